@@ -1,0 +1,165 @@
+/**
+ * The environment, resolved once into typed data. It fails with every missing or malformed name at once and
+ * never prints a value; it refuses to guess a public address from a request.
+ */
+
+/** Rate limit overrides by limit name, or everything on or off. */
+export type RateLimits = "on" | "off" | Readonly<Record<string, number>>;
+
+export interface Config {
+  /** Public base without a trailing slash: issuer, resource, redirects and links are built from it. */
+  siteUrl: string;
+  /** Base of the platform's APIs, without a trailing slash. */
+  supabaseUrl: string;
+  /** Key of the identity provider's public API. */
+  publishableKey: string;
+  /** Privileged database key; never leaves the functions. */
+  serviceRoleKey: string;
+  /** Keys of every artefact we sign; the first signs, all verify. */
+  codeSecrets: readonly string[];
+  cronSecrets: readonly string[];
+  /** Empty when unset: the webhook then answers 503. */
+  paymentWebhookSecrets: readonly string[];
+  /** Base64 AES-256 master keys of provider credentials; the first encrypts, all decrypt. */
+  credentialsKeys: readonly string[];
+  mailUrl?: string;
+  mailFrom?: string;
+  authProviders: readonly string[];
+  fxSources: readonly string[];
+  rateLimits: RateLimits;
+  supportUrl?: string;
+  privacyUrl?: string;
+  termsUrl?: string;
+  pricingUrl?: string;
+  /** An address that gets a "Sign in as …" button on the login page. Only the embedded stack sets it. */
+  demoEmail?: string;
+}
+
+export type ConfigName = keyof Config;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Every problem of the environment, by variable name, without values. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  constructor(readonly problems: readonly string[]) {
+    super(`Cannot start: ${problems.join("; ")}`);
+  }
+}
+
+/**
+ * Reads the environment.
+ * @param needs what the caller cannot work without; the rest may be absent but not malformed.
+ * @throws {ConfigError}
+ */
+export function readConfig(env: Environment, needs: readonly ConfigName[]): Config {
+  const problems: string[] = [];
+  const read = <Value>(
+    name: ConfigName,
+    variable: string,
+    parse: (value: string) => Value | undefined,
+    rule: string,
+  ) => {
+    const raw = env[variable]?.trim();
+    if (!raw) {
+      if (needs.includes(name)) problems.push(`${variable} is not set`);
+      return undefined;
+    }
+    const value = parse(raw);
+    if (value === undefined) problems.push(`${variable} ${rule}`);
+    return value;
+  };
+  const optional = (name: ConfigName, variable: string) => read(name, variable, absoluteUrl, "is not an https URL");
+
+  const config: Config = {
+    siteUrl: read("siteUrl", "NEXT_PUBLIC_SITE_URL", originUrl, "is not an https origin, or http on loopback") ?? "",
+    supabaseUrl: read("supabaseUrl", "SUPABASE_URL", platformUrl, "is not an http(s) URL") ?? "",
+    publishableKey: read("publishableKey", firstSet(env, PUBLISHABLE_KEYS), keyOf, "holds no default key") ?? "",
+    serviceRoleKey: read("serviceRoleKey", firstSet(env, SERVICE_ROLE_KEYS), keyOf, "holds no default key") ?? "",
+    codeSecrets: read("codeSecrets", "OAUTH_CODE_SECRET", secrets, "has an entry shorter than 32 bytes") ?? [],
+    cronSecrets: read("cronSecrets", "CRON_SECRET", secrets, "has an entry shorter than 32 bytes") ?? [],
+    paymentWebhookSecrets: read("paymentWebhookSecrets", "PAYMENT_WEBHOOK_SECRET", list, "is empty") ?? [],
+    credentialsKeys:
+      read("credentialsKeys", "CREDENTIALS_KEY", aesKeys, "has an entry that is not 32 bytes of base64") ?? [],
+    mailUrl: read("mailUrl", "MAIL_URL", mailUrl, "is not a resend:, smtps: or smtp: URL"),
+    mailFrom: read("mailFrom", "MAIL_FROM", (value) => value, "is empty"),
+    authProviders: read("authProviders", "AUTH_PROVIDERS", providers, "has a malformed provider name") ?? [],
+    fxSources: read("fxSources", "FX_SOURCES", list, "is empty") ?? ["ecb", "frankfurter"],
+    rateLimits: read("rateLimits", "RATE_LIMITS", rateLimits, "is neither on, off nor a JSON object of numbers") ??
+      "on",
+    supportUrl: optional("supportUrl", "SUPPORT_URL"),
+    privacyUrl: optional("privacyUrl", "PRIVACY_URL"),
+    termsUrl: optional("termsUrl", "TERMS_URL"),
+    pricingUrl: optional("pricingUrl", "PRICING_URL"),
+    demoEmail: read("demoEmail", "LOCAL_DEMO_EMAIL", (value) => value, "is empty"),
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(config);
+}
+
+// The platform injects dictionaries of keys; the older single keys are still set on projects that predate them.
+const SERVICE_ROLE_KEYS = ["DATABASE_SERVICE_ROLE_KEY", "SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY"];
+const PUBLISHABLE_KEYS = ["SUPABASE_PUBLISHABLE_KEYS", "SUPABASE_PUBLISHABLE_KEY", "SUPABASE_ANON_KEY"];
+const firstSet = (env: Environment, names: string[]) => names.find((name) => env[name]?.trim()) ?? names[0]!;
+
+function keyOf(value: string): string | undefined {
+  if (!value.startsWith("{")) return value;
+  const key = parseJson(value)?.["default"];
+  return typeof key === "string" ? key : undefined;
+}
+
+function parseJson(value: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
+      ? parsed as Record<string, unknown>
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isLoopback = (hostname: string) =>
+  hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
+
+// http is accepted on loopback only: anywhere else codes and tokens would cross the network in the clear.
+function originUrl(value: string): string | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (!url || url.pathname !== "/" || url.search || url.hash || url.username) return undefined;
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname)) ? url.origin : undefined;
+}
+
+// Inside `supabase start` this is http://kong:8000, so plain http is legal here; nothing we publish is built from it but the function address.
+function platformUrl(value: string): string | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url && /^https?:$/.test(url.protocol) ? value.replace(/\/+$/, "") : undefined;
+}
+
+const absoluteUrl = (value: string) =>
+  URL.canParse(value) && /^(https|mailto):$/.test(new URL(value).protocol) ? value : undefined;
+const mailUrl = (value: string) =>
+  URL.canParse(value) && /^(resend|smtps?):$/.test(new URL(value).protocol) ? value : undefined;
+const list = (value: string) => value.split(",").map((entry) => entry.trim()).filter(Boolean);
+
+function secrets(value: string): string[] | undefined {
+  const entries = list(value);
+  return entries.length > 0 && entries.every((entry) => new TextEncoder().encode(entry).length >= 32)
+    ? entries
+    : undefined;
+}
+
+function aesKeys(value: string): string[] | undefined {
+  const entries = list(value);
+  return entries.length > 0 && entries.every((entry) => /^[A-Za-z0-9+/]{43}=$/.test(entry)) ? entries : undefined;
+}
+
+function providers(value: string): string[] | undefined {
+  const entries = list(value);
+  return entries.every((entry) => /^[a-z0-9_]+$/.test(entry)) ? entries : undefined;
+}
+
+function rateLimits(value: string): RateLimits | undefined {
+  if (value === "on" || value === "off") return value;
+  const parsed = parseJson(value);
+  const valid = parsed && Object.values(parsed).every((limit) => typeof limit === "number" && limit > 0);
+  return valid ? Object.freeze(parsed as Record<string, number>) : undefined;
+}

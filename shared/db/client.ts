@@ -1,0 +1,48 @@
+/**
+ * The database as the functions see it: SQL functions called over PostgREST, one request a call, as `service_role`.
+ * Only the stores beside this file use it. Errors of the database never carry their text to a caller.
+ */
+import { PostgrestClient } from "@supabase/postgrest-js";
+import { AppError } from "../errors.ts";
+
+export interface Database {
+  /**
+   * Runs `public.<name>(args)` in one transaction and answers what it returns.
+   * @throws {AppError} `unavailable` when the database cannot be reached or has no room, `internal` for anything else.
+   */
+  call<Result>(name: string, args: Record<string, unknown>): Promise<Result>;
+}
+
+/** Longer than any statement may take (statement_timeout 8 s), so that a slow answer is the database's own word. */
+const TIMEOUT_MS = 10_000;
+
+/** @param url base of the platform's APIs; @param key privileged key. */
+export function createDatabase(options: { url: string; key: string; fetch?: typeof fetch }): Database {
+  const client = new PostgrestClient(`${options.url}/rest/v1`, {
+    // A key of the older kind is a JWT, which PostgREST itself reads; the newer ones are opaque and mapped by the gateway.
+    headers: { apikey: options.key, ...(options.key.startsWith("ey") && { authorization: `Bearer ${options.key}` }) },
+    fetch: options.fetch,
+  });
+  return {
+    async call<Result>(name: string, args: Record<string, unknown>): Promise<Result> {
+      const { data, error, status } = await client.rpc(name, args).abortSignal(AbortSignal.timeout(TIMEOUT_MS));
+      if (error) throw failure(name, status, error);
+      return data as Result;
+    },
+  };
+}
+
+// SQLSTATE classes that say "not now": connection, resources, operator intervention, locks (PostgREST answers most of them 503/504/500).
+const NOT_NOW = /^(08|53|57|55P03|40|PGRST00)/;
+
+function failure(name: string, status: number, error: { code?: string; message?: string }): AppError {
+  const cause = new Error(`${name} answered ${status} ${error.code ?? ""}: ${error.message ?? ""}`.slice(0, 300));
+  const isUnavailable = status === 0 || status === 502 || status === 503 || status === 504 ||
+    NOT_NOW.test(error.code ?? "");
+  return isUnavailable
+    ? new AppError("unavailable", "The service cannot reach its database. Try again in a moment.", {
+      cause,
+      headers: { "retry-after": "5" },
+    })
+    : new AppError("internal", "Something went wrong on our side.", { cause });
+}

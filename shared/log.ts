@@ -1,0 +1,51 @@
+/**
+ * One JSON line an event, and the only user of the console. Only the fields below can be logged, so a
+ * secret cannot slip in by spreading an object; it refuses request bodies, query strings and header values.
+ */
+
+/** Everything a log line may say besides `at`, `level` and `event`. */
+export interface LogFields {
+  function?: string;
+  request_id?: string;
+  method?: string;
+  route?: string;
+  status?: number;
+  duration_ms?: number;
+  code?: string;
+  reason?: string;
+  outcome?: string;
+  tool?: string;
+  client_id?: string;
+  grant_id?: string;
+  organization_id?: string;
+  count?: number;
+  error?: string;
+}
+
+export interface Log {
+  info(event: string, fields?: LogFields): void;
+  error(event: string, fields?: LogFields): void;
+}
+
+/**
+ * @param write receives one line without a line break; standard error when absent, so that standard output stays free.
+ * @param base fields that every line of this log carries.
+ */
+// deno-lint-ignore no-console -- the one place
+export function createLog(write: (line: string) => void = console.error, base: LogFields = {}): Log {
+  const line = (level: string) => (event: string, fields: LogFields = {}) =>
+    write(redact(JSON.stringify({ at: new Date().toISOString(), level, event, ...base, ...fields })));
+  return { info: line("info"), error: line("error") };
+}
+
+/** Describes a thrown value for the log: its class, message and causes, never its stack or properties. */
+export function describeError(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return typeof thrown;
+  const own = `${thrown.name}: ${thrown.message}`.slice(0, 500);
+  return thrown.cause === undefined ? own : `${own} <- ${describeError(thrown.cause)}`;
+}
+
+// A message of somebody else's library may quote what it was given: tokens, bearer values and secret keys are cut out of the finished line.
+const SECRETS =
+  /exp_[ar]t_[\w-]+|sb_secret_\w+|(?<=Bearer )[^"\s]+|(?<=[?&](?:code|token|token_hash|secret|t)=)[^"&\s]+/g;
+const redact = (line: string) => line.replace(SECRETS, "[redacted]");

@@ -1,0 +1,104 @@
+/**
+ * The one route table: which function answers which public path. The functions route by it, the front door and
+ * the embedded stack are generated from it.
+ *
+ * A function sees public paths. Called by its own address (`/functions/v1/<slug>/…`, or `/<slug>/…` behind the
+ * platform's gateway, which strips the prefix) the slug is taken off first, so `/functions/v1/oauth/token`,
+ * `/oauth/api/oauth/token` and `/api/oauth/token` are one route.
+ */
+
+export const SLUGS = [
+  "mcp",
+  "oauth",
+  "payment-webhook",
+  "auth-callback",
+  "cron-reminders",
+  "cron-provider-sync",
+] as const;
+export type Slug = (typeof SLUGS)[number];
+
+export interface Route {
+  /** Public path; one that ends in a slash also covers everything below it. */
+  readonly path: string;
+  readonly slug: Slug;
+  /** Pages must reach a browser as text/html, which the hosted gateway would rewrite (the front door restores it). */
+  readonly page?: true;
+  /** What the function calls the route where that differs from the public path. */
+  readonly target?: string;
+}
+
+const discovery = (name: string): string[] => [
+  `/.well-known/${name}`,
+  `/.well-known/${name}/api/mcp`,
+  `/.well-known/${name}/api/oauth`,
+  `/api/mcp/.well-known/${name}`,
+  `/api/oauth/.well-known/${name}`,
+];
+
+const PROTECTED_RESOURCE = "/api/mcp/.well-known/oauth-protected-resource";
+
+/** Most specific first. */
+export const ROUTES: readonly Route[] = [
+  { path: PROTECTED_RESOURCE, slug: "mcp" },
+  { path: "/.well-known/oauth-protected-resource", slug: "mcp", target: PROTECTED_RESOURCE },
+  { path: "/.well-known/oauth-protected-resource/api/mcp", slug: "mcp", target: PROTECTED_RESOURCE },
+  ...discovery("oauth-authorization-server").map((path) => ({ path, slug: "oauth" as const })),
+  ...discovery("openid-configuration").map((path) => ({ path, slug: "oauth" as const })),
+  { path: "/api/mcp", slug: "mcp" },
+  { path: "/api/oauth/authorize", slug: "oauth", page: true },
+  { path: "/api/oauth/token", slug: "oauth" },
+  { path: "/api/oauth/register", slug: "oauth" },
+  { path: "/api/oauth/revoke", slug: "oauth" },
+  { path: "/api/oauth/jwks", slug: "oauth" },
+  { path: "/api/health", slug: "oauth" },
+  { path: "/api/payment/webhook", slug: "payment-webhook" },
+  { path: "/api/cron/reminders", slug: "cron-reminders" },
+  { path: "/api/cron/provider-sync", slug: "cron-provider-sync" },
+  { path: "/auth/callback", slug: "auth-callback", page: true },
+  { path: "/login", slug: "auth-callback", page: true },
+  { path: "/logout", slug: "auth-callback", page: true },
+  { path: "/onboarding", slug: "auth-callback", page: true },
+  { path: "/account", slug: "auth-callback", page: true },
+  { path: "/account/", slug: "auth-callback", page: true },
+  { path: "/email/unsubscribe", slug: "auth-callback", page: true },
+  { path: "/", slug: "auth-callback", page: true },
+];
+
+/** The route of a public path, or undefined when nothing of ours is there. */
+export function findRoute(pathname: string): Route | undefined {
+  return ROUTES.find(({ path }) =>
+    path === pathname || (path.length > 1 && path.endsWith("/") && pathname.startsWith(path))
+  );
+}
+
+/** The path below `/functions/v1` that the front door asks for a route. */
+export function functionPath(route: Route, pathname: string): string {
+  return `/${route.slug}${route.target ?? pathname}`;
+}
+
+/** What a call of the bare function address (`/functions/v1/<slug>`) means. `mcp` keeps `/`: its own address is a resource of its own. */
+const ROOT: Record<Slug, string> = {
+  "mcp": "/",
+  "oauth": "/.well-known/oauth-authorization-server",
+  "payment-webhook": "/api/payment/webhook",
+  "auth-callback": "/auth/callback",
+  "cron-reminders": "/api/cron/reminders",
+  "cron-provider-sync": "/api/cron/provider-sync",
+};
+
+/** Where a path relative to the function lies among the public ones. */
+const BASE: Partial<Record<Slug, string>> = { "oauth": "/api/oauth" };
+
+/**
+ * The path by which a function's app routes a request; pass it to Hono as `getPath`.
+ * @param url absolute URL of the request as the function received it.
+ */
+export function localPath(slug: Slug, url: string): string {
+  const { pathname } = new URL(url);
+  const own = pathname.replace(/^\/functions\/v1(?=\/)/, "");
+  if (own === `/${slug}`) return ROOT[slug];
+  const path = own.startsWith(`/${slug}/`) ? own.slice(slug.length + 1) : own;
+  const base = BASE[slug];
+  const isOwnPath = findRoute(path)?.slug === slug;
+  return base && !isOwnPath && findRoute(base + path)?.slug === slug ? base + path : path;
+}

@@ -1,0 +1,46 @@
+/** Every absolute URL that we publish, built from configuration only: `Host` and `X-Forwarded-*` are the caller's to forge. */
+import type { Config } from "./config.ts";
+
+/** One of the two addresses of the connector: behind the front door, or the function's own. */
+export interface ConnectorAddress {
+  /** The resource identifier that this address goes by (RFC 9728 §2). */
+  resource: string;
+  /** Where its protected-resource document is (RFC 9728 §5.1). */
+  metadata: string;
+}
+
+export interface Urls {
+  /** Issuer identifier of the authorization server (RFC 8414 §2). */
+  issuer: string;
+  /** The canonical resource: what tokens are bound to, whichever address a client was given. */
+  resource: string;
+  front: ConnectorAddress;
+  direct: ConnectorAddress;
+  authorize: string;
+  token: string;
+  register: string;
+  revoke: string;
+  jwks: string;
+  account: string;
+}
+
+const address = (resource: string): ConnectorAddress => ({
+  resource,
+  metadata: `${resource}/.well-known/oauth-protected-resource`,
+});
+
+export function createUrls(config: Pick<Config, "siteUrl" | "supabaseUrl">): Urls {
+  const site = config.siteUrl;
+  return {
+    issuer: site,
+    resource: `${site}/api/mcp`,
+    front: address(`${site}/api/mcp`),
+    direct: address(`${config.supabaseUrl}/functions/v1/mcp`),
+    authorize: `${site}/api/oauth/authorize`,
+    token: `${site}/api/oauth/token`,
+    register: `${site}/api/oauth/register`,
+    revoke: `${site}/api/oauth/revoke`,
+    jwks: `${site}/api/oauth/jwks`,
+    account: `${site}/account`,
+  };
+}
