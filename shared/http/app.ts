@@ -8,7 +8,13 @@ import { AppError, toAppError } from "../errors.ts";
 import { describeError } from "../log.ts";
 import { localPath, type Slug } from "../routes.ts";
 
-export type AppEnv = { Variables: { requestId: string } };
+export type AppEnv = {
+  Variables: {
+    requestId: string;
+    /** `Set-Cookie` values that leave with the answer, whatever the handler returned (session.ts). */
+    cookies: string[];
+  };
+};
 export type AppContext = Context<AppEnv>;
 export type App = Hono<AppEnv>;
 
@@ -26,10 +32,12 @@ export function createApp(
   app.use(async (c, next) => {
     const startedAt = performance.now();
     c.set("requestId", crypto.randomUUID());
+    c.set("cookies", []);
     await next();
     // A handler may hand back a Response whose headers cannot be changed (fetch results, Response.redirect).
     c.res = new Response(c.res.body, c.res);
     c.res.headers.set("x-request-id", c.get("requestId"));
+    for (const cookie of c.get("cookies")) c.res.headers.append("set-cookie", cookie);
     deps.log.info("request", {
       request_id: c.get("requestId"),
       method: c.req.method,

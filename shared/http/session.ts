@@ -1,0 +1,107 @@
+/**
+ * Who is signed in, by the identity provider's own session in HttpOnly cookies. The only place that talks to the
+ * identity provider. It never trusts an unverified cookie and never retries a refresh (a refused one ends the session).
+ */
+import { createServerClient } from "@supabase/ssr";
+import type { SupabaseClient } from "@supabase/supabase-js";
+import { parse, serialize } from "hono/utils/cookie";
+import type { Config } from "../config.ts";
+import type { Deps } from "../deps.ts";
+import { AppError } from "../errors.ts";
+import type { AppContext } from "./app.ts";
+
+export interface SignedInUser {
+  id: string;
+  email: string;
+}
+
+type SessionDeps = Pick<Deps, "config" | "fetch">;
+type Auth = SupabaseClient["auth"];
+
+const DEADLINE_MS = 3_000;
+/** A session lives as long as it is used; a month without a visit ends it. */
+const SESSION_SECONDS = 30 * 24 * 3600;
+/** A verifier is of use only as long as the link or sign-in it was made for. */
+const VERIFIER_SECONDS = 3600;
+
+/** The `__Host-` prefix pins the cookie to this host and to TLS; browsers refuse it over http, which only loopback uses. */
+export const sessionCookie = (config: Pick<Config, "siteUrl">) =>
+  config.siteUrl.startsWith("https:") ? "__Host-session" : "session";
+
+/**
+ * The signed-in user, or null. Refreshes an expired session; its new cookies leave with the answer.
+ * @throws {AppError} `unavailable` when the identity provider does not answer within 3 s; cookies stay as they are.
+ */
+export async function readSession(c: AppContext, deps: SessionDeps): Promise<SignedInUser | null> {
+  const name = sessionCookie(deps.config);
+  const cookies = parse(c.req.header("cookie") ?? "");
+  if (!(name in cookies) && !(`${name}.0` in cookies)) return null;
+  const { data: { user } } = await askIdentityProvider(c, deps, (auth) => auth.getUser());
+  return user?.email ? { id: user.id, email: user.email } : null;
+}
+
+/** Ends the session here and at the identity provider; when that cannot be reached, at least here. */
+export async function signOut(c: AppContext, deps: SessionDeps): Promise<void> {
+  await askIdentityProvider(c, deps, (auth) => auth.signOut({ scope: "local" })).catch(() => undefined);
+  const name = sessionCookie(deps.config);
+  const ours = Object.keys(parse(c.req.header("cookie") ?? "")).filter((cookie) => cookie.startsWith(name));
+  for (const cookie of ours) addCookie(c, deps, cookie, "", 0);
+}
+
+/**
+ * One question to the identity provider. The cookies that its answer sets leave with ours, also when ours is a raw
+ * `Response`. Refusals come back as `error`.
+ * @throws {AppError} `unavailable` on an outage or past the deadline, `rate_limited` on 429; cookies stay as they are.
+ */
+export async function askIdentityProvider<Answer extends { error: { status?: number | undefined } | null }>(
+  c: AppContext,
+  deps: SessionDeps,
+  ask: (auth: Auth) => Promise<Answer>,
+  deadlineMs = DEADLINE_MS,
+): Promise<Answer> {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const changes: { name: string; value: string; maxAge: number | undefined }[] = [];
+  const request = parse(c.req.header("cookie") ?? "");
+  const { auth }: { auth: Auth } = createServerClient(deps.config.supabaseUrl, deps.config.publishableKey, {
+    cookieOptions: { name: sessionCookie(deps.config) },
+    cookies: {
+      getAll: () => Object.entries(request).map(([name, value]) => ({ name, value })),
+      setAll: (list) =>
+        list.forEach(({ name, value, options }) => changes.push({ name, value, maxAge: options.maxAge })),
+    },
+    // The client repeats a failed refresh for 25 s; with the signal a hung request ends with ours.
+    global: { fetch: (input, init) => deps.fetch(input, { ...init, signal: deadline }) },
+    // Lets two sign-ins be under way at once, and each clean up the verifier it started with.
+    auth: { experimental: { appendPkceFlowIdToRedirects: true } },
+  });
+
+  const answer = await Promise.race([ask(auth), expired(deadline)]);
+  const status = answer?.error ? answer.error.status ?? 0 : 200;
+  if (!answer || status === 0 || status >= 500) {
+    throw new AppError("unavailable", "We cannot reach the service that signs people in. Try again in a minute.", {
+      cause: answer?.error ?? new Error("identity provider: no answer in time"),
+      headers: { "retry-after": "30" },
+    });
+  }
+  if (status === 429) {
+    throw new AppError("rate_limited", "There were too many sign-in attempts in a short time.", {
+      headers: { "retry-after": "60" },
+    });
+  }
+  for (const { name, value, maxAge } of changes) addCookie(c, deps, name, value, maxAge);
+  return answer;
+}
+
+const expired = (deadline: AbortSignal) =>
+  new Promise<undefined>((resolve) => deadline.addEventListener("abort", () => resolve(undefined)));
+
+function addCookie(c: AppContext, { config }: SessionDeps, name: string, value: string, maxAge?: number): void {
+  const lifetime = name.endsWith("-code-verifier") ? VERIFIER_SECONDS : SESSION_SECONDS;
+  c.get("cookies").push(serialize(name, value, {
+    path: "/",
+    httpOnly: true,
+    secure: config.siteUrl.startsWith("https:"),
+    sameSite: "Lax",
+    maxAge: maxAge === 0 ? 0 : lifetime,
+  }));
+}

@@ -1,0 +1,85 @@
+/** @jsxImportSource hono/jsx */
+/** Failures as pages: what happened, whether anything was changed, the one next step. Never a stack, never a code alone. */
+import type { Child } from "hono/jsx";
+import type { AppContext, RenderError } from "../http/app.ts";
+import type { ErrorCode } from "../errors.ts";
+import { type PageLinks, renderPage } from "./layout.tsx";
+
+export interface Problem {
+  title: string;
+  /** What happened, in a sentence or two. */
+  message: Child;
+  /** Whether anything was changed by it. */
+  changed: string;
+  next: { label: string; href: string };
+}
+
+/** Answers with a page about one problem. */
+export function renderProblem(
+  c: AppContext,
+  { config, status, problem, user }: {
+    config: PageLinks;
+    status: number;
+    problem: Problem;
+    user?: { email: string } | null | undefined;
+  },
+): Promise<Response> {
+  return renderPage(c, {
+    title: problem.title,
+    config,
+    status,
+    ...(user && { user }),
+    children: (
+      <>
+        <h1>{problem.title}</h1>
+        <p class="lead">{problem.message}</p>
+        <p class="muted">{problem.changed}</p>
+        <div class="buttons">
+          <a class="button primary" href={problem.next.href}>{problem.next.label}</a>
+        </div>
+        <p class="request-id">
+          Request <code>{c.get("requestId")}</code>
+        </p>
+      </>
+    ),
+  });
+}
+
+/** How a surface of pages answers errors; pass it to `createApp`. */
+export function pageErrors(config: PageLinks): RenderError {
+  return (error, c) => {
+    const { title, changed, next } = WORDS[error.code];
+    return renderProblem(c, {
+      config,
+      status: error.status,
+      problem: { title, message: error.message, changed, next: next ?? sameAgain(c) },
+    });
+  };
+}
+
+const UNCHANGED = "Nothing was changed.";
+const HOME = { label: "Go to the front page", href: "/" };
+
+/** Every code in words; an absent `next` is "try the same page again". */
+const WORDS: Record<ErrorCode, { title: string; changed: string; next?: Problem["next"] }> = {
+  invalid_request: { title: "That did not work", changed: UNCHANGED },
+  unauthorized: { title: "Please sign in", changed: UNCHANGED, next: { label: "Sign in", href: "/login" } },
+  forbidden: { title: "That is not allowed", changed: UNCHANGED, next: HOME },
+  not_found: { title: "There is no such page", changed: UNCHANGED, next: HOME },
+  method_not_allowed: { title: "That did not work", changed: UNCHANGED, next: HOME },
+  payload_too_large: { title: "That was too much at once", changed: UNCHANGED },
+  unsupported_media_type: { title: "That did not work", changed: UNCHANGED },
+  rate_limited: { title: "Please wait a little", changed: UNCHANGED },
+  internal: {
+    title: "Something went wrong on our side",
+    changed: "If you were saving something, your account shows whether it was saved.",
+    next: { label: "Go to your account", href: "/account" },
+  },
+  unavailable: { title: "We cannot do that right now", changed: "Nothing was changed, and you are still signed in." },
+};
+
+function sameAgain(c: AppContext): Problem["next"] {
+  const { search } = new URL(c.req.url);
+  // A POST cannot be repeated by a link: its page is where one starts again.
+  return { label: "Try again", href: c.req.method === "GET" ? c.req.path + search : c.req.path };
+}

@@ -1,0 +1,107 @@
+/** @jsxImportSource hono/jsx */
+/**
+ * The frame of every page and the headers it is sent with. Knows nothing of what a page says; pages need no script,
+ * and the one inline script that may improve one runs under the nonce of its answer.
+ */
+import type { Child } from "hono/jsx";
+import type { Config } from "../config.ts";
+import type { AppContext } from "../http/app.ts";
+import { STYLES } from "./styles.ts";
+
+export type PageLinks = Pick<Config, "supportUrl" | "privacyUrl" | "termsUrl">;
+
+export interface PageOptions {
+  /** What the page is, for the tab and for screen readers. */
+  title: string;
+  /** Where the links of the footer come from; absent = no link. */
+  config: PageLinks;
+  /** Shows the way to the account and out; absent on pages of people who are not signed in. */
+  user?: { email: string } | null;
+  /** An inline script that only adds comfort: the page works without it. */
+  script?: string;
+  children: Child;
+}
+
+/** The document. Use {@link renderPage}, which makes the nonce and the headers that belong to it. */
+export function Page({ title, config, user, script, children, nonce }: PageOptions & { nonce: string }) {
+  const footer = [["Support", config.supportUrl], ["Privacy", config.privacyUrl], ["Terms", config.termsUrl]]
+    .filter((link): link is [string, string] => link[1] !== undefined);
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{`${title} · Expenses`}</title>
+        <link rel="icon" href={ICON} />
+        <style nonce={nonce} dangerouslySetInnerHTML={{ __html: STYLES }} />
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to content</a>
+        <header class="bar">
+          <div class="column">
+            <a class="brand" href="/">Expenses</a>
+            {user && (
+              <>
+                <a href="/account">Account</a>
+                <form method="post" action="/logout">
+                  <button class="link" type="submit">Sign out</button>
+                </form>
+              </>
+            )}
+          </div>
+        </header>
+        <main id="main" class="page">
+          <div class="column">{children}</div>
+        </main>
+        {footer.length > 0 && (
+          <footer class="foot">
+            <nav class="column" aria-label="About the service">
+              {footer.map(([label, href]) => <a href={href}>{label}</a>)}
+            </nav>
+          </footer>
+        )}
+        {script && <script nonce={nonce} dangerouslySetInnerHTML={{ __html: script }} />}
+      </body>
+    </html>
+  );
+}
+
+// Inline, since a page may load nothing: the two rules of the wordmark.
+const ICON = "data:image/svg+xml," +
+  encodeURIComponent(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#0b5f4c" d="M3 2h10v3H3zm0 9h10v3H3z"/></svg>`,
+  );
+
+/**
+ * Answers with a page.
+ * @param options.status 200 when absent.
+ * @param options.formAction where forms may lead besides this site, redirects included (the consent page's client, an
+ * identity provider): CSP sources.
+ */
+export async function renderPage(
+  c: AppContext,
+  { status = 200, formAction = [], ...page }: PageOptions & { status?: number; formAction?: readonly string[] },
+): Promise<Response> {
+  const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16))));
+  const html = await (<Page {...page} nonce={nonce} />).toString();
+  return new Response(c.req.method === "HEAD" ? null : `<!doctype html>${html}`, {
+    status,
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": [
+        "default-src 'none'",
+        `style-src 'nonce-${nonce}'`,
+        ...(page.script ? [`script-src 'nonce-${nonce}'`] : []),
+        "img-src data:",
+        `form-action ${["'self'", ...formAction].join(" ")}`,
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+      ].join("; "),
+      "x-frame-options": "DENY",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "cache-control": "no-store",
+      "x-robots-tag": "noindex",
+    },
+  });
+}

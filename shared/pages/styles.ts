@@ -1,0 +1,112 @@
+/**
+ * The one stylesheet of every page, inlined under a nonce. Calm as a bank statement: one column, hierarchy by size and
+ * weight, one accent. Text meets 4.5:1 and control edges 3:1 in both themes (tests/browser measures it).
+ */
+export const STYLES = `
+:root {
+  color-scheme: light dark;
+  --paper: #ffffff; --soft: #f4f6f5; --ink: #17201d; --muted: #56625d; --line: #dde3e0; --edge: #7c8984;
+  --accent: #0b5f4c; --accent-strong: #084a3b; --on-accent: #ffffff;
+  --danger: #a12a1e; --warn: #fcf4df; --warn-edge: #b07d13; --bad: #fbeae7; --good: #e7f3ee;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #121715; --soft: #1b221f; --ink: #e7ece9; --muted: #a0aca7; --line: #2c3632; --edge: #75837d;
+    --accent: #74d0b4; --accent-strong: #97e0ca; --on-accent: #06281f;
+    --danger: #f2998e; --warn: #2b2413; --warn-edge: #c99a3a; --bad: #311b18; --good: #14291f;
+  }
+}
+* { box-sizing: border-box; }
+html { font: 100%/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body { margin: 0; min-height: 100vh; display: flex; flex-direction: column; background: var(--paper); color: var(--ink); font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.column { width: 100%; max-width: 44rem; margin-inline: auto; padding-inline: 1.25rem; }
+.page { flex: 1; padding-block: 2.5rem 4rem; }
+.bar { border-bottom: 1px solid var(--line); }
+.bar .column { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.5rem; padding-block: .5rem; }
+.brand { margin-inline-end: auto; font-weight: 650; letter-spacing: -.01em; color: var(--ink); text-decoration: none; }
+.brand::before { content: ""; display: inline-block; width: .55rem; height: .95rem; margin-inline-end: .5rem; border-block: .2rem solid var(--accent); vertical-align: -.08em; }
+.foot { border-top: 1px solid var(--line); color: var(--muted); font-size: .875rem; }
+.foot .column { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding-block: 1.25rem; }
+.skip { position: absolute; inset-inline-start: -100vw; }
+.skip:focus { inset-inline-start: 1rem; top: .5rem; padding: .5rem .75rem; background: var(--paper); z-index: 1; }
+
+h1 { margin: 0 0 1rem; font-size: 1.75rem; line-height: 1.2; font-weight: 650; letter-spacing: -.02em; text-wrap: balance; }
+h2 { margin: 0; font-size: 1.125rem; line-height: 1.35; font-weight: 650; letter-spacing: -.005em; }
+h3 { margin: 0; font-size: 1rem; font-weight: 600; }
+p, ul, ol, dl { margin: 0 0 1rem; }
+.lead { font-size: 1.0625rem; }
+.muted { color: var(--muted); }
+small, .small { font-size: .875rem; }
+a { color: var(--accent); text-underline-offset: .18em; text-decoration-thickness: .06em; }
+a:hover { color: var(--accent-strong); text-decoration-thickness: .12em; }
+:focus-visible { outline: .1875rem solid var(--accent); outline-offset: .1875rem; border-radius: .125rem; }
+code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; font-size: .9375em; }
+.copy { display: block; padding: .75rem .875rem; background: var(--soft); border-radius: .375rem; user-select: all; }
+
+section { margin-top: 2.75rem; }
+section > h2 { padding-bottom: .625rem; border-bottom: 1px solid var(--line); margin-bottom: 1rem; }
+
+form { margin: 0; }
+.stack > * + * { margin-top: 1.5rem; }
+.field > label, .field > .label, legend { display: block; font-weight: 600; padding: 0; }
+.reason { margin: .125rem 0 .5rem; color: var(--muted); font-size: .9375rem; }
+.field > .label + *, .field > label + input, .field > label + select { margin-top: .375rem; }
+input:not([type=radio], [type=checkbox], [type=hidden]), select {
+  display: block; width: 100%; max-width: 27rem; min-height: 2.875rem; padding: .5rem .75rem; font: inherit; color: inherit;
+  background: var(--paper); border: 1px solid var(--edge); border-radius: .375rem; text-overflow: ellipsis;
+}
+input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: .375rem; }
+input[aria-invalid=true] { border-color: var(--danger); box-shadow: inset 0 0 0 1px var(--danger); }
+input.code { max-width: 11rem; font-size: 1.375rem; letter-spacing: .25em; }
+input[type=radio], input[type=checkbox] { flex: none; width: 1.125rem; height: 1.125rem; margin: .2rem 0 0; accent-color: var(--accent); }
+.invalid { margin: .375rem 0 0; color: var(--danger); font-size: .9375rem; }
+fieldset { min-width: 0; margin: 0; padding: 0; border: 0; }
+.choices { margin-top: .75rem; border-block: 1px solid var(--line); }
+.choice { display: flex; gap: .75rem; padding: .875rem .25rem; cursor: pointer; }
+.choice + .choice { border-top: 1px solid var(--line); }
+.choice > span { min-width: 0; }
+.choice .detail { display: block; color: var(--muted); font-size: .9375rem; }
+.choice.off { cursor: default; }
+.choice.off .title { color: var(--muted); }
+
+.buttons { display: flex; flex-wrap: wrap; gap: .75rem; align-items: center; margin-top: 1.75rem; }
+button, .button {
+  display: inline-block; min-height: 2.875rem; padding: .625rem 1.25rem; font: inherit; font-weight: 600; line-height: 1.5; text-align: center; text-decoration: none;
+  color: var(--ink); background: var(--paper); border: 1px solid var(--edge); border-radius: .375rem; cursor: pointer;
+}
+button:hover, .button:hover { color: var(--ink); background: var(--soft); }
+.primary { color: var(--on-accent); background: var(--accent); border-color: var(--accent); }
+.primary:hover { color: var(--on-accent); background: var(--accent-strong); border-color: var(--accent-strong); }
+.danger { color: var(--danger); border-color: var(--danger); }
+.danger:hover { color: var(--danger); }
+.even > * { flex: 1 1 9rem; max-width: 14rem; }
+.link { min-height: 0; padding: .25rem 0; font-weight: 400; color: var(--accent); background: none; border: 0; text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: .06em; }
+.link:hover { background: none; color: var(--accent-strong); }
+.link.danger:hover, .link.danger { color: var(--danger); }
+
+.notice { margin: 0 0 1.75rem; padding: .875rem 1rem; background: var(--soft); border-inline-start: .25rem solid var(--edge); border-radius: .25rem; }
+.notice > :last-child { margin-bottom: 0; }
+.notice.warning { background: var(--warn); border-color: var(--warn-edge); }
+.notice.failure { background: var(--bad); border-color: var(--danger); }
+.notice.done { background: var(--good); border-color: var(--accent); }
+
+.rows { margin: 0; padding: 0; list-style: none; }
+.row { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .5rem 1.5rem; padding-block: 1rem; border-bottom: 1px solid var(--line); }
+.row:first-child { padding-top: 0; }
+.row > :first-child { flex: 1 1 16rem; min-width: 0; }
+.row p { margin: 0; }
+.facts { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: .375rem 1.5rem; margin: 0; }
+.facts dt { color: var(--muted); }
+.facts dd { margin: 0; min-width: 0; }
+.or { display: flex; align-items: center; gap: 1rem; margin-block: 1.75rem; max-width: 27rem; color: var(--muted); font-size: .875rem; }
+.or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
+.tag { display: inline-block; padding: 0 .4rem; border: 1px solid var(--edge); border-radius: .25rem; font-size: .75rem; font-weight: 600; line-height: 1.35rem; color: var(--muted); }
+.request-id { margin: 3rem 0 0; color: var(--muted); font-size: .8125rem; }
+@media (max-width: 26rem) {
+  .page { padding-block: 1.75rem 3rem; }
+  .facts { grid-template-columns: 1fr; gap: 0; }
+  .facts dd + dt { margin-top: .625rem; }
+  .even > * { max-width: none; }
+}
+@media (forced-colors: active) { .notice { border: 1px solid; } }
+`;
