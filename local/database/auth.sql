@@ -1,0 +1,30 @@
+-- The helpers of schema auth as the identity provider defines them, and the columns of auth.users that the embedded one lacks.
+-- Run after every start of @supabase/lite, which each time restores its own helpers: those read request.jwt.claim.sub only, so that a
+-- function acting for another user by request.jwt.claims would act for nobody.
+-- Unlike the hosted helpers they prefer request.jwt.claims: the embedded API sets claim.sub from the outer request, PostgREST never does.
+
+create or replace function auth.uid() returns uuid language sql stable as $$
+  select coalesce(
+    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub',
+    nullif(current_setting('request.jwt.claim.sub', true), ''))::uuid
+$$;
+
+create or replace function auth.role() returns text language sql stable as $$
+  select coalesce(
+    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'role',
+    nullif(current_setting('request.jwt.claim.role', true), ''))
+$$;
+
+create or replace function auth.email() returns text language sql stable as $$
+  select coalesce(
+    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'email',
+    nullif(current_setting('request.jwt.claim.email', true), ''))
+$$;
+
+create or replace function auth.jwt() returns jsonb language sql stable as $$
+  select coalesce(nullif(current_setting('request.jwt.claims', true), ''), '{}')::jsonb
+$$;
+
+alter table auth.users
+  add column if not exists instance_id uuid,
+  add column if not exists is_super_admin boolean;

@@ -1,0 +1,50 @@
+/** Brings a database from empty, or from an older version of this project, to what the functions expect. */
+import { applyMigrations, type Migration } from "./migrations.ts";
+import type { SqlDatabase } from "./sql.ts";
+
+/** Everything that is run besides the migrations, by file name. */
+export async function readBootstrap(): Promise<Record<string, string>> {
+  const names = ["bootstrap", "auth", "cron", "net", "vault"];
+  const read = (name: string) => Deno.readTextFile(new URL(`${name}.sql`, import.meta.url));
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await read(name)])));
+}
+
+/**
+ * @param createAuthTables makes the identity provider's tables; called between the roles and our helpers.
+ * @throws {MigrationError} naming the file that failed.
+ */
+export async function prepareDatabase(
+  database: SqlDatabase,
+  options: { createAuthTables: () => Promise<void>; migrations: readonly Migration[] },
+): Promise<void> {
+  const scripts = await readBootstrap();
+  await database.exec(scripts.bootstrap!);
+  await options.createAuthTables();
+  // lite swallows every error of its schema, statement by statement.
+  const [auth] = await database.query<{ made: boolean }>("select to_regclass('auth.users') is not null as made");
+  if (!auth?.made) throw new Error("@supabase/lite did not create auth.users");
+  await database.exec(scripts.auth!);
+  for (const extension of STAND_INS) {
+    if (!await useRealExtension(database, extension.name)) await database.exec(scripts[extension.file]!);
+  }
+  await applyMigrations(database, options.migrations);
+}
+
+const STAND_INS = [
+  { file: "cron", name: "pg_cron" },
+  { file: "net", name: "pg_net" },
+  { file: "vault", name: "supabase_vault" },
+];
+
+/** Whether the extension itself is there: installed, or loaded by the server for this database. */
+async function useRealExtension(database: SqlDatabase, name: string): Promise<boolean> {
+  const [row] = await database.query<{ installed: boolean; loaded: boolean }>(
+    `select exists (select from pg_extension where extname = $1) as installed,
+       $1 = any (string_to_array(replace(current_setting('shared_preload_libraries'), ' ', ''), ','))
+         and exists (select from pg_available_extensions where name = $1)
+         and ($1 <> 'pg_cron' or current_setting('cron.database_name', true) = current_database()) as loaded`,
+    [name],
+  );
+  if (row?.loaded && !row.installed) await database.exec(`create extension ${name}`);
+  return Boolean(row?.installed || row?.loaded);
+}
