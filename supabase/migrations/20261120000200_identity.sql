@@ -1,0 +1,163 @@
+-- Identity: people, their organizations, what a plan includes, the audit trail.
+-- Invariants: an organization has one owner, who is a member; past_due_since is set exactly while past due.
+
+create table billing.plan_features (
+  plan text not null constraint plan_features_plan_known check (plan in ('free', 'pro', 'team')),
+  feature text not null constraint plan_features_feature_known check (feature in ('ai:connector', 'reminders:email', 'bills:variable')),
+  primary key (plan, feature)
+);
+comment on table billing.plan_features is 'What each plan includes.';
+alter table billing.plan_features enable row level security;
+create policy "Signed-in people can read what a plan includes" on billing.plan_features
+  for select to authenticated using ((select auth.uid()) is not null);
+grant select on billing.plan_features to authenticated, service_role;
+
+insert into billing.plan_features (plan, feature) values
+  ('pro', 'ai:connector'),
+  ('pro', 'reminders:email'),
+  ('team', 'ai:connector'),
+  ('team', 'reminders:email'),
+  ('team', 'bills:variable');
+
+create table billing.billing_plans (
+  provider_plan_id text primary key constraint billing_plans_provider_plan_id_length check (length(provider_plan_id) between 1 and 64),
+  plan text not null constraint billing_plans_plan_paid check (plan in ('pro', 'team')),
+  created_at timestamptz not null default now()
+);
+comment on table billing.billing_plans is 'Which of our plans a plan of the payment provider stands for.';
+alter table billing.billing_plans enable row level security;
+grant select, insert, update, delete on billing.billing_plans to service_role;
+
+create table identity.profiles (
+  user_id uuid primary key references auth.users (id) on delete cascade,
+  email text not null constraint profiles_email_length check (length(email) between 3 and 320),
+  country text constraint profiles_country_format check (country ~ '^[A-Z]{2}$'),
+  timezone text not null default 'UTC' constraint profiles_timezone_length check (length(timezone) between 1 and 64),
+  reminder_email text constraint profiles_reminder_email_length check (length(reminder_email) between 3 and 320),
+  reminder_email_confirmed_at timestamptz,
+  email_enabled boolean not null default true,
+  default_lead_days smallint not null default 3 constraint profiles_default_lead_days_range check (default_lead_days between 0 and 90),
+  hide_amounts_in_email boolean not null default false,
+  trial_started_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+comment on table identity.profiles is 'A person: where they live, which day it is for them, where their reminders go.';
+comment on column identity.profiles.email is 'The sign-in address, as the identity provider knew it at onboarding.';
+comment on column identity.profiles.timezone is 'IANA name; every calendar date of the organizations they own is a date in this zone.';
+comment on column identity.profiles.reminder_email is 'Another address for reminders; used once confirmed, until then the sign-in address is.';
+comment on column identity.profiles.trial_started_at is 'Set with the first organization: a person has one trial.';
+
+create table identity.organizations (
+  id text primary key default app.new_id('org') constraint organizations_id_format check (id ~ '^org_[0-9a-z]{8,32}$'),
+  name text not null constraint organizations_name_length check (length(btrim(name)) between 1 and 120),
+  base_currency text not null references app.currencies (code),
+  plan text not null default 'free' constraint organizations_plan_known check (plan in ('free', 'pro', 'team')),
+  plan_status text not null default 'active' constraint organizations_plan_status_known check (plan_status in ('active', 'past_due', 'canceled')),
+  past_due_since timestamptz,
+  trial_ends_at timestamptz,
+  owner_id uuid not null references identity.profiles (user_id) on delete restrict,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint organizations_past_due_dated check ((plan_status = 'past_due') = (past_due_since is not null)),
+  constraint organizations_canceled_is_free check (plan_status <> 'canceled' or plan = 'free')
+);
+comment on table identity.organizations is 'Whose expenses and bills these are: a household, a business.';
+comment on column identity.organizations.owner_id is 'Reminders go to the owner and dates are the owner''s. A person who owns an organization cannot be deleted before it.';
+comment on column identity.organizations.trial_ends_at is 'Until then the plan counts without a payment; null once the payment provider has spoken.';
+create index organizations_owner_id_idx on identity.organizations (owner_id);
+create index organizations_base_currency_idx on identity.organizations (base_currency);
+
+create table identity.memberships (
+  organization_id text not null references identity.organizations (id) on delete cascade,
+  user_id uuid not null references identity.profiles (user_id) on delete cascade,
+  role text not null constraint memberships_role_known check (role in ('owner', 'member')),
+  created_at timestamptz not null default now(),
+  primary key (organization_id, user_id)
+);
+comment on table identity.memberships is 'Who belongs to an organization. Without a row here every token for it is dead at the next request.';
+create index memberships_user_id_idx on identity.memberships (user_id);
+create unique index memberships_one_owner_idx on identity.memberships (organization_id) where role = 'owner';
+
+create table identity.audit_events (
+  id bigint generated always as identity primary key,
+  at timestamptz not null,
+  actor_id uuid,
+  organization_id text,
+  event text not null constraint audit_events_event_format check (event ~ '^[a-z_]+(\.[a-z_]+)+$'),
+  detail jsonb not null default '{}'
+);
+comment on table identity.audit_events is 'What happened to accounts and grants. Insert only; keeps no tokens, codes or amounts; outlives the rows it names.';
+create index audit_events_organization_id_idx on identity.audit_events (organization_id, at desc);
+create index audit_events_actor_id_idx on identity.audit_events (actor_id, at desc);
+
+-- Which organization the running request acts for. The token was bound to one at consent; a person's other organizations stay out of reach.
+create function identity.current_organization_id() returns text
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+  found_id text;
+begin
+  -- Definer, because the policy of memberships itself asks this question: as the caller it would ask it for ever.
+  select m.organization_id into found_id
+  from identity.memberships as m
+  where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid;
+  return found_id;
+end
+$$;
+comment on function identity.current_organization_id is 'The organization of the request''s claims when the person is a member of it, else null.';
+revoke all on function identity.current_organization_id from public, anon;
+grant execute on function identity.current_organization_id to authenticated, service_role;
+
+create function identity.effective_plan(organization identity.organizations, at timestamptz) returns text
+language sql immutable set search_path = '' as $$
+  select case
+    when organization.trial_ends_at <= at then 'free'
+    when organization.plan_status = 'past_due' and organization.past_due_since + interval '7 days' <= at then 'free'
+    else organization.plan
+  end
+$$;
+comment on function identity.effective_plan is 'The plan whose features count at an instant: trials end, past due has a grace period of 7 days.';
+revoke all on function identity.effective_plan from public, anon;
+grant execute on function identity.effective_plan to authenticated, service_role;
+
+create function identity.organization_has_feature(organization_id text, feature text, at timestamptz) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select
+    from identity.organizations as o
+    join billing.plan_features as f on f.plan = identity.effective_plan(o, organization_has_feature.at)
+    where o.id = organization_has_feature.organization_id and f.feature = organization_has_feature.feature
+  );
+end
+$$;
+comment on function identity.organization_has_feature is 'Whether an organization''s plan includes a feature at an instant. The only judge of it.';
+revoke all on function identity.organization_has_feature from public, anon;
+grant execute on function identity.organization_has_feature to authenticated, service_role;
+
+alter table identity.profiles enable row level security;
+alter table identity.organizations enable row level security;
+alter table identity.memberships enable row level security;
+alter table identity.audit_events enable row level security;
+
+create policy "People can read the profiles of their organization" on identity.profiles
+  for select to authenticated using (
+    user_id in (select m.user_id from identity.memberships as m where m.organization_id = (select identity.current_organization_id()))
+  );
+create policy "People can change their own profile" on identity.profiles
+  for update to authenticated using (user_id = (select auth.uid())) with check (user_id = (select auth.uid()));
+create policy "Members can read their organization" on identity.organizations
+  for select to authenticated using (id = (select identity.current_organization_id()));
+create policy "Owners can change their organization" on identity.organizations
+  for update to authenticated
+  using (id = (select identity.current_organization_id()) and owner_id = (select auth.uid()))
+  with check (id = (select identity.current_organization_id()) and owner_id = (select auth.uid()));
+create policy "Members can read the members of their organization" on identity.memberships
+  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+
+grant select, insert, update, delete on identity.profiles, identity.organizations, identity.memberships to service_role;
+grant select, insert on identity.audit_events to service_role;
+grant select on identity.profiles, identity.organizations, identity.memberships to authenticated;
+grant update (timezone, email_enabled, default_lead_days, hide_amounts_in_email, updated_at) on identity.profiles to authenticated;
+grant update (base_currency, updated_at) on identity.organizations to authenticated;

@@ -1,0 +1,336 @@
+-- The connector's database side: one call authenticates a bearer, becomes the person under row-level security, runs one tool and answers its envelope.
+-- What every tool shares is here once: the context, errors, change sets, dry runs, idempotency keys, dates and amounts.
+-- A tool is `app.<tool>(context app.context, arguments jsonb) returns jsonb` and answers {data, warnings?, next_cursor?, total_count?, totals_by_currency?},
+-- a writing one also {summary}: what it did in a few words, for the list of recent changes.
+
+create type app.context as (
+  organization_id text,
+  organization_name text,
+  base_currency text,
+  owner_id uuid,
+  timezone text,
+  today date,
+  at timestamptz,
+  actor_id uuid,
+  role text,
+  client_name text
+);
+comment on type app.context is 'For whom and when a tool runs; today is the calendar date in the owner''s zone.';
+
+-- Errors
+
+create function app.fail(code text, message text, field text default null, hint text default null, details jsonb default null) returns void
+language plpgsql set search_path = '' as $$
+begin
+  raise exception using
+    errcode = 'EX001',
+    message = fail.code,
+    detail = jsonb_strip_nulls(jsonb_build_object(
+      'code', fail.code, 'message', fail.message, 'field', fail.field, 'hint', fail.hint,
+      -- Whether calling again, with other arguments or later, can reach what was meant.
+      'retryable', fail.code not in ('already_paid', 'feature_not_in_plan', 'forbidden_role', 'idempotency_conflict', 'undo_conflict', 'undo_expired'),
+      'details', fail.details
+    ))::text;
+end
+$$;
+comment on function app.fail is 'Ends the tool with an error a model can act on and a person can be told; everything the tool wrote is rolled back.';
+
+-- Dates and amounts
+
+create function app.parse_date(context app.context, value text, field text) returns date
+language plpgsql stable set search_path = '' as $$
+begin
+  case value
+    when 'today' then return context.today;
+    when 'yesterday' then return context.today - 1;
+    when 'tomorrow' then return context.today + 1;
+    else null;
+  end case;
+  if value is null then
+    return null;
+  end if;
+  if value !~ '^(199\d|20\d\d)-\d\d-\d\d$' or to_char(to_date(value, 'YYYY-MM-DD'), 'YYYY-MM-DD') <> value then
+    perform app.fail('date_out_of_range', format('%s is not a date between 1990-01-01 and 2099-12-31', value), field, 'Give YYYY-MM-DD, or today, yesterday or tomorrow.');
+  end if;
+  return to_date(value, 'YYYY-MM-DD');
+exception when datetime_field_overflow then
+  perform app.fail('date_out_of_range', format('%s is not a day of the calendar', value), field, 'Give YYYY-MM-DD, or today, yesterday or tomorrow.');
+end
+$$;
+comment on function app.parse_date is 'A date argument as a calendar date of the owner; null stays null.';
+
+create function app.currency_exponent(code text, field text) returns smallint
+language plpgsql stable set search_path = '' as $$
+declare
+  found_exponent smallint;
+begin
+  select c.exponent into found_exponent from app.currencies as c where c.code = currency_exponent.code;
+  if not found then
+    perform app.fail('currency_unknown', format('%s is not a currency in use', code), field, 'Give an ISO 4217 code such as EUR, USD or INR.');
+  end if;
+  return found_exponent;
+end
+$$;
+comment on function app.currency_exponent is 'Number of decimals of a currency; ends the tool with currency_unknown when there is none.';
+
+create function app.parse_amount(amount text, currency text, field text) returns bigint
+language plpgsql stable set search_path = '' as $$
+declare
+  exponent smallint := app.currency_exponent(currency, 'currency');
+  minor numeric;
+begin
+  if amount is null then
+    return null;
+  end if;
+  if amount !~ '^\d{1,12}(\.\d{1,4})?$' then
+    perform app.fail('invalid_argument', format('%s is not an amount', left(amount, 40)), field, 'Give a positive decimal in major units, e.g. "14.50".');
+  end if;
+  minor := amount::numeric * 10::numeric ^ exponent;
+  if minor <> trunc(minor) then
+    perform app.fail('amount_precision', format('%s has more decimals than %s has (%s)', amount, currency, exponent), field, 'Amounts are never rounded: give the exact amount.');
+  end if;
+  if minor not between 1 and 1000000000000000 then
+    perform app.fail('invalid_argument', format('%s is not a positive amount this service can keep', amount), field, 'Use is_refund for money that came back.');
+  end if;
+  return minor::bigint;
+end
+$$;
+comment on function app.parse_amount is 'A decimal string in major units as exact minor units of a currency; null stays null.';
+
+create function app.format_amount(minor numeric, currency text) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  exponent smallint;
+begin
+  select c.exponent into exponent from app.currencies as c where c.code = currency;
+  return round(minor / 10::numeric ^ exponent, exponent)::text;
+end
+$$;
+comment on function app.format_amount is 'Minor units as a decimal string in major units, with the currency''s own number of decimals.';
+
+-- Changes
+
+create function app.begin_change(context app.context, tool text) returns text
+language plpgsql set search_path = '' as $$
+declare
+  change text;
+begin
+  insert into app.change_sets (organization_id, actor_id, client_name, tool, summary)
+  values (context.organization_id, context.actor_id, context.client_name, begin_change.tool, '')
+  returning id into change;
+  perform set_config('app.change_id', change, true);
+  return change;
+end
+$$;
+comment on function app.begin_change is 'Opens a change set: from here on the capture trigger records every row that is written.';
+
+create function app.finish_change(change text, summary text) returns text
+language plpgsql set search_path = '' as $$
+begin
+  perform set_config('app.change_id', '', true);
+  if exists (select from app.change_items as i where i.change_id = change) then
+    update app.change_sets as s set summary = finish_change.summary where s.id = change;
+    return change;
+  end if;
+  delete from app.change_sets as s where s.id = change;
+  return null;
+end
+$$;
+comment on function app.finish_change is 'Closes a change set; one that wrote nothing leaves no trace and answers null.';
+
+-- Context
+
+create function app.read_context(at timestamptz) returns app.context
+language plpgsql stable set search_path = '' as $$
+declare
+  context app.context;
+begin
+  select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (read_context.at at time zone p.timezone)::date, read_context.at,
+    m.user_id, m.role, auth.jwt() ->> 'client_name'
+  into strict context
+  from identity.organizations as o
+  join identity.profiles as p on p.user_id = o.owner_id
+  join identity.memberships as m on m.organization_id = o.id and m.user_id = (select auth.uid())
+  where o.id = (select identity.current_organization_id());
+  return context;
+end
+$$;
+comment on function app.read_context is 'The context of the running request, read as the person.';
+
+-- Running a tool
+
+create function app.dispatch_tool(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql set search_path = '' as $$
+begin
+  case tool
+    when 'get_context' then return app.get_context(context, arguments);
+    when 'list_expenses' then return app.list_expenses(context, arguments);
+    when 'summarize_spending' then return app.summarize_spending(context, arguments);
+    when 'list_bills' then return app.list_bills(context, arguments);
+    when 'log_expenses' then return app.log_expenses(context, arguments);
+    when 'update_expenses' then return app.update_expenses(context, arguments);
+    when 'add_bill' then return app.add_bill(context, arguments);
+    when 'mark_bill_paid' then return app.mark_bill_paid(context, arguments);
+    when 'delete_records' then return app.delete_records(context, arguments);
+    when 'undo_change' then return app.undo_change(context, arguments);
+  end case;
+end
+$$;
+
+create function app.perform_tool(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  is_write constant boolean := tool not in ('get_context', 'list_expenses', 'summarize_spending', 'list_bills');
+  change text;
+  result jsonb;
+begin
+  if is_write then
+    change := app.begin_change(context, tool);
+  end if;
+  result := app.dispatch_tool(context, tool, arguments);
+  if is_write then
+    change := app.finish_change(change, coalesce(result ->> 'summary', tool));
+    result := result - 'summary' || jsonb_build_object('change_id', change);
+  end if;
+  return result;
+end
+$$;
+comment on function app.perform_tool is 'A tool inside its change set.';
+
+create function app.preview_tool(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  preview text;
+begin
+  -- The tool really runs, so a preview cannot differ from the write; leaving the block by an error takes everything back.
+  raise exception using errcode = 'EX002', detail = app.perform_tool(context, tool, arguments)::text;
+exception when sqlstate 'EX002' then
+  get stacked diagnostics preview = pg_exception_detail;
+  return preview::jsonb - 'change_id' || jsonb_build_object(
+    'warnings', coalesce(preview::jsonb -> 'warnings', '[]') || jsonb_build_object('code', 'dry_run', 'message', 'A preview: nothing was written.')
+  );
+end
+$$;
+comment on function app.preview_tool is 'What a tool would do (dry_run); writes nothing.';
+
+create function app.perform_once(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  key constant text := arguments ->> 'idempotency_key';
+  arguments_hash constant bytea := sha256(convert_to(arguments::text, 'UTF8'));
+  earlier app.idempotency_keys;
+  result jsonb;
+begin
+  -- A second call with the same key waits here until the first has committed or failed.
+  perform pg_advisory_xact_lock(hashtextextended(concat_ws(' ', context.organization_id, context.actor_id, tool, key), 0));
+  select * into earlier from app.idempotency_keys as k
+  where k.organization_id = context.organization_id and k.actor_id = context.actor_id and k.tool = perform_once.tool and k.key = perform_once.key
+    and k.expires_at > context.at;
+  if found then
+    if earlier.arguments_hash <> arguments_hash then
+      perform app.fail('idempotency_conflict', 'This idempotency_key was used with other arguments in the last 24 hours', 'idempotency_key', 'Use a new key for a new request.');
+    end if;
+    return earlier.result || jsonb_build_object('replayed', true);
+  end if;
+  result := app.perform_tool(context, tool, arguments);
+  insert into app.idempotency_keys as k (organization_id, actor_id, tool, key, arguments_hash, result, expires_at)
+  values (context.organization_id, context.actor_id, tool, key, arguments_hash, result, context.at + interval '24 hours')
+  on conflict (organization_id, actor_id, tool, key) do update
+    set arguments_hash = excluded.arguments_hash, result = excluded.result, expires_at = excluded.expires_at;
+  return result;
+end
+$$;
+comment on function app.perform_once is 'A tool whose call carries an idempotency key: the same key and arguments answer the first result.';
+
+create function app.run_tool(tool text, arguments jsonb, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' set role = 'authenticated' as $$
+declare
+  context app.context := app.read_context(at);
+  result jsonb;
+  problem text;
+begin
+  result := case
+    when (arguments ->> 'dry_run')::boolean then app.preview_tool(context, tool, arguments)
+    when arguments ? 'idempotency_key' then app.perform_once(context, tool, arguments)
+    else app.perform_tool(context, tool, arguments)
+  end;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'ok', true,
+    'context', jsonb_build_object(
+      'organization', jsonb_build_object('id', context.organization_id, 'name', context.organization_name),
+      'today', context.today, 'timezone', context.timezone, 'base_currency', context.base_currency
+    ),
+    'warnings', '[]'::jsonb
+  ) || result);
+exception when sqlstate 'EX001' then
+  get stacked diagnostics problem = pg_exception_detail;
+  return jsonb_build_object('ok', false, 'error', problem::jsonb);
+end
+$$;
+comment on function app.run_tool is 'Runs one tool as the person of the request''s claims, under row-level security, and answers its envelope.';
+
+-- The database's API of the connector
+
+create function app.authenticate(token_hash text, resource text, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  principal record;
+  organization identity.organizations;
+begin
+  select * into principal from oauth.resolve_access_token(decode(token_hash, 'hex'), resource, at);
+  if principal.outcome is distinct from 'ok' then
+    return jsonb_build_object('outcome', 'invalid_token');
+  end if;
+  select * into strict organization from identity.organizations as o where o.id = principal.organization_id;
+  if not identity.organization_has_feature(organization.id, 'ai:connector', at) then
+    return jsonb_build_object(
+      'outcome', 'feature_not_in_plan', 'required_plan', 'pro', 'plan', identity.effective_plan(organization, at),
+      'organization', jsonb_build_object('id', organization.id, 'name', organization.name)
+    );
+  end if;
+  return jsonb_build_object(
+    'outcome', 'ok',
+    'organization', jsonb_build_object('id', organization.id, 'name', organization.name),
+    'claims', jsonb_build_object(
+      'sub', principal.user_id, 'role', 'authenticated', 'organization_id', organization.id,
+      'grant_id', principal.grant_id, 'client_name', principal.client_name
+    )
+  );
+end
+$$;
+comment on function app.authenticate is 'Who a bearer token speaks for at an instant, by its SHA-256 in hex: outcome ok, invalid_token or feature_not_in_plan.';
+
+create function public.authenticate_bearer(token_hash text, resource text, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return app.authenticate(token_hash, resource, at) - 'claims';
+end
+$$;
+comment on function public.authenticate_bearer is 'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan, organization?, plan?, required_plan?}.';
+
+create function public.call_tool(token_hash text, resource text, tool text, arguments jsonb, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  principal constant jsonb := app.authenticate(token_hash, resource, at);
+begin
+  if principal ->> 'outcome' <> 'ok' then
+    return principal;
+  end if;
+  -- auth.uid() reads the one or the other, depending on the platform's age.
+  perform set_config('request.jwt.claims', (principal -> 'claims')::text, true),
+    set_config('request.jwt.claim.sub', principal #>> '{claims,sub}', true),
+    set_config('app.at', at::text, true);
+  return jsonb_build_object('outcome', 'ok', 'result', app.run_tool(tool, arguments, at));
+end
+$$;
+comment on function public.call_tool is 'Authenticates a bearer and runs one tool, in one call: {outcome, result?}; result is the tool''s envelope.';
+
+revoke all on function public.authenticate_bearer, public.call_tool, app.authenticate from public, anon, authenticated;
+grant execute on function public.authenticate_bearer, public.call_tool, app.authenticate to service_role;
+
+revoke all on function
+  app.fail, app.parse_date, app.currency_exponent, app.parse_amount, app.format_amount, app.begin_change, app.finish_change, app.read_context,
+  app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once, app.run_tool from public, anon;
+grant execute on function
+  app.fail, app.parse_date, app.currency_exponent, app.parse_amount, app.format_amount, app.begin_change, app.finish_change, app.read_context,
+  app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once, app.run_tool to authenticated, service_role;
