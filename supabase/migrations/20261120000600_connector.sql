@@ -243,7 +243,7 @@ $$;
 comment on function app.perform_once is 'A tool whose call carries an idempotency key: the same key and arguments answer the first result.';
 
 create function app.run_tool(tool text, arguments jsonb, at timestamptz) returns jsonb
-language plpgsql volatile set search_path = '' set role = 'authenticated' as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   context app.context := app.read_context(at);
   result jsonb;
@@ -334,3 +334,7 @@ revoke all on function
 grant execute on function
   app.fail, app.parse_date, app.currency_exponent, app.parse_amount, app.format_amount, app.begin_change, app.finish_change, app.read_context,
   app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once, app.run_tool to authenticated, service_role;
+
+-- From here on the person acts, not the service: the role is set on entry and restored by itself. It is added last, since setting it asks
+-- for `authenticated`'s right to execute; no function that leads here may be SECURITY DEFINER, where roles cannot be set.
+alter function app.run_tool set role = 'authenticated';
