@@ -1,0 +1,256 @@
+-- Accounts: what the identity pages read and change, one function a page view or change.
+-- The pages decide nothing: expected outcomes come back as {"outcome": …} and every change leaves an audit event.
+
+create function identity.record_event(event text, actor_id uuid, organization_id text, detail jsonb, at timestamptz) returns void
+language plpgsql set search_path = '' as $$
+begin
+  insert into identity.audit_events (at, actor_id, organization_id, event, detail)
+  values (record_event.at, record_event.actor_id, record_event.organization_id, record_event.event, record_event.detail);
+end
+$$;
+comment on function identity.record_event is 'Adds one line to the audit trail.';
+revoke all on function identity.record_event from public, anon;
+grant execute on function identity.record_event to service_role;
+
+-- Sign-in mails
+
+create table identity.sign_in_limits (
+  key_hash text primary key,
+  sent_at timestamptz[] not null
+);
+comment on table identity.sign_in_limits is 'When sign-in mails were last asked for, by keyed hash of an address or of an IP; worthless after an hour.';
+alter table identity.sign_in_limits enable row level security;
+grant select, insert, update, delete on identity.sign_in_limits to service_role;
+
+create function identity.claim_slot(key_hash text, at_most integer, apart interval, at timestamptz) returns integer
+language plpgsql set search_path = '' as $$
+declare
+  since timestamptz := claim_slot.at - interval '1 hour';
+  sent timestamptz[];
+begin
+  -- One conditional statement: the row it locks is the queue of everybody who asks at once.
+  insert into identity.sign_in_limits as l (key_hash, sent_at) values (claim_slot.key_hash, array[claim_slot.at])
+  on conflict on constraint sign_in_limits_pkey do update
+    set sent_at = array(select s from unnest(l.sent_at) as s where s > since) || claim_slot.at
+    where (select count(*) from unnest(l.sent_at) as s where s > since) < claim_slot.at_most
+      and not exists (select from unnest(l.sent_at) as s where s > claim_slot.at - claim_slot.apart);
+  if found then
+    return 0;
+  end if;
+  select array_agg(s order by s desc) into sent
+  from identity.sign_in_limits as l, unnest(l.sent_at) as s
+  where l.key_hash = claim_slot.key_hash and s > since;
+  -- The slot that frees first is the oldest of the last `at_most`.
+  return ceil(extract(epoch from greatest(sent[1] + claim_slot.apart, sent[claim_slot.at_most] + interval '1 hour') - claim_slot.at));
+end
+$$;
+comment on function identity.claim_slot is 'Takes one of the slots of the last hour: 0, or in how many seconds there is one.';
+revoke all on function identity.claim_slot from public, anon;
+grant execute on function identity.claim_slot to service_role;
+
+create function public.claim_sign_in_mail(address_hash text, ip_hash text, at_most_per_address integer, at_most_per_ip integer, at timestamptz) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  -- The IP first: who is stopped there must not use up the slots of somebody else's address.
+  wait integer := case when ip_hash is null then 0 else identity.claim_slot(ip_hash, at_most_per_ip, interval '0', claim_sign_in_mail.at) end;
+begin
+  if wait = 0 then
+    wait := identity.claim_slot(address_hash, at_most_per_address, interval '30 seconds', claim_sign_in_mail.at);
+  end if;
+  return case when wait = 0 then '{"outcome":"allowed"}'::jsonb else jsonb_build_object('outcome', 'limited', 'retry_after', wait) end;
+end
+$$;
+comment on function public.claim_sign_in_mail is 'Whether one more sign-in mail may go to an address: {"outcome":"allowed"} or {"outcome":"limited","retry_after":seconds}.';
+
+-- Onboarding
+
+create function public.read_onboarding(user_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'onboarded', exists (select from identity.profiles as p where p.user_id = read_onboarding.user_id and p.country is not null),
+    'currencies', (select jsonb_agg(c.code order by c.code) from app.currencies as c)
+  );
+end
+$$;
+comment on function public.read_onboarding is 'Whether a person has been through onboarding ("onboarded") and the currencies that can be chosen there.';
+
+create function public.complete_onboarding(
+  user_id uuid, email text, country text, organization_name text, timezone text, base_currency text, reminder_email text, at timestamptz
+) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  gets_trial boolean;
+  new_organization_id text;
+begin
+  if not exists (select from app.currencies as c where c.code = complete_onboarding.base_currency) then
+    return '{"outcome":"invalid","field":"base_currency"}';
+  end if;
+  if not identity.is_timezone(complete_onboarding.timezone) then
+    return '{"outcome":"invalid","field":"timezone"}';
+  end if;
+
+  -- Once: whoever gives the profile its country creates the rest. A second press waits for the row and finds it taken.
+  insert into identity.profiles as p (user_id, email, country, timezone, reminder_email, trial_started_at, created_at, updated_at)
+  values (
+    complete_onboarding.user_id, complete_onboarding.email, complete_onboarding.country, complete_onboarding.timezone,
+    nullif(complete_onboarding.reminder_email, complete_onboarding.email), complete_onboarding.at, complete_onboarding.at, complete_onboarding.at
+  )
+  on conflict on constraint profiles_pkey do update
+    set country = excluded.country, timezone = excluded.timezone, reminder_email = excluded.reminder_email, updated_at = excluded.updated_at,
+      trial_started_at = coalesce(p.trial_started_at, excluded.trial_started_at)
+    where p.country is null
+  returning p.trial_started_at = complete_onboarding.at into gets_trial;
+  if not found then
+    return '{"outcome":"already"}';
+  end if;
+
+  insert into identity.organizations (name, base_currency, plan, trial_ends_at, owner_id, created_at, updated_at)
+  values (
+    btrim(complete_onboarding.organization_name), complete_onboarding.base_currency,
+    case when gets_trial then 'team' else 'free' end, case when gets_trial then complete_onboarding.at + interval '14 days' end,
+    complete_onboarding.user_id, complete_onboarding.at, complete_onboarding.at
+  )
+  returning id into new_organization_id;
+  insert into identity.memberships (organization_id, user_id, role, created_at)
+  values (new_organization_id, complete_onboarding.user_id, 'owner', complete_onboarding.at);
+  insert into app.categories (organization_id, name, created_at, updated_at)
+  select new_organization_id, c, complete_onboarding.at, complete_onboarding.at from unnest(app.default_categories()) as c;
+  perform identity.record_event('account.created', complete_onboarding.user_id, new_organization_id, jsonb_build_object('trial', gets_trial), complete_onboarding.at);
+  return jsonb_build_object('outcome', 'created', 'organization_id', new_organization_id);
+end
+$$;
+comment on function public.complete_onboarding is
+  'Creates profile, organization, membership and categories, once a person: {"outcome":"created","organization_id"}, {"outcome":"already"} or {"outcome":"invalid","field"}.';
+
+create function app.default_categories() returns text[]
+language sql immutable set search_path = '' as $$
+  select array[
+    'Groceries', 'Eating out', 'Housing', 'Utilities', 'Internet and phone', 'Transport', 'Travel', 'Health', 'Insurance',
+    'Shopping', 'Subscriptions', 'Software', 'Entertainment', 'Education', 'Taxes and fees', 'Gifts'
+  ]
+$$;
+comment on function app.default_categories is 'What a new organization starts with.';
+revoke all on function app.default_categories from public, anon;
+grant execute on function app.default_categories to authenticated, service_role;
+
+create function identity.is_timezone(name text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  -- Names only: `at time zone` would also take offsets and POSIX rules.
+  return name ~ '^[A-Za-z_]+(/[A-Za-z0-9_+-]+)*$' and now() at time zone name is not null;
+exception when invalid_parameter_value then
+  return false;
+end
+$$;
+comment on function identity.is_timezone is 'Whether the database knows an IANA time zone by this name.';
+revoke all on function identity.is_timezone from public, anon;
+grant execute on function identity.is_timezone to authenticated, service_role;
+
+-- Account
+
+create function public.read_account(user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'profile', jsonb_build_object(
+        'email', p.email, 'timezone', p.timezone, 'email_enabled', p.email_enabled, 'default_lead_days', p.default_lead_days,
+        'reminder_email', p.reminder_email, 'reminder_email_confirmed', p.reminder_email_confirmed_at is not null
+      ),
+      'organizations', coalesce((
+        select jsonb_agg(jsonb_build_object(
+          'id', o.id, 'name', o.name, 'role', m.role, 'base_currency', o.base_currency, 'plan', o.plan, 'plan_status', o.plan_status,
+          'effective_plan', identity.effective_plan(o, read_account.at), 'trial_ends_at', o.trial_ends_at,
+          'grace_ends_at', o.past_due_since + interval '7 days'
+        ) order by m.created_at, o.id)
+        from identity.memberships as m join identity.organizations as o on o.id = m.organization_id
+        where m.user_id = p.user_id
+      ), '[]'),
+      'connected_apps', public.list_connected_apps(p.user_id, read_account.at),
+      'provider_links', coalesce((
+        select jsonb_agg(jsonb_build_object(
+          'id', l.id, 'provider_key', l.provider_key, 'account_label', l.account_label, 'status', l.status,
+          'bill', e.name, 'organization', o.name, 'last_success_period', l.last_success_period
+        ) order by o.name, e.name)
+        from identity.memberships as m
+        join identity.organizations as o on o.id = m.organization_id
+        join app.provider_links as l on l.organization_id = o.id and l.status <> 'revoked'
+        join app.expenses as e on e.id = l.expense_id
+        where m.user_id = p.user_id
+      ), '[]')
+    )
+    from identity.profiles as p
+    where p.user_id = read_account.user_id and p.country is not null
+  );
+end
+$$;
+comment on function public.read_account is 'Everything the account page shows of a person; null before onboarding.';
+
+create function public.rename_organization(user_id uuid, organization_id text, name text, at timestamptz) returns jsonb
+language plpgsql set search_path = '' as $$
+begin
+  update identity.organizations as o set name = btrim(rename_organization.name), updated_at = rename_organization.at
+  where o.id = rename_organization.organization_id and o.owner_id = rename_organization.user_id;
+  if not found then
+    return '{"outcome":"not_owner"}';
+  end if;
+  perform identity.record_event('organization.renamed', user_id, organization_id, '{}', rename_organization.at);
+  return '{"outcome":"renamed"}';
+end
+$$;
+comment on function public.rename_organization is 'Gives an organization another name, for its owner only: {"outcome":"renamed"} or {"outcome":"not_owner"}.';
+
+create function public.update_reminders(
+  user_id uuid, reminder_email text, timezone text, default_lead_days integer, email_enabled boolean, at timestamptz
+) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  unconfirmed text;
+begin
+  if not identity.is_timezone(update_reminders.timezone) then
+    return '{"outcome":"invalid","field":"timezone"}';
+  end if;
+  update identity.profiles as p
+  set timezone = update_reminders.timezone,
+    default_lead_days = update_reminders.default_lead_days,
+    email_enabled = update_reminders.email_enabled,
+    reminder_email = nullif(update_reminders.reminder_email, p.email),
+    -- A confirmation belongs to the address it was given for.
+    reminder_email_confirmed_at = case when update_reminders.reminder_email = p.reminder_email then p.reminder_email_confirmed_at end,
+    updated_at = update_reminders.at
+  where p.user_id = update_reminders.user_id
+  returning case when p.reminder_email_confirmed_at is null then p.reminder_email end into unconfirmed;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event('reminders.changed', user_id, null, jsonb_build_object('email_enabled', email_enabled), update_reminders.at);
+  return jsonb_build_object('outcome', 'updated', 'unconfirmed', unconfirmed);
+end
+$$;
+comment on function public.update_reminders is
+  'Changes when and where reminders go: {"outcome":"updated","unconfirmed": address that must be confirmed first, or null}, {"outcome":"invalid","field"} or {"outcome":"unknown"}.';
+
+create function public.confirm_reminder_email(user_id uuid, reminder_email text, at timestamptz) returns jsonb
+language plpgsql set search_path = '' as $$
+begin
+  update identity.profiles as p
+  set reminder_email_confirmed_at = coalesce(p.reminder_email_confirmed_at, confirm_reminder_email.at), updated_at = confirm_reminder_email.at
+  where p.user_id = confirm_reminder_email.user_id and p.reminder_email = confirm_reminder_email.reminder_email;
+  if not found then
+    return '{"outcome":"stale"}';
+  end if;
+  perform identity.record_event('reminders.address_confirmed', user_id, null, '{}', confirm_reminder_email.at);
+  return '{"outcome":"confirmed"}';
+end
+$$;
+comment on function public.confirm_reminder_email is 'Confirms the reminder address while it is still the one that was asked for: {"outcome":"confirmed"} or {"outcome":"stale"}.';
+
+revoke all on function
+  public.claim_sign_in_mail, public.read_onboarding, public.complete_onboarding, public.read_account,
+  public.rename_organization, public.update_reminders, public.confirm_reminder_email
+  from public, anon, authenticated;
+grant execute on function
+  public.claim_sign_in_mail, public.read_onboarding, public.complete_onboarding, public.read_account,
+  public.rename_organization, public.update_reminders, public.confirm_reminder_email
+  to service_role;
