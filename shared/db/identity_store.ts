@@ -1,0 +1,130 @@
+/** What the identity pages ask of the database: one call a page view or change. */
+import type { Database } from "./client.ts";
+
+export interface Onboarding {
+  country: string;
+  organization_name: string;
+  timezone: string;
+  base_currency: string;
+  /** Equal to the sign-in address when no other one is wanted. */
+  reminder_email: string;
+}
+
+export interface AccountOrganization {
+  id: string;
+  name: string;
+  role: "owner" | "member";
+  base_currency: string;
+  plan: Plan;
+  plan_status: "active" | "past_due" | "canceled";
+  /** The plan whose features count now. */
+  effective_plan: Plan;
+  trial_ends_at: string | null;
+  /** While past due: until when the plan still counts. */
+  grace_ends_at: string | null;
+}
+export type Plan = "free" | "pro" | "team";
+
+export interface ConnectedApp {
+  grant_id: string;
+  client_id: string;
+  client_name: string;
+  redirect_uri: string;
+  organization_id: string;
+  organization_name: string;
+  created_at: string;
+  last_used_at: string | null;
+}
+
+export interface AccountProviderLink {
+  id: string;
+  provider_key: string;
+  account_label: string;
+  status: "pending" | "active" | "needs_reauth" | "paused";
+  bill: string;
+  organization: string;
+  /** First day of the last month whose amount has arrived. */
+  last_success_period: string | null;
+}
+
+export interface Account {
+  profile: {
+    email: string;
+    timezone: string;
+    email_enabled: boolean;
+    default_lead_days: number;
+    reminder_email: string | null;
+    reminder_email_confirmed: boolean;
+  };
+  organizations: AccountOrganization[];
+  connected_apps: ConnectedApp[];
+  provider_links: AccountProviderLink[];
+}
+
+export interface Reminders {
+  reminder_email: string;
+  timezone: string;
+  default_lead_days: number;
+  email_enabled: boolean;
+}
+
+type Invalid = { outcome: "invalid"; field: "timezone" | "base_currency" };
+type Person = { userId: string; at: Date };
+
+export type IdentityStore = ReturnType<typeof createIdentityStore>;
+
+/** Every method throws what `Database.call` throws. */
+export function createIdentityStore(database: Database) {
+  return {
+    /** Takes a slot for one sign-in mail; the hashes are keyed, `ip` is null when unknown. */
+    claimSignInMail: (slot: { address: string; ip: string | null; perAddress: number; perIp: number; at: Date }) =>
+      database.call<{ outcome: "allowed" } | { outcome: "limited"; retry_after: number }>("claim_sign_in_mail", {
+        address_hash: slot.address,
+        ip_hash: slot.ip,
+        at_most_per_address: slot.perAddress,
+        at_most_per_ip: slot.perIp,
+        at: slot.at,
+      }),
+
+    readOnboarding: (userId: string) =>
+      database.call<{ onboarded: boolean; currencies: string[] }>("read_onboarding", { user_id: userId }),
+
+    completeOnboarding: ({ userId, email, at, ...values }: Onboarding & Person & { email: string }) =>
+      database.call<{ outcome: "created"; organization_id: string } | { outcome: "already" } | Invalid>(
+        "complete_onboarding",
+        { user_id: userId, email, ...values, at },
+      ),
+
+    /** Null before onboarding. */
+    readAccount: ({ userId, at }: Person) => database.call<Account | null>("read_account", { user_id: userId, at }),
+
+    renameOrganization: ({ userId, organizationId, name, at }: Person & { organizationId: string; name: string }) =>
+      database.call<{ outcome: "renamed" | "not_owner" }>("rename_organization", {
+        user_id: userId,
+        organization_id: organizationId,
+        name,
+        at,
+      }),
+
+    revokeGrant: ({ userId, grantId, at }: Person & { grantId: string }) =>
+      database.call<{ outcome: "revoked" | "unknown_grant" }>("revoke_grant", {
+        user_id: userId,
+        grant_id: grantId,
+        at,
+      }),
+
+    /** `unconfirmed` is the new reminder address when it must be confirmed before it is used. */
+    updateReminders: ({ userId, at, ...values }: Reminders & Person) =>
+      database.call<{ outcome: "updated"; unconfirmed: string | null } | { outcome: "unknown" } | Invalid>(
+        "update_reminders",
+        { user_id: userId, ...values, at },
+      ),
+
+    confirmReminderEmail: ({ userId, reminderEmail, at }: Person & { reminderEmail: string }) =>
+      database.call<{ outcome: "confirmed" | "stale" }>("confirm_reminder_email", {
+        user_id: userId,
+        reminder_email: reminderEmail,
+        at,
+      }),
+  };
+}

@@ -1,0 +1,33 @@
+/** Countries, and the currency that each suggests. Suggestions only: every combination is legal. */
+import countryToCurrency from "country-to-currency";
+
+export interface Country {
+  /** ISO 3166-1 alpha-2. */
+  code: string;
+  name: string;
+  /** ISO 4217. */
+  currency: string;
+}
+
+// The package also lists one withdrawn code and one that ISO leaves to its users.
+const NOT_ISO_3166_1 = ["AN", "XK"];
+const names = new Intl.DisplayNames("en", { type: "region" });
+
+/** All of ISO 3166-1, by English name. */
+export const COUNTRIES: readonly Country[] = Object.entries(countryToCurrency)
+  .filter(([code]) => !NOT_ISO_3166_1.includes(code))
+  .map(([code, currency]) => ({ code, name: names.of(code) ?? code, currency }))
+  .sort((a, b) => a.name.localeCompare(b.name, "en"));
+
+export const isCountry = (code: string): boolean => COUNTRIES.some((country) => country.code === code);
+
+/** The country that a browser's languages speak of (`de-AT,de;q=0.9`), or undefined when none names one. */
+export function countryOfLanguages(acceptLanguage: string | undefined): string | undefined {
+  const regions = (acceptLanguage ?? "").split(",").map((entry) =>
+    /^\s*[A-Za-z]{2,3}(?:-[A-Za-z]{4})?-([A-Za-z]{2})\b/.exec(entry)?.[1]
+  );
+  return regions.map((region) => region?.toUpperCase()).find((region) => region !== undefined && isCountry(region));
+}
+
+export const currencyOfCountry = (code: string | undefined): string | undefined =>
+  COUNTRIES.find((country) => country.code === code)?.currency;

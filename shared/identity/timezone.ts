@@ -1,0 +1,65 @@
+/** Time zones by IANA name: which there are, and which one a country suggests. */
+
+/**
+ * Names that CLDR, and so every browser, still gives by their older spelling (IANA `backward`). We show and store the
+ * newer; the database and the runtimes know both.
+ */
+export const RENAMED_TIMEZONES: Readonly<Record<string, string>> = {
+  "America/Buenos_Aires": "America/Argentina/Buenos_Aires",
+  "America/Godthab": "America/Nuuk",
+  "Asia/Calcutta": "Asia/Kolkata",
+  "Asia/Katmandu": "Asia/Kathmandu",
+  "Asia/Rangoon": "Asia/Yangon",
+  "Asia/Saigon": "Asia/Ho_Chi_Minh",
+  "Atlantic/Faeroe": "Atlantic/Faroe",
+  "Europe/Kiev": "Europe/Kyiv",
+};
+const renamed = (name: string) => RENAMED_TIMEZONES[name] ?? name;
+
+// Where a country has several, the zone most people there live in; CLDR lists them by the alphabet.
+const MOST_PEOPLE: Readonly<Record<string, string>> = {
+  AR: "America/Argentina/Buenos_Aires",
+  AU: "Australia/Sydney",
+  BR: "America/Sao_Paulo",
+  CA: "America/Toronto",
+  CD: "Africa/Kinshasa",
+  CL: "America/Santiago",
+  CY: "Asia/Nicosia",
+  EC: "America/Guayaquil",
+  ES: "Europe/Madrid",
+  GL: "America/Nuuk",
+  ID: "Asia/Jakarta",
+  KZ: "Asia/Almaty",
+  MN: "Asia/Ulaanbaatar",
+  MX: "America/Mexico_City",
+  MY: "Asia/Kuala_Lumpur",
+  NZ: "Pacific/Auckland",
+  PF: "Pacific/Tahiti",
+  PG: "Pacific/Port_Moresby",
+  PT: "Europe/Lisbon",
+  RU: "Europe/Moscow",
+  UA: "Europe/Kyiv",
+  US: "America/New_York",
+  UZ: "Asia/Tashkent",
+};
+
+/** The time zone that most people in a country share, or UTC. */
+export function timezoneOfCountry(code: string | undefined): string {
+  if (!code) return "UTC";
+  const locale = new Intl.Locale(`und-${code}`) as Intl.Locale & { getTimeZones?(): string[] | undefined };
+  return MOST_PEOPLE[code] ?? renamed(locale.getTimeZones?.()?.[0] ?? "UTC");
+}
+
+/** Every time zone that can be chosen; `current` is among them, whatever it is called. */
+export function timezones(current: string): string[] {
+  return [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone").map(renamed), current])].sort();
+}
+
+/** Whether the runtime knows a zone by this IANA name (offsets such as `+05:30` are no names). */
+export function isTimezone(name: string): boolean {
+  try {
+    return /^[A-Za-z_]+(\/[A-Za-z0-9_+-]+)*$/.test(name) && Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
+  } catch {
+    return false;
+  }
+}

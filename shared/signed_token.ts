@@ -1,0 +1,61 @@
+/**
+ * Small signed statements that travel through a browser or a mail and come back: what was said, until when, for one
+ * purpose. Not encrypted: say nothing in them that their bearer may not read.
+ */
+import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
+
+const utf8 = new TextEncoder();
+
+/**
+ * `<claims>.<signature>`, both base64url; HMAC-SHA256 with the first secret.
+ * @param label what the token is for. A token of one purpose is worth nothing for another.
+ */
+export async function signToken(
+  secrets: readonly string[],
+  label: string,
+  { claims, expiresAt }: { claims: Readonly<Record<string, unknown>>; expiresAt: Date },
+): Promise<string> {
+  const body = encode(utf8.encode(JSON.stringify({ ...claims, exp: Math.floor(expiresAt.getTime() / 1000) })));
+  return `${body}.${encode(await hmac(secrets[0]!, `${label}.${body}`))}`;
+}
+
+/** The claims of a token signed with any of the secrets for this purpose and not yet expired, else null. */
+export async function readToken(
+  secrets: readonly string[],
+  label: string,
+  { token, at }: { token: string; at: Date },
+): Promise<Record<string, unknown> | null> {
+  const [body, signature, ...rest] = token.split(".");
+  if (!body || !signature || rest.length > 0) return null;
+  const given = decode(signature);
+  for (const secret of secrets) {
+    const expected = await hmac(secret, `${label}.${body}`);
+    if (given?.length !== expected.length || !timingSafeEqual(given, expected)) continue;
+    const claims = JSON.parse(new TextDecoder().decode(decode(body)!));
+    return claims.exp * 1000 > at.getTime() ? claims : null;
+  }
+  return null;
+}
+
+/** A keyed digest under which something personal can be counted without being kept; base64url. */
+export async function keyedHash(secrets: readonly string[], label: string, value: string): Promise<string> {
+  return encode(await hmac(secrets[0]!, `${label}.${value}`));
+}
+
+async function hmac(secret: string, text: string): Promise<Uint8Array<ArrayBuffer>> {
+  const key = await crypto.subtle.importKey("raw", utf8.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
+    "sign",
+  ]);
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, utf8.encode(text)));
+}
+
+const encode = (bytes: Uint8Array) =>
+  btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+function decode(text: string): Uint8Array | null {
+  try {
+    return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
