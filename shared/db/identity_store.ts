@@ -69,6 +69,7 @@ export interface Reminders {
 }
 
 type Invalid = { outcome: "invalid"; field: "timezone" | "base_currency" };
+type Quota = { hash: string; atMost: number };
 type Person = { userId: string; at: Date };
 
 export type IdentityStore = ReturnType<typeof createIdentityStore>;
@@ -76,14 +77,15 @@ export type IdentityStore = ReturnType<typeof createIdentityStore>;
 /** Every method throws what `Database.call` throws. */
 export function createIdentityStore(database: Database) {
   return {
-    /** Takes a slot for one sign-in mail; the hashes are keyed, `ip` is null when unknown. */
-    claimSignInMail: (slot: { address: string; ip: string | null; perAddress: number; perIp: number; at: Date }) =>
-      database.call<{ outcome: "allowed" } | { outcome: "limited"; retry_after: number }>("claim_sign_in_mail", {
-        address_hash: slot.address,
-        ip_hash: slot.ip,
-        at_most_per_address: slot.perAddress,
-        at_most_per_ip: slot.perIp,
-        at: slot.at,
+    /** Counts one attempt of the last hour; what is refused is not counted. Hashes are keyed; `ip` is null when unknown. */
+    claimAttempt: ({ address, ip, at }: { address: Quota & { secondsApart: number }; ip: Quota | null; at: Date }) =>
+      database.call<{ outcome: "allowed" } | { outcome: "limited"; retry_after: number }>("claim_attempt", {
+        address_hash: address.hash,
+        at_most_per_address: address.atMost,
+        seconds_apart: address.secondsApart,
+        ip_hash: ip?.hash ?? null,
+        at_most_per_ip: ip?.atMost ?? null,
+        at,
       }),
 
     readOnboarding: (userId: string) =>
