@@ -17,9 +17,22 @@ export async function prepareDatabase(
   database: SqlDatabase,
   options: { createAuthTables: () => Promise<void>; migrations: readonly Migration[] },
 ): Promise<void> {
+  if (!await isProvided(database)) await bootstrap(database, options.createAuthTables);
+  await applyMigrations(database, options.migrations);
+}
+
+/** Whether a Supabase server made the database: it has roles, schema auth and extensions then, for us to use and not to change. */
+async function isProvided(database: SqlDatabase): Promise<boolean> {
+  const [row] = await database.query<{ provided: boolean }>(
+    "select to_regrole('supabase_auth_admin') is not null as provided",
+  );
+  return row!.provided;
+}
+
+async function bootstrap(database: SqlDatabase, createAuthTables: () => Promise<void>): Promise<void> {
   const scripts = await readBootstrap();
   await database.exec(scripts.bootstrap!);
-  await options.createAuthTables();
+  await createAuthTables();
   // lite swallows every error of its schema, statement by statement.
   const [auth] = await database.query<{ made: boolean }>("select to_regclass('auth.users') is not null as made");
   if (!auth?.made) throw new Error("@supabase/lite did not create auth.users");
@@ -27,7 +40,6 @@ export async function prepareDatabase(
   for (const extension of STAND_INS) {
     if (!await useRealExtension(database, extension.name)) await database.exec(scripts[extension.file]!);
   }
-  await applyMigrations(database, options.migrations);
 }
 
 const STAND_INS = [

@@ -1,6 +1,6 @@
 /**
  * A database with every migration applied, for one test file: PGlite in memory, or a fresh database on the real
- * PostgreSQL that `TEST_DATABASE_URL` names. The first test of a changed schema builds a template; the others load it.
+ * PostgreSQL server that `TEST_DATABASE_URL` names. The first test of a changed schema builds a template; the others load it.
  */
 import { PGlite } from "@electric-sql/pglite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
@@ -33,6 +33,9 @@ export async function openDatabase(): Promise<TestDatabase> {
   return withHelpers(database, await emptyTables(database));
 }
 
+/** A database, and the one session or pool in which the API roles act on it. */
+type Opened = SqlDatabase & { api?: SqlDatabase };
+
 const SETTINGS: LiteSettings = {
   siteUrl: "http://127.0.0.1",
   jwtSecret: "only-for-tests-only-for-tests-only-for-tests",
@@ -61,23 +64,35 @@ async function openInMemory(): Promise<SqlDatabase> {
   return await pgliteDatabase(new PGlite({ loadDataDir: new Blob([template]), extensions, parsers }));
 }
 
-async function openOnServer(url: string): Promise<SqlDatabase> {
+/**
+ * @param url of a server: a database that is marked as a template is copied, with all that its platform provides
+ * (cluster.ts); any other stands for a server without one, where the tests make everything themselves as its superuser.
+ */
+async function openOnServer(url: string): Promise<Opened> {
+  const template = new URL(url).pathname.slice(1);
+  const server = postgresDatabase(at(url, { database: "postgres" }), { max: 1 });
+  const [row] = await server.query("select from pg_database where datname = $1 and datistemplate", [template]);
+  const isPlatform = row !== undefined;
   const name = `test_${crypto.randomUUID().slice(0, 8)}`;
-  const server = postgresDatabase(url, { max: 1 });
-  await server.exec(`create database ${name}`);
-  const own = new URL(url);
-  own.pathname = name;
-  const database = postgresDatabase(own.href);
-  const connection = createPostgresConnection({ url: own.href });
-  await database.exec(`alter database ${name} set search_path = "$user", public, extensions`);
+  await server.exec(`create database ${name}${isPlatform ? ` template ${template}` : ""}`);
+  const own = at(url, { database: name });
+  if (!isPlatform) await server.exec(`alter database ${name} set search_path = "$user", public, extensions`);
+  const database = postgresDatabase(own);
   await prepareDatabase(database, {
-    createAuthTables: () => createLiteApp(connection, SETTINGS).ensureSystemSchema(),
+    async createAuthTables() {
+      const connection = createPostgresConnection({ url: own });
+      await createLiteApp(connection, SETTINGS).ensureSystemSchema();
+      await connection.close();
+    },
     migrations: await readMigrations(),
   });
-  await connection.close();
+  // PostgREST logs in as authenticator, who is nobody until it becomes one of the API roles.
+  const api = isPlatform ? postgresDatabase(at(own, { role: "authenticator" })) : database;
   return {
     ...database,
+    api,
     async close() {
+      if (api !== database) await api.close();
       await database.close();
       await server.exec(`drop database ${name} with (force)`);
       await server.close();
@@ -85,9 +100,16 @@ async function openOnServer(url: string): Promise<SqlDatabase> {
   };
 }
 
-function withHelpers(database: SqlDatabase, toEmpty: string[]): TestDatabase {
+function at(url: string, { database, role }: { database?: string; role?: string }): string {
+  const other = new URL(url);
+  if (database) other.pathname = database;
+  if (role) other.username = role;
+  return other.href;
+}
+
+function withHelpers(database: Opened, toEmpty: string[]): TestDatabase {
   const asRole: TestDatabase["asRole"] = (role, claims, work) =>
-    database.transaction(async (session) => {
+    (database.api ?? database).transaction(async (session) => {
       await session.query("select set_config('request.jwt.claims', $1, true)", [JSON.stringify({ role, ...claims })]);
       await session.exec(`set local role ${role}`);
       return await work(session);
@@ -147,7 +169,7 @@ function callOf(name: string, args: Record<string, unknown>, types: Map<string, 
 async function emptyTables(database: SqlDatabase): Promise<string[]> {
   const tables = await database.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname not in ('pg_catalog', 'information_schema', 'supabase_migrations', 'cron')`,
+     where schemaname not in ('pg_catalog', 'information_schema', 'supabase_migrations', 'cron', 'net', 'vault')`,
   );
   const probes = tables.map(({ name }) => `select '${name}' as name where not exists (select from ${name})`);
   return (await database.query<{ name: string }>(probes.join(" union all "))).map(({ name }) => name);

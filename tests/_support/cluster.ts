@@ -1,0 +1,93 @@
+/**
+ * A throw-away PostgreSQL server from the installed binaries, made to look like a Supabase project: its superuser is
+ * supabase_admin, migrations are applied as `postgres`, who is none. It refuses to touch a server that it did not start.
+ * Source: the checklist of roles, schemas, grants and settings of the platform's own image (tests/_support/platform).
+ */
+import { createPostgresConnection } from "@supabase/lite/postgres";
+import { postgresDatabase } from "../../local/database/postgres.ts";
+import { readBootstrap } from "../../local/database/prepare.ts";
+import { createLiteApp } from "../../local/lite/app.ts";
+import { findBinaries, startServer } from "./server.ts";
+
+/** Databases to copy: what `postgres` creates in `public` is granted to the API roles (exposed), or is not (closed). */
+export const TEMPLATES = ["supabase_exposed", "supabase_closed"] as const;
+export type Template = (typeof TEMPLATES)[number];
+
+export interface Cluster {
+  /** `postgres://…` of a role and a database; every role of the server may log in from this machine without a password. */
+  urlOf(role: string, database: string): string;
+  /** Whether pg_cron itself runs the jobs of database `postgres`; elsewhere its stand-in is loaded. */
+  hasCron: boolean;
+  /** Server version, such as 15.20. */
+  version: string;
+  /** Ends every session and removes the data. Also done on SIGINT, SIGTERM and SIGHUP. */
+  stop(): Promise<void>;
+}
+
+/** Ready in about two seconds: `TEMPLATES` can be copied, and database `postgres` is bootstrapped like the first of them. */
+export async function startCluster(): Promise<Cluster> {
+  const binaries = await findBinaries();
+  const hasCron = await exists(`${binaries.libraries}/pg_cron.so`);
+  const server = await startServer(binaries, {
+    superuser: "supabase_admin",
+    settings: {
+      wal_level: "logical",
+      max_connections: "200",
+      ...(hasCron && { shared_preload_libraries: "pg_cron", "cron.database_name": "postgres" }),
+    },
+  });
+  const urlOf = (role: string, database: string) => `postgres://${role}@127.0.0.1:${server.port}/${database}`;
+  try {
+    const admin = postgresDatabase(urlOf("supabase_admin", "postgres"), { max: 1 });
+    await admin.exec(await readScript("roles"));
+    await admin.exec(`create database ${TEMPLATES[0]} owner postgres`);
+    await bootstrap(urlOf("supabase_admin", "postgres"), hasCron);
+    await bootstrap(urlOf("supabase_admin", TEMPLATES[0]), false);
+    await admin.exec(`create database ${TEMPLATES[1]} owner postgres template ${TEMPLATES[0]}`);
+    const closed = postgresDatabase(urlOf("supabase_admin", TEMPLATES[1]), { max: 1 });
+    await closed.exec(await readScript("closed"));
+    await closed.close();
+    for (const template of TEMPLATES) await admin.exec(`alter database ${template} is_template true`);
+    await admin.close();
+  } catch (thrown) {
+    await server.stop();
+    throw thrown;
+  }
+  return { urlOf, hasCron, version: binaries.version, stop: server.stop };
+}
+
+// Tools of the tests and of the CLI's `db lint`; without them those say so themselves.
+const TEST_EXTENSIONS = ["pgtap", "plpgsql_check"];
+
+async function bootstrap(url: string, hasCron: boolean): Promise<void> {
+  const scripts = await readBootstrap();
+  const database = postgresDatabase(url, { max: 1 });
+  await database.exec(scripts.bootstrap!);
+  await database.exec(await readScript("database"));
+  await createAuthTables(url);
+  await database.exec(scripts.auth!);
+  await database.exec(await readScript("auth"));
+  await database.exec(hasCron ? "create extension pg_cron" : scripts.cron!);
+  await database.exec(scripts.net!);
+  await database.exec(scripts.vault!);
+  await database.exec(await readScript("extensions"));
+  const available = await database.query<{ name: string }>(
+    "select name from pg_available_extensions where name = any ($1)",
+    [TEST_EXTENSIONS],
+  );
+  for (const { name } of available) await database.exec(`create extension ${name} with schema extensions`);
+  await database.close();
+}
+
+/** The identity provider's tables, as the embedded one makes them. */
+async function createAuthTables(url: string): Promise<void> {
+  const connection = createPostgresConnection({ url, postgresOptions: { onnotice: () => {} } });
+  const settings = { siteUrl: "http://127.0.0.1", jwtSecret: "unused-unused-unused-unused-unused-unused" };
+  const app = createLiteApp(connection, { ...settings, publishableKey: "sb_publishable_x", secretKey: "sb_secret_x" });
+  await app.ensureSystemSchema();
+  await connection.close();
+}
+
+const readScript = (name: string) => Deno.readTextFile(new URL(`platform/${name}.sql`, import.meta.url));
+
+const exists = (path: string) => Deno.stat(path).then(() => true, () => false);

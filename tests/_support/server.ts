@@ -1,0 +1,163 @@
+/**
+ * An empty PostgreSQL server in a folder of its own, from the installed binaries, on a free port of the loopback
+ * interface. PostgreSQL refuses to run as root: started by root, it runs as `postgres` or `nobody`.
+ */
+
+export interface Binaries {
+  /** Folder of `initdb` and `postgres`. */
+  folder: string;
+  /** Folder of the server's loadable libraries. */
+  libraries: string;
+  version: string;
+}
+
+/**
+ * `PG_BIN`, else the newest of Debian's, else what is on the PATH.
+ * @throws {Error} saying what to install.
+ */
+export async function findBinaries(): Promise<Binaries> {
+  const folder = Deno.env.get("PG_BIN") ?? await newestDebianFolder() ?? "";
+  const [own = "", libraries = "", version = ""] = await output(folder ? `${folder}/pg_config` : "pg_config", [
+    "--bindir",
+    "--pkglibdir",
+    "--version",
+  ]).then((text) => text.trim().split("\n"), (thrown) => {
+    throw new Error(
+      `No PostgreSQL here: install postgresql, or set PG_BIN to the folder of initdb (${thrown.message})`,
+    );
+  });
+  return { folder: folder || own, libraries, version: /[\d.]+/.exec(version)?.[0] ?? version };
+}
+
+const DEBIAN = "/usr/lib/postgresql";
+
+async function newestDebianFolder(): Promise<string | undefined> {
+  const versions = await Array.fromAsync(Deno.readDir(DEBIAN), ({ name }) => Number(name)).catch(() => []);
+  const installed = versions.toSorted((a, b) => b - a).map((version) => `${DEBIAN}/${version}/bin`);
+  for (const folder of installed) {
+    if (await Deno.stat(`${folder}/initdb`).catch(() => undefined)) return folder;
+  }
+}
+
+export interface Server {
+  port: number;
+  stop(): Promise<void>;
+}
+
+const PREFIX = "expense-service-postgres-";
+
+export async function startServer(
+  binaries: Binaries,
+  { superuser, settings }: { superuser: string; settings: Record<string, string> },
+): Promise<Server> {
+  await removeAbandoned();
+  const folder = await Deno.makeTempDir({ prefix: PREFIX });
+  await Deno.writeTextFile(`${folder}/started-by`, String(Deno.pid));
+  const user = await userForServer();
+  if (user) await Deno.chown(folder, user.uid, user.gid);
+  const common = { ...user, cwd: folder };
+
+  // A collation that orders as people do, as hosted projects have: what relies on the order of bytes shows here.
+  const locale = ["--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"];
+  const identity = [`--username=${superuser}`, "--auth=trust", "--no-sync"];
+  await output(`${binaries.folder}/initdb`, [...identity, ...locale, `${folder}/data`], common);
+
+  const port = freePort();
+  const all = {
+    ...DURABLE_FOR_MINUTES,
+    ...settings,
+    listen_addresses: "127.0.0.1",
+    port: String(port),
+    unix_socket_directories: "",
+    timezone: "UTC",
+  };
+  const child = new Deno.Command(`${binaries.folder}/postgres`, {
+    args: ["-D", `${folder}/data`, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+    ...common,
+  }).spawn();
+  const log = readLog(child.stderr);
+
+  let stopping: Promise<void> | undefined;
+  const stop = () => stopping ??= stopOnce();
+  const stopOnce = async () => {
+    SIGNALS.forEach((signal) => Deno.removeSignalListener(signal, interrupt));
+    try {
+      child.kill("SIGINT"); // fast shutdown: sessions are ended, not awaited
+    } catch {
+      // It has ended already.
+    }
+    await child.status;
+    await log.ended;
+    await Deno.remove(folder, { recursive: true });
+  };
+  const interrupt = () => void stop().finally(() => Deno.exit(130));
+  SIGNALS.forEach((signal) => Deno.addSignalListener(signal, interrupt));
+
+  if (!await log.ready) {
+    await stop();
+    throw new Error(`PostgreSQL did not start:\n${log.lastLines()}`);
+  }
+  return { port, stop };
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+// The data is removed at the end, so nothing is worth a disk's wait.
+const DURABLE_FOR_MINUTES = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
+
+/** Follows the server's log, without which it would block, to the line that says it is ready. */
+function readLog(stderr: ReadableStream<Uint8Array<ArrayBuffer>>) {
+  let end = "";
+  const { promise: ready, resolve } = Promise.withResolvers<boolean>();
+  const ended = (async () => {
+    for await (const text of stderr.pipeThrough(new TextDecoderStream())) {
+      end = (end + text).slice(-4000);
+      if (end.includes("ready to accept connections")) resolve(true);
+    }
+    resolve(false);
+  })();
+  return { ready, ended, lastLines: () => end };
+}
+
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  listener.close();
+  return listener.addr.port;
+}
+
+async function userForServer(): Promise<{ uid: number; gid: number } | undefined> {
+  if (Deno.uid() !== 0) return undefined;
+  const users = (await Deno.readTextFile("/etc/passwd")).split("\n").map((line) => line.split(":"));
+  const user = users.find(([name]) => name === "postgres") ?? users.find(([name]) => name === "nobody");
+  if (!user) throw new Error("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as");
+  return { uid: Number(user[2]), gid: Number(user[3]) };
+}
+
+/** A test run that was killed outright leaves its server running: the next one ends it. */
+async function removeAbandoned(): Promise<void> {
+  const parent = Deno.env.get("TMPDIR") ?? "/tmp";
+  for await (const { name } of Deno.readDir(parent)) {
+    if (!name.startsWith(PREFIX)) continue;
+    const folder = `${parent}/${name}`;
+    const startedBy = await Deno.readTextFile(`${folder}/started-by`).catch(() => "");
+    if (!startedBy || await isRunning(startedBy)) continue;
+    const server = (await Deno.readTextFile(`${folder}/data/postmaster.pid`).catch(() => "")).split("\n")[0]!;
+    if (server && await isRunning(server, folder)) Deno.kill(Number(server), "SIGQUIT");
+    await Deno.remove(folder, { recursive: true }).catch(() => {});
+  }
+}
+
+/** @param mark a part of its command line, since ids of processes are used again. */
+async function isRunning(pid: string, mark = ""): Promise<boolean> {
+  return (await Deno.readTextFile(`/proc/${pid}/cmdline`).catch(() => undefined))?.includes(mark) ?? false;
+}
+
+async function output(command: string, args: string[], options: Deno.CommandOptions = {}): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(command, { args, stdin: "null", ...options }).output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  if (!success) throw new Error(`${command} failed: ${decode(stderr)}${decode(stdout)}`);
+  return decode(stdout);
+}
