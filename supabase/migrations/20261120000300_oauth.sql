@@ -5,13 +5,13 @@
 
 create table oauth.clients (
   client_id text primary key constraint clients_client_id_format check (client_id ~ '^(client_|https://)' and length(client_id) <= 2048),
-  client_name text constraint clients_client_name_length check (length(client_name) between 1 and 200),
+  client_name text not null constraint clients_client_name_length check (length(client_name) between 1 and 200),
   redirect_uris text[] not null constraint clients_redirect_uris_count check (cardinality(redirect_uris) between 1 and 10),
   created_at timestamptz not null
 );
 comment on table oauth.clients is 'Public clients: self-registered (RFC 7591). They have no secret, and what they say of themselves is unverified.';
 comment on column oauth.clients.client_id is 'client_… as issued at registration.';
-comment on column oauth.clients.client_name is 'As the client calls itself, without control and direction marks; null when it gave no name.';
+comment on column oauth.clients.client_name is 'As the client calls itself, without control and direction marks.';
 comment on column oauth.clients.redirect_uris is 'Compared exactly, but for the port of http on loopback (RFC 8252 section 7.3).';
 
 create table oauth.grants (
@@ -441,3 +441,13 @@ $$;
 comment on function public.revoke_grant is 'Disconnects an app on its owner''s word: outcome revoked, or unknown_grant, also for another person''s and for one that has ended.';
 revoke all on function public.revoke_grant from public, anon, authenticated;
 grant execute on function public.revoke_grant to service_role;
+
+create function public.ping() returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return true;
+end
+$$;
+comment on function public.ping is 'Answers: the authorization server''s health check asks.';
+revoke all on function public.ping from public, anon, authenticated;
+grant execute on function public.ping to service_role;

@@ -1,0 +1,133 @@
+/** What the authorization server asks of the database: one call a request. Times are instants, hashes lower-case hex SHA-256. */
+import type { Database } from "./client.ts";
+
+export interface StoredClient {
+  client_id: string;
+  client_name: string;
+  redirect_uris: string[];
+}
+
+/** An organization that a person may connect a client to. */
+export interface ConsentOrganization {
+  organization_id: string;
+  name: string;
+  role: "owner" | "member";
+  /** The plan whose features count now. */
+  plan: "free" | "pro" | "team";
+  /** Whether that plan includes the AI connector. */
+  has_connector: boolean;
+}
+
+export interface OpenedConsent {
+  client: StoredClient | null;
+  /** False for nobody and for people who have yet to say where they live. */
+  onboarded: boolean;
+  organizations: ConsentOrganization[];
+}
+
+type Refused<Outcome extends string> = { outcome: Outcome };
+
+export type Approval =
+  | { outcome: "approved"; organization_id: string; approved_at: string }
+  | Refused<"already_decided" | "unknown_client" | "not_a_member" | "feature_not_in_plan">;
+
+export type Redemption =
+  | { outcome: "redeemed"; grant_id: string; expires_in: number }
+  | Refused<"unknown_client" | "not_a_member" | "burnt" | "replayed">;
+
+export type Rotation =
+  | { outcome: "rotated"; grant_id: string; successor_hash: string; expires_in: number }
+  | Refused<"unknown_client" | "unknown_token">
+  | { outcome: "revoked" | "expired" | "superseded" | "replayed"; grant_id: string };
+
+export type Revocation =
+  | { outcome: "revoked"; grant_id: string }
+  | Refused<"unknown_client" | "unknown_token">;
+
+export type OAuthStore = ReturnType<typeof createOAuthStore>;
+
+/** Every method throws what `Database.call` throws. */
+export function createOAuthStore(database: Database) {
+  return {
+    registerClient: (client: { clientId: string; clientName: string; redirectUris: readonly string[]; at: Date }) =>
+      database.call<{ outcome: "registered" }>("register_client", {
+        client_id: client.clientId,
+        client_name: client.clientName,
+        redirect_uris: client.redirectUris,
+        at: client.at,
+      }),
+
+    findClient: (clientId: string) =>
+      database.call<{ outcome: "found" | "unknown_client" }>("find_client", { client_id: clientId }),
+
+    /** @param userId null when nobody is signed in. */
+    openConsent: ({ clientId, userId, at }: { clientId: string; userId: string | null; at: Date }) =>
+      database.call<OpenedConsent>("open_consent", { client_id: clientId, user_id: userId, at }),
+
+    approveConsent: (
+      consent: { id: string; clientId: string; userId: string; organizationId: string; at: Date },
+    ) =>
+      database.call<Approval>("approve_consent", {
+        consent_id: consent.id,
+        client_id: consent.clientId,
+        user_id: consent.userId,
+        organization_id: consent.organizationId,
+        at: consent.at,
+      }),
+
+    /** Spends a code that passed every check of its contents. */
+    redeemCode: (code: {
+      id: string;
+      expiresAt: Date;
+      clientId: string;
+      redirectUri: string;
+      userId: string;
+      organizationId: string;
+      resource: string;
+      accessTokenHash: string;
+      refreshTokenHash: string;
+      at: Date;
+    }) =>
+      database.call<Redemption>("redeem_authorization_code", {
+        code_id: code.id,
+        code_expires_at: code.expiresAt,
+        client_id: code.clientId,
+        redirect_uri: code.redirectUri,
+        user_id: code.userId,
+        organization_id: code.organizationId,
+        resource: code.resource,
+        access_token_hash: code.accessTokenHash,
+        refresh_token_hash: code.refreshTokenHash,
+        at: code.at,
+      }),
+
+    countWrongVerifier: (code: { id: string; expiresAt: Date; clientId: string }) =>
+      database.call<{ outcome: "counted" | "unknown_client" }>("count_wrong_verifier", {
+        code_id: code.id,
+        code_expires_at: code.expiresAt,
+        client_id: code.clientId,
+      }),
+
+    /** The successor hashes are stored unless another successor stands already, whose hash then comes back. */
+    rotateRefreshToken: (rotation: {
+      tokenHash: string;
+      clientId: string;
+      successorHash: string;
+      accessTokenHash: string;
+      at: Date;
+    }) =>
+      database.call<Rotation>("rotate_refresh_token", {
+        token_hash: rotation.tokenHash,
+        client_id: rotation.clientId,
+        successor_hash: rotation.successorHash,
+        access_token_hash: rotation.accessTokenHash,
+        at: rotation.at,
+      }),
+
+    revokeToken: ({ tokenHash, clientId, at }: { tokenHash: string; clientId: string; at: Date }) =>
+      database.call<Revocation>("revoke_token", { token_hash: tokenHash, client_id: clientId, at }),
+
+    /** Resolves when the database answers. */
+    ping: () => database.call<boolean>("ping", {}),
+  };
+}

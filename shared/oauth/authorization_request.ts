@@ -1,0 +1,112 @@
+/**
+ * The authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2): its parameters, and everything that is judged
+ * after the client and its redirect URI are known to be good, so that the client may be told by redirect.
+ */
+import { MAX_STATE_LENGTH } from "./limits.ts";
+import { isCodeChallenge } from "./pkce.ts";
+import { isOurResource } from "./resource.ts";
+
+export const AUTHORIZATION_PARAMETERS = [
+  "client_id",
+  "redirect_uri",
+  "response_type",
+  "response_mode",
+  "code_challenge",
+  "code_challenge_method",
+  "state",
+  "scope",
+  "resource",
+  "prompt",
+  "request",
+  "request_uri",
+] as const;
+
+export type AuthorizationParameters = Partial<Record<(typeof AUTHORIZATION_PARAMETERS)[number], string>>;
+
+/** A request that may be put to a person. */
+export interface AuthorizationRequest {
+  clientId: string;
+  redirectUri: string;
+  codeChallenge: string;
+  /** The client's own; echoed as it came, absent when it was absent. */
+  state?: string;
+}
+
+/** Why a request is answered with an error redirect. */
+export type AuthorizationRefusal =
+  | "response_type_not_code"
+  | "response_mode_not_query"
+  | "request_object_sent"
+  | "challenge_missing"
+  | "challenge_malformed"
+  | "challenge_method_not_s256"
+  | "resource_unknown"
+  | "state_too_long"
+  | "login_required"
+  | "consent_required"
+  | "access_denied";
+
+/** What the client is told (RFC 6749 §4.1.2.1; `login_required` and the like: OpenID Connect Core §3.1.2.6). */
+export const AUTHORIZATION_ERRORS: Readonly<
+  Record<AuthorizationRefusal, { error: string; error_description: string }>
+> = {
+  response_type_not_code: { error: "unsupported_response_type", error_description: "response_type must be code" },
+  response_mode_not_query: { error: "invalid_request", error_description: "response_mode must be query" },
+  request_object_sent: {
+    error: "request_not_supported",
+    error_description: "request and request_uri are not supported",
+  },
+  challenge_missing: { error: "invalid_request", error_description: "code_challenge is required" },
+  challenge_malformed: {
+    error: "invalid_request",
+    error_description: "code_challenge must be a SHA-256 digest in base64url",
+  },
+  challenge_method_not_s256: { error: "invalid_request", error_description: "code_challenge_method must be S256" },
+  resource_unknown: { error: "invalid_target", error_description: "resource is not served by this server" },
+  state_too_long: {
+    error: "invalid_request",
+    error_description: `state may have ${MAX_STATE_LENGTH} characters at most`,
+  },
+  login_required: { error: "login_required", error_description: "nobody is signed in" },
+  consent_required: { error: "consent_required", error_description: "every connection needs consent" },
+  access_denied: { error: "access_denied", error_description: "the request was denied" },
+};
+
+export type JudgedRequest =
+  | { ok: true; request: AuthorizationRequest }
+  | { ok: false; reason: AuthorizationRefusal };
+
+/**
+ * Judges the parameters of a known client with a redirect URI of its own. An absent response_type is `code` and an absent
+ * method S256, there being no other.
+ * @param resources addresses that mean the connector.
+ */
+export function judgeAuthorizationRequest(
+  sent: AuthorizationParameters & { client_id: string; redirect_uri: string },
+  { resources }: { resources: readonly string[] },
+): JudgedRequest {
+  const refuse = (reason: AuthorizationRefusal): JudgedRequest => ({ ok: false, reason });
+  if (sent.state && sent.state.length > MAX_STATE_LENGTH) return refuse("state_too_long");
+  if (sent.request ?? sent.request_uri) return refuse("request_object_sent");
+  if (sent.response_type && sent.response_type !== "code") return refuse("response_type_not_code");
+  if (sent.response_mode && sent.response_mode !== "query") return refuse("response_mode_not_query");
+  if (!sent.code_challenge) return refuse("challenge_missing");
+  if (sent.code_challenge_method && sent.code_challenge_method !== "S256") return refuse("challenge_method_not_s256");
+  if (!isCodeChallenge(sent.code_challenge)) return refuse("challenge_malformed");
+  if (sent.resource && !isOurResource(sent.resource, resources)) return refuse("resource_unknown");
+  return {
+    ok: true,
+    request: {
+      clientId: sent.client_id,
+      redirectUri: sent.redirect_uri,
+      codeChallenge: sent.code_challenge,
+      ...(sent.state !== undefined && { state: sent.state }),
+    },
+  };
+}
+
+/** The path and query by which a request is made again: after signing in, or to start over. */
+export function authorizationPath(parameters: AuthorizationParameters): string {
+  const sent = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return `/api/oauth/authorize?${new URLSearchParams(sent)}`;
+}

@@ -1,0 +1,33 @@
+/**
+ * The signed statement inside a consent page: which request was shown to whom. The decision is taken from it alone, so
+ * nothing of the request can be changed on the way back, and a page shown to one person is worth nothing in the session of another.
+ */
+import { openToken, signToken } from "../signed_token.ts";
+import type { AuthorizationRequest } from "./authorization_request.ts";
+import { CONSENT_LIFETIME_MS } from "./limits.ts";
+
+const LABEL = "oauth-consent/v1";
+
+export interface ShownConsent {
+  /** Of the page, and of the code that an approval leads to: one page leads to one code. */
+  id: string;
+  userId: string;
+  request: AuthorizationRequest;
+}
+
+export type OpenedConsent =
+  | { outcome: "valid" | "expired"; consent: ShownConsent }
+  | { outcome: "not_ours" };
+
+/** @param id a random UUID. */
+export function signConsent(secrets: readonly string[], consent: ShownConsent, at: Date): Promise<string> {
+  const expiresAt = new Date(at.getTime() + CONSENT_LIFETIME_MS);
+  return signToken(secrets, LABEL, { claims: { ...consent }, expiresAt });
+}
+
+export async function openConsent(secrets: readonly string[], token: string, at: Date): Promise<OpenedConsent> {
+  const claims = await openToken(secrets, LABEL, token);
+  if (!claims) return { outcome: "not_ours" };
+  const { exp, ...consent } = claims as unknown as ShownConsent & { exp: number };
+  return { outcome: exp * 1000 > at.getTime() ? "valid" : "expired", consent };
+}

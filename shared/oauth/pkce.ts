@@ -1,0 +1,18 @@
+/** Proof key for code exchange (RFC 7636), S256 only: `plain` would let whoever sees the request use the code. */
+import { encodeBase64Url } from "@std/encoding/base64url";
+import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
+
+const utf8 = new TextEncoder();
+
+/** 43 characters of base64url: a SHA-256 digest (§4.2). */
+export const isCodeChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
+
+/** 43 to 128 unreserved characters (§4.1). */
+export const isCodeVerifier = (text: string): boolean => /^[A-Za-z0-9._~-]{43,128}$/.test(text);
+
+/** Whether `verifier` is the secret behind `challenge`; a malformed one is not. */
+export async function provesChallenge(verifier: string, challenge: string): Promise<boolean> {
+  if (!isCodeVerifier(verifier)) return false;
+  const digest = await crypto.subtle.digest("SHA-256", utf8.encode(verifier));
+  return timingSafeEqual(utf8.encode(encodeBase64Url(digest)), utf8.encode(challenge));
+}

@@ -1,0 +1,89 @@
+/**
+ * Redirect URIs: which kinds may be registered, which requested one matches a registration, how an answer is added.
+ * https anywhere, http on loopback, a few schemes of desktop apps and reverse-domain ones (RFC 8252 §7); the rest is refused.
+ */
+import { MAX_URI_LENGTH } from "./limits.ts";
+
+export type RedirectTarget =
+  | { kind: "https"; host: string }
+  /** An app that listens on the person's own computer. */
+  | { kind: "loopback"; host: string }
+  /** An app that the operating system opens by the scheme, without the colon. */
+  | { kind: "app"; scheme: string };
+
+export type RedirectRefusal =
+  | "too_long"
+  | "illegal_character"
+  | "not_a_url"
+  | "not_canonical"
+  | "has_credentials"
+  | "http_not_on_loopback"
+  | "scheme_not_allowed";
+
+export type JudgedRedirect = { ok: true; target: RedirectTarget } | { ok: false; reason: RedirectRefusal };
+
+/** Of apps that were here before RFC 8252 asked for reverse domains. */
+const APP_SCHEMES = new Set(["cursor", "vscode", "vscode-insiders"]);
+const REVERSE_DOMAIN = /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$/;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+// RFC 3986 without `#` (RFC 6749 §3.1.2 forbids a fragment) and `*` (no wildcards). Backslashes, spaces and control characters are in neither.
+const LEGAL = /^[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=%]+$/;
+
+/** Judges one URI on its own. Anything that a browser would read as another URL than it says is refused. */
+export function judgeRedirectUri(uri: string): JudgedRedirect {
+  const refuse = (reason: RedirectRefusal): JudgedRedirect => ({ ok: false, reason });
+  if (uri.length > MAX_URI_LENGTH) return refuse("too_long");
+  if (!LEGAL.test(uri)) return refuse("illegal_character");
+  if (!URL.canParse(uri)) return refuse("not_a_url");
+  const url = new URL(uri);
+  if (url.username || url.password || /^[^/?]*\/\/[^/?]*@/.test(uri)) return refuse("has_credentials");
+  if (canonical(uri) !== canonical(url.href) || url.hostname.endsWith(".")) return refuse("not_canonical");
+
+  const scheme = url.protocol.slice(0, -1);
+  if (scheme === "https") return { ok: true, target: { kind: "https", host: url.host } };
+  if (scheme === "http") {
+    if (!LOOPBACK.test(url.hostname)) return refuse("http_not_on_loopback");
+    return { ok: true, target: { kind: "loopback", host: url.hostname } };
+  }
+  if (!APP_SCHEMES.has(scheme) && !REVERSE_DOMAIN.test(scheme)) return refuse("scheme_not_allowed");
+  return { ok: true, target: { kind: "app", scheme } };
+}
+
+/**
+ * Whether `requested` is one of the registered URIs, character by character (RFC 9700 §4.1.3). Only the port of http on
+ * loopback is free, since apps take whichever the system gives them (RFC 8252 §7.3).
+ */
+export function isRegistered(requested: string, registered: readonly string[]): boolean {
+  const isLoopback = isLoopbackUri(requested);
+  return registered.some((uri) =>
+    uri === requested || (isLoopback && isLoopbackUri(uri) && withoutPort(uri) === withoutPort(requested))
+  );
+}
+
+/** The URI with parameters added after its own query; absent ones are left out. */
+export function withParameters(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const query = Object.entries(parameters)
+    .flatMap(([name, value]) => value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`])
+    .join("&");
+  if (!uri.includes("?")) return `${uri}?${query}`;
+  return /[?&]$/.test(uri) ? uri + query : `${uri}&${query}`;
+}
+
+function isLoopbackUri(uri: string): boolean {
+  const judged = judgeRedirectUri(uri);
+  return judged.ok && judged.target.kind === "loopback";
+}
+
+function withoutPort(uri: string): string {
+  const url = new URL(uri);
+  url.port = "";
+  return url.href;
+}
+
+/** Scheme and host in lower case, no port, an empty path as `/`: what the URL parser changes without changing the meaning. */
+function canonical(uri: string): string {
+  const [, scheme, host, rest] = /^([^:]+:\/\/)([^/?]*?)(?::\d+)?(?=[/?]|$)(.*)$/.exec(uri) ?? [];
+  if (scheme === undefined) return uri;
+  return scheme.toLowerCase() + host!.toLowerCase() + (rest!.startsWith("/") ? rest : `/${rest}`);
+}

@@ -1,0 +1,56 @@
+/**
+ * Dynamic client registration (RFC 7591): what of a client's metadata takes effect. Everything else that it says is
+ * ignored, nothing that it names is fetched, and it gets no secret: a client that asks for one is registered as public.
+ */
+import { cleanClientName } from "./client_name.ts";
+import { MAX_REDIRECT_URIS } from "./limits.ts";
+import { judgeRedirectUri } from "./redirect_uri.ts";
+import { SCOPE } from "./scope.ts";
+
+/** Client metadata by their names in RFC 7591 §2. */
+export interface ClientMetadata {
+  client_name: string;
+  redirect_uris: string[];
+  grant_types: string[];
+  response_types: ["code"];
+  token_endpoint_auth_method: "none";
+  scope: typeof SCOPE;
+}
+
+export type RegistrationRefusal =
+  | "not_an_object"
+  | "client_name_not_a_string"
+  | "no_redirect_uris"
+  | "too_many_redirect_uris"
+  | "no_usable_redirect_uri";
+
+export type JudgedRegistration = { ok: true; metadata: ClientMetadata } | { ok: false; reason: RegistrationRefusal };
+
+const GRANT_TYPES = ["authorization_code", "refresh_token"];
+const NO_NAME = "Unnamed app";
+
+/** @param body what was posted, parsed; undefined when it is not JSON. */
+export function judgeRegistration(body: unknown): JudgedRegistration {
+  const refuse = (reason: RegistrationRefusal): JudgedRegistration => ({ ok: false, reason });
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return refuse("not_an_object");
+  const { redirect_uris: uris, client_name: name, grant_types: grantTypes } = body as Record<string, unknown>;
+  if (name !== undefined && name !== null && typeof name !== "string") return refuse("client_name_not_a_string");
+  if (!Array.isArray(uris) || uris.length === 0) return refuse("no_redirect_uris");
+  if (uris.length > MAX_REDIRECT_URIS) return refuse("too_many_redirect_uris");
+  // One client registers its custom scheme and its web callback together; refusing both for one would lock it out.
+  const usable = uris.filter((uri): uri is string => typeof uri === "string" && judgeRedirectUri(uri).ok);
+  if (usable.length === 0) return refuse("no_usable_redirect_uri");
+
+  const wanted = Array.isArray(grantTypes) ? GRANT_TYPES.filter((type) => grantTypes.includes(type)) : [];
+  return {
+    ok: true,
+    metadata: {
+      client_name: cleanClientName(name ?? "") ?? NO_NAME,
+      redirect_uris: [...new Set(usable)],
+      grant_types: wanted.length > 0 ? wanted : GRANT_TYPES,
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+      scope: SCOPE,
+    },
+  };
+}
