@@ -1,0 +1,56 @@
+/** Routes of the connector: one endpoint and one protected-resource document at each of its two addresses. */
+import { errorResponse } from "../../shared/connector/json_rpc.ts";
+import { isAllowedOrigin } from "../../shared/connector/origin.ts";
+import { createConnectorStore } from "../../shared/db/connector_store.ts";
+import type { Deps } from "../../shared/deps.ts";
+import { AppError } from "../../shared/errors.ts";
+import { type App, createApp, refuseOtherMethods, type RenderError } from "../../shared/http/app.ts";
+import { createUrls } from "../../shared/urls.ts";
+import { getCard } from "./card.ts";
+import type { Connector } from "./connector.ts";
+import { cors, preflight } from "./cors.ts";
+import { postMessage } from "./message.ts";
+import { protectedResource } from "./protected_resource.ts";
+import { endSession } from "./session.ts";
+
+const ENDPOINT_METHODS = "GET, HEAD, POST, DELETE, OPTIONS";
+const DOCUMENT_METHODS = "GET, HEAD, OPTIONS";
+
+/** Paths of the endpoint and of the documents about it, as localPath() gives them. */
+const FRONT = {
+  endpoint: "/api/mcp",
+  documents: ["/api/mcp/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/api/mcp"],
+};
+const DIRECT = { endpoint: "/", documents: ["/.well-known/oauth-protected-resource"] };
+
+export function createMcpApp({ config, database, clock, log }: Deps): App {
+  const urls = createUrls(config);
+  const store = createConnectorStore({ database, clock, resource: urls.resource });
+  const upgradeUrl = config.pricingUrl ?? urls.account;
+
+  const app = createApp("mcp", { clock, log }, renderJsonRpcError);
+  app.use(cors);
+  app.use(async (c, next) => {
+    if (!isAllowedOrigin(c.req.header("origin"))) throw new AppError("forbidden", "Pages of this origin may not call.");
+    await next();
+  });
+
+  for (const [paths, address] of [[FRONT, urls.front], [DIRECT, urls.direct]] as const) {
+    const connector: Connector = { store, log, address, upgradeUrl };
+    app.get(paths.endpoint, (c) => getCard(c, connector));
+    app.post(paths.endpoint, (c) => postMessage(c, connector));
+    app.delete(paths.endpoint, (c) => endSession(c, connector));
+    app.options(paths.endpoint, (c) => preflight(c, ENDPOINT_METHODS));
+    refuseOtherMethods(app, paths.endpoint, ENDPOINT_METHODS);
+
+    for (const path of paths.documents) {
+      app.get(path, (c) => protectedResource(c, { resource: address.resource, issuer: urls.issuer }, config));
+      app.options(path, (c) => preflight(c, DOCUMENT_METHODS));
+      refuseOtherMethods(app, path, DOCUMENT_METHODS);
+    }
+  }
+  return app;
+}
+
+const renderJsonRpcError: RenderError = ({ status, message }, c) =>
+  errorResponse({ status, message, ...(status >= 500 && { data: { request_id: c.get("requestId") } }) });

@@ -1,0 +1,26 @@
+/**
+ * `GET` of the connector: what this server is, for whoever holds a token. A client that asks for an event stream is
+ * told that there is none: an answer it cannot read as one would make it reconnect without end.
+ */
+import { acceptsEventStream } from "../../shared/connector/accept.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { AppContext } from "../../shared/http/app.ts";
+import { callerTokenHash, type Connector, refusal } from "./connector.ts";
+import { DESCRIPTION, PROTOCOL_VERSIONS, SERVER_INFO } from "./server_info.ts";
+
+export async function getCard(c: AppContext, connector: Connector): Promise<Response> {
+  const refused = refusal(await connector.store.authenticate(await callerTokenHash(c, connector)), connector);
+  if (refused) return refused;
+  if (acceptsEventStream(c.req.header("accept"))) {
+    throw new AppError("method_not_allowed", "This server opens no event stream; send requests by POST.", {
+      headers: { allow: "POST, OPTIONS" },
+    });
+  }
+  const card = {
+    ...SERVER_INFO,
+    description: DESCRIPTION,
+    protocol_versions: PROTOCOL_VERSIONS,
+    resource: connector.address.resource,
+  };
+  return c.json(card, 200, { "cache-control": "private, max-age=300", "vary": "Authorization, Accept" });
+}

@@ -1,0 +1,87 @@
+/**
+ * What the handlers of one address share, and the door they all go through: who is asking, and may they.
+ */
+import { hashToken, readBearer } from "../../shared/connector/bearer.ts";
+import { challenge, type ChallengeError } from "../../shared/connector/challenge.ts";
+import { errorResponse, type RequestId } from "../../shared/connector/json_rpc.ts";
+import type { Authentication, ConnectorStore, Refusal, ToolRun } from "../../shared/db/connector_store.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { AppContext } from "../../shared/http/app.ts";
+import type { Log } from "../../shared/log.ts";
+import type { ConnectorAddress } from "../../shared/urls.ts";
+
+export interface Connector {
+  store: ConnectorStore;
+  log: Log;
+  /** The address that was asked; challenges point to its own document. */
+  address: ConnectorAddress;
+  /** Where a person changes the plan. */
+  upgradeUrl: string;
+}
+
+/**
+ * The hash of the caller's token, without asking whether it is any good.
+ * @throws {AppError} `unauthorized` with a challenge, or `invalid_request` for what is no bearer credential at all.
+ */
+export async function callerTokenHash(c: AppContext, { address }: Connector): Promise<string> {
+  const bearer = readBearer(c.req.header("authorization"));
+  switch (bearer.kind) {
+    case "token":
+      return await hashToken(bearer.token);
+    case "malformed":
+      throw new AppError("invalid_request", "The Authorization header is not a bearer credential.", {
+        headers: { "www-authenticate": challenge(address.metadata, "invalid_request") },
+      });
+    case "absent":
+      throw unauthorized(address);
+    case "foreign":
+      throw unauthorized(address, "invalid_token");
+  }
+}
+
+/**
+ * Refuses who may not use the connector.
+ * @returns the answer to give instead, or undefined for a caller who may.
+ */
+export function refusal(
+  verdict: Authentication | ToolRun,
+  { address, upgradeUrl }: Connector,
+  id: RequestId = null,
+): Response | undefined {
+  switch (verdict.outcome) {
+    case "ok":
+      return undefined;
+    case "invalid_token":
+      throw unauthorized(address, "invalid_token");
+    case "feature_not_in_plan":
+      return planResponse(verdict, { address, upgradeUrl, id });
+  }
+}
+
+function unauthorized(address: ConnectorAddress, error?: ChallengeError): AppError {
+  return new AppError("unauthorized", error ? "This access token is not valid. Sign in again." : "Sign in first.", {
+    headers: { "www-authenticate": challenge(address.metadata, error) },
+  });
+}
+
+/** 403 without an error in the challenge: a client would answer `insufficient_scope` by signing in again, for nothing. */
+function planResponse(
+  { plan, required_plan, organization }: Extract<Refusal, { outcome: "feature_not_in_plan" }>,
+  { address, upgradeUrl, id }: { address: ConnectorAddress; upgradeUrl: string; id: RequestId },
+): Response {
+  return errorResponse({
+    status: 403,
+    id,
+    message: `The ${plan} plan of ${organization.name} does not include AI access; the ${required_plan} plan does. ` +
+      `Change it at ${upgradeUrl}`,
+    data: {
+      code: "feature_not_in_plan",
+      feature: "ai:connector",
+      plan,
+      required_plan,
+      organization,
+      upgrade_url: upgradeUrl,
+    },
+    headers: { "www-authenticate": challenge(address.metadata) },
+  });
+}

@@ -1,0 +1,5 @@
+/** Serves the connector; everything it does is in app.ts. */
+import { productionDeps } from "../../shared/production_deps.ts";
+import { createMcpApp } from "./app.ts";
+
+Deno.serve(createMcpApp(productionDeps("mcp", ["siteUrl", "supabaseUrl", "serviceRoleKey"])).fetch);

@@ -1,0 +1,27 @@
+/**
+ * The protected-resource document (RFC 9728 §2) of one of the connector's addresses. `resource` is the address that
+ * was asked, since clients compare it with the one they were given; the authorization server is always ours.
+ */
+import { SCOPE } from "../../shared/connector/challenge.ts";
+import type { AppContext } from "../../shared/http/app.ts";
+import type { Urls } from "../../shared/urls.ts";
+import { TITLE } from "./server_info.ts";
+
+/** @param links policy and documentation pages, where there are any. */
+export function protectedResource(
+  c: AppContext,
+  { resource, issuer }: { resource: string; issuer: Urls["issuer"] },
+  links: { documentation?: string; privacyUrl?: string; termsUrl?: string },
+): Response {
+  const document = {
+    resource,
+    authorization_servers: [issuer],
+    scopes_supported: [SCOPE],
+    bearer_methods_supported: ["header"],
+    resource_name: TITLE,
+    resource_documentation: links.documentation,
+    resource_policy_uri: links.privacyUrl,
+    resource_tos_uri: links.termsUrl,
+  };
+  return c.json(document, 200, { "cache-control": "public, max-age=300" });
+}

@@ -1,0 +1,54 @@
+/**
+ * One tool call: checks the arguments, runs the tool's SQL, and remembers what that said of the caller, because the
+ * SDK turns whatever a tool does into an answer before anyone can ask.
+ */
+import { internalFailure, invalidArgument, toolResult } from "../../shared/connector/result.ts";
+import type { Authentication, ToolRun } from "../../shared/db/connector_store.ts";
+import { type AppError, toAppError } from "../../shared/errors.ts";
+import { describeError } from "../../shared/log.ts";
+import type { Connector } from "./connector.ts";
+import type { RunTool } from "./server.ts";
+
+export interface ToolCall {
+  run: RunTool;
+  /**
+   * Whether the caller may have the answer of `run`; asks the database only when the tool's SQL has not said.
+   * @throws {AppError} what kept the tool from running, where that is not a failure of the tool itself.
+   */
+  verdict(): Promise<Authentication | ToolRun>;
+}
+
+export function createToolCall(
+  { store, log }: Connector,
+  { tokenHash, requestId }: { tokenHash: string; requestId: string },
+): ToolCall {
+  let verdict: ToolRun | undefined;
+  let failure: AppError | undefined;
+  return {
+    async run(tool, input) {
+      const parsed = tool.parse(input);
+      if (!parsed.ok) return invalidArgument(parsed.error);
+      const { name } = tool.listed;
+      try {
+        verdict = await store.callTool({ tokenHash, tool: name, arguments: parsed.value });
+      } catch (thrown) {
+        failure = toAppError(thrown);
+        log.error("tool_failure", { request_id: requestId, tool: name, error: describeError(thrown) });
+        return internalFailure(requestId);
+      }
+      if (verdict.outcome !== "ok") return internalFailure(requestId);
+      const { result } = verdict;
+      log.info("tool_call", {
+        request_id: requestId,
+        tool: name,
+        outcome: result.error?.code ?? "ok",
+        organization_id: result.context?.organization?.id,
+      });
+      return toolResult(result);
+    },
+    async verdict() {
+      if (failure && failure.code !== "internal") throw failure;
+      return verdict ?? await store.authenticate(tokenHash);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+/** The contract of `list_bills`; `app.list_bills` does the work. */
+import {
+  category,
+  cursor,
+  id,
+  inCurrency,
+  integer,
+  limit,
+  object,
+  oneOf,
+  query,
+} from "../../../shared/connector/schema.ts";
+import { defineTool, READ } from "../../../shared/connector/tool.ts";
+
+export const listBills = defineTool({
+  name: "list_bills",
+  title: "List bills",
+  annotations: READ,
+  description:
+    'Recurring and scheduled bills with the current due occurrence and its state. Use due_within_days:7 for "due this week". With bill_id, returns one bill with schedule, history, price changes and next 6 dates.',
+  inputSchema: object({
+    bill_id: id("bill"),
+    status: oneOf(["active", "paused", "ended", "cancelled", "all"], { default: "active" }),
+    state: oneOf(["overdue", "due", "upcoming", "paid", "amount_missing"]),
+    due_within_days: integer({ minimum: 0, maximum: 366, description: "Includes overdue." }),
+    query,
+    category: category("Only bills in this category."),
+    in_currency: inCurrency,
+    limit,
+    cursor,
+  }),
+  data: { bills: "array", totals: "object", payments: "array", price_changes: "array", next_dates: "array" },
+  isList: true,
+});

@@ -1,0 +1,25 @@
+/** Every tool of the connector, in the order in which clients are shown them: reading first, undoing last. */
+import type { Tool } from "../../../shared/connector/tool.ts";
+import { addBill } from "./add_bill.ts";
+import { deleteRecords } from "./delete_records.ts";
+import { getContext } from "./get_context.ts";
+import { listBills } from "./list_bills.ts";
+import { listExpenses } from "./list_expenses.ts";
+import { logExpenses } from "./log_expenses.ts";
+import { markBillPaid } from "./mark_bill_paid.ts";
+import { summarizeSpending } from "./summarize_spending.ts";
+import { undoChange } from "./undo_change.ts";
+import { updateExpenses } from "./update_expenses.ts";
+
+export const TOOLS: readonly Tool[] = [
+  getContext,
+  listExpenses,
+  summarizeSpending,
+  listBills,
+  logExpenses,
+  updateExpenses,
+  addBill,
+  markBillPaid,
+  deleteRecords,
+  undoChange,
+];

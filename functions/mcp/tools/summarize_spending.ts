@@ -1,0 +1,35 @@
+/** The contract of `summarize_spending`; `app.summarize_spending` does the work. */
+import { flag, inCurrency, integer, list, object, oneOf, paymentFilter } from "../../../shared/connector/schema.ts";
+import { defineTool, READ } from "../../../shared/connector/tool.ts";
+
+export const summarizeSpending = defineTool({
+  name: "summarize_spending",
+  title: "Summarize spending",
+  annotations: READ,
+  description:
+    "Totals for a period by category, payee, tag, month, week, day, currency or member, converted at each payment date's rate. Use instead of adding list_expenses rows.",
+  inputSchema: object({
+    ...paymentFilter("Only amounts in this currency (ISO 4217). For conversion use in_currency."),
+    period: oneOf([
+      "this_week",
+      "last_week",
+      "this_month",
+      "last_month",
+      "this_quarter",
+      "last_quarter",
+      "this_year",
+      "last_year",
+      "last_30_days",
+      "last_12_months",
+    ], { description: "Instead of from/to." }),
+    group_by: list(
+      oneOf(["category", "payee", "tag", "month", "week", "day", "currency", "member"]),
+      { minItems: 1, maxItems: 2, default: ["category"] },
+    ),
+    in_currency: inCurrency,
+    compare: oneOf(["none", "previous_period", "same_period_last_year"], { default: "none" }),
+    include_upcoming: flag(false),
+    top: integer({ minimum: 1, maximum: 100, default: 20 }),
+  }),
+  data: { period: "object", rows: "array", total: "object", fx: "object", unconverted: "array" },
+});

@@ -1,0 +1,56 @@
+/**
+ * JSON-RPC 2.0 as far as the connector speaks it itself; the SDK speaks the rest. Codes of our own lie outside
+ * −32768…−32000, which JSON-RPC and MCP reserve, and tell the HTTP status they travel with: −31000 − status.
+ */
+
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const INTERNAL_ERROR = -32603;
+
+export type RequestId = string | number | null;
+
+export interface JsonRpcError {
+  /** HTTP status. */
+  status: number;
+  message: string;
+  /** The code of the status when absent. */
+  code?: number;
+  data?: Record<string, unknown>;
+  /** `null` when the answer is not to one readable request. */
+  id?: RequestId;
+  headers?: Record<string, string>;
+}
+
+/** An error answer; never cached, since it speaks of one caller at one moment. */
+export function errorResponse(
+  { status, message, code = codeOfStatus(status), data, id = null, headers }: JsonRpcError,
+) {
+  return Response.json(
+    { jsonrpc: "2.0", error: { code, message, ...(data && { data }) }, id },
+    { status, headers: { "cache-control": "no-store", ...headers } },
+  );
+}
+
+const codeOfStatus = (status: number) => status === 500 ? INTERNAL_ERROR : -31000 - status;
+
+/** A request or notification, as far as it must be known before the SDK judges it. */
+export interface Message {
+  method?: string;
+  id: RequestId;
+  /** `params.name` of a `tools/call`. */
+  toolName?: string;
+}
+
+/** @param value a parsed body of any shape. */
+export function readMessage(value: unknown): Message {
+  const { method, id, params } = asRecord(value);
+  const { name } = asRecord(params);
+  return {
+    method: typeof method === "string" ? method : undefined,
+    id: typeof id === "string" || typeof id === "number" ? id : null,
+    toolName: typeof name === "string" ? name : undefined,
+  };
+}
+
+const asRecord = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null ? value as Record<string, unknown> : {};

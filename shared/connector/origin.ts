@@ -1,0 +1,19 @@
+/**
+ * Which `Origin` may talk to the connector (MCP transports, Security: an invalid one is answered 403).
+ *
+ * Any page served over https may: nothing here is authenticated by a cookie, and a public https host cannot be
+ * rebound. What remains are pages on loopback (development tools) and callers that are not pages at all. Opaque
+ * (`null`), plain http and malformed origins have no honest use.
+ */
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** @param origin value of the `Origin` header; absent outside browsers. */
+export function isAllowedOrigin(origin: string | undefined): boolean {
+  if (origin === undefined) return true;
+  if (!URL.canParse(origin)) return false;
+  const url = new URL(origin);
+  // An origin is scheme, host and port, nothing more (RFC 6454 §6.2).
+  if (url.origin !== origin.toLowerCase()) return false;
+  return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname));
+}

@@ -1,0 +1,108 @@
+/**
+ * What a tool answers: the envelope that the SQL function built, as structured content and as text. The text is for
+ * hosts that show or count it, so it is kept short; the structured content is always whole.
+ */
+import type { ArgumentError } from "./argument_error.ts";
+
+/** Success or failure of a tool as the database, or the check of the arguments, states it. */
+export interface Envelope {
+  ok: boolean;
+  context?: { organization?: { id: string; name: string }; [key: string]: unknown };
+  data?: Record<string, unknown>;
+  error?: ToolError;
+  [key: string]: unknown;
+}
+
+export interface ToolError {
+  code: string;
+  message: string;
+  field?: string;
+  hint?: string;
+  retryable: boolean;
+  details?: Record<string, unknown>;
+}
+
+export interface ToolResult {
+  [key: string]: unknown;
+  content: { type: "text"; text: string }[];
+  structuredContent: Record<string, unknown>;
+  isError?: true;
+}
+
+/** Hosts warn at about 10,000 tokens and spill longer answers into files. */
+export const MAX_TEXT_CHARACTERS = 25_000;
+
+export function toolResult(envelope: Envelope): ToolResult {
+  return {
+    content: [{ type: "text", text: shortText(envelope) }],
+    structuredContent: envelope,
+    ...(!envelope.ok && { isError: true }),
+  };
+}
+
+export const invalidArgument = (error: ArgumentError): ToolResult => toolResult({ ok: false, error: { ...error } });
+
+/** A failure that is ours: all a caller learns is what to quote when asking about it. */
+export function internalFailure(requestId: string): ToolResult {
+  return toolResult({
+    ok: false,
+    error: {
+      code: "internal",
+      message: "Something went wrong on our side.",
+      hint: "Look at what is stored before you try a write again. If it keeps happening, quote the request id.",
+      retryable: true,
+      details: { request_id: requestId },
+    },
+  });
+}
+
+/** The envelope as JSON within the limit: rows are dropped from the end of its longest lists, lines from a CSV. */
+function shortText(envelope: Envelope): string {
+  const whole = JSON.stringify(envelope);
+  if (whole.length <= MAX_TEXT_CHARACTERS) return whole;
+
+  const data: Record<string, unknown> = { ...envelope.data };
+  const cuts: string[] = [];
+  for (const { key, units, join } of partsBySize(data)) {
+    const render = (count: number) => {
+      data[key] = join(units.slice(0, count));
+      const hint = `Cut: ${[...cuts, `${key} to ${count} of ${units.length}`].join(", ")}. ` +
+        "structuredContent is whole; narrow the filter or lower limit to read all of it here.";
+      return JSON.stringify({ ...envelope, data, truncated: true, hint });
+    };
+    const count = largestFitting(units.length, (count) => render(count).length <= MAX_TEXT_CHARACTERS);
+    const text = render(count);
+    if (text.length <= MAX_TEXT_CHARACTERS) return text;
+    cuts.push(`${key} to 0 of ${units.length}`);
+  }
+  return JSON.stringify({ ok: envelope.ok, truncated: true, hint: "Too long as text; see structuredContent." });
+}
+
+interface Part {
+  key: string;
+  units: unknown[];
+  join: (units: unknown[]) => unknown;
+}
+
+function partsBySize(data: Record<string, unknown>): Part[] {
+  return Object.entries(data)
+    .map(([key, value]) => ({ key, value, size: JSON.stringify(value)?.length ?? 0 }))
+    .sort((one, other) => other.size - one.size)
+    .flatMap(({ key, value }): Part[] => {
+      if (Array.isArray(value)) return [{ key, units: value, join: (rows) => rows }];
+      if (typeof value === "string") return [{ key, units: value.split("\n"), join: (lines) => lines.join("\n") }];
+      return [];
+    });
+}
+
+/** The largest count up to `most` that fits, by halving, given that fewer always fit better; 0 when none does. */
+function largestFitting(most: number, fits: (count: number) => boolean): number {
+  let low = 0;
+  let high = most + 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (fits(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}

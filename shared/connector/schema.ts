@@ -1,0 +1,114 @@
+/**
+ * The pieces that the tools' input schemas are made of, so that an amount or a date is described in one place.
+ * Plain JSON Schema: it is what clients are shown and what arguments are judged by.
+ */
+
+export interface JsonSchema {
+  type?: string;
+  description?: string;
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  required?: string[];
+  enum?: readonly (string | number)[];
+  additionalProperties?: boolean;
+  [keyword: string]: unknown;
+}
+
+/** Written forms that several fields share. */
+export const PATTERNS = {
+  date: "^(today|yesterday|tomorrow|\\d{4}-\\d{2}-\\d{2})$",
+  amount: "^\\d{1,12}(\\.\\d{1,4})?$",
+  currency: "^[A-Z]{3}$",
+};
+
+/** An object that knows its fields and refuses others. */
+export const object = (properties: Record<string, JsonSchema>, required: string[] = [], more: JsonSchema = {}) => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+  ...more,
+});
+
+export const text = (maxLength: number, more: JsonSchema = {}): JsonSchema => ({ type: "string", maxLength, ...more });
+export const integer = (more: JsonSchema): JsonSchema => ({ type: "integer", ...more });
+export const oneOf = (values: string[], more: JsonSchema = {}): JsonSchema => ({
+  type: "string",
+  enum: values,
+  ...more,
+});
+export const list = (items: JsonSchema, more: JsonSchema = {}): JsonSchema => ({ type: "array", items, ...more });
+
+/** A flag that is off or on unless said otherwise. */
+export const flag = (preset: boolean, more: JsonSchema = {}): JsonSchema => ({
+  type: "boolean",
+  default: preset,
+  ...more,
+});
+
+/** A calendar date in the owner's time zone. */
+export const date = (
+  description = "YYYY-MM-DD, or today/yesterday/tomorrow in the owner's timezone.",
+  more: JsonSchema = {},
+): JsonSchema => ({
+  type: "string",
+  pattern: PATTERNS.date,
+  description,
+  ...more,
+});
+
+/** A decimal string in major units; how many decimals the currency has is the database's to judge. */
+export const amount = (
+  description = 'Positive decimal in major units, e.g. "14.50". Never negative.',
+): JsonSchema => ({ type: "string", pattern: PATTERNS.amount, description });
+
+export const currency = (description = "ISO 4217. Default: organization base currency."): JsonSchema => ({
+  type: "string",
+  pattern: PATTERNS.currency,
+  description,
+});
+
+export const inCurrency = currency(
+  "Convert totals to this currency (ISO 4217). Default: the organization's base currency.",
+);
+
+/** One id, `<prefix>_` and base-32 characters. */
+export const id = (prefix: string): JsonSchema => ({ type: "string", pattern: `^${prefix}_[0-9a-z]{8,32}$` });
+
+/** Up to a hundred different ids of the given kinds. */
+export const ids = (...prefixes: string[]): JsonSchema =>
+  list(id(`(${prefixes.join("|")})`), { minItems: 1, maxItems: 100, uniqueItems: true });
+
+/** Name of an expense or bill. */
+export const name = (more: JsonSchema = {}): JsonSchema => ({ type: "string", minLength: 1, maxLength: 120, ...more });
+export const payee = text(120);
+export const note = text(2000);
+export const category = (description = "Category name."): JsonSchema => text(60, { description });
+export const inferredCategory = category("Category name. Omit to let the server infer it from payee history.");
+export const categories = list(text(60), { maxItems: 20 });
+export const tags = list(text(40, { minLength: 1 }), { maxItems: 10 });
+
+export const query = text(120, { description: "Text in name, payee or note." });
+export const limit = integer({ minimum: 1, maximum: 100, default: 25 });
+export const cursor = text(512, { description: "next_cursor of the previous page." });
+
+export const onDuplicate = oneOf(["skip", "allow"], { default: "skip" });
+export const dryRun = flag(false, { description: "true: validate and preview, write nothing." });
+export const idempotencyKey = text(128, {
+  minLength: 8,
+  description: "Same key + same arguments replays the first result. Optional.",
+});
+
+/** Which payments a list or a summary is about. */
+export const paymentFilter = (currencyDescription: string): Record<string, JsonSchema> => ({
+  from: date("First day, inclusive: YYYY-MM-DD, or today/yesterday/tomorrow in the owner's timezone."),
+  to: date("Last day, inclusive."),
+  query,
+  categories,
+  tags,
+  payee,
+  min_amount: amount('Smallest amount in major units, e.g. "14.50".'),
+  max_amount: amount("Largest amount in major units."),
+  currency: currency(currencyDescription),
+  kind: oneOf(["one_off", "bill_payment", "refund"]),
+});

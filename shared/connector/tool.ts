@@ -1,0 +1,93 @@
+/**
+ * What a tool is: the contract that clients are shown, and the judge of its arguments compiled from that very
+ * contract. What a tool does is its SQL function's business (`app.<name>`).
+ */
+import { z } from "zod";
+import { type ArgumentError, explainIssues } from "./argument_error.ts";
+import { SCOPE } from "./challenge.ts";
+import type { JsonSchema } from "./schema.ts";
+import { cleanStrings } from "./typed_text.ts";
+
+/** Hints for the host's own prompts; they promise nothing to a caller. */
+export interface Annotations {
+  readOnlyHint: boolean;
+  destructiveHint: boolean;
+  idempotentHint: boolean;
+  openWorldHint: boolean;
+}
+
+const annotations = (readOnlyHint: boolean, destructiveHint: boolean, idempotentHint: boolean): Annotations => ({
+  readOnlyHint,
+  destructiveHint,
+  idempotentHint,
+  openWorldHint: false,
+});
+
+export const READ = annotations(true, false, true);
+/** Writes something new each time; every write can be undone, so none of these is called destructive. */
+export const CREATE = annotations(false, false, false);
+/** Leaves the same books when repeated. */
+export const UPDATE = annotations(false, false, true);
+export const DELETE = annotations(false, true, true);
+export const REVERSE = annotations(false, true, false);
+
+export interface ToolContract {
+  name: string;
+  title: string;
+  annotations: Annotations;
+  description: string;
+  inputSchema: JsonSchema;
+  /** Top keys of `data` in the result and their JSON types. */
+  data: Record<string, "array" | "object" | "string" | "integer">;
+  /** A list carries the keys of one: `next_cursor`, `total_count`, `totals_by_currency`. */
+  isList?: boolean;
+}
+
+/** A tool as `tools/list` shows it. */
+export interface ListedTool extends Omit<ToolContract, "data" | "isList"> {
+  outputSchema: JsonSchema;
+  _meta: Record<string, unknown>;
+}
+
+export type Arguments = Record<string, unknown>;
+export type ParsedArguments = { ok: true; value: Arguments } | { ok: false; error: ArgumentError };
+
+export interface Tool {
+  listed: ListedTool;
+  /** Cleans, checks and completes arguments with their defaults; never throws. */
+  parse(input: unknown): ParsedArguments;
+}
+
+/** Compiles once, at module load, so that no request pays for it. */
+export function defineTool({ data, isList = false, ...contract }: ToolContract): Tool {
+  const schema = z.fromJSONSchema(contract.inputSchema as z.core.JSONSchema.JSONSchema);
+  return {
+    listed: {
+      ...contract,
+      outputSchema: envelopeSchema(data, isList),
+      // Hosts that show sign-in per tool read this; the endpoint's own challenge is what holds.
+      _meta: { securitySchemes: [{ type: "oauth2", scopes: [SCOPE] }] },
+    },
+    parse(input) {
+      const parsed = schema.safeParse(cleanStrings(input ?? {}), { reportInput: true });
+      if (parsed.success) return { ok: true, value: parsed.data as Arguments };
+      return { ok: false, error: explainIssues(parsed.error.issues, contract.inputSchema) };
+    },
+  };
+}
+
+/** Loose on purpose: a client that validates must not refuse a result that says more than it used to, or an error. */
+function envelopeSchema(data: ToolContract["data"], isList: boolean): JsonSchema {
+  const properties = (types: Record<string, string>): Record<string, JsonSchema> =>
+    Object.fromEntries(Object.entries(types).map(([key, type]) => [key, { type }]));
+  return {
+    type: "object",
+    properties: {
+      ...properties({ ok: "boolean", context: "object" }),
+      data: { type: "object", properties: properties(data) },
+      ...properties({ change_id: "string", warnings: "array", error: "object" }),
+      ...(isList && properties({ next_cursor: "string", total_count: "integer", totals_by_currency: "object" })),
+    },
+    required: ["ok"],
+  };
+}

@@ -1,0 +1,196 @@
+/** What a message does, in both eras of the protocol: one round trip each, and the envelope as the database built it. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { AppError } from "../../../shared/errors.ts";
+import { AUTHENTICATED, ENVELOPE, ERA_NAMES, ERAS, type Json, messageOf, SITE, startConnector } from "./harness.ts";
+
+const LUNCH = { items: [{ name: "Lunch", amount: "14.50" }] };
+
+for (const era of ERA_NAMES) {
+  const call = (name: string, args?: unknown) => ERAS[era]("tools/call", { name, arguments: args });
+
+  Deno.test(`tools/call is one round trip that authenticates and runs (${era})`, async () => {
+    const { post, calls } = startConnector();
+    const { body, headers } = call("log_expenses", LUNCH);
+    const response = await post(body, { headers });
+    assertEquals(response.status, 200);
+    const { result } = await messageOf(response);
+    assertEquals(result.structuredContent, ENVELOPE);
+    assertEquals(result.content, [{ type: "text", text: JSON.stringify(ENVELOPE) }]);
+    assertEquals(result.isError, undefined);
+    assertEquals(calls.length, 1);
+    const [{ name, args }] = calls as [Json];
+    assertEquals([name, args.tool, args.resource, args.at], [
+      "call_tool",
+      "log_expenses",
+      `${SITE}/api/mcp`,
+      "2026-10-06T09:00:00.000Z",
+    ]);
+    assertEquals(args.arguments, {
+      items: [{ name: "Lunch", amount: "14.50", date: "today", is_refund: false }],
+      on_duplicate: "skip",
+      create_missing_categories: false,
+      dry_run: false,
+    });
+  });
+
+  Deno.test(`an error of the tool is isError with the error object (${era})`, async () => {
+    const result = { ok: false, error: { code: "not_found", message: "No such bill.", retryable: false } };
+    const { post, calls } = startConnector({ call_tool: () => ({ outcome: "ok", result }) });
+    const { body, headers } = call("mark_bill_paid", { bill_name: "rent" });
+    const message = await messageOf(await post(body, { headers }));
+    assertEquals([message.result.isError, message.result.structuredContent], [true, result]);
+    assertEquals(calls.length, 1);
+  });
+
+  Deno.test(`arguments that do not fit the contract run nothing (${era})`, async () => {
+    const { post, calls } = startConnector();
+    const { body, headers } = call("log_expenses", { items: [{ name: "Lunch", amount: 14.5 }] });
+    const { result } = await messageOf(await post(body, { headers }));
+    assertEquals(result.isError, true);
+    assertEquals(result.structuredContent, {
+      ok: false,
+      error: {
+        code: "invalid_argument",
+        message: "items[0].amount must be a string.",
+        field: "items[0].amount",
+        hint: 'A positive decimal in major units, as a string: "14.50".',
+        retryable: true,
+      },
+    });
+    assertEquals(calls.map(({ name }) => name), ["authenticate_bearer"]);
+  });
+
+  Deno.test(`an unknown tool is an error of the protocol (${era})`, async () => {
+    const { post, calls } = startConnector();
+    for (const name of ["no_such_tool", "constructor", "__proto__"]) {
+      const { body, headers } = call(name, {});
+      const response = await post(body, { headers });
+      assertEquals([response.status, (await messageOf(response)).error.code], [200, -32602]);
+    }
+    assertEquals(new Set(calls.map(({ name }) => name)), new Set(["authenticate_bearer"]));
+  });
+
+  Deno.test(`a failing tool tells nothing but a request id (${era})`, async () => {
+    const { post, lines } = startConnector({
+      call_tool: () => {
+        throw new AppError("internal", "hidden", { cause: new Error('column "secret" does not exist') });
+      },
+    });
+    const { body, headers } = call("list_bills", {});
+    const response = await post(body, { headers });
+    const { result } = await messageOf(response);
+    assertEquals([response.status, result.isError, result.structuredContent.error.code], [200, true, "internal"]);
+    assertEquals(result.structuredContent.error.details.request_id, response.headers.get("x-request-id"));
+    assertEquals(/secret|hidden/.test(JSON.stringify(result)), false);
+    assertEquals(lines.some((line) => line.includes("secret")), true);
+  });
+
+  Deno.test(`everything else is authenticated once and runs no tool (${era})`, async () => {
+    const methods = era === "2025-11-25" ? ["initialize", "ping"] : ["server/discover", "subscriptions/listen"];
+    for (const method of [...methods, "tools/list", "prompts/list", "resources/list", "resources/templates/list"]) {
+      const { post, calls } = startConnector();
+      const params = method === "initialize"
+        ? { protocolVersion: era, capabilities: {}, clientInfo: { name: "test", version: "1" } }
+        : method === "subscriptions/listen"
+        ? { notifications: {} }
+        : {};
+      const { body, headers } = ERAS[era](method, params);
+      const response = await post(body, { headers });
+      assertEquals(response.status, 200, method);
+      assertEquals((await messageOf(response)).error, undefined, method);
+      assertEquals(calls.map(({ name }) => name), ["authenticate_bearer"], method);
+    }
+  });
+
+  Deno.test(`an unknown method is not found, an unknown prompt or resource a wrong parameter (${era})`, async () => {
+    const { post } = startConnector();
+    const cases: [string, Record<string, unknown>, number][] = [
+      ["no/such/method", {}, -32601],
+      ["prompts/get", { name: "none" }, -32602],
+    ];
+    for (const [method, params, code] of cases) {
+      const { body, headers } = ERAS[era](method, params);
+      assertEquals((await messageOf(await post(body, { headers }))).error.code, code, method);
+    }
+  });
+}
+
+Deno.test("initialize answers the revision it was asked for and how to use the tools", async () => {
+  for (const protocolVersion of ["2025-06-18", "2025-11-25"]) {
+    const { post } = startConnector();
+    const params = { protocolVersion, capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    const { result } = await messageOf(await post({ jsonrpc: "2.0", id: 1, method: "initialize", params }));
+    assertEquals(result.protocolVersion, protocolVersion);
+    assertEquals(result.serverInfo.name, "expenses");
+    assertMatch(result.instructions, /undo_change/);
+    assertEquals(result.instructions.length < 1500, true);
+  }
+});
+
+Deno.test("lists promise no changes and may be kept by one client for a while", async () => {
+  const { post } = startConnector();
+  const ask = async (method: string) => {
+    const { body, headers } = ERAS["2026-07-28"](method);
+    return (await messageOf(await post(body, { headers }))).result;
+  };
+  const discovered = await ask("server/discover");
+  assertEquals(discovered.capabilities.tools, { listChanged: false });
+  for (const result of [discovered, await ask("tools/list"), await ask("prompts/list"), await ask("resources/list")]) {
+    assertEquals([result.cacheScope, result.ttlMs], ["private", 3_600_000]);
+  }
+});
+
+Deno.test("headers of the newer era must agree with the body", async () => {
+  const { post, calls } = startConnector();
+  const { body, headers } = ERAS["2026-07-28"]("tools/call", { name: "delete_records", arguments: {} });
+  for (const wrong of [{ "mcp-name": "get_context" }, { "mcp-method": "tools/list" }]) {
+    const response = await post(body, { headers: { ...headers, ...wrong } });
+    assertEquals([response.status, (await messageOf(response)).error.code], [400, -32020]);
+  }
+  assertEquals(calls.some(({ name }) => name === "call_tool"), false);
+});
+
+Deno.test("invisible characters are taken out of what people typed, and nothing else", async () => {
+  const { post, calls } = startConnector();
+  const typed = { name: "Lu\u202Ench\u0000 \u{1F355}\uD800", note: "two\nlines\tand a tab", payee: "\u2066Café\u2069" };
+  const { body } = ERAS["2025-11-25"]("tools/call", {
+    name: "log_expenses",
+    arguments: { items: [{ ...typed, amount: "1" }] },
+  });
+  await post(body);
+  const [{ args }] = calls as [Json];
+  const { name, note, payee } = args.arguments.items[0];
+  assertEquals([name, note, payee], ["Lunch \u{1F355}\uFFFD", typed.note, "Café"]);
+});
+
+Deno.test("a long result is whole as structured content and short as text", async () => {
+  const rows = Array.from(
+    { length: 1000 },
+    (_, index) => ({ id: `exp_${index}`, name: "Lunch \u{1F355}", amount: "1.00" }),
+  );
+  const result = { ...ENVELOPE, data: { rows }, total_count: 1000 };
+  const { post } = startConnector({ call_tool: () => ({ outcome: "ok", result }) });
+  const { body } = ERAS["2025-11-25"]("tools/call", { name: "list_expenses" });
+  const message = await messageOf(await post(body));
+  assertEquals(message.result.structuredContent, result);
+  const text = message.result.content[0].text;
+  const shown = JSON.parse(text);
+  assertEquals(text.length <= 25_000, true);
+  assertEquals([shown.truncated, shown.total_count, shown.data.rows[0]], [true, 1000, rows[0]]);
+  assertMatch(shown.hint, /rows to \d+ of 1000/);
+});
+
+Deno.test("a call whose SQL gave no verdict is judged by one more question", async () => {
+  let answer: unknown = AUTHENTICATED;
+  const { post, calls } = startConnector({
+    authenticate_bearer: () => answer,
+    call_tool: () => {
+      throw new AppError("internal", "hidden");
+    },
+  });
+  const { body } = ERAS["2025-11-25"]("tools/call", { name: "list_bills" });
+  assertEquals((await post(body)).status, 200);
+  assertEquals(calls.map(({ name }) => name), ["call_tool", "authenticate_bearer"]);
+  answer = { outcome: "invalid_token" };
+  assertEquals((await post(body)).status, 401);
+});

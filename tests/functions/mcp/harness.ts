@@ -1,0 +1,122 @@
+/** The connector's app over a database that answers what a test tells it and counts what it was asked. */
+import type { Config } from "../../../shared/config.ts";
+import type { Database } from "../../../shared/db/client.ts";
+import { createLog } from "../../../shared/log.ts";
+import { createMcpApp } from "../../../functions/mcp/app.ts";
+
+export const SITE = "https://expenses.example";
+export const SUPABASE = "https://ref.supabase.example";
+export const TOKEN = `exp_at_${"a".repeat(43)}`;
+export const NOW = new Date("2026-10-06T09:00:00Z");
+
+export const AUTHENTICATED = { outcome: "ok", organization: { id: "org_acme", name: "Acme" } };
+export const NO_PLAN = {
+  outcome: "feature_not_in_plan",
+  plan: "free",
+  required_plan: "pro",
+  organization: { id: "org_acme", name: "Acme" },
+};
+export const ENVELOPE = {
+  ok: true,
+  context: { organization: { id: "org_acme", name: "Acme" }, today: "2026-10-06" },
+  data: {},
+};
+
+type Answer = (args: Record<string, unknown>) => unknown;
+
+export interface Call {
+  name: string;
+  args: Record<string, unknown>;
+}
+
+/** @param answers what the two functions return or throw; a good token and an empty envelope unless said otherwise. */
+export function startConnector(
+  answers: { authenticate_bearer?: Answer; call_tool?: Answer } = {},
+  config: Partial<Config> = {},
+) {
+  const calls: Call[] = [];
+  const lines: string[] = [];
+  const database: Database = {
+    call: <Result>(name: string, args: Record<string, unknown>) => {
+      calls.push({ name, args });
+      const { authenticate_bearer = () => AUTHENTICATED, call_tool = () => ({ outcome: "ok", result: ENVELOPE }) } =
+        answers;
+      return Promise.resolve().then(() => (name === "call_tool" ? call_tool : authenticate_bearer)(args) as Result);
+    },
+  };
+  const app = createMcpApp({
+    config: { siteUrl: SITE, supabaseUrl: SUPABASE, ...config } as Config,
+    database,
+    clock: () => NOW,
+    log: createLog((line) => lines.push(line)),
+    fetch: () => Promise.reject(new Error("the connector fetches nothing")),
+  });
+
+  const send = async (path: string, init: RequestInit) => await app.request(`${SITE}${path}`, init);
+  const headers = (more: Record<string, string | undefined> = {}) =>
+    Object.fromEntries(
+      Object.entries({
+        authorization: `Bearer ${TOKEN}`,
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+        ...more,
+      }).filter(([, value]) => value !== undefined),
+    ) as Record<string, string>;
+
+  return {
+    calls,
+    lines,
+    /** A request as it is, with a good token unless the headers say otherwise. */
+    request: (method: string, options: { path?: string; headers?: Record<string, string | undefined> } = {}) =>
+      send(options.path ?? "/api/mcp", { method, headers: headers(options.headers) }),
+    /** Posts a body that arrives bit by bit. */
+    stream: (body: ReadableStream<Uint8Array>) => send("/api/mcp", { method: "POST", headers: headers(), body }),
+    /** Posts a body: text as it is, anything else as JSON. */
+    post: (body: unknown, options: { path?: string; headers?: Record<string, string | undefined> } = {}) =>
+      send(options.path ?? "/api/mcp", {
+        method: "POST",
+        headers: headers(options.headers),
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+  };
+}
+
+/** The eras of the protocol, by how one request is written in each. */
+export const ERAS = {
+  "2025-11-25": (method: string, params: Record<string, unknown> = {}) => ({
+    body: { jsonrpc: "2.0", id: 7, method, params },
+    headers: { "mcp-protocol-version": "2025-11-25" } as Record<string, string>,
+  }),
+  "2026-07-28": (method: string, params: Record<string, unknown> = {}) => ({
+    body: {
+      jsonrpc: "2.0",
+      id: 7,
+      method,
+      params: {
+        ...params,
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    },
+    headers: {
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+      ...(typeof params.name === "string" && { "mcp-name": params.name }),
+    } as Record<string, string>,
+  }),
+};
+
+export type Era = keyof typeof ERAS;
+export const ERA_NAMES = Object.keys(ERAS) as Era[];
+
+// deno-lint-ignore no-explicit-any -- answers are looked at field by field
+export type Json = any;
+
+/** The JSON-RPC message of an answer, whether it came as JSON or as an event stream of one event. */
+export async function messageOf(response: Response): Promise<Json> {
+  const text = await response.text();
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+  return JSON.parse(isStream ? /^data: (.+)$/m.exec(text)![1]! : text);
+}

@@ -1,0 +1,94 @@
+import { assertEquals } from "@std/assert";
+import { addBill } from "../../../functions/mcp/tools/add_bill.ts";
+import { deleteRecords } from "../../../functions/mcp/tools/delete_records.ts";
+import { getContext } from "../../../functions/mcp/tools/get_context.ts";
+import { logExpenses } from "../../../functions/mcp/tools/log_expenses.ts";
+import { updateExpenses } from "../../../functions/mcp/tools/update_expenses.ts";
+import type { Tool } from "../../../shared/connector/tool.ts";
+
+function errorOf(tool: Tool, input: unknown) {
+  const parsed = tool.parse(input);
+  if (parsed.ok) throw new Error(`accepted ${JSON.stringify(input)}`);
+  const { field, message, hint } = parsed.error;
+  return [field, message, hint];
+}
+
+const item = (more: Record<string, unknown>) => ({ items: [{ name: "Lunch", amount: "14.50", ...more }] });
+
+Deno.test("parse() names the field, what is wrong with it and what would be right", () => {
+  const cases: [Tool, unknown, [field: string | undefined, message: string, hint?: string]][] = [
+    [logExpenses, {}, ["items", "items is required."]],
+    [logExpenses, { items: [] }, ["items", "items must have at least 1 item."]],
+    [logExpenses, item({ amount: "-5" }), [
+      "items[0].amount",
+      "items[0].amount does not have the right form.",
+      'A positive decimal in major units, as a string: "14.50".',
+    ]],
+    [logExpenses, item({ date: "5 Oct" }), [
+      "items[0].date",
+      "items[0].date does not have the right form.",
+      "YYYY-MM-DD, or today, yesterday or tomorrow.",
+    ]],
+    [logExpenses, item({ currency: "eur" }), [
+      "items[0].currency",
+      "items[0].currency does not have the right form.",
+      "A three-letter ISO 4217 code in capitals: EUR.",
+    ]],
+    [logExpenses, item({ payee: null }), [
+      "items[0].payee",
+      "items[0].payee must not be null.",
+      "Leave a field out when there is nothing to say.",
+    ]],
+    [logExpenses, item({ payee: "x".repeat(121) }), [
+      "items[0].payee",
+      "items[0].payee must have at most 120 characters.",
+    ]],
+    [logExpenses, { ...item({}), on_duplicate: "maybe" }, [
+      "on_duplicate",
+      "on_duplicate must be one of: skip, allow.",
+    ]],
+    [logExpenses, { ...item({}), organization: "org_other" }, [
+      "organization",
+      'The arguments cannot have "organization".',
+      "Known fields: items, on_duplicate, create_missing_categories, dry_run, idempotency_key.",
+    ]],
+    [getContext, { include: ["members", "members"] }, ["include[1]", "include[1] is there twice."]],
+    [getContext, { changes_limit: 51 }, ["changes_limit", "changes_limit must be at most 50."]],
+    [getContext, { changes_limit: "5" }, ["changes_limit", "changes_limit must be an integer."]],
+    [getContext, [], [undefined, "The arguments must be an object."]],
+    [addBill, { name: "Rent", month_days: [0] }, [
+      "month_days[0]",
+      `month_days[0] must be one of: -1, ${Array.from({ length: 31 }, (_, index) => index + 1).join(", ")}.`,
+    ]],
+    [addBill, { name: "Rent", my_share_percent: 0 }, ["my_share_percent", "my_share_percent must be more than 0."]],
+    [updateExpenses, { ids: ["exp_12345678"], set: {} }, ["set", "set must have at least 1 field."]],
+    [deleteRecords, { ids: ["pay_12345678"] }, [
+      "ids[0]",
+      "ids[0] does not have the right form.",
+      "Ids start with exp_ or bill_; take them from an earlier answer.",
+    ]],
+  ];
+  for (const [tool, input, [field, message, hint]] of cases) assertEquals(errorOf(tool, input), [field, message, hint]);
+});
+
+Deno.test("parse() names every problem of a call at once", () => {
+  const parsed = logExpenses.parse({ items: [{ amount: 5 }], dry_run: "yes" });
+  assertEquals(
+    !parsed.ok && parsed.error.details?.problems.map(({ field }) => field),
+    ["items[0].name", "items[0].amount", "dry_run"],
+  );
+});
+
+Deno.test("parse() fills in defaults, but none into a change", () => {
+  assertEquals(updateExpenses.parse({ ids: ["exp_12345678"], set: { payee: "Bakery" } }), {
+    ok: true,
+    value: { ids: ["exp_12345678"], set: { payee: "Bakery" }, dry_run: false },
+  });
+  assertEquals(getContext.parse(undefined), { ok: true, value: { changes_limit: 10 } });
+});
+
+Deno.test("parse() refuses what nests without end instead of walking it", () => {
+  let deep: unknown = "x";
+  for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+  assertEquals(errorOf(getContext, { include: deep })[0], "include[0]");
+});
