@@ -7,6 +7,12 @@
  * `/oauth/api/oauth/token` and `/api/oauth/token` are one route.
  */
 
+/**
+ * Carries a page's own content security policy past the hosted gateway, which replaces the standard header by a sandbox; its presence
+ * tells the front door that an answer is a page.
+ */
+export const PAGE_POLICY_HEADER = "x-page-policy";
+
 export const SLUGS = [
   "mcp",
   "oauth",

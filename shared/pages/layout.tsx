@@ -6,6 +6,7 @@
 import type { Child } from "hono/jsx";
 import type { Config } from "../config.ts";
 import type { AppContext } from "../http/app.ts";
+import { PAGE_POLICY_HEADER } from "../routes.ts";
 import { STYLES } from "./styles.ts";
 
 export type PageLinks = Pick<Config, "supportUrl" | "privacyUrl" | "termsUrl">;
@@ -83,20 +84,22 @@ export async function renderPage(
   { status = 200, formAction = [], ...page }: PageOptions & { status?: number; formAction?: readonly string[] },
 ): Promise<Response> {
   const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16))));
+  const policy = [
+    "default-src 'none'",
+    `style-src 'nonce-${nonce}'`,
+    ...(page.script ? [`script-src 'nonce-${nonce}'`] : []),
+    "img-src data:",
+    `form-action ${["'self'", ...formAction].join(" ")}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join("; ");
   const html = await (<Page {...page} nonce={nonce} />).toString();
   return new Response(c.req.method === "HEAD" ? null : `<!doctype html>${html}`, {
     status,
     headers: {
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": [
-        "default-src 'none'",
-        `style-src 'nonce-${nonce}'`,
-        ...(page.script ? [`script-src 'nonce-${nonce}'`] : []),
-        "img-src data:",
-        `form-action ${["'self'", ...formAction].join(" ")}`,
-        "frame-ancestors 'none'",
-        "base-uri 'none'",
-      ].join("; "),
+      "content-security-policy": policy,
+      [PAGE_POLICY_HEADER]: policy,
       "x-frame-options": "DENY",
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
