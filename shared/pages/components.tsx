@@ -36,15 +36,20 @@ export function TextField({ name, label, reason, error, ...input }: FieldProps &
   );
 }
 
-/** One choice out of many, by value and label. */
+/** Anything besides value and label is a `data-` attribute for the page's script. */
+export type SelectOption = { value: string; label: string } & Record<`data-${string}`, string>;
+
+/** One choice out of many. */
 export function SelectField({ name, label, reason, error, options, selected, ...select }:
   & FieldProps
-  & { options: readonly { value: string; label: string }[]; selected?: string | undefined }
+  & { options: readonly SelectOption[]; selected?: string | undefined }
   & Record<string, unknown>) {
   return (
     <Labelled {...{ name, label, reason, error }}>
       <select id={name} name={name} {...describedBy({ name, reason, error })} {...select}>
-        {options.map(({ value, label }) => <option value={value} selected={value === selected}>{label}</option>)}
+        {options.map(({ value, label, ...data }) => (
+          <option value={value} selected={value === selected} {...data}>{label}</option>
+        ))}
       </select>
     </Labelled>
   );

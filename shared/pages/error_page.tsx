@@ -78,8 +78,7 @@ const WORDS: Record<ErrorCode, { title: string; changed: string; next?: Problem[
   unavailable: { title: "We cannot do that right now", changed: "Nothing was changed, and you are still signed in." },
 };
 
+// Forms post to the address of the page that shows them, so the same address starts again after either.
 function sameAgain(c: AppContext): Problem["next"] {
-  const { search } = new URL(c.req.url);
-  // A POST cannot be repeated by a link: its page is where one starts again.
-  return { label: "Try again", href: c.req.method === "GET" ? c.req.path + search : c.req.path };
+  return { label: "Try again", href: c.req.path + new URL(c.req.url).search };
 }

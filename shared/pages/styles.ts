@@ -82,7 +82,18 @@ button:hover, .button:hover { color: var(--ink); background: var(--soft); }
 .even > * { flex: 1 1 9rem; max-width: 14rem; }
 .link { min-height: 0; padding: .25rem 0; font-weight: 400; color: var(--accent); background: none; border: 0; text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: .06em; }
 .link:hover { background: none; color: var(--accent-strong); }
-.link.danger:hover, .link.danger { color: var(--danger); }
+a.danger, a.danger:hover { color: var(--danger); border: 0; }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+input.short { max-width: 7rem; }
+summary { color: var(--accent); text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: .06em; cursor: pointer; list-style: none; }
+summary::-webkit-details-marker { display: none; }
+details[open] { flex-basis: 100%; }
+details form { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: .75rem; }
+details form input { flex: 1 1 12rem; }
+.later { visibility: hidden; margin-bottom: 1rem; animation: appear 0s 30s forwards; }
+@keyframes appear { to { visibility: visible; } }
+.said { padding: 0; list-style: none; }
+.said li { padding-block: .5rem; }
 
 .notice { margin: 0 0 1.75rem; padding: .875rem 1rem; background: var(--soft); border-inline-start: .25rem solid var(--edge); border-radius: .25rem; }
 .notice > :last-child { margin-bottom: 0; }

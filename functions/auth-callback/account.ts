@@ -1,0 +1,83 @@
+/** The account page and the changes made on it. Each change is one form, one call, one audit event, and a redirect back. */
+import type { Reminders } from "../../shared/db/identity_store.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { AppContext } from "../../shared/http/app.ts";
+import type { SignedInUser } from "../../shared/http/session.ts";
+import { isEmail } from "../../shared/identity/email.ts";
+import { withNext } from "../../shared/identity/next_path.ts";
+import { isTimezone } from "../../shared/identity/timezone.ts";
+import { type Done, renderAccount } from "./account_page.tsx";
+import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "./page_deps.ts";
+import { mailReminderConfirmation } from "./reminder_confirmation.ts";
+
+export const showAccount = (deps: PageDeps): Handler =>
+  signedIn(deps, async (c, user) => {
+    const account = await deps.store.readAccount({ userId: user.id, at: deps.clock() });
+    if (!account) return c.redirect(withNext("/onboarding", c.req.path), 303);
+    return await renderAccount(c, deps, { user, account, done: c.req.query("done") });
+  });
+
+/** Field `action`: `rename` an organization, or change the `reminders`. */
+export const postAccount = (deps: PageDeps): Handler =>
+  signedInForm(deps, async (c, { user, form }) => {
+    switch (form.get("action")) {
+      case "rename":
+        return back(c, await rename(deps, user, form));
+      case "reminders":
+        return back(c, await changeReminders(c, deps, { user, form }));
+      default:
+        throw new AppError("invalid_request", "This page does not know that change.");
+    }
+  });
+
+const back = (c: AppContext, done: Done) => c.redirect(`/account?done=${done}`, 303);
+
+async function rename({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
+  const name = form.get("name") ?? "";
+  if (name.length < 1 || name.length > 120) {
+    throw new AppError("invalid_request", "A name has between 1 and 120 characters.");
+  }
+  const { outcome } = await store.renameOrganization({
+    userId: user.id,
+    organizationId: form.get("organization_id") ?? "",
+    name,
+    at: clock(),
+  });
+  if (outcome === "not_owner") throw new AppError("forbidden", "Only the owner can rename an organization.");
+  return "renamed";
+}
+
+async function changeReminders(
+  c: AppContext,
+  deps: PageDeps,
+  { user, form }: { user: SignedInUser; form: Form },
+): Promise<Done> {
+  const answer = await deps.store.updateReminders({ ...readReminders(form, user), userId: user.id, at: deps.clock() });
+  if (answer.outcome === "unknown") throw new AppError("not_found", "Your account is not set up yet.");
+  if (answer.outcome === "invalid") throw new AppError("invalid_request", "We do not know that time zone.");
+  if (!answer.unconfirmed) return "saved";
+  const sent = await mailReminderConfirmation(c, deps, { user, address: answer.unconfirmed });
+  return sent ? "confirm" : "not_sent";
+}
+
+/** @throws {AppError} `invalid_request` for what the form's own controls would not let through, or a mistyped address. */
+function readReminders(form: Form, user: SignedInUser): Reminders {
+  const reminders = {
+    reminder_email: form.get("reminder_email") || user.email,
+    timezone: form.get("timezone") ?? "",
+    default_lead_days: Number(form.get("default_lead_days") || NaN),
+    email_enabled: form.get("email_enabled") === "on",
+  };
+  if (!isEmail(reminders.reminder_email)) {
+    throw new AppError(
+      "invalid_request",
+      "That reminder address is not an e-mail address. Check it for a typing error.",
+    );
+  }
+  if (!isTimezone(reminders.timezone)) throw new AppError("invalid_request", "Choose a time zone from the list.");
+  const lead = reminders.default_lead_days;
+  if (!Number.isInteger(lead) || lead < 0 || lead > 90) {
+    throw new AppError("invalid_request", "Reminders can come 0 to 90 days before a bill is due.");
+  }
+  return reminders;
+}

@@ -1,0 +1,51 @@
+/** @jsxImportSource hono/jsx */
+/** Disconnecting an app: asked once, effective at the app's next request. */
+import { AppError } from "../../shared/errors.ts";
+import { createFormToken } from "../../shared/http/form_post.ts";
+import { Buttons, Name } from "../../shared/pages/components.tsx";
+import { renderPage } from "../../shared/pages/layout.tsx";
+import { AppFacts, appName } from "./connected_app.tsx";
+import { type Handler, type PageDeps, signedIn, signedInForm } from "./page_deps.ts";
+
+/** `?grant=` which one. */
+export const showDisconnect = (deps: PageDeps): Handler =>
+  signedIn(deps, async (c, user) => {
+    const { config, store, clock } = deps;
+    const account = await store.readAccount({ userId: user.id, at: clock() });
+    const app = account?.connected_apps.find(({ grant_id }) => grant_id === c.req.query("grant"));
+    if (!app) return c.redirect("/account", 303);
+    const formToken = await createFormToken(config, { userId: user.id, at: clock() });
+    return await renderPage(c, {
+      title: "Disconnect an app",
+      config,
+      user,
+      children: (
+        <>
+          <h1>
+            Disconnect <Name>{appName(app)}</Name>?
+          </h1>
+          <p class="lead">
+            It can no longer read or change the expenses of{" "}
+            <Name>{app.organization_name}</Name>. Everything it wrote stays. You can connect it again at any time.
+          </p>
+          <AppFacts app={app} />
+          <form method="post" action={c.req.path + new URL(c.req.url).search}>
+            <input type="hidden" name="form_token" value={formToken} />
+            <Buttons even>
+              <button class="danger" type="submit">Disconnect</button>
+              <a class="button" href="/account">Keep it</a>
+            </Buttons>
+          </form>
+        </>
+      ),
+    });
+  });
+
+export const postDisconnect = (deps: PageDeps): Handler =>
+  signedInForm(deps, async (c, { user }) => {
+    const grantId = c.req.query("grant") ?? "";
+    if (!/^[0-9a-f-]{36}$/.test(grantId)) throw new AppError("invalid_request", "We do not know that app.");
+    // One that has ended meanwhile is as disconnected as they wanted it.
+    await deps.store.revokeGrant({ userId: user.id, grantId, at: deps.clock() });
+    return c.redirect("/account?done=disconnected", 303);
+  });

@@ -1,0 +1,44 @@
+/** Routes of the identity pages. `/email/unsubscribe` is in the route table and not answered here yet: it comes with the reminder mails. */
+import { createIdentityStore } from "../../shared/db/identity_store.ts";
+import type { Deps } from "../../shared/deps.ts";
+import { type App, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
+import { pageErrors } from "../../shared/pages/error_page.tsx";
+import { postAccount, showAccount } from "./account.ts";
+import { postDisconnect, showDisconnect } from "./account_disconnect.tsx";
+import { postReminderEmail, showReminderEmail } from "./account_reminder_email.tsx";
+import { finishSignIn, postCallback } from "./callback.tsx";
+import { showFrontPage } from "./front_page.tsx";
+import { postLogin, showLogin } from "./login.ts";
+import { postLogout } from "./logout.ts";
+import { postOnboarding, showOnboarding } from "./onboarding.ts";
+import type { PageDeps } from "./page_deps.ts";
+
+export function createAuthCallbackApp(deps: Deps): App {
+  const app = createApp("auth-callback", deps, pageErrors(deps.config));
+  const pages: PageDeps = { ...deps, store: createIdentityStore(deps.database) };
+
+  app.get("/", showFrontPage(pages));
+  app.get("/login", showLogin(pages)).post(postLogin(pages));
+  app.get("/auth/callback", finishSignIn(pages)).post(postCallback(pages));
+  app.post("/logout", postLogout(pages));
+  app.get("/onboarding", showOnboarding(pages)).post(postOnboarding(pages));
+  app.get("/account", showAccount(pages)).post(postAccount(pages));
+  app.get("/account/disconnect", showDisconnect(pages)).post(postDisconnect(pages));
+  app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
+
+  refuseOtherMethods(app, "/", "GET, HEAD");
+  refuseOtherMethods(app, "/logout", "POST");
+  for (
+    const path of [
+      "/login",
+      "/auth/callback",
+      "/onboarding",
+      "/account",
+      "/account/disconnect",
+      "/account/reminder-email",
+    ]
+  ) {
+    refuseOtherMethods(app, path, "GET, HEAD, POST");
+  }
+  return app;
+}

@@ -1,0 +1,47 @@
+/** @jsxImportSource hono/jsx */
+/** How a connected app is shown: what it calls itself, how we know it, where it lives, whether it is used. */
+import type { ConnectedApp } from "../../shared/db/identity_store.ts";
+import { shownClientName } from "../../shared/oauth/client_name.ts";
+import { judgeRedirectUri } from "../../shared/oauth/redirect_uri.ts";
+import { DateText, Name } from "../../shared/pages/components.tsx";
+
+export const appName = (app: ConnectedApp): string => shownClientName(app.client_name);
+
+export function AppFacts({ app }: { app: ConnectedApp }) {
+  return (
+    <>
+      <h3>
+        <Name>{appName(app)}</Name>
+      </h3>
+      <p>
+        {howWeKnow(app.client_id)} · {whereItLives(app.redirect_uri)}
+      </p>
+      <p class="muted small">
+        <Name>{app.organization_name}</Name> · connected <DateText at={app.created_at} /> · {app.last_used_at
+          ? (
+            <>
+              last used <DateText at={app.last_used_at} />
+            </>
+          )
+          : "never used"}
+      </p>
+    </>
+  );
+}
+
+/** A client that publishes its metadata is as good as the host that serves it; a registered one is only its own word. */
+const howWeKnow = (clientId: string) =>
+  clientId.startsWith("https://") ? `verified: ${new URL(clientId).host}` : "self-registered, unverified";
+
+function whereItLives(redirectUri: string): string {
+  const judged = judgeRedirectUri(redirectUri);
+  if (!judged.ok) return "unknown";
+  switch (judged.target.kind) {
+    case "https":
+      return judged.target.host;
+    case "loopback":
+      return `an app on a computer (${judged.target.host})`;
+    case "app":
+      return `the app that opens ${judged.target.scheme}: links`;
+  }
+}

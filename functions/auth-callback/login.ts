@@ -1,0 +1,100 @@
+/** Signing in: by a mailed link or its six-digit code, or through another service. Never tells whether an address is known. */
+import { AppError } from "../../shared/errors.ts";
+import type { AppContext } from "../../shared/http/app.ts";
+import { readForm } from "../../shared/http/form_post.ts";
+import { askIdentityProvider, readSession } from "../../shared/http/session.ts";
+import { isEmail } from "../../shared/identity/email.ts";
+import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
+import { goOn } from "./after_sign_in.ts";
+import { claimAttempt } from "./attempts.ts";
+import { renderLogin, renderSent } from "./login_page.tsx";
+import type { Form, Handler, PageDeps } from "./page_deps.ts";
+import { keepAddress, keptAddress } from "./sign_in_address.ts";
+
+/** The identity provider sends the mail before it answers. */
+const MAIL_DEADLINE_MS = 10_000;
+
+/** `?next=` where to go afterwards; `?sent=1` the page after the mail was sent. */
+export const showLogin = (deps: PageDeps): Handler => async (c) => {
+  const next = safeNextPath(c.req.query("next"));
+  if (await readSession(c, deps)) return c.redirect(next ?? "/account", 303);
+  const address = keptAddress(c, deps);
+  return c.req.query("sent") && address
+    ? await renderSent(c, deps, { address, next })
+    : await renderLogin(c, deps, { next });
+};
+
+/** Field `action`: absent or `mail` sends the link, `code` takes the code of the mail, `provider` leaves for another service. */
+export const postLogin = (deps: PageDeps): Handler => async (c) => {
+  const form = await readForm(c, deps.config);
+  const step = { form, next: safeNextPath(c.req.query("next")) };
+  switch (form.get("action")) {
+    case "code":
+      return await takeCode(c, deps, step);
+    case "provider":
+      return await leaveForProvider(c, deps, step);
+    default:
+      return await sendLink(c, deps, step);
+  }
+};
+
+interface Step {
+  form: Form;
+  next: string | undefined;
+}
+
+const callbackUrl = ({ config }: PageDeps, next: string | undefined) =>
+  withNext(`${config.siteUrl}/auth/callback`, next);
+
+async function sendLink(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {
+  const address = form.get("email") ?? "";
+  const refuse = () =>
+    renderLogin(c, deps, { next, address, error: "That is not an e-mail address. Check it for a typing error." });
+  if (!isEmail(address)) return await refuse();
+  await claimAttempt(c, deps, { attempt: "login_mail", address });
+  const { error } = await askIdentityProvider(
+    c,
+    deps,
+    (auth) => auth.signInWithOtp({ email: address, options: { emailRedirectTo: callbackUrl(deps, next) } }),
+    MAIL_DEADLINE_MS,
+  );
+  if (error?.code === "email_address_invalid" || error?.code === "validation_failed") return await refuse();
+  // Any other refusal (new accounts closed, address banned) would tell who has an account: it looks like success.
+  if (error) deps.log.error("sign_in_mail_refused", { request_id: c.get("requestId"), code: error.code });
+  keepAddress(c, deps, address);
+  return c.redirect(withNext("/login?sent=1", next), 303);
+}
+
+async function takeCode(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {
+  const address = keptAddress(c, deps);
+  if (!address) return await renderLogin(c, deps, { next });
+  const code = (form.get("code") ?? "").replaceAll(/[\s-]/g, "");
+  const refuse = (error: string) => renderSent(c, deps, { address, next, error });
+  if (!/^\d{6,10}$/.test(code)) return await refuse("The code has six digits. It is in the mail, below the link.");
+  await claimAttempt(c, deps, { attempt: "login_code", address });
+  const { data, error } = await askIdentityProvider(
+    c,
+    deps,
+    (auth) => auth.verifyOtp({ email: address, token: code, type: "email" }),
+  );
+  if (error || !data.user) {
+    return await refuse("That code is not right, or it was used or is too old. Check it, or ask for a new mail.");
+  }
+  return await goOn(c, deps, { userId: data.user.id, next });
+}
+
+async function leaveForProvider(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {
+  const provider = form.get("provider") ?? "";
+  if (!deps.config.authProviders.includes(provider)) {
+    throw new AppError("invalid_request", "We do not offer that way to sign in.");
+  }
+  const { data, error } = await askIdentityProvider(c, deps, (auth) =>
+    auth.signInWithOAuth({
+      provider: provider as Parameters<typeof auth.signInWithOAuth>[0]["provider"],
+      options: { redirectTo: callbackUrl(deps, next), skipBrowserRedirect: true },
+    }));
+  if (error || !data.url) {
+    throw new AppError("unavailable", "That way to sign in does not work right now.", { cause: error });
+  }
+  return c.redirect(data.url, 303);
+}

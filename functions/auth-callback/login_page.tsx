@@ -1,0 +1,133 @@
+/** @jsxImportSource hono/jsx */
+/** What a person sees while signing in: first the address, then where to look for the mail. */
+import type { AppContext } from "../../shared/http/app.ts";
+import { withNext } from "../../shared/identity/next_path.ts";
+import { Buttons, Name, TextField } from "../../shared/pages/components.tsx";
+import { renderPage } from "../../shared/pages/layout.tsx";
+import type { PageDeps } from "./page_deps.ts";
+
+export interface LoginView {
+  next: string | undefined;
+  address?: string;
+  error?: string;
+}
+
+/** The first form with an e-mail field is the sign-in form: the embedded stack's scripts look for it. */
+export function renderLogin(
+  c: AppContext,
+  { config }: PageDeps,
+  { next, address, error }: LoginView,
+): Promise<Response> {
+  const { authProviders, demoEmail } = config;
+  return renderPage(c, {
+    title: "Sign in",
+    config,
+    status: error ? 400 : 200,
+    // The identity provider and whoever it sends people on to are redirects of our form.
+    formAction: authProviders.length > 0 ? [new URL(config.supabaseUrl).origin, "https:"] : [],
+    children: (
+      <>
+        <h1>Sign in</h1>
+        <p>We mail you a link that signs you in. If you are new here, it creates your account.</p>
+        <form method="post" action={withNext("/login", next)} class="stack">
+          <TextField
+            name="email"
+            label="E-mail address"
+            type="email"
+            error={error}
+            value={address}
+            required
+            autocomplete="email"
+            inputmode="email"
+            maxlength={254}
+            autofocus
+          />
+          <button class="primary" type="submit">Mail me a link</button>
+        </form>
+        {(authProviders.length > 0 || demoEmail) && <p class="or">or</p>}
+        {authProviders.length > 0 && (
+          <form method="post" action={withNext("/login", next)}>
+            <input type="hidden" name="action" value="provider" />
+            <Buttons>
+              {authProviders.map((provider) => (
+                <button type="submit" name="provider" value={provider}>Continue with {providerName(provider)}</button>
+              ))}
+            </Buttons>
+          </form>
+        )}
+        {demoEmail && (
+          <form method="post" action="/local/sign-in">
+            {next && <input type="hidden" name="next" value={next} />}
+            <Buttons>
+              <button type="submit">Sign in as {demoEmail}</button>
+              <span class="tag">local</span>
+            </Buttons>
+          </form>
+        )}
+      </>
+    ),
+  });
+}
+
+export interface SentView {
+  address: string;
+  next: string | undefined;
+  /** What is wrong with the code that was typed. */
+  error?: string;
+}
+
+export function renderSent(c: AppContext, { config }: PageDeps, { address, next, error }: SentView): Promise<Response> {
+  return renderPage(c, {
+    title: "Look in your mail",
+    config,
+    status: error ? 400 : 200,
+    children: (
+      <>
+        <h1>Look in your mail</h1>
+        <p class="lead">
+          We sent a link to{" "}
+          <strong>
+            <Name>{address}</Name>
+          </strong>. Open the link on this device, in this browser. It works once, for one hour.
+        </p>
+        <form method="post" action={withNext("/login", next)} class="stack">
+          <input type="hidden" name="action" value="code" />
+          <TextField
+            name="code"
+            label="Or type the six-digit code"
+            reason="It is in the same mail, and works if you read your mail on another device."
+            class="code"
+            error={error}
+            required
+            inputmode="numeric"
+            autocomplete="one-time-code"
+            maxlength={12}
+          />
+          <button class="primary" type="submit">Sign in</button>
+        </form>
+        <section>
+          <h2>No mail?</h2>
+          <p>
+            It can take a minute, and sometimes lands in the spam folder. After half a minute you can ask for another.
+          </p>
+          <form method="post" action={withNext("/login", next)} class="later">
+            <input type="hidden" name="email" value={address} />
+            <button type="submit">Send it again</button>
+          </form>
+          <p class="small">
+            <a href={withNext("/login", next)}>Use another address</a>
+          </p>
+        </section>
+      </>
+    ),
+  });
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  azure: "Microsoft",
+  github: "GitHub",
+  gitlab: "GitLab",
+  linkedin_oidc: "LinkedIn",
+};
+const providerName = (provider: string) =>
+  NAMES[provider] ?? provider[0]!.toUpperCase() + provider.slice(1).replaceAll("_", " ");

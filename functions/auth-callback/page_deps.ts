@@ -1,0 +1,37 @@
+/** What the identity pages are built from, and the two doors that most of them stand behind. */
+import type { IdentityStore } from "../../shared/db/identity_store.ts";
+import type { Deps } from "../../shared/deps.ts";
+import type { AppContext } from "../../shared/http/app.ts";
+import { readForm, requireFormToken } from "../../shared/http/form_post.ts";
+import { readSession, type SignedInUser } from "../../shared/http/session.ts";
+import { withNext } from "../../shared/identity/next_path.ts";
+
+export interface PageDeps extends Deps {
+  store: IdentityStore;
+}
+
+export type Handler = (c: AppContext) => Promise<Response>;
+export type Form = ReadonlyMap<string, string>;
+
+/** A page of a signed-in person; anybody else signs in first and comes back to it. */
+export function signedIn(deps: PageDeps, handle: (c: AppContext, user: SignedInUser) => Promise<Response>): Handler {
+  return async (c) => {
+    const user = await readSession(c, deps);
+    if (user) return await handle(c, user);
+    // A form cannot be sent again by a redirect; its page can be shown again.
+    const back = c.req.method === "GET" ? c.req.path + new URL(c.req.url).search : "/account";
+    return c.redirect(withNext("/login", back), 303);
+  };
+}
+
+/** A change asked for by a signed-in person, from a form that was shown to them (field `form_token`). */
+export function signedInForm(
+  deps: PageDeps,
+  handle: (c: AppContext, asked: { user: SignedInUser; form: Form }) => Promise<Response>,
+): Handler {
+  return signedIn(deps, async (c, user) => {
+    const form = await readForm(c, deps.config);
+    await requireFormToken(deps.config, { form, userId: user.id, at: deps.clock() });
+    return await handle(c, { user, form });
+  });
+}

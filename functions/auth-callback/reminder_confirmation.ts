@@ -1,0 +1,55 @@
+/** Asks at a reminder address that is not the sign-in address whether reminders may go there. */
+import type { AppContext } from "../../shared/http/app.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { SignedInUser } from "../../shared/http/session.ts";
+import { describeError } from "../../shared/log.ts";
+import { sendMail } from "../../shared/mail/send_mail.ts";
+import { readToken, signToken } from "../../shared/signed_token.ts";
+import { claimAttempt } from "./attempts.ts";
+import type { PageDeps } from "./page_deps.ts";
+
+const LABEL = "reminder-email";
+const LIFETIME_MS = 7 * 24 * 3600_000;
+
+export interface ReminderAddress {
+  userId: string;
+  address: string;
+}
+
+/**
+ * Mails the link that confirms the address. Whether the mail went out: what was saved stays saved when it did not, and
+ * reminders go to the sign-in address meanwhile.
+ */
+export async function mailReminderConfirmation(
+  c: AppContext,
+  deps: PageDeps,
+  { user, address }: { user: SignedInUser; address: string },
+): Promise<boolean> {
+  try {
+    await claimAttempt(c, deps, { attempt: "reminder_mail", address });
+    const token = await signToken(deps.config.codeSecrets, LABEL, {
+      claims: { sub: user.id, address },
+      expiresAt: new Date(deps.clock().getTime() + LIFETIME_MS),
+    });
+    await sendMail(deps, {
+      to: address,
+      subject: "May we send reminders to this address?",
+      text: [
+        `${user.email} asked us to send reminders of bills that fall due to this address.`,
+        `If that is fine, open this link and confirm it:\n${deps.config.siteUrl}/account/reminder-email?t=${token}`,
+        "The link works for seven days. If you know nothing of this, do nothing: no reminders will come.",
+      ].join("\n\n") + "\n",
+    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    deps.log.error("reminder_confirmation_not_sent", { request_id: c.get("requestId"), error: describeError(error) });
+    return false;
+  }
+}
+
+/** What a confirmation link says, or null when it is not ours or too old. */
+export async function readConfirmation(deps: PageDeps, token: string): Promise<ReminderAddress | null> {
+  const claims = await readToken(deps.config.codeSecrets, LABEL, { token, at: deps.clock() });
+  return claims ? { userId: String(claims.sub), address: String(claims.address) } : null;
+}
