@@ -8,9 +8,10 @@ import { AppError } from "../errors.ts";
 export interface Database {
   /**
    * Runs `public.<name>(args)` in one transaction and answers what it returns.
+   * @param options `deadlineMs` for callers that are themselves waited for.
    * @throws {AppError} `unavailable` when the database cannot be reached or has no room, `internal` for anything else.
    */
-  call<Result>(name: string, args: Record<string, unknown>): Promise<Result>;
+  call<Result>(name: string, args: Record<string, unknown>, options?: { deadlineMs?: number }): Promise<Result>;
 }
 
 /** Longer than any statement may take (statement_timeout 8 s), so that a slow answer is the database's own word. */
@@ -24,8 +25,8 @@ export function createDatabase(options: { url: string; key: string; fetch?: type
     fetch: options.fetch,
   });
   return {
-    async call<Result>(name: string, args: Record<string, unknown>): Promise<Result> {
-      const { data, error, status } = await client.rpc(name, args).abortSignal(AbortSignal.timeout(TIMEOUT_MS));
+    async call<Result>(name: string, args: Record<string, unknown>, { deadlineMs = TIMEOUT_MS } = {}): Promise<Result> {
+      const { data, error, status } = await client.rpc(name, args).abortSignal(AbortSignal.timeout(deadlineMs));
       if (error) throw failure(name, status, error);
       return data as Result;
     },

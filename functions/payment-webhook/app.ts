@@ -1,0 +1,53 @@
+/**
+ * The payment webhook: takes the provider's subscription events, verified before anything in them is read. It answers 2xx to
+ * everything that another delivery would not change and 5xx only to what will pass, because the provider repeats whatever is
+ * not 2xx for a day and then stops sending.
+ */
+import { encodeHex } from "@std/encoding/hex";
+import { parseEvent } from "../../shared/billing/event.ts";
+import { importSecrets, isSigned } from "../../shared/billing/signature.ts";
+import { createBillingStore } from "../../shared/db/billing_store.ts";
+import type { Deps } from "../../shared/deps.ts";
+import { AppError } from "../../shared/errors.ts";
+import { type App, type AppContext, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
+import { readBody } from "../../shared/http/read_body.ts";
+
+const PATH = "/api/payment/webhook";
+const LARGEST_BODY_BYTES = 256 * 1024;
+
+export function createPaymentWebhookApp({ config, database, clock, log }: Deps): App {
+  const app = createApp("payment-webhook", { clock, log });
+  const store = createBillingStore(database);
+  const importedKeys = importSecrets(config.paymentWebhookSecrets);
+
+  app.post(PATH, async (c) => {
+    const keys = await importedKeys;
+    if (keys.length === 0) {
+      throw new AppError("unavailable", "Payment events cannot be taken yet.", {
+        cause: new Error("PAYMENT_WEBHOOK_SECRET is not set"),
+      });
+    }
+    const body = await readBody(c.req.raw, LARGEST_BODY_BYTES);
+    const signature = c.req.header("x-payment-signature") ?? c.req.header("x-razorpay-signature") ?? "";
+    if (!await isSigned(body, { signature, keys })) {
+      throw new AppError("unauthorized", "The signature of this event is missing or wrong.");
+    }
+    const event = parseEvent(body);
+    if (!event) throw new AppError("invalid_request", "The body is not an event in JSON.");
+
+    const bodyHash = encodeHex(await crypto.subtle.digest("SHA-256", body));
+    const verdict = await store.applyPaymentEvent(event, { bodyHash, eventId: eventIdOf(c), at: clock() });
+    // A reason is something that only a person can put right.
+    log[verdict.reason ? "error" : "info"]("payment_event", { request_id: c.get("requestId"), ...verdict });
+    return c.json({ status: verdict.outcome }, 200, { "cache-control": "no-store" });
+  });
+
+  refuseOtherMethods(app, PATH, "POST");
+  return app;
+}
+
+/** The provider's id of the event. It is outside the signature: one that looks wrong is as good as none. */
+function eventIdOf(c: AppContext): string | null {
+  const eventId = c.req.header("x-payment-event-id") ?? c.req.header("x-razorpay-event-id") ?? "";
+  return /^[\x21-\x7e]{1,128}$/.test(eventId) ? eventId : null;
+}

@@ -1,0 +1,44 @@
+/** What the webhook asks of the database: one call an event. */
+import type { PaymentEvent } from "../billing/event.ts";
+import type { Database } from "./client.ts";
+
+/** `stale`: a later event of the subscription had already counted. `parked`: waits for an operator. */
+export type Outcome = "applied" | "duplicate" | "stale" | "ignored" | "parked";
+
+export interface Verdict {
+  outcome: Outcome;
+  organization_id?: string;
+  /** Why the event is parked; `other_organization` when its notes name another one than the one it is bound to. */
+  reason?: "incomplete" | "unknown_organization" | "unknown_plan" | "other_organization";
+}
+
+/** The payment provider waits 5 s for an answer; this leaves a second for everything else. */
+const DEADLINE_MS = 4_000;
+
+export function createBillingStore(database: Database) {
+  return {
+    /**
+     * Takes one verified event, in one transaction.
+     * @param delivery `bodyHash` is the hex SHA-256 of the body; `eventId` the provider's own, where it sent one.
+     * @throws what `Database.call` throws; the event may then be sent again and counts once.
+     */
+    applyPaymentEvent: (event: PaymentEvent, delivery: { bodyHash: string; eventId: string | null; at: Date }) =>
+      database.call<Verdict>("apply_payment_event", {
+        event: {
+          type: event.type,
+          status: event.status,
+          rank: event.rank,
+          subscription_id: event.subscriptionId,
+          provider_plan_id: event.providerPlanId,
+          organization_id: event.organizationId,
+          occurred_at: event.occurredAt,
+          period_ends_at: event.periodEndsAt,
+          paid_count: event.paidCount,
+          auth_attempts: event.authAttempts,
+        },
+        body_hash: delivery.bodyHash,
+        event_id: delivery.eventId,
+        at: delivery.at,
+      }, { deadlineMs: DEADLINE_MS }),
+  };
+}
