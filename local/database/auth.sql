@@ -28,3 +28,14 @@ $$;
 alter table auth.users
   add column if not exists instance_id uuid,
   add column if not exists is_super_admin boolean;
+
+-- Hosted generates confirmed_at from email_confirmed_at; the embedded provider writes and reads confirmed_at alone.
+create or replace function auth.keep_confirmation() returns trigger language plpgsql set search_path = '' as $$
+begin
+  new.email_confirmed_at := coalesce(new.email_confirmed_at, new.confirmed_at);
+  new.confirmed_at := new.email_confirmed_at;
+  return new;
+end $$;
+
+create or replace trigger keep_confirmation before insert or update on auth.users
+  for each row execute function auth.keep_confirmation();

@@ -1,0 +1,111 @@
+/** The admin API of the identity provider, as far as seeds, tests and the demo's button need it: users, and links without a mail. */
+import type { SqlDatabase } from "../database/sql.ts";
+import { createUser, issueToken } from "./one_time_tokens.ts";
+import type { AuthSettings } from "./settings.ts";
+
+interface UserRow {
+  id: string;
+  email: string;
+  phone: string | null;
+  role: string;
+  aud: string;
+  raw_app_meta_data: object;
+  raw_user_meta_data: object;
+  email_confirmed_at: string | null;
+  last_sign_in_at: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+const NOT_FOUND = Response.json({ code: 404, error_code: "user_not_found", msg: "User not found" }, { status: 404 });
+
+/** @param path below `/auth/v1/admin`; the caller has checked that the request carries the secret key. */
+export async function handleAdmin(
+  request: Request,
+  { path, database, settings, siteUrl }: {
+    path: string;
+    database: SqlDatabase;
+    settings: AuthSettings;
+    siteUrl: string;
+  },
+): Promise<Response> {
+  const [, id] = /^\/users\/([0-9a-f-]{36})$/.exec(path) ?? [];
+  switch (`${request.method} ${id ? "/users/:id" : path}`) {
+    case "GET /users": {
+      const users = await database.query<UserRow>("select * from auth.users order by created_at, id");
+      return Response.json({ users: users.map(userOf), aud: "authenticated" });
+    }
+    case "POST /users":
+      return await createByAdmin(request, database);
+    case "GET /users/:id":
+      return await answerWithUser(database, id!);
+    case "DELETE /users/:id": {
+      const deleted = await database.query("delete from auth.users where id = $1 returning id", [id]);
+      return deleted.length > 0 ? Response.json({}) : NOT_FOUND.clone();
+    }
+    case "POST /generate_link":
+      return await generateLink(request, database, settings, siteUrl);
+    default:
+      return Response.json({ code: 404, msg: "Not embedded" }, { status: 404 });
+  }
+}
+
+async function createByAdmin(request: Request, database: SqlDatabase): Promise<Response> {
+  const body = await request.json();
+  try {
+    const id = await database.transaction((session) =>
+      createUser(session, {
+        id: body.id,
+        email: String(body.email).toLowerCase(),
+        password: body.password,
+        confirmed: Boolean(body.email_confirm),
+        userData: body.user_metadata,
+        appData: body.app_metadata,
+      })
+    );
+    return await answerWithUser(database, id);
+  } catch (thrown) {
+    if ((thrown as { code?: string }).code !== "23505") throw thrown;
+    const msg = "A user with this email address has already been registered";
+    return Response.json({ code: 422, error_code: "email_exists", msg }, { status: 422 });
+  }
+}
+
+async function generateLink(request: Request, database: SqlDatabase, settings: AuthSettings, siteUrl: string) {
+  const body = await request.json();
+  const token = await database.transaction((session) =>
+    issueToken(session, settings, { email: String(body.email), createUser: true, userData: body.data })
+  );
+  const type = token!.kind === "confirmation" ? "signup" : "magiclink";
+  const redirectTo = body.redirect_to ?? siteUrl;
+  const query = new URLSearchParams({ token: token!.hash, type, redirect_to: redirectTo });
+  const [user] = await database.query<UserRow>("select * from auth.users where id = $1", [token!.userId]);
+  return Response.json({
+    ...userOf(user!),
+    action_link: `${new URL(request.url).origin}/auth/v1/verify?${query}`,
+    email_otp: token!.digits,
+    hashed_token: token!.hash,
+    redirect_to: redirectTo,
+    verification_type: type,
+  });
+}
+
+async function answerWithUser(database: SqlDatabase, id: string): Promise<Response> {
+  const [user] = await database.query<UserRow>("select * from auth.users where id = $1", [id]);
+  return user ? Response.json(userOf(user)) : NOT_FOUND.clone();
+}
+
+const userOf = (user: UserRow) => ({
+  id: user.id,
+  aud: user.aud,
+  role: user.role,
+  email: user.email,
+  phone: user.phone ?? "",
+  app_metadata: user.raw_app_meta_data,
+  user_metadata: user.raw_user_meta_data,
+  email_confirmed_at: user.email_confirmed_at ?? undefined,
+  last_sign_in_at: user.last_sign_in_at ?? undefined,
+  created_at: user.created_at,
+  updated_at: user.updated_at,
+  is_anonymous: false,
+});

@@ -1,0 +1,168 @@
+/**
+ * The identity provider in front of lite's `/auth/v1`: sign-in mails and what their links and digits lead to behave as the real
+ * one does (Supabase Auth 2.190); sessions, refresh, user and logout are lite's own, with the real claims added.
+ * It keeps real time, whatever the clock of the stack says, and does not limit how often a mail is sent.
+ */
+import type { SqlDatabase } from "../database/sql.ts";
+import { handleAdmin } from "./admin.ts";
+import { renderMail } from "./mail_template.ts";
+import { type CodeChallenge, consumeIntoCode, findToken, issueToken, tokenHash } from "./one_time_tokens.ts";
+import { withRealClaims } from "./session_claims.ts";
+import type { AuthSettings } from "./settings.ts";
+
+export interface IdentityProviderOptions {
+  database: SqlDatabase;
+  settings: AuthSettings;
+  /** Public base of the site: where links lead that ask for a place we do not know. */
+  siteUrl: string;
+  /** Base of this provider as others see it, without `/auth/v1`. */
+  publicUrl: string;
+  jwtSecret: string;
+  publishableKey: string;
+  secretKey: string;
+  sendMail(mail: { to: string; subject: string; html: string }): Promise<void>;
+  /** lite's own answer to a request. */
+  passOn(request: Request): Promise<Response>;
+}
+
+export type Handler = (request: Request) => Promise<Response>;
+
+/** Answers everything below `/auth/v1`. */
+export function createIdentityProvider(options: IdentityProviderOptions): Handler {
+  const { database, settings, passOn } = options;
+
+  return async (request) => {
+    const url = new URL(request.url);
+    const path = url.pathname.slice("/auth/v1".length);
+    if (path.startsWith("/admin/")) {
+      if (!carriesKey(request, [options.secretKey])) {
+        return failure(401, "no_authorization", "This endpoint requires a valid Bearer token");
+      }
+      return await handleAdmin(request, { ...options, path: path.slice("/admin".length) });
+    }
+    // The gateway asks every caller but a browser that follows a link for a key of the project.
+    if (request.method === "POST" && !carriesKey(request, [options.publishableKey, options.secretKey])) {
+      return Response.json({ message: "No API key found in request", hint: "Send it in the header apikey." }, {
+        status: 401,
+      });
+    }
+    switch (`${request.method} ${path}`) {
+      case "POST /otp":
+      case "POST /magiclink":
+        return await sendSignInMail(request, url);
+      case "GET /verify":
+        return await followLink(request, url);
+      case "POST /verify":
+        return await verifyToken(request);
+      case "POST /token":
+      case "POST /signup":
+        return await answerSession(request, url.searchParams.get("grant_type") === "password" ? "password" : "otp");
+      default:
+        return await passOn(request);
+    }
+  };
+
+  async function sendSignInMail(request: Request, url: URL): Promise<Response> {
+    const body = await request.json().catch(() => ({}));
+    const email = String(body.email ?? "").trim().toLowerCase();
+    if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) {
+      return failure(400, "validation_failed", "Unable to validate email address: invalid format");
+    }
+    const pkce: CodeChallenge | undefined = body.code_challenge
+      ? { challenge: body.code_challenge, method: String(body.code_challenge_method ?? "plain").toLowerCase() }
+      : undefined;
+    const token = await database.transaction((session) =>
+      issueToken(session, settings, { email, createUser: body.create_user !== false, userData: body.data, pkce })
+    );
+    if (!token) return failure(422, "otp_disabled", "Signups not allowed for otp");
+    const mail = renderMail(settings.templates[token.kind], {
+      SiteURL: options.siteUrl,
+      RedirectTo: allowedRedirect(url.searchParams.get("redirect_to")),
+      TokenHash: token.hash,
+      Token: token.digits,
+      Email: email,
+    });
+    await options.sendMail({ to: email, ...mail });
+    return Response.json({});
+  }
+
+  async function followLink(request: Request, url: URL): Promise<Response> {
+    const target = new URL(allowedRedirect(url.searchParams.get("redirect_to")));
+    const type = url.searchParams.get("type") ?? "";
+    const hash = url.searchParams.get("token") ?? "";
+    const token = await findToken(database, settings, { type, hashes: [hash] });
+    if (!token) return redirect(withError(target));
+    if (hash.startsWith("pkce_")) {
+      const code = await database.transaction((session) => consumeIntoCode(session, token));
+      if (!code) return redirect(withError(target));
+      target.searchParams.set("code", code);
+      return redirect(target);
+    }
+    url.searchParams.set("type", liteType(token.kind));
+    url.searchParams.set("redirect_to", target.href);
+    return await passOn(new Request(url, { headers: request.headers, redirect: "manual" }));
+  }
+
+  async function verifyToken(request: Request): Promise<Response> {
+    const body = await request.json().catch(() => ({}));
+    const digest = body.token_hash ? undefined : tokenHash(String(body.email ?? ""), String(body.token ?? ""));
+    const hashes = digest ? [digest, `pkce_${digest}`] : [String(body.token_hash)];
+    const token = await findToken(database, settings, { type: String(body.type ?? ""), hashes });
+    if (!token) {
+      return failure(
+        403,
+        "otp_expired",
+        digest ? "Token has expired or is invalid" : "Email link is invalid or has expired",
+      );
+    }
+    return await answerSession(withBody(request, { type: liteType(token.kind), token_hash: token.hash }), "otp");
+  }
+
+  async function answerSession(request: Request, method: "otp" | "password"): Promise<Response> {
+    const response = await passOn(request);
+    if (!response.ok) return response;
+    const answer = await withRealClaims(await response.json(), {
+      issuer: `${options.publicUrl}/auth/v1`,
+      jwtSecret: options.jwtSecret,
+      method,
+    });
+    return Response.json(answer, { status: response.status });
+  }
+
+  // A place that is not ours is replaced without a word, as the real one does.
+  function allowedRedirect(place: string | null): string {
+    const isOurs = place && URL.canParse(place) && new URL(place).origin === options.siteUrl;
+    return isOurs ? place : options.siteUrl;
+  }
+}
+
+/** How lite calls the token that lies in a column. */
+const liteType = (kind: "confirmation" | "magic_link") => kind === "confirmation" ? "signup" : "magiclink";
+
+const failure = (status: number, error_code: string, msg: string) =>
+  Response.json({ code: status, error_code, msg }, { status, headers: { "x-sb-error-code": error_code } });
+
+const redirect = (target: URL) => new Response(null, { status: 303, headers: { location: target.href } });
+
+// The real provider says it twice: in the query for servers, in the fragment for scripts.
+function withError(target: URL): URL {
+  const error = {
+    error: "access_denied",
+    error_code: "otp_expired",
+    error_description: "Email link is invalid or has expired",
+  };
+  for (const [name, value] of Object.entries(error)) target.searchParams.set(name, value);
+  target.hash = `${new URLSearchParams({ ...error, sb: "" })}`;
+  return target;
+}
+
+function withBody(request: Request, body: unknown): Request {
+  const headers = new Headers(request.headers);
+  headers.delete("content-length");
+  return new Request(request.url, { method: request.method, headers, body: JSON.stringify(body) });
+}
+
+function carriesKey(request: Request, keys: string[]): boolean {
+  const given = request.headers.get("apikey") ?? request.headers.get("authorization")?.replace(/^Bearer /, "");
+  return given !== undefined && keys.includes(given);
+}

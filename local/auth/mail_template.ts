@@ -1,0 +1,33 @@
+/** The part of Go's html/template that our mail templates use: `{{ .Name }}` and `{{ if eq .A .B }}…{{ else }}…{{ end }}`. */
+import type { MailTemplate } from "./settings.ts";
+
+export interface MailValues {
+  SiteURL: string;
+  RedirectTo: string;
+  TokenHash: string;
+  /** The six digits. */
+  Token: string;
+  Email: string;
+}
+
+/** @throws {Error} on an action or a name that it does not know, instead of mailing it. */
+export function renderMail(template: MailTemplate, values: MailValues): MailTemplate {
+  const value = (name: string): string => {
+    if (!(name in values)) throw new Error(`The mail template uses .${name}, which is not known here`);
+    return values[name as keyof MailValues];
+  };
+  const render = (text: string) =>
+    text
+      .replace(
+        /{{ if eq \.(\w+) \.(\w+) }}(.*?){{ else }}(.*?){{ end }}/gs,
+        (_, left, right, same, other) => value(left) === value(right) ? same : other,
+      )
+      .replace(/{{ \.(\w+) }}/g, (_, name) => escapeHtml(value(name)))
+      .replace(/{{.*?}}/s, (action) => {
+        throw new Error(`The mail template uses ${action}, which is not known here`);
+      });
+  return { subject: render(template.subject), html: render(template.html) };
+}
+
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;" };
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);

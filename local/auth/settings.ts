@@ -1,0 +1,41 @@
+/** What the identity provider is told in `supabase/config.toml`, read by the embedded one. */
+import { parse } from "@std/toml/parse";
+
+const ROOT = new URL("../../", import.meta.url);
+
+export type MailKind = "magic_link" | "confirmation";
+
+export interface MailTemplate {
+  subject: string;
+  html: string;
+}
+
+export interface AuthSettings {
+  otpLength: number;
+  otpExpirySeconds: number;
+  templates: Record<MailKind, MailTemplate>;
+}
+
+interface ConfigFile {
+  auth: {
+    email: {
+      otp_length: number;
+      otp_expiry: number;
+      template: Record<MailKind, { subject: string; content_path: string }>;
+    };
+  };
+}
+
+export async function readAuthSettings(): Promise<AuthSettings> {
+  const file = await Deno.readTextFile(new URL("supabase/config.toml", ROOT));
+  const { email } = (parse(file) as unknown as ConfigFile).auth;
+  const template = async (kind: MailKind): Promise<MailTemplate> => {
+    const { subject, content_path } = email.template[kind];
+    return { subject, html: await Deno.readTextFile(new URL(content_path, ROOT)) };
+  };
+  return {
+    otpLength: email.otp_length,
+    otpExpirySeconds: email.otp_expiry,
+    templates: { magic_link: await template("magic_link"), confirmation: await template("confirmation") },
+  };
+}

@@ -1,0 +1,31 @@
+/** What a person reads when the stack is ready: where everything is, how to connect a client, what to try first. */
+import type { RunningStack } from "./stack.ts";
+
+export function banner({ site_url, mcp_url, mail_url, demo }: RunningStack): string {
+  const signIn = demo
+    ? `sign in as ${demo.email} with the button on ${site_url}/login`
+    : `sign in at ${site_url}/login`;
+  return `
+Expenses is running.
+
+  Site        ${site_url}          (${signIn})
+  Connector   ${mcp_url}
+  Mailbox     ${mail_url}    (every mail the service sends ends up here)
+
+Connect an AI client
+
+  Claude Code   claude mcp add --transport http expenses ${mcp_url}
+  VS Code       code --add-mcp '{"name":"expenses","type":"http","url":"${mcp_url}"}'
+  Cursor        in ~/.cursor/mcp.json: {"mcpServers":{"expenses":{"url":"${mcp_url}"}}}
+  Inspector     npx @modelcontextprotocol/inspector --transport http --server-url ${mcp_url}
+
+Then tell it, for example
+
+  "Log 14.50 for lunch yesterday."
+  "What is due this week?"
+  "Mark the rent as paid."
+
+Or see a scripted client do it: deno task demo
+Stop with Ctrl-C.
+`;
+}

@@ -1,0 +1,86 @@
+/**
+ * The folder that a stack keeps everything in: one stack at a time, known by a marker, so that `--fresh` never empties a folder that
+ * is not ours.
+ *
+ *     stack.lock       locked while a stack runs (PGlite takes no lock of its own)
+ *     postgres/        PGlite's files; whole once postgres.ready is there
+ *     secrets.json     made once
+ *     running.json     the stack that runs now; removed when it ends
+ */
+import { join } from "node:path";
+
+const LOCK = "stack.lock";
+const MARKER = "expense-service-stack";
+const READY = "postgres.ready";
+
+/** The folder cannot be used; the message says why and what to do. */
+export class FolderError extends Error {
+  override readonly name = "FolderError";
+}
+
+export interface DataFolder {
+  path(name: string): string;
+  /** The parsed file, or undefined when it is not there. */
+  readJson<Value>(name: string): Promise<Value | undefined>;
+  /** Writes a file that only its owner may read. */
+  writeJson(name: string, value: unknown): Promise<void>;
+  /** Where PGlite lives. What a start that did not get as far as `markReady` has left there is removed. */
+  databaseFolder(): Promise<string>;
+  markReady(): Promise<void>;
+  /** Removes `running.json` and gives the folder free. */
+  release(): Promise<void>;
+}
+
+/** @throws {FolderError} when another stack uses it, or it holds something that is not ours. */
+export async function openDataFolder(folder: string, { fresh }: { fresh: boolean }): Promise<DataFolder> {
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
+  if (names.length > 0 && !names.includes(MARKER)) {
+    throw new FolderError(`${folder} is not empty and was not made by this stack; choose another folder with --data`);
+  }
+  const path = (name: string) => join(folder, name);
+  await Deno.writeTextFile(path(MARKER), "The embedded stack keeps its data here; --fresh empties this folder.\n");
+  const lock = await Deno.open(path(LOCK), { create: true, write: true, mode: 0o600 });
+  if (!lock.tryLockSync(true)) {
+    lock.close();
+    const running = await readJson<{ pid: number; site_url: string }>(path("running.json"));
+    throw new FolderError(
+      `${folder} is in use by another stack${running ? ` (${running.site_url}, process ${running.pid})` : ""}; ` +
+        `stop it first, or start this one with another --data folder`,
+    );
+  }
+  // A stack that was killed leaves its running.json behind.
+  const stale = fresh ? names.filter((name) => name !== LOCK && name !== MARKER) : ["running.json"];
+  for (const name of stale) await Deno.remove(path(name), { recursive: true }).catch(ignoreMissing);
+
+  return {
+    path,
+    readJson: (name) => readJson(path(name)),
+    writeJson: (name, value) => writeJson(path(name), value),
+    async databaseFolder() {
+      const isReady = await Deno.stat(path(READY)).then(() => true, () => false);
+      if (!isReady) await Deno.remove(path("postgres"), { recursive: true }).catch(ignoreMissing);
+      return path("postgres");
+    },
+    markReady: () => Deno.writeTextFile(path(READY), ""),
+    async release() {
+      await Deno.remove(path("running.json")).catch(ignoreMissing);
+      lock.close();
+    },
+  };
+}
+
+async function readJson<Value>(path: string): Promise<Value | undefined> {
+  const text = await Deno.readTextFile(path).catch(ignoreMissing);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+// Renamed into place: a reader sees the old file or the new one, never half of it.
+async function writeJson(path: string, value: unknown): Promise<void> {
+  await Deno.writeTextFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  await Deno.rename(`${path}.new`, path);
+}
+
+function ignoreMissing(thrown: unknown): undefined {
+  if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+}

@@ -1,0 +1,29 @@
+/** Opens the two views of one database: SQL for ourselves, and the connection of `@supabase/lite`. */
+import type { Connection } from "@supabase/lite";
+import { createPgliteConnection } from "@supabase/lite/pglite";
+import { createPostgresConnection } from "@supabase/lite/postgres";
+import { extensions, parsers, pgliteDatabase } from "../database/pglite.ts";
+import { postgresDatabase, types } from "../database/postgres.ts";
+import type { SqlDatabase } from "../database/sql.ts";
+import type { DataServiceSettings } from "./settings.ts";
+
+export interface OpenDatabase {
+  database: SqlDatabase;
+  connection: Connection;
+  close(): Promise<void>;
+}
+
+export async function openDatabase(target: DataServiceSettings["database"]): Promise<OpenDatabase> {
+  if ("url" in target) {
+    const database = postgresDatabase(target.url);
+    const connection = createPostgresConnection({
+      url: target.url,
+      postgresOptions: { max: 10, onnotice: () => {}, types },
+    });
+    return { database, connection, close: async () => void await Promise.all([connection.close(), database.close()]) };
+  }
+  const connection = await createPgliteConnection({ url: target.folder, pgliteOptions: { extensions, parsers } });
+  const database = await pgliteDatabase(connection.driver);
+  // The connection owns PGlite: closing it closes both.
+  return { database, connection, close: () => connection.close() };
+}

@@ -1,0 +1,93 @@
+/**
+ * The database and what Supabase serves around it: `/rest/v1`, `/auth/v1`, scheduled jobs and queued requests. It runs in a Worker, since
+ * PGlite blocks the thread that it runs on for as long as a statement takes.
+ */
+import { createTransport } from "nodemailer";
+import { describeError, type Log } from "../../shared/log.ts";
+import { createIdentityProvider } from "../auth/identity_provider.ts";
+import { readAuthSettings } from "../auth/settings.ts";
+import { readMigrations } from "../database/migrations.ts";
+import { prepareDatabase } from "../database/prepare.ts";
+import type { SqlDatabase } from "../database/sql.ts";
+import { startCron } from "../jobs/cron.ts";
+import { startNet } from "../jobs/net.ts";
+import { createLiteApp } from "../lite/app.ts";
+import { correctConnection } from "../lite/corrections.ts";
+import { openDatabase } from "./connection.ts";
+import { loadDemo, readDemo } from "./demo.ts";
+import type { DataService, DataServiceSettings } from "./settings.ts";
+
+/** @throws {MigrationError} and whatever keeps the database from opening. */
+export async function startDataService(settings: DataServiceSettings, log: Log): Promise<DataService> {
+  const { database, connection, close } = await openDatabase(settings.database);
+  const lite = createLiteApp(connection, settings);
+  await prepareDatabase(database, {
+    createAuthTables: () => lite.ensureSystemSchema(),
+    migrations: await readMigrations(),
+  });
+  await correctConnection(connection);
+  await storeVaultSecrets(database, { project_url: settings.publicUrl, cron_secret: settings.cronSecret });
+  if (settings.demo) await loadDemo(database);
+
+  const mailer = createTransport({ host: "127.0.0.1", port: settings.smtpPort, secure: false, ignoreTLS: true });
+  const passOn = async (request: Request) => await lite.fetch(request);
+  const identityProvider = createIdentityProvider({
+    ...settings,
+    database,
+    settings: await readAuthSettings(),
+    sendMail: async (mail) => void await mailer.sendMail({ from: settings.mailFrom, ...mail }),
+    passOn,
+  });
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    const { pathname } = new URL(request.url);
+    try {
+      if (pathname.startsWith("/rest/v1/")) return await passOn(request);
+      if (pathname.startsWith("/auth/v1/")) return await identityProvider(request);
+      if (pathname === "/health") return Response.json({ ok: (await database.query("select 1")).length === 1 });
+    } catch (thrown) {
+      log.error("failure", { route: pathname, error: describeError(thrown) });
+      return Response.json({ code: 500, msg: "The embedded service failed; its log says why" }, { status: 500 });
+    }
+    // lite serves more than this, some of it without a key: its settings, the whole schema, a page to edit data.
+    return Response.json({ message: "Not found" }, { status: 404 });
+  });
+
+  const jobs = await startJobs(database, settings, log);
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    demo: await readDemo(database),
+    setClockOffset: jobs.setClockOffset,
+    async close() {
+      await jobs.stop();
+      await server.shutdown();
+      await close();
+    },
+  };
+}
+
+// Where the real extensions are, they run jobs and send requests themselves.
+async function startJobs(database: SqlDatabase, settings: DataServiceSettings, log: Log) {
+  const [stand] = await database.query<{ in_cron: boolean; in_net: boolean }>(
+    `select to_regproc('cron.announce_change') is not null as in_cron, to_regproc('net.enqueue') is not null as in_net`,
+  );
+  let offset = settings.clockOffsetMs;
+  const clock = () => new Date(Date.now() + offset);
+  const cron = settings.schedules && stand!.in_cron ? await startCron(database, { clock, log }) : undefined;
+  const net = stand!.in_net ? await startNet(database, { log }) : undefined;
+  return {
+    setClockOffset(ms: number) {
+      offset = ms;
+      cron?.reschedule();
+    },
+    stop: async () => void await Promise.all([cron?.stop(), net?.stop()]),
+  };
+}
+
+/** What `supabase db push` does with `[db.vault]` of the configuration. */
+async function storeVaultSecrets(database: SqlDatabase, secrets: Record<string, string>): Promise<void> {
+  for (const [name, secret] of Object.entries(secrets)) {
+    const [known] = await database.query<{ id: string }>("select id from vault.secrets where name = $1", [name]);
+    if (known) await database.query("select vault.update_secret($1, $2)", [known.id, secret]);
+    else await database.query("select vault.create_secret($1, $2)", [secret, name]);
+  }
+}

@@ -1,0 +1,38 @@
+/** The Worker's side of `client.ts`: starts the data service with the first message, then obeys. */
+/// <reference lib="deno.worker" />
+import { createLog, describeError } from "../../shared/log.ts";
+import { startDataService } from "./service.ts";
+import type { DataService, DataServiceSettings, Demo } from "./settings.ts";
+
+export type Order = { start: DataServiceSettings } | { clockOffsetMs: number } | "close";
+export type Report = { ready: { url: string; demo?: Demo } } | { failed: string } | "closed";
+
+const log = createLog((line) => void Deno.stderr.writeSync(new TextEncoder().encode(`${line}\n`)), {
+  function: "data service",
+});
+
+// lite prints every failed statement with all its properties, row data among them. What the caller is not told is told to the log.
+// deno-lint-ignore no-console -- taken away from lite, not used
+console.error = (...values: unknown[]) => {
+  const error = values.find((value) => value instanceof Error);
+  if (error) log.error("failure", { error: describeError(error) });
+};
+
+let service: DataService | undefined;
+const report = (message: Report) => self.postMessage(message);
+
+self.onmessage = async ({ data: order }: MessageEvent<Order>) => {
+  try {
+    if (order === "close") {
+      await service?.close();
+      report("closed");
+    } else if ("start" in order) {
+      service = await startDataService(order.start, log);
+      report({ ready: { url: service.url, demo: service.demo } });
+    } else {
+      service?.setClockOffset(order.clockOffsetMs);
+    }
+  } catch (thrown) {
+    report({ failed: thrown instanceof Error ? thrown.message : String(thrown) });
+  }
+};

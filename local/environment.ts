@@ -1,0 +1,42 @@
+/** The environment that the functions of the stack are configured from: the process's own, where it sets anything, over the stack's. */
+import type { Environment } from "../shared/config.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** What may be set from outside; addresses and platform keys are the stack's to decide. */
+const PASSED_ON = [
+  "OAUTH_CODE_SECRET",
+  "CRON_SECRET",
+  "PAYMENT_WEBHOOK_SECRET",
+  "CREDENTIALS_KEY",
+  "MAIL_URL",
+  "MAIL_FROM",
+  "AUTH_PROVIDERS",
+  "FX_SOURCES",
+  "RATE_LIMITS",
+  "SUPPORT_URL",
+  "PRIVACY_URL",
+  "TERMS_URL",
+  "PRICING_URL",
+];
+
+export const MAIL_FROM = "Expenses <expenses@localhost>";
+
+export function functionEnvironment(
+  own: Environment,
+  stack: { siteUrl: string; supabaseUrl: string; smtpPort: number; secrets: Secrets; demoEmail?: string },
+): Environment {
+  return {
+    OAUTH_CODE_SECRET: stack.secrets.oauth_code_secret,
+    CRON_SECRET: stack.secrets.cron_secret,
+    PAYMENT_WEBHOOK_SECRET: stack.secrets.payment_webhook_secret,
+    CREDENTIALS_KEY: stack.secrets.credentials_key,
+    MAIL_URL: `smtp://127.0.0.1:${stack.smtpPort}`,
+    MAIL_FROM,
+    ...Object.fromEntries(PASSED_ON.filter((name) => own[name]).map((name) => [name, own[name]])),
+    NEXT_PUBLIC_SITE_URL: stack.siteUrl,
+    SUPABASE_URL: stack.supabaseUrl,
+    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: stack.secrets.publishable_key }),
+    SUPABASE_SECRET_KEYS: JSON.stringify({ default: stack.secrets.secret_key }),
+    LOCAL_DEMO_EMAIL: stack.demoEmail,
+  };
+}

@@ -1,0 +1,38 @@
+/**
+ * The front door: one web-standard fetch handler that maps public paths to functions by the route table. Hosted functions cannot serve
+ * HTML on the platform's own domain (their gateway rewrites it to plain text in a sandbox), so the site is this small proxy; it runs on
+ * Deno Deploy and Cloudflare Workers, and inside the embedded stack. It keeps no state and reads no body.
+ */
+import { findRoute, functionPath, PAGE_POLICY_HEADER } from "../shared/routes.ts";
+import { forward } from "./proxy.ts";
+
+export interface FrontDoorOptions {
+  /** Where the functions are, without a slash at the end: `https://<project>.supabase.co/functions/v1`. */
+  functionsUrl: string;
+  fetch?: (request: Request) => Promise<Response>;
+}
+
+export type FrontDoor = (request: Request, client?: { address: string }) => Promise<Response>;
+
+/** @returns a handler; `client.address` is the caller's IP address where the runtime tells it. */
+export function createFrontDoor({ functionsUrl, fetch = globalThis.fetch }: FrontDoorOptions): FrontDoor {
+  return async (request, client) => {
+    const { pathname, search } = new URL(request.url);
+    const route = findRoute(pathname);
+    if (!route) return new Response("There is nothing at this address.\n", { status: 404 });
+    const target = functionsUrl + functionPath(route, pathname) + search;
+    const response = await forward(request, { target, client, fetch });
+    return route.page ? asPage(response) : response;
+  };
+}
+
+/** Undoes what the gateway did to a page: plain text, a sandbox, no style. Anything that is not a page stays as it is. */
+function asPage(response: Response): Response {
+  const policy = response.headers.get(PAGE_POLICY_HEADER);
+  if (policy) {
+    response.headers.set("content-type", "text/html; charset=utf-8");
+    response.headers.set("content-security-policy", policy);
+    response.headers.delete(PAGE_POLICY_HEADER);
+  }
+  return response;
+}

@@ -1,0 +1,35 @@
+/** The functions of this project, by the slug they are deployed under: the very modules that are deployed. */
+import { createAuthCallbackApp } from "../functions/auth-callback/app.ts";
+import { createMcpApp } from "../functions/mcp/app.ts";
+import type { Deps } from "../shared/deps.ts";
+import type { App } from "../shared/http/app.ts";
+import { type Slug, SLUGS } from "../shared/routes.ts";
+
+const CREATE: Partial<Record<Slug, (deps: Deps) => App>> = {
+  "mcp": createMcpApp,
+  "auth-callback": createAuthCallbackApp,
+};
+
+export type FunctionsHandler = (request: Request) => Promise<Response>;
+
+/** What hosted functions see as the origin of every request: no function may build an address from it. */
+export const FUNCTIONS_ORIGIN = "http://edge-runtime.supabase.com";
+
+/**
+ * Answers `/<slug>/…` as the platform's gateway hands it to a function.
+ * @param depsOf what a function is built from, by its slug.
+ */
+export function createFunctions(depsOf: (slug: Slug) => Deps): FunctionsHandler {
+  const apps = new Map<string, App>();
+  for (const slug of SLUGS) {
+    const create = CREATE[slug];
+    if (create) apps.set(slug, create(depsOf(slug)));
+  }
+  return async (request) => {
+    const slug = new URL(request.url).pathname.split("/")[1]!;
+    const app = apps.get(slug);
+    // As the platform answers for a function that was never deployed.
+    if (!app) return Response.json({ code: "NOT_FOUND", message: "Requested function was not found" }, { status: 404 });
+    return await app.fetch(request);
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * Runs what `cron.job` holds, as pg_cron does: five-field UTC schedules or "N seconds", one run of a job at a time, each recorded in
+ * `cron.job_run_details`. It follows the clock of the stack, so moving that clock decides what is due next; like pg_cron
+ * it does not make up for runs that a jump left out.
+ */
+import { Cron } from "croner";
+import type { Clock } from "../../shared/clock.ts";
+import { describeError, type Log } from "../../shared/log.ts";
+import type { Row, SqlDatabase } from "../database/sql.ts";
+
+interface Job extends Row {
+  jobid: number;
+  schedule: string;
+  command: string;
+  jobname: string | null;
+  database: string;
+  username: string;
+}
+
+export interface CronWorker {
+  /** Works out anew when each job is due; called when the clock was moved. */
+  reschedule(): void;
+  stop(): Promise<void>;
+}
+
+/** Longer delays overflow setTimeout. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+export async function startCron(
+  database: SqlDatabase,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<CronWorker> {
+  let jobs: Job[] = [];
+  const timers = new Map<number, ReturnType<typeof setTimeout>>();
+  const running = new Map<number, Promise<void>>();
+  let stopped = false;
+
+  function schedule(job: Job): void {
+    clearTimeout(timers.get(job.jobid));
+    const due = nextRun(job.schedule, clock());
+    if (stopped || !due) return;
+    const delay = Math.max(0, due.getTime() - clock().getTime());
+    const wake = () => {
+      // A timer may fire a little early, and must not when the delay was capped.
+      if (clock() < due) return schedule(job);
+      if (!running.has(job.jobid)) {
+        running.set(job.jobid, run(database, job, log).finally(() => running.delete(job.jobid)));
+      }
+      schedule(job);
+    };
+    timers.set(job.jobid, setTimeout(wake, Math.min(delay, MAX_DELAY_MS)));
+  }
+
+  function reschedule(): void {
+    for (const timer of timers.values()) clearTimeout(timer);
+    timers.clear();
+    jobs.forEach(schedule);
+  }
+
+  async function load(): Promise<void> {
+    jobs = await database.query<Job>("select * from cron.job where active order by jobid");
+    reschedule();
+  }
+
+  await database.listen("cron_job", () => void load().catch((thrown) => reportFailure(log, thrown)));
+  await load();
+  return {
+    reschedule,
+    async stop() {
+      stopped = true;
+      for (const timer of timers.values()) clearTimeout(timer);
+      await Promise.all(running.values());
+    },
+  };
+}
+
+/** The first instant after `now` at which a job with this schedule runs. */
+export function nextRun(schedule: string, now: Date): Date | null {
+  const seconds = /^\s*(\d+) seconds?\s*$/i.exec(schedule)?.[1];
+  if (seconds) return new Date(now.getTime() + Number(seconds) * 1000);
+  // pg_cron writes `$` for the last day of the month.
+  return new Cron(schedule.replace("$", "L"), { timezone: "UTC", mode: "5-part", paused: true }).nextRun(now);
+}
+
+async function run(database: SqlDatabase, job: Job, log: Log): Promise<void> {
+  const startedAt = new Date();
+  const outcome = await database.transaction((session) => session.exec(job.command))
+    .then(() => ({ status: "succeeded", message: "1 row" }))
+    .catch((thrown) => ({ status: "failed", message: `ERROR: ${thrown.message}` }));
+  log.info("scheduled job", { route: job.jobname ?? String(job.jobid), outcome: outcome.status });
+  await database.query(
+    `insert into cron.job_run_details (jobid, database, username, command, status, return_message, start_time, end_time)
+     values ($1, $2, $3, $4, $5, $6, $7, now())`,
+    [job.jobid, job.database, job.username, job.command, outcome.status, outcome.message, startedAt.toISOString()],
+  ).catch((thrown) => reportFailure(log, thrown));
+}
+
+const reportFailure = (log: Log, thrown: unknown) => log.error("scheduled job", { error: describeError(thrown) });

@@ -1,0 +1,106 @@
+/** Sends what `net.http_request_queue` holds, as pg_net does: after commit, once, the answer or the failure in `net._http_response`. */
+import { describeError, type Log } from "../../shared/log.ts";
+import type { Row, SqlDatabase } from "../database/sql.ts";
+
+interface QueuedRequest extends Row {
+  id: number;
+  method: string;
+  url: string;
+  headers: Record<string, string> | null;
+  body: string | null;
+  timeout_milliseconds: number;
+}
+
+interface Outcome {
+  status?: number;
+  contentType?: string | null;
+  headers?: Record<string, string>;
+  content?: string;
+  timedOut: boolean;
+  error?: string;
+}
+
+export interface NetWorker {
+  stop(): Promise<void>;
+}
+
+const BATCH = 20;
+
+export async function startNet(database: SqlDatabase, { log }: { log: Log }): Promise<NetWorker> {
+  const inFlight = new Set<Promise<void>>();
+  let draining = Promise.resolve();
+  let stopped = false;
+
+  async function drain(): Promise<void> {
+    while (!stopped) {
+      const requests = await database.query<QueuedRequest>(
+        `delete from net.http_request_queue where id in
+           (select id from net.http_request_queue order by id limit ${BATCH} for update skip locked)
+         returning id, method, url, headers, convert_from(body, 'UTF8') as body, timeout_milliseconds`,
+      );
+      // Not awaited: an answer may itself need the database, and one slow server must not hold up the others.
+      for (const request of requests) track(answer(database, request));
+      if (requests.length < BATCH) return;
+    }
+  }
+
+  function track(work: Promise<void>): void {
+    const tracked = work.catch((thrown) => log.error("queued request", { error: describeError(thrown) }))
+      .finally(() => inFlight.delete(tracked));
+    inFlight.add(tracked);
+  }
+
+  const wake = () => {
+    draining = draining.then(drain).catch((thrown) => log.error("queued request", { error: describeError(thrown) }));
+  };
+  await database.listen("net_request", wake);
+  wake();
+  return {
+    async stop() {
+      stopped = true;
+      await draining;
+      await Promise.all(inFlight);
+    },
+  };
+}
+
+async function answer(database: SqlDatabase, request: QueuedRequest): Promise<void> {
+  const outcome = await send(request);
+  await database.query(
+    `insert into net._http_response (id, status_code, content_type, headers, content, timed_out, error_msg)
+     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7)`,
+    [
+      request.id,
+      outcome.status ?? null,
+      outcome.contentType ?? null,
+      outcome.headers ? JSON.stringify(outcome.headers) : null,
+      outcome.content ?? null,
+      outcome.timedOut,
+      outcome.error ?? null,
+    ],
+  );
+}
+
+async function send(request: QueuedRequest): Promise<Outcome> {
+  try {
+    const response = await fetch(request.url, {
+      method: request.method,
+      headers: request.headers ?? {},
+      body: request.body,
+      signal: AbortSignal.timeout(request.timeout_milliseconds),
+    });
+    return {
+      status: response.status,
+      contentType: response.headers.get("content-type"),
+      headers: Object.fromEntries(response.headers),
+      content: await response.text(),
+      timedOut: false,
+    };
+  } catch (thrown) {
+    const timedOut = thrown instanceof DOMException && thrown.name === "TimeoutError";
+    return {
+      timedOut,
+      error: timedOut ? `Timeout of ${request.timeout_milliseconds} ms reached` : describeError(thrown),
+    };
+  }
+}

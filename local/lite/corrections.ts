@@ -1,0 +1,35 @@
+/**
+ * What `@supabase/lite` 0.10.0 needs before it can stand in for PostgREST and the identity provider. Each correction has a test
+ * in `tests/local/` that fails when an upgrade no longer needs it, or changes what it relies on.
+ *
+ * 1. PGlite is one connection, which lite shares among requests without a lock: `serial_driver.ts`.
+ * 2. At the first request lite grants ALL on the tables of every schema that has row level security: `keepGrants` below.
+ * 3. At each start it restores helpers of schema auth that ignore `request.jwt.claims`: `../database/auth.sql`.
+ * 4. On a real PostgreSQL, JSON arguments arrive encoded twice: the types in `../database/postgres.ts`.
+ * 5. Most SQLSTATEs become 500 without their code: `wire_errors.ts`.
+ * 6. Of the identity provider it lacks PKCE for mail links, redirects, six-digit codes, claims and the admin API: `../auth/`.
+ * 7. PGlite takes no lock on its folder: `../data_folder.ts`.
+ */
+import type { PGlite } from "@electric-sql/pglite";
+import type { Connection } from "@supabase/lite";
+import { PgliteConnection } from "@supabase/lite/pglite";
+import { serialKysely } from "./serial_driver.ts";
+import { toWireError } from "./wire_errors.ts";
+
+/** Corrections 1, 2 and 5. Call it after the migrations, before the first request. */
+export async function correctConnection(connection: Connection): Promise<void> {
+  if (connection instanceof PgliteConnection) connection.kysely = serialKysely(connection.driver as PGlite);
+  keepGrants(connection);
+  const normalize = connection.normalizeDbError.bind(connection);
+  connection.normalizeDbError = (failure) => toWireError(normalize(failure));
+  await connection.clearSchemaCache();
+}
+
+// lite grants when it first looks whether any table has row level security; told that it has looked, it applies roles and grants nothing.
+function keepGrants(connection: Connection): void {
+  const state = connection as unknown as { rlsState: "unknown" | "active" | "inactive" };
+  if (state.rlsState !== "unknown") {
+    throw new Error("@supabase/lite has no rlsState to preset: grants would be changed");
+  }
+  state.rlsState = "active";
+}

@@ -1,0 +1,58 @@
+/**
+ * SQLSTATE to HTTP status as PostgREST maps it (docs: Errors). lite knows some classes only and answers the rest with 500 and code
+ * `SUP`, losing the code: among them plain `raise exception`, check violations and codes of our own.
+ */
+
+interface DatabaseFailure {
+  code?: unknown;
+  message?: string;
+  detail?: string;
+  hint?: string;
+}
+
+/** What lite maps as PostgREST does, and its own codes. */
+const RIGHT_ALREADY = /^(PGRST|PT...|42...|22...|21...|25006|2350[235])$/;
+
+const STATUS_OF_CLASS: Record<string, number> = {
+  "08": 503,
+  "0L": 403,
+  "0P": 403,
+  "28": 403,
+  "53": 503,
+};
+const SERVER_FAULTS = new Set([
+  "09",
+  "25",
+  "2D",
+  "38",
+  "39",
+  "3B",
+  "40",
+  "54",
+  "55",
+  "57",
+  "58",
+  "F0",
+  "HV",
+  "P0",
+  "XX",
+]);
+
+function statusOf(code: string): number {
+  if (code === "P0001") return 400;
+  if (code === "53400") return 500;
+  if (code === "57P01") return 503;
+  const kind = code.slice(0, 2);
+  return STATUS_OF_CLASS[kind] ?? (SERVER_FAULTS.has(kind) ? 500 : 400);
+}
+
+/** The failure in the form `raise sqlstate 'PGRST'` has, which lite passes on unchanged; others as they are. */
+export function toWireError(failure: unknown): unknown {
+  const { code, message, detail, hint } = (failure ?? {}) as DatabaseFailure;
+  if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code) || RIGHT_ALREADY.test(code)) return failure;
+  return {
+    code: "PGRST",
+    message: JSON.stringify({ code, message, details: detail ?? null, hint: hint ?? null }),
+    detail: JSON.stringify({ status: statusOf(code), headers: {} }),
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * `/local/…`: what only the embedded stack has. It hands out mails and moves the clock, so it answers to loopback names only (a page of another
+ * site could otherwise reach it through DNS rebinding) and takes changes from no other site.
+ */
+import { Hono } from "hono";
+import type { MovableClock } from "./clock.ts";
+import { renderMailbox } from "./mail/mailbox_page.tsx";
+import type { MailSink } from "./mail/smtp_sink.ts";
+
+export interface LocalOptions {
+  mail: MailSink;
+  clock: MovableClock;
+  /** Whether everything behind the front door answers. */
+  isHealthy(): Promise<boolean>;
+  /** Token hash of a fresh sign-in link for the demo user; undefined without demo data. */
+  demoToken?: () => Promise<string>;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOptions): Hono {
+  const app = new Hono().basePath("/local");
+
+  app.use(async (c, next) => {
+    const { hostname, host } = new URL(c.req.url);
+    const origin = c.req.header("origin");
+    const isForeign = origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host);
+    if (!LOOPBACK.test(hostname) || (isForeign && c.req.method !== "GET")) {
+      return c.text("Only from this machine\n", 403);
+    }
+    await next();
+  });
+
+  app.get("/health", async (c) => await isHealthy() ? c.json({ ok: true }) : c.json({ ok: false }, 503));
+
+  app.get("/mail", async (c) => {
+    const mails = mail.list(c.req.query("to"));
+    return c.req.header("accept")?.includes("text/html")
+      ? await renderMailbox(mails, c.req.query("to"))
+      : c.json(mails);
+  });
+  app.delete("/mail", (c) => {
+    mail.clear();
+    return c.body(null, 204);
+  });
+
+  app.get("/clock", (c) => c.json(time(clock)));
+  app.post("/clock", async (c) => {
+    const body: { now?: unknown } = await c.req.json().catch(() => ({}));
+    const to = typeof body.now === "string" ? new Date(body.now) : null;
+    if (body.now === undefined || (to && Number.isNaN(to.getTime()))) {
+      return c.json({ error: 'Send {"now": "2026-12-01T08:00:00Z"}, or null for real time' }, 400);
+    }
+    clock.move(to);
+    return c.json(time(clock));
+  });
+
+  // The button "Sign in as …" of the login page: a sign-in link without the mail. It ends at the same page, behind the same press.
+  app.post("/sign-in", async (c) => {
+    if (!demoToken) return c.text("This stack has no demo data\n", 404);
+    const { next } = await c.req.parseBody();
+    const query = new URLSearchParams({ token_hash: await demoToken(), type: "magiclink" });
+    if (typeof next === "string" && next) query.set("next", next);
+    return c.redirect(`/auth/callback?${query}`, 303);
+  });
+  return app;
+}
+
+const time = (clock: MovableClock) => ({ now: clock.now().toISOString(), offset_ms: clock.offsetMs() });

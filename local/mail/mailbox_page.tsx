@@ -1,0 +1,71 @@
+/** @jsxImportSource hono/jsx */
+/** The mailbox as a page: the newest mails, each as its sender meant it to look, in a frame that can run nothing. */
+import { STYLES } from "../../shared/pages/styles.ts";
+import type { ReceivedMail } from "./smtp_sink.ts";
+
+const SHOWN = 30;
+
+const OWN_STYLES = `
+.mail + .mail { margin-top: 2.5rem; padding-top: 2.5rem; border-top: 1px solid var(--line); }
+.mail iframe { width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: .375rem; background: #fff; }
+.mail pre { white-space: pre-wrap; }`;
+
+/** @param to the address that the list was narrowed to. */
+export async function renderMailbox(mails: readonly ReceivedMail[], to?: string): Promise<Response> {
+  const html = await (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>Mailbox · Expenses</title>
+        <style dangerouslySetInnerHTML={{ __html: STYLES + OWN_STYLES }} />
+      </head>
+      <body>
+        <header class="bar">
+          <div class="column">
+            <a class="brand" href="/">Expenses</a>
+            <a href="/local/mail">All mail</a>
+          </div>
+        </header>
+        <main class="page">
+          <div class="column">
+            <h1>{to ? `Mail to ${to}` : "Mailbox"}</h1>
+            <p class="muted">Mail that this stack sent. None of it left this machine.</p>
+            {mails.length === 0 && <p>There is no mail yet.</p>}
+            {mails.slice(0, SHOWN).map((mail) => <Mail mail={mail} />)}
+          </div>
+        </main>
+      </body>
+    </html>
+  ).toString();
+  return new Response(`<!doctype html>${html}`, {
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      // A mail's own links open in a new tab; its frame runs no script and sends no form.
+      "content-security-policy":
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+      "cache-control": "no-store",
+    },
+  });
+}
+
+function Mail({ mail }: { mail: ReceivedMail }) {
+  return (
+    <article class="mail">
+      <h2>{mail.subject || "(no subject)"}</h2>
+      <p class="muted">
+        to <a href={`/local/mail?to=${encodeURIComponent(mail.to)}`}>{mail.to}</a> ·{" "}
+        {mail.received_at.slice(0, 19).replace("T", " ")} UTC
+      </p>
+      {mail.html
+        ? (
+          <iframe
+            title={mail.subject}
+            sandbox="allow-popups allow-popups-to-escape-sandbox"
+            srcdoc={`<base target="_blank">${mail.html}`}
+          />
+        )
+        : <pre>{mail.text}</pre>}
+    </article>
+  );
+}

@@ -1,0 +1,74 @@
+/** An SMTP server on loopback that accepts every mail and delivers none: it keeps the newest ones in memory. */
+import type { AddressInfo } from "node:net";
+import PostalMime from "postal-mime";
+import { SMTPServer } from "smtp-server";
+
+/** A received mail as `GET /local/mail` lists it. */
+export interface ReceivedMail {
+  id: string;
+  /** Addresses of the envelope, lower case, separated by ", ". */
+  to: string;
+  from: string;
+  subject: string;
+  text: string;
+  html: string;
+  /** By lower-case name; the last one wins where a name repeats. */
+  headers: Record<string, string>;
+  /** ISO 8601. */
+  received_at: string;
+}
+
+export interface MailSink {
+  port: number;
+  /** Newest first. */
+  list(to?: string): ReceivedMail[];
+  clear(): void;
+  close(): Promise<void>;
+}
+
+const KEPT = 500;
+
+export async function startMailSink(): Promise<MailSink> {
+  let mails: ReceivedMail[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    logger: false,
+    onData(stream, session, done) {
+      Array.fromAsync(stream as AsyncIterable<Uint8Array>)
+        .then((chunks) =>
+          parseMail(new Blob(chunks as BlobPart[]), session.envelope.rcptTo.map(({ address }) => address))
+        )
+        .then((mail) => {
+          mails = [mail, ...mails].slice(0, KEPT);
+          done();
+        }, done);
+    },
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  // A client that breaks off must not end the stack.
+  server.removeAllListeners("error").on("error", () => {});
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    list: (to) => to ? mails.filter((mail) => mail.to.split(", ").includes(to.toLowerCase())) : mails,
+    clear: () => void (mails = []),
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+async function parseMail(raw: Blob, to: string[]): Promise<ReceivedMail> {
+  const mail = await PostalMime.parse(raw);
+  return {
+    id: crypto.randomUUID(),
+    to: to.join(", ").toLowerCase(),
+    from: mail.from?.address ?? "",
+    subject: mail.subject ?? "",
+    text: mail.text ?? "",
+    html: mail.html ?? "",
+    headers: Object.fromEntries(mail.headers.map(({ key, value }) => [key, value])),
+    received_at: new Date().toISOString(),
+  };
+}

@@ -1,0 +1,76 @@
+/** The command line of `deno task start`. */
+import { parseArgs } from "node:util";
+
+export interface StartOptions {
+  /** 0 picks a free one. */
+  port: number;
+  /** Folder of everything that the stack keeps. */
+  data: string;
+  /** `embedded`, or the address of a real PostgreSQL. */
+  db: string;
+  /** Public base when it is not the stack's own address, e.g. that of a tunnel. */
+  siteUrl?: string;
+  fresh: boolean;
+  demo: boolean;
+  schedules: boolean;
+  json: boolean;
+}
+
+export const USAGE = `deno task start [options]
+
+  --port <number>     where to listen on 127.0.0.1; 0 picks a free port (54321)
+  --data <folder>     where to keep the database and the secrets (.local)
+  --db <embedded|URL> PGlite, or postgres://… of a PostgreSQL 15 or newer (embedded)
+  --site-url <URL>    the public address, when a proxy or tunnel leads here
+  --fresh             empty the folder first
+  --no-demo           without demo data
+  --no-schedules      without running scheduled jobs
+  --json              one line of JSON instead of the welcome`;
+
+/** A command line that means nothing; the message is for whoever typed it. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** @throws {UsageError} */
+export function parseOptions(args: string[]): StartOptions {
+  const values = read(args);
+  const port = Number(values.port);
+  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new UsageError(`--port ${values.port} is not a port`);
+  if (values.db !== "embedded" && !/^postgres(ql)?:\/\//.test(values.db)) {
+    throw new UsageError(`--db ${values.db} is neither "embedded" nor a postgres:// address`);
+  }
+  const siteUrl = values["site-url"];
+  if (siteUrl && !URL.canParse(siteUrl)) throw new UsageError(`--site-url ${siteUrl} is not an address`);
+  return {
+    port,
+    data: values.data,
+    db: values.db,
+    siteUrl: siteUrl && new URL(siteUrl).origin,
+    fresh: values.fresh,
+    demo: values.demo,
+    schedules: values.schedules,
+    json: values.json,
+  };
+}
+
+function read(args: string[]) {
+  try {
+    return parseArgs({
+      args: args.filter((arg) => arg !== "--"),
+      allowNegative: true,
+      options: {
+        port: { type: "string", default: "54321" },
+        data: { type: "string", default: ".local" },
+        db: { type: "string", default: "embedded" },
+        "site-url": { type: "string" },
+        fresh: { type: "boolean", default: false },
+        demo: { type: "boolean", default: true },
+        schedules: { type: "boolean", default: true },
+        json: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (thrown) {
+    throw new UsageError((thrown as Error).message);
+  }
+}

@@ -1,0 +1,53 @@
+/** Passes a request on to another server as a reverse proxy does (RFC 9110 §7.6.1): streaming, redirects left to the caller. */
+
+/** Headers that belong to one connection only. */
+const HOP_HEADERS = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+
+export interface ForwardOptions {
+  /** Absolute URL to ask instead. */
+  target: string;
+  /** The caller's IP address, where the runtime tells it. */
+  client?: { address: string };
+  fetch?: (request: Request) => Promise<Response>;
+}
+
+/** Answers with what `target` answers; the headers of the answer may be changed. */
+export async function forward(
+  request: Request,
+  { target, client, fetch = globalThis.fetch }: ForwardOptions,
+): Promise<Response> {
+  const url = new URL(request.url);
+  const headers = endToEnd(request.headers);
+  headers.delete("host");
+  headers.set("x-forwarded-host", url.host);
+  headers.set("x-forwarded-proto", url.protocol.slice(0, -1));
+  if (client) {
+    const before = headers.get("x-forwarded-for");
+    headers.set("x-forwarded-for", before ? `${before}, ${client.address}` : client.address);
+  }
+  const { method, body } = request;
+  const response = await fetch(new Request(target, { method, headers, body, redirect: "manual" }));
+  const answered = endToEnd(response.headers);
+  // fetch has decoded the body already.
+  if (answered.has("content-encoding")) {
+    answered.delete("content-encoding");
+    answered.delete("content-length");
+  }
+  return new Response(response.body, { status: response.status, headers: answered });
+}
+
+function endToEnd(from: Headers): Headers {
+  const headers = new Headers(from);
+  const named = headers.get("connection")?.split(",").map((name) => name.trim()).filter(Boolean) ?? [];
+  for (const name of [...HOP_HEADERS, ...named]) headers.delete(name);
+  return headers;
+}

@@ -1,0 +1,49 @@
+/** `deno task start`: runs the embedded stack until it is told to stop. Standard output is the welcome, or one line of JSON. */
+import { ConfigError } from "../shared/config.ts";
+import { banner } from "./banner.ts";
+import { FolderError } from "./data_folder.ts";
+import { parseOptions, USAGE, UsageError } from "./options.ts";
+import { startStack } from "./stack.ts";
+
+/** Past this, whatever still holds on is left behind: nothing acknowledged is lost by it. */
+const CLOSE_DEADLINE_MS = 4000;
+
+const print = (text: string, to = Deno.stdout) => void to.writeSync(new TextEncoder().encode(`${text}\n`));
+
+function fail(message: string): never {
+  print(message, Deno.stderr);
+  Deno.exit(1);
+}
+
+/** What went wrong in words, for the failures that a person can do something about. */
+function explain(thrown: unknown): string {
+  if (thrown instanceof UsageError) return `${thrown.message}\n\n${USAGE}`;
+  if (thrown instanceof FolderError || thrown instanceof ConfigError) return thrown.message;
+  if (thrown instanceof Deno.errors.AddrInUse) {
+    return "The port is in use; choose another with --port, or 0 for any free one";
+  }
+  return `The stack did not start: ${thrown instanceof Error ? thrown.message : thrown}`;
+}
+
+if (Deno.args.includes("--help")) {
+  print(USAGE);
+  Deno.exit(0);
+}
+
+const stack = await Promise.resolve().then(async () => {
+  const options = parseOptions(Deno.args);
+  const { running, close } = await startStack(options);
+  print(options.json ? JSON.stringify(running) : banner(running));
+  return { close };
+}).catch((thrown) => fail(explain(thrown)));
+
+let closing = false;
+async function stop(): Promise<void> {
+  if (closing) return;
+  closing = true;
+  setTimeout(() => Deno.exit(0), CLOSE_DEADLINE_MS);
+  await stack.close();
+  Deno.exit(0);
+}
+Deno.addSignalListener("SIGINT", stop);
+Deno.addSignalListener("SIGTERM", stop);
