@@ -1,0 +1,65 @@
+/**
+ * Runs pgTAP files: statement by statement, so that an error in one does not lose what the others said, inside one
+ * transaction that is taken back. The files themselves are plain SQL that `pg_prove` understands as well.
+ */
+import type { Session, SqlDatabase } from "../../local/database/sql.ts";
+
+export interface Assertion {
+  ok: boolean;
+  description: string;
+  /** What pgTAP says about a failure, without the leading `#`. */
+  diagnostics: string;
+}
+
+/** @throws what the database throws, with the statement that it refused. */
+export async function runTap(session: Session, sql: string): Promise<Assertion[]> {
+  const assertions: Assertion[] = [];
+  for (const statement of splitStatements(sql)) {
+    const rows = await session.query(statement).catch((thrown) => {
+      throw new Error(`${thrown.message} in: ${statement.slice(0, 400)}`, { cause: thrown });
+    });
+    for (const line of rows.flatMap((row) => String(Object.values(row)[0]).split("\n"))) {
+      const [, not, description] = /^(not )?ok \d+(?: - (.*))?$/.exec(line) ?? [];
+      if (description !== undefined) assertions.push({ ok: !not, description, diagnostics: "" });
+      else if (line.startsWith("#") && assertions.length > 0) assertions.at(-1)!.diagnostics += `${line.slice(1)}\n`;
+    }
+  }
+  return assertions;
+}
+
+/** @throws {Error} naming each assertion that failed, or saying that there was none. */
+export function assertTap(assertions: readonly Assertion[]): void {
+  const failed = assertions.filter(({ ok }) => !ok);
+  if (assertions.length === 0) throw new Error("The file asserts nothing");
+  if (failed.length > 0) {
+    throw new Error(failed.map(({ description, diagnostics }) => `${description}\n${diagnostics}`).join("\n"));
+  }
+}
+
+/** A transaction whose effects nobody ever sees. */
+export async function rolledBack<Result>(
+  database: SqlDatabase,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  let result: Result;
+  const takenBack = new Error("taken back");
+  await database.transaction(async (session) => {
+    result = await work(session);
+    throw takenBack;
+  }).catch((thrown) => {
+    if (thrown !== takenBack) throw thrown;
+  });
+  return result!;
+}
+
+const TOKENS = /'(?:[^']|'')*'|"[^"]*"|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|;|[^'"$\-/;]+|./g;
+
+/** The statements of a script, without their semicolons. Quotes, dollar quotes and comments keep theirs. */
+export function splitStatements(sql: string): string[] {
+  const statements = [""];
+  for (const [token] of sql.matchAll(TOKENS)) {
+    if (token === ";") statements.push("");
+    else if (!token.startsWith("--") && !token.startsWith("/*")) statements[statements.length - 1] += token;
+  }
+  return statements.map((statement) => statement.trim()).filter(Boolean);
+}

@@ -1,0 +1,182 @@
+-- Rules that hold for every object of ours, whoever adds it. Each rule is followed by what breaks it: hygiene_test.ts plants
+-- that and expects the rule to name it.
+
+select no_plan();
+
+create schema rules;
+
+-- Ours are the schemas that migrations made, and public; not the platform's.
+create view rules.schemas as
+  select oid, nspname as name from pg_namespace where nspname in ('public', 'identity', 'oauth', 'billing', 'app', 'jobs');
+
+create view rules.relations as
+  select c.oid, c.oid::regclass::text as name, c.relkind, c.relrowsecurity, c.relacl, c.relowner, c.reloptions, s.name as schema
+  from pg_class as c join rules.schemas as s on s.oid = c.relnamespace;
+
+create view rules.functions as
+  select p.oid, p.oid::regprocedure::text as signature, s.name || '.' || p.proname as name, p.proacl, p.proowner, p.proconfig, p.prosecdef,
+    p.provolatile, coalesce(pg_get_function_sqlbody(p.oid), p.prosrc) as source, p.prosqlbody is not null as is_resolved, s.name as schema
+  from pg_proc as p join rules.schemas as s on s.oid = p.pronamespace
+  where not exists (select from pg_depend as d where d.objid = p.oid and d.deptype = 'e');
+
+create view rules.policies as
+  select format('%s on %s.%s', policyname, schemaname, tablename) as name, policyname, roles, cmd, qual, with_check
+  from pg_policies join rules.schemas as s on s.name = schemaname;
+
+-- Row-level security
+
+select is_empty($$ select name from rules.relations where relkind in ('r', 'p') and not relrowsecurity $$,
+  'row-level security is on in every table');
+-- planted: create table app.planted (id int)
+
+select is_empty($$ select name from rules.policies where 'public' = any (roles) $$,
+  'every policy says to whom it applies');
+-- planted: create policy "Planted for everybody" on app.fx_rates for select using ((select auth.uid()) is not null)
+
+select is_empty($$ select name from rules.policies where 'true' in (qual, with_check) $$,
+  'no policy lets everything through');
+-- planted: create policy "Planted without a condition" on app.fx_rates for select to authenticated using (true)
+
+select is_empty($$ select name from rules.policies where cmd in ('INSERT', 'UPDATE', 'ALL') and with_check is null $$,
+  'every policy for writing checks what is written');
+-- planted: create policy "Planted without a check" on app.fx_rates for update to authenticated using ((select auth.uid()) is not null)
+
+select is_empty($$
+    select name from rules.policies
+    where regexp_replace(concat_ws(' ', qual, with_check), 'SELECT (auth\.(uid|jwt)|identity\.current_organization_id)\(\)', '', 'g')
+      ~ '(auth\.(uid|jwt)|current_organization_id)\(\)' $$,
+  'policies ask who the person is once a statement, not once a row');
+-- planted: create policy "Planted row by row" on app.fx_rates for select to authenticated using (auth.uid() is not null)
+
+select is_empty($$ select name from rules.policies where policyname !~ '^[A-Z][a-z-]+( [[:alnum:]''-]+){2,}$' $$,
+  'policies are named as sentences');
+-- planted: create policy fx_select on app.fx_rates for select to authenticated using ((select auth.uid()) is not null)
+
+-- Functions
+
+select is_empty($$ select signature from rules.functions where not is_resolved and not coalesce(proconfig @> array['search_path=""'], false) $$,
+  'every function has a pinned search_path, or names that were resolved when it was made');
+-- planted: create function public.planted() returns int language sql security definer as 'select 1'
+
+select is_empty($$ select signature from rules.functions where prosecdef and name not in ('identity.current_organization_id') $$,
+  'a function runs as its owner only when it is listed here');
+-- planted: create function public.planted() returns int language sql security definer set search_path = '' as 'select 1'
+
+select is_empty($$
+    select signature from rules.functions where provolatile <> 'v' and source ~* '\m(insert\s+into|delete\s+from|update\s+\w+\.\w+)\M' $$,
+  'every function that writes is volatile: the API runs the others read-only');
+-- planted: create function app.planted() returns void language plpgsql stable set search_path = '' as 'begin delete from app.fx_rates where true; end'
+
+select is_empty($$
+    select signature from rules.functions,
+      regexp_matches(source, '\m(?:delete\s+from|update\s+\w+\.\w+(?:\s+as\s+\w+)?\s+set)\M[^;]*', 'gi') as statement
+    where statement[1] !~* '\mwhere\M' $$,
+  'every update and delete says which rows it means');
+-- planted: create function app.planted() returns void language plpgsql set search_path = '' as 'begin delete from app.fx_rates; end'
+
+select is_empty($$
+    select signature from rules.functions
+    where source ~* '\m(now\(\)|current_timestamp|current_date|clock_timestamp|statement_timestamp|localtimestamp)'
+      and name not in ('app.instant', 'identity.is_timezone') $$,
+  'functions take the instant, they do not ask the database for it');
+-- planted: create function app.planted() returns timestamptz language sql stable set search_path = '' as 'select now()'
+
+-- Grants
+
+select is_empty($$
+    select signature from rules.functions,
+      lateral aclexplode(coalesce(proacl, acldefault('f', proowner))) as a
+    where a.grantee = 0 $$,
+  'no function is everybody''s to execute');
+-- planted: create function app.planted() returns int language sql set search_path = '' as 'select 1'; grant execute on function app.planted to public
+
+select is_empty($$
+    select signature from rules.functions where has_function_privilege('anon', oid, 'execute')
+    union all
+    select name from rules.relations
+    where relkind in ('r', 'p', 'v', 'm', 'S') and (
+      case when relkind = 'S' then has_sequence_privilege('anon', oid, 'usage, select, update')
+      else has_table_privilege('anon', oid, 'select, insert, update, delete, truncate, references, trigger')
+        or has_any_column_privilege('anon', oid, 'select, insert, update, references') end)
+    union all
+    select name from rules.schemas where name <> 'public' and has_schema_privilege('anon', oid, 'usage, create') $$,
+  'anon has nothing of ours');
+-- planted: grant select on app.currencies to anon
+
+select is_empty($$ select signature from rules.functions where schema = 'public' and has_function_privilege('authenticated', oid, 'execute') $$,
+  'the functions of the API are the service''s alone');
+-- planted: create function public.planted() returns int language sql set search_path = '' as 'select 1'; grant execute on function public.planted to authenticated
+
+select is_empty($$ select signature from rules.functions where schema = 'public' and not has_function_privilege('service_role', oid, 'execute') $$,
+  'the service may execute every function of the API');
+-- planted: create function public.planted() returns int language sql set search_path = '' as 'select 1'; revoke all on function public.planted from service_role
+
+select is_empty($$
+    select format('%s: %s to %s', r.name, a.privilege_type, a.grantee::regrole)
+    from rules.relations as r, lateral aclexplode(r.relacl) as a
+    where a.grantee in ('anon'::regrole, 'authenticated'::regrole, 'service_role'::regrole)
+      and (a.privilege_type not in ('SELECT', 'INSERT', 'UPDATE', 'DELETE') or r.relkind = 'S' or a.is_grantable) $$,
+  'the API roles have no right that was not given to them on purpose');
+-- planted: grant truncate on app.fx_rates to authenticated
+
+select is_empty($$
+    select r.name || ' to ' || role from rules.relations as r, unnest(array['authenticated', 'service_role']) as role
+    where r.relkind in ('r', 'p') and has_any_column_privilege(role, r.oid, 'update') and not has_table_privilege(role, r.oid, 'select')
+      or r.relkind in ('r', 'p') and has_table_privilege(role, r.oid, 'delete') and not has_table_privilege(role, r.oid, 'select') $$,
+  'who may change rows may read them');
+-- planted: revoke select on app.fx_rates from service_role
+
+select is_empty($$
+    select format('%s in %s: %s', d.defaclobjtype, coalesce(n.nspname, 'every schema'), coalesce(nullif(a.grantee, 0)::regrole::text, 'public'))
+    from pg_default_acl as d left join pg_namespace as n on n.oid = d.defaclnamespace, lateral aclexplode(d.defaclacl) as a
+    where d.defaclrole = current_user::regrole and (n.nspname is null or n.oid in (select oid from rules.schemas))
+      and a.grantee <> d.defaclrole and a.privilege_type in ('SELECT', 'INSERT', 'UPDATE', 'DELETE', 'USAGE', 'EXECUTE') $$,
+  'nothing new is granted to anybody by default');
+-- planted: alter default privileges in schema public grant execute on functions to anon
+
+select isnt_empty($$
+    select from pg_default_acl as d
+    where d.defaclrole = current_user::regrole and d.defaclnamespace = 0 and d.defaclobjtype = 'f'
+      and not exists (select from aclexplode(d.defaclacl) as a where a.grantee = 0) $$,
+  'a new function is not everybody''s to execute');
+-- planted: alter default privileges grant execute on functions to public
+
+-- Shape
+
+select is_empty($$ select name from rules.relations where schema = 'public' $$, 'public holds functions only');
+-- planted: create view public.planted as select 1 as id
+
+select is_empty($$ select name from rules.relations where relkind = 'v' and not coalesce(reloptions @> array['security_invoker=true'], false) $$,
+  'views show only what who asks may see');
+-- planted: create view billing.planted as select 1 as id
+
+select is_empty($$
+    select format('%s (%s)', k.conrelid::regclass, k.conname)
+    from pg_constraint as k join rules.relations as r on r.oid = k.conrelid
+    where k.contype = 'f' and not exists (
+      select from pg_index as i
+      where i.indrelid = k.conrelid and i.indpred is null
+        and (i.indkey::int2[])[0:cardinality(k.conkey) - 1] @> k.conkey and (i.indkey::int2[])[0:cardinality(k.conkey) - 1] <@ k.conkey
+    ) $$,
+  'every foreign key has an index that starts with its columns');
+-- planted: create table app.planted (organization_id text references identity.organizations (id))
+
+select is_empty($$ select name from rules.relations where relkind in ('r', 'p', 'v') and obj_description(oid, 'pg_class') is null $$,
+  'every table says what it keeps');
+-- planted: create table app.planted (id int)
+
+select is_empty($$ select signature from rules.functions where schema = 'public' and obj_description(oid, 'pg_proc') is null $$,
+  'every function of the API says what it answers');
+-- planted: create function public.planted() returns int language sql set search_path = '' as 'select 1'
+
+select is_empty($$
+    select r.name || '.' || a.attname || ' ' || format_type(a.atttypid, null)
+    from pg_attribute as a join rules.relations as r on r.oid = a.attrelid
+    where r.relkind = 'r' and a.attnum > 0 and not a.attisdropped and (
+      a.attname like '%\_at' and format_type(a.atttypid, null) not in ('timestamp with time zone', 'timestamp with time zone[]')
+      or a.attname like '%\_on' and format_type(a.atttypid, null) <> 'date'
+      or a.attname like '%\_minor' and format_type(a.atttypid, null) <> 'bigint') $$,
+  'names say the type: _at an instant, _on a day, _minor an amount');
+-- planted: create table app.planted (paid_on timestamptz)
+
+select * from finish();

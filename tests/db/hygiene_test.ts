@@ -1,0 +1,33 @@
+/** Test of the test: each rule of hygiene.sql fails, and names the culprit, once what it forbids is planted. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { openDatabase } from "../_support/database.ts";
+import { rolledBack, runTap } from "../_support/tap.ts";
+
+const source = await Deno.readTextFile(new URL("hygiene.sql", import.meta.url));
+const [preamble = "", ...sections] = source.split(/\n(?=-- (?:Row-level security|Functions|Grants|Shape)\n)/);
+const rules = sections.flatMap((section) => section.split("\n\n").filter((block) => block.startsWith("select is")));
+
+Deno.test("every hygiene rule catches what is planted against it", async (t) => {
+  const database = await openDatabase();
+  try {
+    assert(rules.length > 20, `only ${rules.length} rules were found`);
+    for (const rule of rules) {
+      const planted = /^-- planted: (.*)$/m.exec(rule)?.[1];
+      const description = /'((?:[^']|'')*)'\);\n/.exec(rule)?.[1] ?? rule;
+      await t.step(description, async () => {
+        if (!planted) throw new Error("Nothing is planted against this rule");
+        const assertions = await rolledBack(database, async (session) => {
+          await runTap(session, preamble);
+          await session.exec(planted);
+          return await runTap(session, rule);
+        });
+        assertEquals(assertions.map(({ ok }) => ok), [false]);
+        if (rule.startsWith("select is_empty")) {
+          assertMatch(assertions[0]!.diagnostics, /planted|fx_rates|currencies|anon/i);
+        }
+      });
+    }
+  } finally {
+    await database.close();
+  }
+});
