@@ -1,12 +1,16 @@
 /** The functions of this project, by the slug they are deployed under: the very modules that are deployed. */
 import { createAuthCallbackApp } from "../functions/auth-callback/app.ts";
 import { createMcpApp } from "../functions/mcp/app.ts";
+import { createOAuthApp } from "../functions/oauth/app.ts";
+import { createPaymentWebhookApp } from "../functions/payment-webhook/app.ts";
 import type { Deps } from "../shared/deps.ts";
 import type { App } from "../shared/http/app.ts";
 import { type Slug, SLUGS } from "../shared/routes.ts";
 
 const CREATE: Partial<Record<Slug, (deps: Deps) => App>> = {
   "mcp": createMcpApp,
+  "oauth": createOAuthApp,
+  "payment-webhook": createPaymentWebhookApp,
   "auth-callback": createAuthCallbackApp,
 };
 

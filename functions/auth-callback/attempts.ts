@@ -17,6 +17,7 @@ const LIMITS = {
   reminder_mail_ip: 20,
 } as const;
 
+/** Between two mails to an address; none where the hourly number is overridden. */
 const SECONDS_APART = { login_mail: 30, login_code: 0, reminder_mail: 0 } as const;
 export type Attempt = keyof typeof SECONDS_APART;
 
@@ -35,7 +36,7 @@ export async function claimAttempt(
   // The first entry is the gateway's word for who called. It can be forged where there is no gateway, so it only ever limits.
   const ip = c.req.header("x-forwarded-for")?.split(",")[0]?.trim();
   const answer = await store.claimAttempt({
-    address: { ...await quota("address", address), secondsApart: SECONDS_APART[attempt] },
+    address: { ...await quota("address", address), secondsApart: pauseOf(config.rateLimits, attempt) },
     ip: ip ? await quota("ip", ip) : null,
     at: clock(),
   });
@@ -50,8 +51,12 @@ export async function claimAttempt(
   }
 }
 
-const limitOf = (overrides: PageDeps["config"]["rateLimits"], name: keyof typeof LIMITS): number =>
-  (typeof overrides === "object" ? overrides[name] : undefined) ?? LIMITS[name];
+const overrideOf = (limits: PageDeps["config"]["rateLimits"], name: keyof typeof LIMITS): number | undefined =>
+  typeof limits === "object" ? limits[name] : undefined;
+const limitOf = (limits: PageDeps["config"]["rateLimits"], name: keyof typeof LIMITS): number =>
+  overrideOf(limits, name) ?? LIMITS[name];
+const pauseOf = (limits: PageDeps["config"]["rateLimits"], attempt: Attempt): number =>
+  overrideOf(limits, `${attempt}_address`) === undefined ? SECONDS_APART[attempt] : 0;
 
 function inWords(seconds: number): string {
   if (seconds < 90) return `${seconds} seconds`;

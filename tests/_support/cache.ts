@@ -1,29 +1,46 @@
-/** Files that are expensive to make and depend only on the sources: kept in `node_modules/.cache` under a digest of what they depend on. */
+/** Files and folders that are expensive to make and depend only on the sources: kept in `node_modules/.cache` under a digest of what they depend on. */
+import { join } from "node:path";
 
-const FOLDER = new URL("../../node_modules/.cache/expense-service/", import.meta.url);
+const ROOT = new URL("../../", import.meta.url).pathname;
+const FOLDER = join(ROOT, "node_modules/.cache/expense-service");
 
 /** SHA-256, shortened, of any JSON value and of the pinned versions of everything. */
 export async function digestOf(value: unknown): Promise<string> {
-  const versions = await Deno.readTextFile(new URL("../../import_map.json", import.meta.url));
+  const versions = await Deno.readTextFile(join(ROOT, "import_map.json"));
   const bytes = new TextEncoder().encode(JSON.stringify([versions, value]));
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return Array.from(digest.slice(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** The file of this name, made when it is not there. Older ones that differ in the digest only are removed. */
+/** The content of the file `<kind>-<digest>`, made when it is not there. */
 export async function cachedFile(name: string, make: () => Promise<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const file = new URL(name, FOLDER);
-  const cached = await Deno.readFile(file).catch(() => undefined);
-  if (cached) return cached;
-  const made = await make();
+  return await Deno.readFile(await cached(name, async (path) => await Deno.writeFile(path, await make())));
+}
+
+/** The path of the folder `<kind>-<digest>`, filled when it is not there. */
+export async function cachedFolder(name: string, fill: (path: string) => Promise<void>): Promise<string> {
+  return await cached(name, async (path) => {
+    await Deno.mkdir(path);
+    await fill(path);
+  });
+}
+
+async function cached(name: string, make: (path: string) => Promise<void>): Promise<string> {
+  const path = join(FOLDER, name);
+  if (await exists(path)) return path;
   await Deno.mkdir(FOLDER, { recursive: true });
+  // Made beside and renamed into place, so that a test process beside this one never sees half of it.
+  const partial = join(FOLDER, `partial-${crypto.randomUUID()}`);
+  await make(partial);
   const kind = name.split("-")[0]!;
   for await (const { name: old } of Deno.readDir(FOLDER)) {
-    if (old.startsWith(`${kind}-`)) await Deno.remove(new URL(old, FOLDER)).catch(() => {});
+    if (old.startsWith(`${kind}-`) && old !== name) await Deno.remove(join(FOLDER, old), { recursive: true });
   }
-  // Renamed into place, so that a test process beside this one never reads half a file.
-  const partial = new URL(`partial-${crypto.randomUUID()}`, FOLDER);
-  await Deno.writeFile(partial, made);
-  await Deno.rename(partial, file);
-  return new Uint8Array(made);
+  await Deno.rename(partial, path).catch(async (thrown) => {
+    if (!await exists(path)) throw thrown;
+    await Deno.remove(partial, { recursive: true });
+  });
+  return path;
 }
+
+const exists = (path: string) => Deno.stat(path).then(() => true, () => false);

@@ -51,7 +51,7 @@ const PGTAP = `
 async function openInMemory(): Promise<SqlDatabase> {
   const migrations = await readMigrations();
   const key = await digestOf([await readBootstrap(), migrations, PGTAP]);
-  const template = await cachedFile(`database-${key}.tar`, async () => {
+  const template = await cachedFile(`database-${key}`, async () => {
     const connection = await createPgliteConnection({ url: "memory://", pgliteOptions: { extensions, parsers } });
     const database = await pgliteDatabase(connection.driver);
     const createAuthTables = () => createLiteApp(connection, SETTINGS).ensureSystemSchema();

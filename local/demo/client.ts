@@ -1,0 +1,67 @@
+/** An AI client without the AI: the MCP SDK's own client and OAuth flow, and a person who presses Allow. */
+import { type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
+/** Nobody listens there: the answer is taken from the redirect itself. */
+export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
+
+type Stored = Awaited<ReturnType<OAuthClientProvider["clientInformation"]>>;
+type Tokens = Awaited<ReturnType<OAuthClientProvider["tokens"]>>;
+
+/** What a client remembers of its sign-in; in memory, so that every run signs in anew. */
+export class MemoryProvider implements OAuthClientProvider {
+  readonly redirectUrl = REDIRECT_URI;
+  readonly clientMetadata;
+  authorizationUrl?: URL;
+  #client: Stored;
+  #tokens: Tokens;
+  #verifier = "";
+
+  constructor(clientName: string) {
+    this.clientMetadata = {
+      client_name: clientName,
+      redirect_uris: [REDIRECT_URI],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    };
+  }
+
+  state = () => crypto.randomUUID();
+  clientInformation = () => this.#client;
+  saveClientInformation = (client: Stored) => void (this.#client = client);
+  tokens = () => this.#tokens;
+  saveTokens = (tokens: Tokens) => void (this.#tokens = tokens);
+  redirectToAuthorization = (url: URL) => void (this.authorizationUrl = url);
+  saveCodeVerifier = (verifier: string) => void (this.#verifier = verifier);
+  codeVerifier = () => this.#verifier;
+}
+
+/**
+ * Connects to a connector that asks for a sign-in.
+ * @param decide takes a person through an authorization request and answers the redirect URI with the code.
+ */
+export async function connect(
+  mcpUrl: string,
+  { clientName, decide }: { clientName: string; decide: (authorizationUrl: URL) => Promise<URL> },
+): Promise<Client> {
+  const provider = new MemoryProvider(clientName);
+  const attempt = async () => {
+    const client = new Client({ name: clientName, version: "1.0.0" });
+    const transport = new StreamableHTTPClientTransport(new URL(mcpUrl), { authProvider: provider });
+    await client.connect(transport).catch(async (error) => {
+      if (!(error instanceof UnauthorizedError) || !provider.authorizationUrl) throw error;
+      const answer = await decide(provider.authorizationUrl);
+      provider.authorizationUrl = undefined;
+      const code = answer.searchParams.get("code");
+      if (!code) throw new Error(`The sign-in ended with ${answer.searchParams.get("error")}`);
+      await transport.finishAuth(code);
+      throw RETRY;
+    });
+    return client;
+  };
+  return await attempt().catch((error) => error === RETRY ? attempt() : Promise.reject(error));
+}
+
+const RETRY = Symbol("signed in, connect again");

@@ -1,0 +1,34 @@
+/** What a person does when an AI client sends them to the authorization page: sign in, choose an organization, press a button. */
+import { findForm, FormBrowser } from "../form_browser.ts";
+import type { RunningStack } from "../stack.ts";
+import { signInFrom } from "../sign_in.ts";
+
+export interface Person {
+  email: string;
+  /** The page's own choice when absent. */
+  organizationId?: string;
+}
+
+/**
+ * Goes through the pages behind an authorization request.
+ * @returns the client's redirect URI with the answer in its query; nothing is loaded from there.
+ */
+export async function decide(
+  stack: Pick<RunningStack, "site_url" | "mail_url">,
+  { authorizationUrl, person, press = "approve" }: {
+    authorizationUrl: string | URL;
+    person: Person;
+    press?: "approve" | "deny";
+  },
+): Promise<URL> {
+  const browser = new FormBrowser(stack.site_url);
+  let page = await browser.open(authorizationUrl);
+  if (page.url.pathname === "/login") page = await signInFrom(stack, { browser, page, email: person.email });
+  const consent = findForm(page, ({ buttons }) => buttons.some(({ name }) => name === "action"));
+  const fill = person.organizationId ? { organization_id: person.organizationId } : undefined;
+  const answered = await browser.submit(page, consent, { fill, press });
+  if (answered.url.origin === stack.site_url) {
+    throw new Error(`Consent ended at ${answered.url.pathname} with ${answered.status} instead of the client`);
+  }
+  return answered.url;
+}

@@ -1,0 +1,41 @@
+/** Events as the payment provider sends them: its documented samples, about a subscription of ours. */
+
+const SAMPLES = new URL("../tests/fixtures/payment/", import.meta.url);
+
+export interface AboutEvent {
+  /** Goes into the notes; without it they stay as in the sample, which may be empty. */
+  organizationId?: string;
+  subscriptionId?: string;
+  planId?: string;
+  /** When it happened; the provider counts whole seconds. */
+  at?: Date;
+  /** Other members of the subscription. */
+  subscription?: Record<string, unknown>;
+}
+
+export interface EventEnvelope {
+  event: string;
+  created_at?: number;
+  payload: { created_at?: number; subscription: { entity: Record<string, unknown> } };
+}
+
+/** Kinds of events that there is a sample of, e.g. `subscription.charged`. */
+export async function eventTypes(): Promise<string[]> {
+  const files = await Array.fromAsync(Deno.readDir(SAMPLES), ({ name }) => name);
+  return files.map((name) => name.replace(/\.json$/, "")).toSorted();
+}
+
+/** @param type one of `eventTypes`. */
+export async function paymentEvent(type: string, about: AboutEvent = {}): Promise<EventEnvelope> {
+  const event: EventEnvelope = JSON.parse(await Deno.readTextFile(new URL(`${type}.json`, SAMPLES)));
+  const entity = event.payload.subscription.entity;
+  if (about.organizationId) entity.notes = { organization_id: about.organizationId };
+  if (about.subscriptionId) entity.id = about.subscriptionId;
+  if (about.planId) entity.plan_id = about.planId;
+  Object.assign(entity, about.subscription);
+  if (about.at) {
+    const holder = event.created_at === undefined ? event.payload : event;
+    holder.created_at = Math.floor(about.at.getTime() / 1000);
+  }
+  return event;
+}

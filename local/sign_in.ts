@@ -1,0 +1,47 @@
+/** Signs a person in as a person would: the login page, the mail, its link, the press, and onboarding for somebody new. */
+import { findForm, FormBrowser, type Page } from "./form_browser.ts";
+
+interface StackAddress {
+  site_url: string;
+  mail_url: string;
+}
+
+export interface SignInOptions {
+  /** Path to end at; the login page's own choice when absent. */
+  next?: string;
+  /** Fields of the onboarding page besides those it fills in itself. */
+  onboarding?: Record<string, string>;
+}
+
+/** @returns the page that the sign-in ended at, and the browser that holds its session. */
+export async function signIn(
+  stack: StackAddress,
+  email: string,
+  options: SignInOptions = {},
+): Promise<{ browser: FormBrowser; page: Page }> {
+  const browser = new FormBrowser(stack.site_url);
+  const login = await browser.open(`/login${options.next ? `?next=${encodeURIComponent(options.next)}` : ""}`);
+  return { browser, page: await signInFrom(stack, { browser, page: login, email, options }) };
+}
+
+/** The same from a login page that a browser was already sent to. */
+export async function signInFrom(
+  stack: StackAddress,
+  { browser, page, email, options = {} }: { browser: FormBrowser; page: Page; email: string; options?: SignInOptions },
+): Promise<Page> {
+  await browser.submit(page, findForm(page, ({ fields }) => "email" in fields), { fill: { email } });
+  const confirm = await browser.open(await newestLink(stack, email));
+  const signedIn = await browser.submit(confirm, findForm(confirm));
+  if (signedIn.url.pathname !== "/onboarding") return signedIn;
+  const onboarding = findForm(signedIn, ({ fields }) => "country" in fields);
+  return await browser.submit(signedIn, onboarding, { fill: { country: "DE", ...options.onboarding } });
+}
+
+/** The one link of the newest mail to an address. */
+export async function newestLink(stack: StackAddress, email: string): Promise<string> {
+  const response = await fetch(`${stack.mail_url}?to=${encodeURIComponent(email)}`);
+  const [mail]: { html: string }[] = await response.json();
+  const link = mail && /href="([^"]+)"/.exec(mail.html)?.[1];
+  if (!link) throw new Error(`There is no mail with a link to ${email}`);
+  return link.replaceAll("&amp;", "&");
+}

@@ -1,0 +1,139 @@
+/**
+ * A running stack for one test file: `deno task start` as a child process on a free port, in a folder of its own. The first start of a changed
+ * schema prepares a folder that later ones copy, so that they need not make a database.
+ */
+import { join } from "node:path";
+import { readMigrations } from "../../local/database/migrations.ts";
+import { postgresDatabase } from "../../local/database/postgres.ts";
+import { readBootstrap } from "../../local/database/prepare.ts";
+import type { RunningStack } from "../../local/stack.ts";
+import { cachedFolder, digestOf } from "./cache.ts";
+
+export { signIn } from "../../local/sign_in.ts";
+
+export interface TestStack extends RunningStack {
+  /** The folder it keeps its data in. */
+  folder: string;
+  /** Everything it has written to standard error so far: one JSON line an event. */
+  log(): string;
+  /** Milliseconds from the start of the process to the line that says it is ready. */
+  readyMs: number;
+  /** Ends it with SIGTERM and answers its exit code; the folder is removed unless `keep`. */
+  stop(options?: { keep?: boolean }): Promise<number>;
+  /** Ends it at once, as a power cut would; the folder stays. */
+  kill(): Promise<void>;
+  /** Starts another one on the same folder, after `stop({ keep: true })` or `kill()`. */
+  restart(): Promise<TestStack>;
+}
+
+export interface StackOptions {
+  /** Further arguments of `deno task start`. */
+  args?: string[];
+  /** Variables besides those of this process. */
+  env?: Record<string, string>;
+  /** Start on an empty folder instead of a copy of a prepared one. */
+  empty?: boolean;
+}
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const DATABASE_URL = Deno.env.get("TEST_DATABASE_URL");
+
+/** A stack on PGlite, or on a new database of the server that `TEST_DATABASE_URL` names. */
+export async function startStack(options: StackOptions = {}): Promise<TestStack> {
+  const folder = await Deno.makeTempDir({ prefix: "expense-stack-" });
+  if (DATABASE_URL) {
+    return await launch(folder, {
+      ...options,
+      args: [...(options.args ?? []), "--db", await newDatabase(DATABASE_URL)],
+    });
+  }
+  if (!options.empty) await copyFolder(await preparedFolder(options), folder);
+  return await launch(folder, options);
+}
+
+/** The server is made for one run of the tests, so nobody drops its databases. */
+async function newDatabase(serverUrl: string): Promise<string> {
+  const url = new URL(serverUrl);
+  url.pathname = `stack_${crypto.randomUUID().slice(0, 8)}`;
+  const server = postgresDatabase(serverUrl, { max: 1 });
+  await server.exec(`create database ${url.pathname.slice(1)}`);
+  await server.close();
+  return url.href;
+}
+
+async function launch(folder: string, options: StackOptions): Promise<TestStack> {
+  const startedAt = performance.now();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "start", "--json", "--port", "0", "--data", folder, ...(options.args ?? [])],
+    cwd: ROOT,
+    env: { NO_COLOR: "1", ...options.env },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let log = "";
+  const logged = collect(child.stderr, (text) => log += text);
+  const line = await firstLine(child.stdout);
+  if (!line) {
+    await logged;
+    throw new Error(`The stack did not start:\n${log}`);
+  }
+  const running: RunningStack = JSON.parse(line);
+  const readyMs = performance.now() - startedAt;
+  const ended = async () => {
+    await logged;
+    return await child.status;
+  };
+  return {
+    ...running,
+    folder,
+    readyMs,
+    log: () => log,
+    async stop({ keep = false } = {}) {
+      Deno.kill(running.pid, "SIGTERM");
+      const { code } = await ended();
+      if (!keep) await Deno.remove(folder, { recursive: true });
+      return code;
+    },
+    async kill() {
+      Deno.kill(running.pid, "SIGKILL");
+      await ended();
+    },
+    restart: () => launch(folder, options),
+  };
+}
+
+/** A folder whose database is made, with the demo data or without. */
+async function preparedFolder(options: StackOptions): Promise<string> {
+  const seed = await Deno.readTextFile(join(ROOT, "supabase/seed.sql")).catch(() => "");
+  const demo = options.args?.includes("--no-demo") ? "plain" : "demo";
+  const digest = await digestOf([await readMigrations(), await readBootstrap(), seed]);
+  return await cachedFolder(`stack_${demo}-${digest}`, async (folder) => {
+    const stack = await launch(folder, { ...options, args: [...(options.args ?? []), "--no-schedules"] });
+    await stack.stop({ keep: true });
+  });
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (!isDirectory) {
+      await Deno.copyFile(join(from, name), join(to, name));
+      continue;
+    }
+    await Deno.mkdir(join(to, name), { mode: 0o700 });
+    await copyFolder(join(from, name), join(to, name));
+  }
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (text.includes("\n")) break;
+  }
+  return text.trim();
+}
+
+async function collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
+  for await (const chunk of stream.pipeThrough(new TextDecoderStream())) take(chunk);
+}
