@@ -56,6 +56,7 @@ create table app.expenses (
   created_by uuid,
   version int not null default 1,
   deleted_at timestamptz,
+  entry bigint not null generated always as identity,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
 
@@ -85,13 +86,15 @@ comment on column app.expenses.tracked_from is 'Scheduled dates before this day 
 comment on column app.expenses.next_due is 'Due date of the earliest open occurrence on or after today in the owner''s zone; derived, kept by app.refresh_bill.';
 comment on column app.expenses.share_bp is 'The organization''s share in hundredths of a percent; payments keep the full amount.';
 comment on column app.expenses.external_id is 'The caller''s own id of the thing, unique per source.';
+comment on column app.expenses.entry is 'Counts up in the order of recording: which of two came later, whatever the clock said.';
 create unique index expenses_external_id_idx on app.expenses (organization_id, source, external_id) where external_id is not null and deleted_at is null;
+create index expenses_organization_id_idx on app.expenses (organization_id);
 create index expenses_category_id_idx on app.expenses (category_id, organization_id);
 create index expenses_currency_idx on app.expenses (currency);
 -- Which bills are due next?
 create index expenses_next_due_idx on app.expenses (organization_id, next_due) where kind = 'bill' and status = 'active' and deleted_at is null;
--- Which category did this payee have last time?
-create index expenses_payee_idx on app.expenses (organization_id, lower(payee), created_at desc) where deleted_at is null;
+-- Which category did this payee, or a thing of this name, have last time?
+create index expenses_label_idx on app.expenses (organization_id, lower(coalesce(payee, name)), entry desc) where deleted_at is null;
 
 create table app.expense_occurrences (
   id text primary key default app.new_id('occ') constraint expense_occurrences_id_format check (id ~ '^occ_[0-9a-z]{8,32}$'),
@@ -140,6 +143,7 @@ create table app.payments (
   paid_by uuid,
   version int not null default 1,
   deleted_at timestamptz,
+  entry bigint not null generated always as identity,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
   unique (id, organization_id),
@@ -152,7 +156,11 @@ create table app.payments (
 );
 comment on table app.payments is 'Money that left or came back: the only table that totals are made of.';
 comment on column app.payments.base_minor is 'The amount in the organization''s base currency at the rate of the payment date; null when no rate was known, never 1:1.';
-create index payments_newest_idx on app.payments (organization_id, paid_on desc, id desc) where deleted_at is null;
+comment on column app.payments.entry is 'Counts up in the order of recording: the order of payments within a day.';
+-- What was paid lately, and how much in a time? The included columns answer totals without the table.
+create index payments_newest_idx on app.payments (organization_id, paid_on, entry) include (currency, direction, amount_minor) where deleted_at is null;
+-- What were the largest?
+create index payments_largest_idx on app.payments (organization_id, coalesce(base_minor, amount_minor), entry) where deleted_at is null;
 create index payments_expense_id_idx on app.payments (expense_id, organization_id);
 create index payments_occurrence_id_idx on app.payments (occurrence_id, organization_id);
 create index payments_currency_idx on app.payments (currency);
@@ -196,10 +204,12 @@ create table app.change_sets (
   summary text not null,
   undoes text references app.change_sets (id) on delete set null,
   undone_by text references app.change_sets (id) on delete set null,
+  entry bigint not null generated always as identity,
   created_at timestamptz not null default app.instant()
 );
 comment on table app.change_sets is 'One write of one tool, by whom and with which client; undone as a whole or not at all.';
-create index change_sets_newest_idx on app.change_sets (organization_id, created_at desc, id desc);
+comment on column app.change_sets.entry is 'Counts up in the order of recording: the latest change is the one with the highest.';
+create index change_sets_newest_idx on app.change_sets (organization_id, entry);
 create index change_sets_undoes_idx on app.change_sets (undoes);
 create index change_sets_undone_by_idx on app.change_sets (undone_by);
 
@@ -248,7 +258,8 @@ language plpgsql set search_path = '' as $$
 declare
   change text := nullif(current_setting('app.change_id', true), '');
 begin
-  if change is not null then
+  -- An unchanged version means that only derived columns moved: nothing that anybody did.
+  if change is not null and (tg_op <> 'UPDATE' or new.version <> old.version) then
     insert into app.change_items (change_id, organization_id, table_name, row_id, before, after)
     values (
       change, coalesce(new.organization_id, old.organization_id), tg_table_name, coalesce(new.id, old.id),

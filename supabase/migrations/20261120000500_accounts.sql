@@ -116,25 +116,13 @@ begin
   returning id into new_organization_id;
   insert into identity.memberships (organization_id, user_id, role, created_at)
   values (new_organization_id, complete_onboarding.user_id, 'owner', complete_onboarding.at);
-  insert into app.categories (organization_id, name, created_at, updated_at)
-  select new_organization_id, c, complete_onboarding.at, complete_onboarding.at from unnest(app.default_categories()) as c;
+  perform app.create_default_categories(new_organization_id, complete_onboarding.at);
   perform identity.record_event('account.created', complete_onboarding.user_id, new_organization_id, jsonb_build_object('trial', gets_trial), complete_onboarding.at);
   return jsonb_build_object('outcome', 'created', 'organization_id', new_organization_id);
 end
 $$;
 comment on function public.complete_onboarding is
   'Creates profile, organization, membership and categories, once a person: {"outcome":"created","organization_id"}, {"outcome":"already"} or {"outcome":"invalid","field"}.';
-
-create function app.default_categories() returns text[]
-language sql immutable set search_path = '' as $$
-  select array[
-    'Groceries', 'Eating out', 'Housing', 'Utilities', 'Internet and phone', 'Transport', 'Travel', 'Health', 'Insurance',
-    'Shopping', 'Subscriptions', 'Software', 'Entertainment', 'Education', 'Taxes and fees', 'Gifts'
-  ]
-$$;
-comment on function app.default_categories is 'What a new organization starts with.';
-revoke all on function app.default_categories from public, anon;
-grant execute on function app.default_categories to authenticated, service_role;
 
 create function identity.is_timezone(name text) returns boolean
 language plpgsql stable set search_path = '' as $$

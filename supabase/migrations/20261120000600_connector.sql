@@ -1,5 +1,5 @@
 -- The connector's database side: one call authenticates a bearer, becomes the person under row-level security, runs one tool and answers its envelope.
--- What every tool shares is here once: the context, errors, change sets, dry runs, idempotency keys, dates and amounts.
+-- What every tool shares is here once: the context, change sets, dry runs, idempotency keys. It knows no tool but by name.
 -- A tool is `app.<tool>(context app.context, arguments jsonb) returns jsonb` and answers {data, warnings?, next_cursor?, total_count?, totals_by_currency?},
 -- a writing one also {summary}: what it did in a few words, for the list of recent changes.
 
@@ -17,96 +17,22 @@ create type app.context as (
 );
 comment on type app.context is 'For whom and when a tool runs; today is the calendar date in the owner''s zone.';
 
--- Errors
-
-create function app.fail(code text, message text, field text default null, hint text default null, details jsonb default null) returns void
-language plpgsql set search_path = '' as $$
-begin
-  raise exception using
-    errcode = 'EX001',
-    message = fail.code,
-    detail = jsonb_strip_nulls(jsonb_build_object(
-      'code', fail.code, 'message', fail.message, 'field', fail.field, 'hint', fail.hint,
-      -- Whether calling again, with other arguments or later, can reach what was meant.
-      'retryable', fail.code not in ('already_paid', 'feature_not_in_plan', 'forbidden_role', 'idempotency_conflict', 'undo_conflict', 'undo_expired'),
-      'details', fail.details
-    ))::text;
-end
-$$;
-comment on function app.fail is 'Ends the tool with an error a model can act on and a person can be told; everything the tool wrote is rolled back.';
-
--- Dates and amounts
-
-create function app.parse_date(context app.context, value text, field text) returns date
-language plpgsql stable set search_path = '' as $$
-begin
-  case value
-    when 'today' then return context.today;
-    when 'yesterday' then return context.today - 1;
-    when 'tomorrow' then return context.today + 1;
-    else null;
-  end case;
-  if value is null then
-    return null;
-  end if;
-  if value !~ '^(199\d|20\d\d)-\d\d-\d\d$' or to_char(to_date(value, 'YYYY-MM-DD'), 'YYYY-MM-DD') <> value then
-    perform app.fail('date_out_of_range', format('%s is not a date between 1990-01-01 and 2099-12-31', value), field, 'Give YYYY-MM-DD, or today, yesterday or tomorrow.');
-  end if;
-  return to_date(value, 'YYYY-MM-DD');
-exception when datetime_field_overflow then
-  perform app.fail('date_out_of_range', format('%s is not a day of the calendar', value), field, 'Give YYYY-MM-DD, or today, yesterday or tomorrow.');
-end
-$$;
-comment on function app.parse_date is 'A date argument as a calendar date of the owner; null stays null.';
-
-create function app.currency_exponent(code text, field text) returns smallint
+create function app.read_context(at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$
 declare
-  found_exponent smallint;
+  context app.context;
 begin
-  select c.exponent into found_exponent from app.currencies as c where c.code = currency_exponent.code;
-  if not found then
-    perform app.fail('currency_unknown', format('%s is not a currency in use', code), field, 'Give an ISO 4217 code such as EUR, USD or INR.');
-  end if;
-  return found_exponent;
+  select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (read_context.at at time zone p.timezone)::date, read_context.at,
+    m.user_id, m.role, auth.jwt() ->> 'client_name'
+  into strict context
+  from identity.organizations as o
+  join identity.profiles as p on p.user_id = o.owner_id
+  join identity.memberships as m on m.organization_id = o.id and m.user_id = (select auth.uid())
+  where o.id = (select identity.current_organization_id());
+  return context;
 end
 $$;
-comment on function app.currency_exponent is 'Number of decimals of a currency; ends the tool with currency_unknown when there is none.';
-
-create function app.parse_amount(amount text, currency text, field text) returns bigint
-language plpgsql stable set search_path = '' as $$
-declare
-  exponent smallint := app.currency_exponent(currency, 'currency');
-  minor numeric;
-begin
-  if amount is null then
-    return null;
-  end if;
-  if amount !~ '^\d{1,12}(\.\d{1,4})?$' then
-    perform app.fail('invalid_argument', format('%s is not an amount', left(amount, 40)), field, 'Give a positive decimal in major units, e.g. "14.50".');
-  end if;
-  minor := amount::numeric * 10::numeric ^ exponent;
-  if minor <> trunc(minor) then
-    perform app.fail('amount_precision', format('%s has more decimals than %s has (%s)', amount, currency, exponent), field, 'Amounts are never rounded: give the exact amount.');
-  end if;
-  if minor not between 1 and 1000000000000000 then
-    perform app.fail('invalid_argument', format('%s is not a positive amount this service can keep', amount), field, 'Use is_refund for money that came back.');
-  end if;
-  return minor::bigint;
-end
-$$;
-comment on function app.parse_amount is 'A decimal string in major units as exact minor units of a currency; null stays null.';
-
-create function app.format_amount(minor numeric, currency text) returns text
-language plpgsql stable set search_path = '' as $$
-declare
-  exponent smallint;
-begin
-  select c.exponent into exponent from app.currencies as c where c.code = currency;
-  return round(minor / 10::numeric ^ exponent, exponent)::text;
-end
-$$;
-comment on function app.format_amount is 'Minor units as a decimal string in major units, with the currency''s own number of decimals.';
+comment on function app.read_context is 'The context of the running request, read as the person.';
 
 -- Changes
 
@@ -138,26 +64,15 @@ end
 $$;
 comment on function app.finish_change is 'Closes a change set; one that wrote nothing leaves no trace and answers null.';
 
--- Context
+-- Running a tool
 
-create function app.read_context(at timestamptz) returns app.context
-language plpgsql stable set search_path = '' as $$
-declare
-  context app.context;
+create function app.is_write(tool text) returns boolean
+language plpgsql immutable set search_path = '' as $$
 begin
-  select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (read_context.at at time zone p.timezone)::date, read_context.at,
-    m.user_id, m.role, auth.jwt() ->> 'client_name'
-  into strict context
-  from identity.organizations as o
-  join identity.profiles as p on p.user_id = o.owner_id
-  join identity.memberships as m on m.organization_id = o.id and m.user_id = (select auth.uid())
-  where o.id = (select identity.current_organization_id());
-  return context;
+  return tool not in ('get_context', 'list_expenses', 'summarize_spending', 'list_bills');
 end
 $$;
-comment on function app.read_context is 'The context of the running request, read as the person.';
-
--- Running a tool
+comment on function app.is_write is 'Whether a tool changes the books; a tool that is not known to read counts as a write.';
 
 create function app.dispatch_tool(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -176,26 +91,24 @@ begin
   end case;
 end
 $$;
+comment on function app.dispatch_tool is 'The tools by name; an unknown name is an error of the caller.';
 
 create function app.perform_tool(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
-  is_write constant boolean := tool not in ('get_context', 'list_expenses', 'summarize_spending', 'list_bills');
   change text;
   result jsonb;
 begin
-  if is_write then
-    change := app.begin_change(context, tool);
+  if not app.is_write(tool) then
+    return app.dispatch_tool(context, tool, arguments);
   end if;
+  change := app.begin_change(context, tool);
   result := app.dispatch_tool(context, tool, arguments);
-  if is_write then
-    change := app.finish_change(change, coalesce(result ->> 'summary', tool));
-    result := result - 'summary' || jsonb_build_object('change_id', change);
-  end if;
-  return result;
+  change := app.finish_change(change, coalesce(result ->> 'summary', tool));
+  return result - 'summary' || jsonb_build_object('change_id', change);
 end
 $$;
-comment on function app.perform_tool is 'A tool inside its change set.';
+comment on function app.perform_tool is 'A tool, inside a change set when it writes.';
 
 create function app.preview_tool(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -221,14 +134,15 @@ declare
   earlier app.idempotency_keys;
   result jsonb;
 begin
-  -- A second call with the same key waits here until the first has committed or failed.
-  perform pg_advisory_xact_lock(hashtextextended(concat_ws(' ', context.organization_id, context.actor_id, tool, key), 0));
   select * into earlier from app.idempotency_keys as k
   where k.organization_id = context.organization_id and k.actor_id = context.actor_id and k.tool = perform_once.tool and k.key = perform_once.key
     and k.expires_at > context.at;
   if found then
     if earlier.arguments_hash <> arguments_hash then
-      perform app.fail('idempotency_conflict', 'This idempotency_key was used with other arguments in the last 24 hours', 'idempotency_key', 'Use a new key for a new request.');
+      perform app.fail(
+        'idempotency_conflict', 'This idempotency_key was already used for a different request in the last 24 hours, so nothing was written.',
+        'idempotency_key', 'Use a new key for a new request, or leave it out.'
+      );
     end if;
     return earlier.result || jsonb_build_object('replayed', true);
   end if;
@@ -249,6 +163,12 @@ declare
   result jsonb;
   problem text;
 begin
+  perform set_config('app.at', at::text, true);
+  if app.is_write(tool) then
+    -- One write at a time in an organization: of two equal calls the second sees what the first wrote, a version that was checked cannot
+    -- change before the write, and the numbers of changes rise in the order in which they take effect. Different organizations never wait.
+    perform pg_advisory_xact_lock(hashtextextended('books of ' || context.organization_id, 0));
+  end if;
   result := case
     when (arguments ->> 'dry_run')::boolean then app.preview_tool(context, tool, arguments)
     when arguments ? 'idempotency_key' then app.perform_once(context, tool, arguments)
@@ -318,9 +238,8 @@ begin
   end if;
   -- auth.uid() reads the one or the other, depending on the platform's age.
   perform set_config('request.jwt.claims', (principal -> 'claims')::text, true),
-    set_config('request.jwt.claim.sub', principal #>> '{claims,sub}', true),
-    set_config('app.at', at::text, true);
-  return jsonb_build_object('outcome', 'ok', 'result', app.run_tool(tool, arguments, at));
+    set_config('request.jwt.claim.sub', principal #>> '{claims,sub}', true);
+  return jsonb_build_object('outcome', 'ok', 'result', app.run_tool(tool, coalesce(arguments, '{}'), at));
 end
 $$;
 comment on function public.call_tool is 'Authenticates a bearer and runs one tool, in one call: {outcome, result?}; result is the tool''s envelope.';
@@ -329,11 +248,11 @@ revoke all on function public.authenticate_bearer, public.call_tool, app.authent
 grant execute on function public.authenticate_bearer, public.call_tool, app.authenticate to service_role;
 
 revoke all on function
-  app.fail, app.parse_date, app.currency_exponent, app.parse_amount, app.format_amount, app.begin_change, app.finish_change, app.read_context,
-  app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once, app.run_tool from public, anon;
+  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once, app.run_tool
+  from public, anon;
 grant execute on function
-  app.fail, app.parse_date, app.currency_exponent, app.parse_amount, app.format_amount, app.begin_change, app.finish_change, app.read_context,
-  app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once, app.run_tool to authenticated, service_role;
+  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once, app.run_tool
+  to authenticated, service_role;
 
 -- From here on the person acts, not the service: the role is set on entry and restored by itself. It is added last, since setting it asks
 -- for `authenticated`'s right to execute; no function that leads here may be SECURITY DEFINER, where roles cannot be set.

@@ -1,0 +1,183 @@
+-- What tools read and write at their edges: errors, typed text, dates, amounts, cursors.
+-- Arguments arrive checked against the contract; here is what a schema cannot know: the calendar, the currencies, the owner's day.
+
+create function app.fail(code text, message text, field text default null, hint text default null, details jsonb default null) returns void
+language plpgsql set search_path = '' as $$
+begin
+  raise exception using
+    errcode = 'EX001',
+    message = fail.code,
+    detail = jsonb_strip_nulls(jsonb_build_object(
+      'code', fail.code, 'message', fail.message, 'field', fail.field, 'hint', fail.hint,
+      -- Whether calling again, with other arguments or later, can reach what was meant.
+      'retryable', fail.code not in ('already_paid', 'feature_not_in_plan', 'forbidden_role', 'idempotency_conflict', 'undo_conflict', 'undo_expired'),
+      'details', fail.details
+    ))::text;
+end
+$$;
+comment on function app.fail is 'Ends the tool with an error a model can act on and a person can be told; everything the tool wrote is rolled back.';
+
+-- Text
+
+create function app.clean_text(value text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return nullif(btrim(regexp_replace(value, '\s+', ' ', 'g')), '');
+end
+$$;
+comment on function app.clean_text is 'One line of typed text with single spaces; blank is null.';
+
+create function app.clean_tags(tags jsonb, field text) returns text[]
+language plpgsql stable set search_path = '' as $$
+declare
+  cleaned text[];
+begin
+  select coalesce(array_agg(t.tag order by t.position), '{}') into cleaned
+  from (
+    select distinct on (lower(app.clean_text(t.tag))) app.clean_text(t.tag) as tag, t.position
+    from jsonb_array_elements_text(coalesce(tags, '[]')) with ordinality as t (tag, position)
+    order by lower(app.clean_text(t.tag)), t.position
+  ) as t
+  where t.tag is not null;
+  if cardinality(cleaned) > 10 then
+    perform app.fail('invalid_argument', format('That would make %s tags; an expense can have 10.', cardinality(cleaned)), field, 'Leave some tags out.');
+  end if;
+  return cleaned;
+end
+$$;
+comment on function app.clean_tags is 'Tags as typed, each once whatever its case, in the order of their first mention.';
+
+-- Dates
+
+create function app.parse_date(context app.context, value text, field text) returns date
+language plpgsql stable set search_path = '' as $$
+begin
+  if value ~ '^(199\d|20\d\d)-\d\d-\d\d$' then
+    return value::date;
+  end if;
+  case value
+    when 'today' then return context.today;
+    when 'yesterday' then return context.today - 1;
+    when 'tomorrow' then return context.today + 1;
+    else null;
+  end case;
+  if value is not null then
+    perform app.fail(
+      'date_out_of_range', format('"%s" is not a date between 1990-01-01 and 2099-12-31.', left(value, 40)), field,
+      'Give YYYY-MM-DD, or today, yesterday or tomorrow.'
+    );
+  end if;
+  return null;
+exception when datetime_field_overflow then
+  perform app.fail('date_out_of_range', format('There is no %s in the calendar.', value), field, 'Check the day and the month.');
+end
+$$;
+comment on function app.parse_date is 'A date argument as a calendar date of the owner; null stays null.';
+
+-- Amounts
+
+create function app.currency_exponent(code text, field text) returns smallint
+language plpgsql stable set search_path = '' as $$
+declare
+  found_exponent smallint;
+begin
+  select c.exponent into found_exponent from app.currencies as c where c.code = currency_exponent.code;
+  if not found then
+    perform app.fail('currency_unknown', format('"%s" is not a currency in use.', code), field, 'Give an ISO 4217 code such as EUR, USD or INR.');
+  end if;
+  return found_exponent;
+end
+$$;
+comment on function app.currency_exponent is 'Number of decimals of a currency; ends the tool with currency_unknown when there is none.';
+
+create function app.parse_amount(amount text, currency text, field text) returns bigint
+language plpgsql stable set search_path = '' as $$
+declare
+  exponent constant smallint := app.currency_exponent(currency, regexp_replace(field, '[a-z_]*$', 'currency'));
+  minor numeric;
+begin
+  if amount is null then
+    return null;
+  end if;
+  if amount !~ '^\d{1,12}(\.\d{1,4})?$' then
+    perform app.fail('invalid_argument', format('"%s" is not an amount.', left(amount, 40)), field, 'Give a positive decimal in major units, e.g. "14.50".');
+  end if;
+  minor := amount::numeric * 10::numeric ^ exponent;
+  if minor <> trunc(minor) then
+    perform app.fail(
+      'amount_precision',
+      format('%s has more decimals than %s allows, which is %s.', amount, currency, exponent), field,
+      'Amounts are never rounded here: ask for the exact amount.'
+    );
+  end if;
+  if minor = 0 then
+    perform app.fail('invalid_argument', 'An amount must be more than zero.', field, 'Money that came back is a positive amount with is_refund true.');
+  end if;
+  if minor > 1000000000000000 then
+    perform app.fail('invalid_argument', format('%s %s is more than this service can keep.', currency, amount), field);
+  end if;
+  return minor::bigint;
+end
+$$;
+comment on function app.parse_amount is 'A decimal string in major units as exact minor units of a currency; null stays null.';
+
+create function app.format_minor(minor numeric, exponent int) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return round(minor / 10::numeric ^ exponent, exponent)::text;
+end
+$$;
+comment on function app.format_minor is 'Minor units as a decimal string in major units with this number of decimals.';
+
+create function app.format_amount(minor numeric, currency text) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return app.format_minor(minor, (select c.exponent from app.currencies as c where c.code = currency));
+end
+$$;
+comment on function app.format_amount is 'Minor units as a decimal string in major units, with the currency''s own number of decimals.';
+
+-- Cursors
+
+create function app.write_cursor(scope jsonb, key jsonb) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  -- Base64url without padding (RFC 4648 section 5). The digest finds a cursor that was changed, or taken to another list; it keeps no secret.
+  return translate(
+    encode(convert_to(jsonb_build_array(left(encode(sha256(convert_to(scope::text || key::text, 'UTF8')), 'hex'), 16), key)::text, 'UTF8'), 'base64'),
+    E'+/=\n', '-_'
+  );
+end
+$$;
+comment on function app.write_cursor is 'An opaque cursor for the sort key of the last row shown; scope is what makes the list that list, such as its filter.';
+
+create function app.read_cursor(scope jsonb, cursor text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  key jsonb;
+begin
+  if cursor is null then
+    return null;
+  end if;
+  begin
+    key := convert_from(decode(rpad(translate(cursor, '-_', '+/'), (length(cursor) + 3) / 4 * 4, '='), 'base64'), 'UTF8')::jsonb -> 1;
+  exception when data_exception then
+    null;
+  end;
+  if key is null or app.write_cursor(scope, key) <> cursor then
+    perform app.fail(
+      'invalid_argument', 'This cursor does not belong to this list.', 'cursor',
+      'Pass next_cursor exactly as it came, with the same filter; without cursor the list starts at its beginning.'
+    );
+  end if;
+  return key;
+end
+$$;
+comment on function app.read_cursor is 'The sort key in a cursor; null stays null; a cursor that was not written for this scope ends the tool with invalid_argument.';
+
+revoke all on function
+  app.fail, app.clean_text, app.clean_tags, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
+  app.write_cursor, app.read_cursor from public, anon;
+grant execute on function
+  app.fail, app.clean_text, app.clean_tags, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
+  app.write_cursor, app.read_cursor to authenticated, service_role;
