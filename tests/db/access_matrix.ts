@@ -1,0 +1,107 @@
+/** Turns access_matrix.md into pgTAP: what each caller reaches is tried, not read from the catalog. */
+
+export interface Matrix {
+  /** Cells of four letters by caller, by table. */
+  tables: Map<string, Record<string, string>>;
+  /** Whether a role may select, by role, by view. */
+  views: Map<string, Record<string, string>>;
+  /** Columns that `authenticated` may update, by table, where it is not all. */
+  columns: Map<string, string[]>;
+  /** Functions that `authenticated` may execute, as `schema.name`. */
+  functions: string[];
+}
+
+const ORGANIZATION = "org_00000000000a";
+const person = (last: string) => `00000000-0000-4000-8000-00000000000${last}`;
+
+/** The callers of the matrix: database role and claims, as the connector sets them. */
+const CALLERS: Record<string, { role: string; claims: Record<string, string> }> = {
+  anon: { role: "anon", claims: {} },
+  member: { role: "authenticated", claims: { sub: person("b"), organization_id: ORGANIZATION } },
+  other: { role: "authenticated", claims: { sub: person("d"), organization_id: "org_00000000000b" } },
+  removed: { role: "authenticated", claims: { sub: person("c"), organization_id: ORGANIZATION } },
+  owner: { role: "authenticated", claims: { sub: person("a"), organization_id: ORGANIZATION } },
+  service: { role: "service_role", claims: {} },
+};
+
+const VERBS = ["select", "insert", "update", "delete"];
+
+export function parseMatrix(markdown: string): Matrix {
+  const tables = parseTables(markdown);
+  const of = (heading: string) => new Map(tables.get(heading)!.map(({ [heading]: key, ...cells }) => [key!, cells]));
+  const listed = (cells: Record<string, string>) =>
+    Object.values(cells).join(",").split(",").map((name) => name.trim());
+  return {
+    tables: of("Table"),
+    views: of("View"),
+    columns: new Map([...of("Columns of")].map(([table, cells]) => [table, listed(cells).toSorted()])),
+    functions: parseFunctions(/```\n([\s\S]*)```/.exec(markdown)?.[1] ?? ""),
+  };
+}
+
+/** Markdown tables by their first heading; rows by heading. */
+function parseTables(markdown: string): Map<string, Record<string, string>[]> {
+  const blocks = markdown.split(/\n\n+/).filter((block) => block.startsWith("|"));
+  return new Map(blocks.map((block) => {
+    const [heading, , ...rows] = block.trim().split("\n").map((line) =>
+      line.split("|").slice(1, -1).map((cell) => cell.trim())
+    );
+    return [heading![0]!, rows.map((row) => Object.fromEntries(heading!.map((name, index) => [name, row[index]!])))];
+  }));
+}
+
+/** Lines of `schema: name name …`, a continued one indented. */
+function parseFunctions(text: string): string[] {
+  return text.replaceAll(/\n +/g, " ").split("\n").filter(Boolean).flatMap((line) => {
+    const [schema, names = ""] = line.split(": ");
+    return names.split(" ").map((name) => `${schema}.${name}`);
+  });
+}
+
+const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
+const list = (values: readonly string[]) => `array[${values.map(quote).join(", ")}]::text[]`;
+
+/** The tests of one table: every caller, every verb. Run them after the fixtures and the probe. */
+export function accessTests(table: string, cells: Record<string, string>): string {
+  const tests = Object.entries(CALLERS).flatMap(([name, { role, claims }]) =>
+    VERBS.map((verb, index) => {
+      const probe = `pg_temp.reach(${quote(role)}, ${quote(JSON.stringify(claims))}, ${quote(verb)}, ${quote(table)})`;
+      const expected = cells[name]?.[index] ?? "?";
+      return `select is(${probe}, ${quote(expected)}, ${quote(`${name}: ${verb} ${table}`)});`;
+    })
+  );
+  return ["select no_plan();", ...tests, "select * from finish();"].join("\n");
+}
+
+const OURS = `('public', 'identity', 'oauth', 'billing', 'app', 'jobs')`;
+
+/** That the matrix lists everything there is, and that each table has a row to reach. */
+export function completenessTests(matrix: Matrix): string {
+  const relations = (kinds: string) =>
+    `select c.oid::regclass::text from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+     where n.nspname in ${OURS} and c.relkind in (${kinds})`;
+  const views = [...matrix.views].flatMap(([view, cells]) =>
+    Object.entries(cells).map(([role, cell]) =>
+      `select is(has_table_privilege(${quote(role === "service" ? "service_role" : role)}, ${quote(view)}, 'select'), ${
+        cell === "S"
+      }, ${quote(`${role}: select ${view}`)});`
+    )
+  );
+  return `select no_plan();
+    select set_eq($$ ${relations("'r', 'p'")} $$, ${list([...matrix.tables.keys()])}, 'the matrix lists every table');
+    select set_eq($$ ${relations("'v', 'm'")} $$, ${list([...matrix.views.keys()])}, 'the matrix lists every view');
+    select is_empty($$ select relation from subject_rows where places is null $$, 'every table has a row to reach');
+    ${views.join("\n")}
+    select set_eq($$
+      select distinct n.nspname || '.' || p.proname from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+      where n.nspname in ${OURS} and has_function_privilege('authenticated', p.oid, 'execute') $$,
+      ${list(matrix.functions)}, 'the matrix lists every function that signed-in people may execute');
+    select set_eq($$
+      select a.attrelid::regclass || '.' || a.attname from pg_attribute as a join pg_class as c on c.oid = a.attrelid
+      join pg_namespace as n on n.oid = c.relnamespace
+      where n.nspname in ${OURS} and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+        and has_column_privilege('authenticated', c.oid, a.attnum, 'update') and not has_table_privilege('authenticated', c.oid, 'update') $$,
+      ${list([...matrix.columns].flatMap(([table, columns]) => columns.map((column) => `${table}.${column}`)))},
+      'the matrix lists every column that signed-in people may update where it is not the whole row');
+    select * from finish();`;
+}

@@ -1,0 +1,78 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Session } from "../../local/database/sql.ts";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { assertTap, rolledBack, runTap } from "../_support/tap.ts";
+import { accessTests, completenessTests, parseMatrix } from "./access_matrix.ts";
+
+const read = (name: string) => Deno.readTextFile(new URL(name, import.meta.url));
+const matrix = parseMatrix(await read("access_matrix.md"));
+const probe = await read("fixtures/access_probe.sql");
+const subject = await read("fixtures/access.sql");
+const other = await read("fixtures/access_other.sql");
+
+/** Both organizations, and the probe, in a transaction that is taken back. */
+function withRows<Result>(database: TestDatabase, work: (session: Session) => Promise<Result>): Promise<Result> {
+  return rolledBack(database, async (session) => {
+    await session.exec(`${probe} ${subject} select pg_temp.note_subject_rows(); ${other}`);
+    return await work(session);
+  });
+}
+
+Deno.test("access matrix", async (t) => {
+  const database = await openDatabase();
+  try {
+    await t.step(
+      "is complete",
+      () => withRows(database, async (session) => assertTap(await runTap(session, completenessTests(matrix)))),
+    );
+    for (const [table, cells] of matrix.tables) {
+      await t.step(
+        table,
+        () => withRows(database, async (session) => assertTap(await runTap(session, accessTests(table, cells)))),
+      );
+    }
+
+    // Tests of the test: what it is there to catch, planted.
+    const planted = [
+      {
+        what: "a policy removed",
+        sql: `drop policy "Members can use their organization's payments" on app.payments`,
+        fails: "member: select app.payments",
+      },
+      {
+        what: "a policy too wide",
+        sql: "create policy planted on app.payments for delete to authenticated using (true)",
+        fails: "other: delete app.payments",
+      },
+      {
+        what: "a grant to anon",
+        sql: "grant usage on schema app to anon; grant select on app.fx_rates to anon",
+        fails: "anon: select app.fx_rates",
+      },
+      {
+        what: "row-level security off",
+        sql: "alter table app.payments disable row level security",
+        fails: "removed: select app.payments",
+      },
+    ];
+    for (const { what, sql, fails } of planted) {
+      await t.step(`fails with ${what}`, () =>
+        withRows(database, async (session) => {
+          await session.exec(sql);
+          const table = fails.split(" ").at(-1)!;
+          const assertions = await runTap(session, accessTests(table, matrix.tables.get(table)!));
+          assert(assertions.some(({ ok, description }) => !ok && description === fails), JSON.stringify(assertions));
+        }));
+    }
+    await t.step("fails with a table that it does not list", () =>
+      withRows(database, async (session) => {
+        await session.exec("create table app.planted (id int)");
+        const assertions = await runTap(session, completenessTests(matrix));
+        assertEquals(assertions.filter(({ ok }) => !ok).map(({ description }) => description), [
+          "the matrix lists every table",
+        ]);
+      }));
+  } finally {
+    await database.close();
+  }
+});
