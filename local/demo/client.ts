@@ -1,7 +1,10 @@
 /** An AI client without the AI: the MCP SDK's own client and OAuth flow, and a person who presses Allow. */
+// The package maps its types without the ending that the code needs.
+// @ts-types="@modelcontextprotocol/sdk/client/auth"
 import { type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+// @ts-types="@modelcontextprotocol/sdk/client/streamableHttp"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Client } from "@modelcontextprotocol/sdk/client";
 
 /** Nobody listens there: the answer is taken from the redirect itself. */
 export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
@@ -45,23 +48,21 @@ export class MemoryProvider implements OAuthClientProvider {
 export async function connect(
   mcpUrl: string,
   { clientName, decide }: { clientName: string; decide: (authorizationUrl: URL) => Promise<URL> },
-): Promise<Client> {
+): Promise<{ client: Client; provider: MemoryProvider }> {
   const provider = new MemoryProvider(clientName);
-  const attempt = async () => {
-    const client = new Client({ name: clientName, version: "1.0.0" });
-    const transport = new StreamableHTTPClientTransport(new URL(mcpUrl), { authProvider: provider });
-    await client.connect(transport).catch(async (error) => {
-      if (!(error instanceof UnauthorizedError) || !provider.authorizationUrl) throw error;
-      const answer = await decide(provider.authorizationUrl);
-      provider.authorizationUrl = undefined;
-      const code = answer.searchParams.get("code");
-      if (!code) throw new Error(`The sign-in ended with ${answer.searchParams.get("error")}`);
-      await transport.finishAuth(code);
-      throw RETRY;
-    });
-    return client;
-  };
-  return await attempt().catch((error) => error === RETRY ? attempt() : Promise.reject(error));
-}
+  const openTransport = () => new StreamableHTTPClientTransport(new URL(mcpUrl), { authProvider: provider });
+  const newClient = () => new Client({ name: clientName, version: "1.0.0" });
 
-const RETRY = Symbol("signed in, connect again");
+  const refused = openTransport();
+  await newClient().connect(refused).catch((error) => {
+    if (!(error instanceof UnauthorizedError)) throw error;
+  });
+  const answer = await decide(provider.authorizationUrl!);
+  const code = answer.searchParams.get("code");
+  if (!code) throw new Error(`The sign-in ended with ${answer.searchParams.get("error")}`);
+  await refused.finishAuth(code);
+
+  const client = newClient();
+  await client.connect(openTransport());
+  return { client, provider };
+}
