@@ -1,0 +1,48 @@
+/** The dates of a schedule by walking the calendar with Temporal: slow, obvious, and sharing nothing with the SQL that it judges. */
+import { Temporal } from "temporal-polyfill";
+
+/** The schedule's columns of `app.expenses`, by their names. */
+export interface Schedule {
+  frequency: "once" | "daily" | "weekly" | "monthly" | "yearly";
+  every: number;
+  anchor_on: string;
+  month_days: number[] | null;
+  weekend_rule: "none" | "before" | "after";
+  ends_on: string | null;
+  ends_after: number | null;
+}
+
+/** The scheduled dates in order, both ends left out of account. */
+export function* endlessDates(schedule: Schedule): Generator<string> {
+  const anchor = Temporal.PlainDate.from(schedule.anchor_on);
+  if (schedule.frequency === "once") return yield schedule.anchor_on;
+  for (let step = 0;; step++) {
+    const dates = datesOfStep(schedule, anchor, step * schedule.every);
+    yield* dates.map(String).filter((date) => date >= schedule.anchor_on);
+  }
+}
+
+/** When a scheduled date is due. */
+export function dueDate(date: string, rule: Schedule["weekend_rule"]): string {
+  let day = Temporal.PlainDate.from(date);
+  while (rule !== "none" && day.dayOfWeek > 5) day = day.add({ days: rule === "before" ? -1 : 1 });
+  return day.toString();
+}
+
+function datesOfStep(schedule: Schedule, anchor: Temporal.PlainDate, distance: number): Temporal.PlainDate[] {
+  switch (schedule.frequency) {
+    case "daily":
+      return [anchor.add({ days: distance })];
+    case "weekly":
+      return [anchor.add({ weeks: distance })];
+    case "yearly":
+      return [anchor.add({ years: distance })];
+    default: {
+      const month = anchor.toPlainYearMonth().add({ months: distance });
+      const days = (schedule.month_days ?? [anchor.day]).map((day) =>
+        day === -1 ? month.daysInMonth : Math.min(day, month.daysInMonth)
+      );
+      return [...new Set(days)].toSorted((a, b) => a - b).map((day) => month.toPlainDate({ day }));
+    }
+  }
+}
