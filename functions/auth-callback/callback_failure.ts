@@ -27,9 +27,9 @@ export const WORDS: Readonly<Record<CallbackFailure, { title: string; message: s
       "A sign-in link works once and for one hour, and only the newest one counts. This one was used, is too old or was replaced.",
   },
   other_browser: {
-    title: "This link belongs to another browser",
+    title: "This link does not work here",
     message:
-      "For your safety a link works only in the browser that asked for it. Open it there, type the code from the mail there, or start again here.",
+      "For your safety a sign-in link works once, and only in the browser that asked for it. Open it there, or start again here; if you are signed in already, that takes you straight on.",
   },
   cancelled: {
     title: "The sign-in was cancelled",

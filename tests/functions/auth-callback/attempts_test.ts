@@ -1,0 +1,70 @@
+import { assertEquals } from "@std/assert";
+import { openDatabase } from "../../_support/database.ts";
+import { createPages, NOW, over } from "./harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const statuses = (responses: Response[]) => responses.map(({ status }) => status);
+
+/** Pages on an empty database and a way to ask for a mail at a second of the hour. */
+async function fresh(rateLimits: "on" | Record<string, number> = "on") {
+  await database.reset();
+  const pages = createPages(over(database), { rateLimits });
+  const ask = async (second: number, email: string, ip?: string) => {
+    pages.clock.now = new Date(NOW.getTime() + second * 1000);
+    return await pages.browser().post("/login", { email }, ip ? { "x-forwarded-for": `${ip}, 10.0.0.1` } : {});
+  };
+  return { pages, ask };
+}
+
+Deno.test("an address gets five sign-in mails an hour, half a minute apart, in whatever case it is written", async () => {
+  const { pages, ask } = await fresh();
+  const first = [
+    await ask(0, "mira@example.com"),
+    await ask(29, "MIRA@example.com"),
+    await ask(30, "Mira@Example.com"),
+  ];
+  assertEquals(statuses(first), [303, 429, 303]);
+  assertEquals(first[1]!.headers.get("retry-after"), "1");
+  const rest = [];
+  for (const second of [60, 90, 120, 150, 3599]) rest.push(await ask(second, "mira@example.com"));
+  assertEquals(statuses(rest), [303, 303, 303, 429, 429]);
+  assertEquals(rest[3]!.headers.get("retry-after"), "3450");
+  assertEquals(statuses([await ask(3600, "mira@example.com"), await ask(3600, "other@example.com")]), [303, 303]);
+  assertEquals(pages.provider.mails.length, 7);
+});
+
+Deno.test("an IP asks for twenty mails an hour, and what it is refused counts against nobody", async () => {
+  const { ask } = await fresh();
+  for (let n = 0; n < 20; n++) assertEquals((await ask(n, `p${n}@example.com`, "192.0.2.1")).status, 303);
+  for (let n = 0; n < 6; n++) assertEquals((await ask(30, "victim@example.com", "192.0.2.1")).status, 429);
+  assertEquals((await ask(30, "victim@example.com", "192.0.2.2")).status, 303);
+});
+
+Deno.test("limits hold when everybody asks at once", async () => {
+  const { ask } = await fresh();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => ask(0, "mira@example.com")));
+  assertEquals(statuses(answers).sort(), [303, ...Array(7).fill(429)]);
+});
+
+Deno.test("limits follow RATE_LIMITS by name", async () => {
+  const { ask } = await fresh({ login_mail_address: 1 });
+  assertEquals(statuses([await ask(0, "mira@example.com"), await ask(60, "mira@example.com")]), [303, 429]);
+});
+
+Deno.test("ten codes may be tried an hour", async () => {
+  const { pages } = await fresh();
+  const browser = pages.browser();
+  await browser.post("/login", { email: "mira@example.com" });
+  const tries = [];
+  for (let n = 0; n < 11; n++) tries.push(await browser.post("/login", { action: "code", code: "0000000" }));
+  assertEquals(statuses(tries), [...Array(10).fill(400), 429]);
+});
+
+Deno.test("addresses and IPs are counted under keyed hashes only", async () => {
+  const { ask } = await fresh();
+  await ask(0, "mira@example.com", "192.0.2.1");
+  const rows = await database.query<{ key_hash: string }>("select key_hash from identity.attempts");
+  assertEquals(rows.map(({ key_hash }) => /^[\w-]{43}$/.test(key_hash)), [true, true]);
+});

@@ -1,0 +1,141 @@
+/**
+ * The identity provider's wire as Supabase Auth 2.190 speaks it, in memory: mails with a link and a code, PKCE codes,
+ * sessions. Its clock is real time, as the client's is. Answers through {@link FakeIdentityProvider.fetch}.
+ */
+
+export interface SignInMail {
+  email: string;
+  tokenHash: string;
+  code: string;
+  redirectTo: string;
+  challenge: string;
+  type: "signup" | "magiclink";
+}
+
+export class FakeIdentityProvider {
+  readonly users = new Map<string, { id: string; email: string }>();
+  readonly mails: SignInMail[] = [];
+  /** Every request, as `METHOD /path`. */
+  readonly requests: string[] = [];
+  /** Answers instead of the service, e.g. an outage. */
+  failure: ((signal: AbortSignal | null | undefined) => Promise<Response>) | undefined;
+  #codes = new Map<string, { email: string; challenge: string }>();
+  #sessions = new Map<string, { email: string; refreshToken: string }>();
+
+  user(email: string): { id: string; email: string } {
+    const known = this.users.get(email) ?? { id: crypto.randomUUID(), email };
+    this.users.set(email, known);
+    return known;
+  }
+
+  /** What a GET on the mailed link redirects to (identity-provider: first use a code, then an error in query and fragment). */
+  async follow(mail: SignInMail): Promise<string> {
+    const target = new URL(mail.redirectTo);
+    if (!this.#use(mail.tokenHash)) {
+      const error = { error: "access_denied", error_code: "otp_expired", error_description: "Email link is invalid" };
+      for (const [name, value] of Object.entries(error)) target.searchParams.set(name, value);
+      target.hash = new URLSearchParams({ ...error, sb: "" }).toString();
+      return await Promise.resolve(target.href);
+    }
+    const code = crypto.randomUUID();
+    this.#codes.set(code, mail);
+    target.searchParams.set("code", code);
+    return target.href;
+  }
+
+  readonly fetch: typeof fetch = async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    this.requests.push(`${init?.method ?? "GET"} ${url.pathname}`);
+    if (this.failure) return await this.failure(init?.signal);
+    const body = init?.body ? JSON.parse(String(init.body)) : {};
+    switch (url.pathname) {
+      case "/auth/v1/otp":
+        return this.#sendMail(body, url);
+      case "/auth/v1/verify":
+        return this.#verify(body);
+      case "/auth/v1/token":
+        return url.searchParams.get("grant_type") === "pkce" ? await this.#exchange(body) : this.#refresh(body);
+      case "/auth/v1/user":
+        return this.#readUser(new Headers(init?.headers).get("authorization") ?? "");
+      case "/auth/v1/logout":
+        this.#sessions.delete(bearer(new Headers(init?.headers).get("authorization")));
+        return new Response(null, { status: 204 });
+    }
+    throw new Error(`The fake identity provider has no ${url.pathname}`);
+  };
+
+  /** Makes every access token look expired to its next reader, as an hour does. */
+  expiresIn = 3600;
+
+  #sendMail({ email, code_challenge }: { email: string; code_challenge: string }, url: URL): Response {
+    if (!/^[^@]+@[^@]+$/.test(email)) return refusal(400, "validation_failed");
+    this.mails.unshift({
+      email,
+      tokenHash: `pkce_${crypto.randomUUID().replaceAll("-", "")}`,
+      code: String(crypto.getRandomValues(new Uint32Array(1))[0]! % 1_000_000).padStart(6, "0"),
+      redirectTo: url.searchParams.get("redirect_to")!,
+      challenge: code_challenge,
+      type: this.users.has(email) ? "magiclink" : "signup",
+    });
+    this.user(email);
+    return Response.json({});
+  }
+
+  #use(tokenHash: string): SignInMail | undefined {
+    const index = this.mails.findIndex((mail) => mail.tokenHash === tokenHash);
+    if (index < 0) return undefined;
+    const [mail] = this.mails.splice(index, 1);
+    return mail;
+  }
+
+  #verify({ token_hash, email, token }: Record<string, string>): Response {
+    const mail = this.mails.find((sent) =>
+      token_hash ? sent.tokenHash === token_hash : sent.email === email && sent.code === token
+    );
+    if (!mail || !this.#use(mail.tokenHash)) return refusal(403, "otp_expired");
+    return Response.json(this.#session(mail.email));
+  }
+
+  async #exchange({ auth_code, code_verifier }: Record<string, string>): Promise<Response> {
+    const issued = this.#codes.get(auth_code ?? "");
+    if (!issued) return refusal(404, "flow_state_not_found");
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(code_verifier));
+    const challenge = btoa(String.fromCharCode(...new Uint8Array(digest)))
+      .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+    if (challenge !== issued.challenge) return refusal(400, "bad_code_verifier");
+    this.#codes.delete(auth_code!);
+    return Response.json(this.#session(issued.email));
+  }
+
+  #refresh({ refresh_token }: Record<string, string>): Response {
+    const session = [...this.#sessions.values()].find((known) => known.refreshToken === refresh_token);
+    return session ? Response.json(this.#session(session.email)) : refusal(400, "refresh_token_not_found");
+  }
+
+  #readUser(authorization: string): Response {
+    const session = this.#sessions.get(bearer(authorization));
+    return session ? Response.json(this.user(session.email)) : refusal(403, "session_not_found");
+  }
+
+  #session(email: string) {
+    const payload = { sub: this.user(email).id, email, jti: crypto.randomUUID(), exp: seconds() + this.expiresIn };
+    const accessToken = [{ alg: "HS256", typ: "JWT" }, payload, "signature"].map((part) =>
+      btoa(JSON.stringify(part)).replaceAll("=", "")
+    ).join(".");
+    const refreshToken = crypto.randomUUID();
+    this.#sessions.set(accessToken, { email, refreshToken });
+    return {
+      access_token: accessToken,
+      refresh_token: refreshToken,
+      token_type: "bearer",
+      expires_in: this.expiresIn,
+      expires_at: payload.exp,
+      user: this.user(email),
+    };
+  }
+}
+
+const seconds = () => Math.floor(Date.now() / 1000);
+const bearer = (authorization: string | null) => authorization?.replace(/^Bearer /, "") ?? "";
+const refusal = (status: number, code: string) =>
+  Response.json({ code, error_code: code, msg: code }, { status, headers: { "x-supabase-api-version": "2024-01-01" } });

@@ -1,0 +1,142 @@
+/** The identity pages over a fake identity provider and a database of the caller's choice, and a browser to visit them with. */
+import { createAuthCallbackApp } from "../../../functions/auth-callback/app.ts";
+import { type Config, readConfig } from "../../../shared/config.ts";
+import type { Database } from "../../../shared/db/client.ts";
+import { createLog } from "../../../shared/log.ts";
+import type { TestDatabase } from "../../_support/database.ts";
+import { FakeIdentityProvider } from "./fake_identity_provider.ts";
+
+export const NOW = new Date("2026-11-20T10:00:00Z");
+
+export interface Pages {
+  app: ReturnType<typeof createAuthCallbackApp>;
+  provider: FakeIdentityProvider;
+  config: Config;
+  log: string[];
+  /** What we mailed ourselves, newest last. */
+  mails: { to: string; subject: string; text: string }[];
+  clock: { now: Date };
+  /** A new browser without cookies. */
+  browser(): Browser;
+}
+
+export function createPages(database: Database, overrides: Partial<Config> = {}): Pages {
+  const config: Config = {
+    ...readConfig({
+      NEXT_PUBLIC_SITE_URL: "https://expenses.example",
+      SUPABASE_URL: "https://project.example",
+      SUPABASE_PUBLISHABLE_KEYS: "sb_publishable_test",
+      OAUTH_CODE_SECRET: "a-secret-of-more-than-thirty-two-bytes",
+      MAIL_URL: "resend://key",
+      MAIL_FROM: "Expenses <expenses@expenses.example>",
+    }, []),
+    ...overrides,
+  };
+  const provider = new FakeIdentityProvider();
+  const log: string[] = [];
+  const mails: Pages["mails"] = [];
+  const clock = { now: NOW };
+  const app = createAuthCallbackApp({
+    config,
+    database,
+    clock: () => clock.now,
+    log: createLog((line) => log.push(line)),
+    fetch: (input, init) => {
+      if (String(input) !== "https://api.resend.com/emails") return provider.fetch(input, init);
+      mails.push(JSON.parse(String(init?.body)));
+      return Promise.resolve(Response.json({ id: "1" }));
+    },
+  });
+  return { app, provider, config, log, mails, clock, browser: () => new Browser(app, config.siteUrl) };
+}
+
+/** The database of a test as the functions see it. */
+export const over = (database: TestDatabase): Database => ({
+  call: <Result>(name: string, args: Record<string, unknown>) => database.asService<Result>(name, args),
+});
+
+/** A database that answers by name, for tests that need none. */
+export const answering = (answers: Record<string, unknown>): Database => ({
+  call: <Result>(name: string) =>
+    name in answers ? Promise.resolve(answers[name] as Result) : Promise.reject(new Error(`unexpected ${name}`)),
+});
+
+/** Keeps cookies, and sends forms as a browser does; follows nothing by itself. */
+export class Browser {
+  readonly cookies = new Map<string, string>();
+
+  constructor(private readonly app: Pages["app"], private readonly siteUrl: string) {}
+
+  async get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return await this.#send(path, { headers });
+  }
+
+  async post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Response> {
+    return await this.#send(path, {
+      method: "POST",
+      headers: { "sec-fetch-site": "same-origin", "origin": "null", ...headers },
+      body: new URLSearchParams(fields),
+    });
+  }
+
+  /** Fills the form on a page that is about `action` (its path, or a field's value) and sends it. */
+  async submit(page: string, about: string, fields: Record<string, string> = {}): Promise<Response> {
+    const form = formsOf(page).find(({ html }) => html.includes(about));
+    if (!form) throw new Error(`There is no form about ${about}`);
+    return await this.post(form.action, { ...form.fields, ...fields });
+  }
+
+  async #send(path: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers);
+    if (this.cookies.size > 0) {
+      headers.set("cookie", [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; "));
+    }
+    const response = await this.app.request(new URL(path, this.siteUrl).href, { ...init, headers });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name, value, attributes] = /^([^=]+)=([^;]*)(.*)$/.exec(cookie)!;
+      if (/max-age=0\b/i.test(attributes!)) this.cookies.delete(name!);
+      else this.cookies.set(name!, value!);
+    }
+    return response;
+  }
+}
+
+/** Signs a new browser in by the mailed link and answers it with where the callback led. */
+export async function signIn(
+  pages: Pages,
+  email: string,
+  next?: string,
+): Promise<{ browser: Browser; location: string }> {
+  const browser = pages.browser();
+  await browser.post(next ? `/login?next=${encodeURIComponent(next)}` : "/login", { email });
+  const link = new URL(await pages.provider.follow(pages.provider.mails[0]!));
+  const response = await browser.get(link.pathname + link.search);
+  return { browser, location: response.headers.get("location") ?? "" };
+}
+
+export interface HtmlForm {
+  action: string;
+  fields: Record<string, string>;
+  html: string;
+}
+
+/** The forms of a page with the values that their inputs and selects hold. */
+export function formsOf(html: string): HtmlForm[] {
+  return [...html.matchAll(/<form [^>]*action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(([, action, inner]) => {
+    const inputs = [...inner!.matchAll(/<input [^>]*>/g)].map(([tag]) => tag)
+      .filter((tag) => !/type="(radio|checkbox)"/.test(tag) || tag.includes("checked"))
+      .map((tag) => [attribute(tag, "name"), attribute(tag, "value", /checkbox/.test(tag) ? "on" : "")]);
+    const selects = [...inner!.matchAll(/<select [^>]*name="([^"]*)"[^>]*>(.*?)<\/select>/gs)].map((
+      [, name, options],
+    ) => [
+      name!,
+      attribute(/<option [^>]*selected[^>]*>/.exec(options!)?.[0] ?? "", "value"),
+    ]);
+    return { action: unescape(action!), fields: Object.fromEntries([...inputs, ...selects]), html: inner! };
+  });
+}
+
+const attribute = (tag: string, name: string, absent = "") =>
+  unescape(new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? absent);
+const ENTITIES: Record<string, string> = { "&amp;": "&", "&quot;": '"', "&#39;": "'", "&lt;": "<", "&gt;": ">" };
+const unescape = (text: string) => text.replace(/&(amp|quot|#39|lt|gt);/g, (entity) => ENTITIES[entity]!);

@@ -1,0 +1,187 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { answering, createPages, signIn } from "./harness.ts";
+
+const ONBOARDED = answering({
+  read_onboarding: { onboarded: true, currencies: [] },
+  claim_attempt: { outcome: "allowed" },
+});
+const NEW = answering({ read_onboarding: { onboarded: false, currencies: [] }, claim_attempt: { outcome: "allowed" } });
+
+Deno.test("GET /login shows the e-mail form first, and providers and the local button only when configured", async () => {
+  const plain = await (await createPages(ONBOARDED).browser().get("/login")).text();
+  assertMatch(plain, /<form[^>]*action="\/login"[^>]*>.*?type="email"/s);
+  assert(!plain.includes("Continue with") && !plain.includes("/local/sign-in"));
+  const pages = createPages(ONBOARDED, { authProviders: ["github"], demoEmail: "demo@example.com" });
+  const response = await pages.browser().get("/login?next=%2Faccount");
+  const page = await response.text();
+  assertStringIncludes(page, "Continue with GitHub");
+  assertMatch(page, /action="\/local\/sign-in"><input type="hidden" name="next" value="\/account"/);
+  assert(page.indexOf('type="email"') < page.indexOf("/local/sign-in"));
+  assertStringIncludes(
+    response.headers.get("content-security-policy")!,
+    "form-action 'self' https://project.example https:",
+  );
+});
+
+Deno.test("POST /login mails a link that signs in and leads to next", async () => {
+  const pages = createPages(ONBOARDED);
+  const browser = pages.browser();
+  const sent = await browser.post("/login?next=%2Faccount%3Fa%3D1", { email: "mira@example.com" });
+  assertEquals([sent.status, sent.headers.get("location")], [303, "/login?sent=1&next=%2Faccount%3Fa%3D1"]);
+  const mail = pages.provider.mails[0]!;
+  assertStringIncludes(mail.redirectTo, "https://expenses.example/auth/callback?next=%2Faccount%3Fa%3D1&sb_flow_id=");
+  const waiting = await (await browser.get(sent.headers.get("location")!)).text();
+  assertStringIncludes(waiting, "mira@example.com");
+  assertStringIncludes(waiting, "Open the link on this device");
+
+  const link = new URL(await pages.provider.follow(mail));
+  const response = await browser.get(link.pathname + link.search);
+  assertEquals([response.status, response.headers.get("location")], [303, "/account?a=1"]);
+  assertEquals([...browser.cookies.keys()], ["__Host-sign-in", "__Host-session"]);
+});
+
+Deno.test("cookies are HttpOnly, Lax, host-bound on https and short-lived for verifiers", async () => {
+  const response = await createPages(ONBOARDED).browser().post("/login", { email: "a@example.com" });
+  const cookies = response.headers.getSetCookie();
+  assert(cookies.length >= 3);
+  for (const cookie of cookies) {
+    assertMatch(cookie, /^__Host-(session|sign-in)/);
+    assertMatch(cookie, /; Max-Age=3600; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+  }
+  const local = createPages(ONBOARDED, { siteUrl: "http://127.0.0.1:54321" });
+  const { browser } = await signIn(local, "a@example.com");
+  assertEquals([...browser.cookies.keys()], ["sign-in", "session"]);
+});
+
+Deno.test("POST /login answers known, unknown and refused addresses alike", async () => {
+  const pages = createPages(ONBOARDED);
+  pages.provider.user("known@example.com");
+  const answers = [];
+  for (const email of ["known@example.com", "unknown@example.com"]) {
+    const response = await pages.browser().post("/login", { email });
+    answers.push([response.status, response.headers.get("location"), await response.text()]);
+  }
+  pages.provider.failure = () =>
+    Promise.resolve(
+      Response.json({ error_code: "signup_disabled", msg: "no" }, {
+        status: 422,
+        headers: { "x-supabase-api-version": "2024-01-01" },
+      }),
+    );
+  const response = await pages.browser().post("/login", { email: "refused@example.com" });
+  answers.push([response.status, response.headers.get("location"), await response.text()]);
+  assertEquals(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1);
+});
+
+Deno.test("POST /login says what is wrong with an address and sends nothing", async () => {
+  const pages = createPages(ONBOARDED);
+  for (
+    const email of ["", "mira", "mira@", "a b@example.com", "a@b", "<x>@example.com", `${"a".repeat(250)}@example.com`]
+  ) {
+    const response = await pages.browser().post("/login", { email });
+    assertEquals(response.status, 400, email);
+    assertStringIncludes(await response.text(), "not an e-mail address");
+  }
+  assertEquals(pages.provider.mails, []);
+});
+
+Deno.test("POST /login takes the six-digit code, also with a space, and refuses a wrong one", async () => {
+  const pages = createPages(NEW);
+  const browser = pages.browser();
+  await browser.post("/login?next=%2Fx", { email: "mira@example.com" });
+  const { code } = pages.provider.mails[0]!;
+  const wrong = await browser.post("/login?next=%2Fx", {
+    action: "code",
+    code: code === "000000" ? "000001" : "000000",
+  });
+  assertEquals(wrong.status, 400);
+  assertStringIncludes(await wrong.text(), "That code is not right");
+  assertEquals((await browser.post("/login", { action: "code", code: "12" })).status, 400);
+  const right = await browser.post("/login?next=%2Fx", {
+    action: "code",
+    code: `${code.slice(0, 3)} ${code.slice(3)}`,
+  });
+  assertEquals([right.status, right.headers.get("location")], [303, "/onboarding?next=%2Fx"]);
+  assert(browser.cookies.has("__Host-session"));
+});
+
+Deno.test("POST /login is limited by address and IP, in the same words for everybody", async () => {
+  const pages = createPages(answering({ claim_attempt: { outcome: "limited", retry_after: 700 } }));
+  const response = await pages.browser().post("/login?next=%2Fx", { email: "mira@example.com" });
+  assertEquals([response.status, response.headers.get("retry-after")], [429, "700"]);
+  const page = await response.text();
+  assertStringIncludes(page, "12 minutes");
+  assertStringIncludes(page, 'href="/login?next=%2Fx"');
+  assertEquals(pages.provider.mails, []);
+  const unlimited = createPages(answering({}), { rateLimits: "off" });
+  assertEquals((await unlimited.browser().post("/login", { email: "mira@example.com" })).status, 303);
+});
+
+Deno.test("POST /login sends people to a configured provider with a verifier, and to no other", async () => {
+  const pages = createPages(ONBOARDED, { authProviders: ["google"] });
+  const browser = pages.browser();
+  const response = await browser.post("/login?next=%2Fx", { action: "provider", provider: "google" });
+  const target = new URL(response.headers.get("location")!);
+  assertEquals([response.status, target.origin, target.pathname], [
+    303,
+    "https://project.example",
+    "/auth/v1/authorize",
+  ]);
+  assertEquals(target.searchParams.get("code_challenge_method"), "s256");
+  assertStringIncludes(target.searchParams.get("redirect_to")!, "https://expenses.example/auth/callback?next=%2Fx");
+  assert([...browser.cookies.keys()].some((name) => name.endsWith("-code-verifier")));
+  assertEquals((await browser.post("/login", { action: "provider", provider: "github" })).status, 400);
+});
+
+Deno.test("pages that take forms refuse other sites, other types and large bodies", async () => {
+  const browser = createPages(ONBOARDED).browser();
+  const fields = { email: "a@example.com" };
+  for (
+    const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }, {
+      "sec-fetch-site": "none",
+    }]
+  ) {
+    assertEquals((await browser.post("/login", fields, headers)).status, 403);
+  }
+  assertEquals(
+    (await browser.post("/login", fields, { "sec-fetch-site": "", "origin": "https://evil.example" })).status,
+    403,
+  );
+  assertEquals(
+    (await browser.post("/login", fields, { "sec-fetch-site": "", "origin": "https://expenses.example" })).status,
+    303,
+  );
+  assertEquals((await browser.post("/login", fields, { "content-type": "application/json" })).status, 415);
+  assertEquals((await browser.post("/login", { email: "a".repeat(20_000) })).status, 413);
+});
+
+Deno.test("GET /login sends a signed-in person on", async () => {
+  const pages = createPages(ONBOARDED);
+  const { browser } = await signIn(pages, "mira@example.com");
+  for (
+    const [path, location] of [["/login", "/account"], ["/login?next=%2Fx", "/x"], [
+      "/login?next=%2F%2Fevil.example",
+      "/account",
+    ]]
+  ) {
+    assertEquals((await browser.get(path!)).headers.get("location"), location);
+  }
+});
+
+Deno.test("POST /logout ends the session here and at the identity provider, and here when that is down", async () => {
+  const pages = createPages(ONBOARDED);
+  const { browser } = await signIn(pages, "mira@example.com");
+  const response = await browser.post("/logout", { next: "/api/oauth/authorize?a=b" });
+  assertEquals([response.status, response.headers.get("location")], [
+    303,
+    "/login?next=%2Fapi%2Foauth%2Fauthorize%3Fa%3Db",
+  ]);
+  assert(!browser.cookies.has("__Host-session"));
+  assert(pages.provider.requests.includes("POST /auth/v1/logout"));
+
+  const again = await signIn(pages, "mira@example.com");
+  pages.provider.failure = () => Promise.reject(new TypeError("connection refused"));
+  assertEquals((await again.browser.post("/logout", {})).headers.get("location"), "/");
+  assert(!again.browser.cookies.has("__Host-session"));
+  assertEquals((await again.browser.get("/logout")).status, 405);
+});

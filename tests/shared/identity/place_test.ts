@@ -1,0 +1,48 @@
+import { assert, assertEquals } from "@std/assert";
+import { COUNTRIES, countryOfLanguages, currencyOfCountry, isCountry } from "../../../shared/identity/country.ts";
+import { isTimezone, timezoneOfCountry, timezones } from "../../../shared/identity/timezone.ts";
+
+Deno.test("COUNTRIES is ISO 3166-1, each with an English name and a currency", () => {
+  assertEquals(COUNTRIES.length, 249);
+  for (const { code, name, currency } of COUNTRIES) {
+    assert(/^[A-Z]{2}$/.test(code) && name !== code && /^[A-Z]{3}$/.test(currency), code);
+  }
+  assert(isCountry("DE") && !isCountry("de") && !isCountry("XK") && !isCountry("") && !isCountry("EU"));
+});
+
+Deno.test("countryOfLanguages() takes the first region that is a country", () => {
+  assertEquals(countryOfLanguages("de,zh-Hant-TW;q=0.8,en-US;q=0.5"), "TW");
+  assertEquals(countryOfLanguages("en-gb"), "GB");
+  for (const header of [undefined, "", "*", "de", "es-419", "en-XX", "-US", "<script>-US"]) {
+    assertEquals(countryOfLanguages(header), undefined, header);
+  }
+});
+
+Deno.test("a country suggests the currency and the time zone that most people there use", () => {
+  const suggested = ["US", "IN", "ES", "JP", "BV"].map((code) => [currencyOfCountry(code), timezoneOfCountry(code)]);
+  assertEquals(suggested, [
+    ["USD", "America/New_York"],
+    ["INR", "Asia/Kolkata"],
+    ["EUR", "Europe/Madrid"],
+    ["JPY", "Asia/Tokyo"],
+    ["NOK", "UTC"],
+  ]);
+  assertEquals([currencyOfCountry(undefined), timezoneOfCountry(undefined)], [undefined, "UTC"]);
+  for (const { code } of COUNTRIES) assert(isTimezone(timezoneOfCountry(code)), code);
+});
+
+Deno.test("timezones() shows today's names, each once, and always the current one", () => {
+  const zones = timezones("Asia/Calcutta");
+  assert(zones.includes("Asia/Kolkata") && zones.includes("Asia/Calcutta") && zones.includes("UTC"));
+  assertEquals(new Set(timezones("UTC")).size, timezones("UTC").length);
+  for (const zone of zones) assert(isTimezone(zone), zone);
+});
+
+Deno.test("isTimezone() takes IANA names only", () => {
+  for (const name of ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5"]) {
+    assert(isTimezone(name), name);
+  }
+  for (const name of ["", "+05:30", "Mars/Olympus", "Europe/Berlin ", "../etc", "Europe/Berlin\n"]) {
+    assert(!isTimezone(name), name);
+  }
+});
