@@ -19,16 +19,17 @@ interface UserRow {
 
 const NOT_FOUND = Response.json({ code: 404, error_code: "user_not_found", msg: "User not found" }, { status: 404 });
 
+export interface AdminOptions {
+  database: SqlDatabase;
+  settings: AuthSettings;
+  siteUrl: string;
+  /** Base of the identity provider as others see it, without `/auth/v1`. */
+  publicUrl: string;
+}
+
 /** @param path below `/auth/v1/admin`; the caller has checked that the request carries the secret key. */
-export async function handleAdmin(
-  request: Request,
-  { path, database, settings, siteUrl }: {
-    path: string;
-    database: SqlDatabase;
-    settings: AuthSettings;
-    siteUrl: string;
-  },
-): Promise<Response> {
+export async function handleAdmin(request: Request, path: string, options: AdminOptions): Promise<Response> {
+  const { database } = options;
   const [, id] = /^\/users\/([0-9a-f-]{36})$/.exec(path) ?? [];
   switch (`${request.method} ${id ? "/users/:id" : path}`) {
     case "GET /users": {
@@ -44,7 +45,7 @@ export async function handleAdmin(
       return deleted.length > 0 ? Response.json({}) : NOT_FOUND.clone();
     }
     case "POST /generate_link":
-      return await generateLink(request, database, settings, siteUrl);
+      return await generateLink(request, options);
     default:
       return Response.json({ code: 404, msg: "Not embedded" }, { status: 404 });
   }
@@ -71,18 +72,19 @@ async function createByAdmin(request: Request, database: SqlDatabase): Promise<R
   }
 }
 
-async function generateLink(request: Request, database: SqlDatabase, settings: AuthSettings, siteUrl: string) {
+async function generateLink(request: Request, options: AdminOptions): Promise<Response> {
+  const { database, settings } = options;
   const body = await request.json();
   const token = await database.transaction((session) =>
     issueToken(session, settings, { email: String(body.email), createUser: true, userData: body.data })
   );
   const type = token!.kind === "confirmation" ? "signup" : "magiclink";
-  const redirectTo = body.redirect_to ?? siteUrl;
+  const redirectTo = new URL(request.url).searchParams.get("redirect_to") ?? options.siteUrl;
   const query = new URLSearchParams({ token: token!.hash, type, redirect_to: redirectTo });
   const [user] = await database.query<UserRow>("select * from auth.users where id = $1", [token!.userId]);
   return Response.json({
     ...userOf(user!),
-    action_link: `${new URL(request.url).origin}/auth/v1/verify?${query}`,
+    action_link: `${options.publicUrl}/auth/v1/verify?${query}`,
     email_otp: token!.digits,
     hashed_token: token!.hash,
     redirect_to: redirectTo,

@@ -38,7 +38,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       if (!carriesKey(request, [options.secretKey])) {
         return failure(401, "no_authorization", "This endpoint requires a valid Bearer token");
       }
-      return await handleAdmin(request, { ...options, path: path.slice("/admin".length) });
+      return await handleAdmin(request, path.slice("/admin".length), options);
     }
     // The gateway asks every caller but a browser that follows a link for a key of the project.
     if (request.method === "POST" && !carriesKey(request, [options.publishableKey, options.secretKey])) {

@@ -32,6 +32,7 @@ export async function startMailSink(): Promise<MailSink> {
   let mails: ReceivedMail[] = [];
   const server = new SMTPServer({
     authOptional: true,
+    disableReverseLookup: true,
     disabledCommands: ["STARTTLS"],
     logger: false,
     onData(stream, session, done) {

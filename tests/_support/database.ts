@@ -12,6 +12,7 @@ import { prepareDatabase, readBootstrap } from "../../local/database/prepare.ts"
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 import { createLiteApp, type LiteSettings } from "../../local/lite/app.ts";
 import { cachedFile, digestOf } from "./cache.ts";
+import { newDatabase, withParts } from "./new_database.ts";
 
 export interface TestDatabase extends SqlDatabase {
   /** Calls `public.<name>(args)` as PostgREST does for our functions: JSON in, one transaction, role `service_role`. */
@@ -26,9 +27,11 @@ export interface TestDatabase extends SqlDatabase {
   reset(): Promise<void>;
 }
 
-/** Opens it in about half a second; share one among the tests of a file and `close` it at the end. */
-export async function openDatabase(): Promise<TestDatabase> {
-  const url = Deno.env.get("TEST_DATABASE_URL");
+/**
+ * Opens it in about half a second; share one among the tests of a file and `close` it at the end.
+ * @param url of a server; without one the database is in memory.
+ */
+export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Promise<TestDatabase> {
   const database = url ? await openOnServer(url) : await openInMemory();
   return withHelpers(database, await emptyTables(database));
 }
@@ -61,52 +64,44 @@ async function openInMemory(): Promise<SqlDatabase> {
     await database.close();
     return new Uint8Array(await dump.arrayBuffer());
   });
-  const database = await pgliteDatabase(new PGlite({ loadDataDir: new Blob([template]), extensions, parsers }));
-  Deno.exitCode = 0; // starting it leaves its own there, which is no verdict on the tests
-  return database;
+  return forgivingExits(await pgliteDatabase(new PGlite({ loadDataDir: new Blob([template]), extensions, parsers })));
 }
 
-/**
- * @param url of a server: a database that is marked as a template is copied, with all that its platform provides
- * (cluster.ts); any other stands for a server without one, where the tests make everything themselves as its superuser.
- */
-async function openOnServer(url: string): Promise<Opened> {
-  const template = new URL(url).pathname.slice(1);
-  const server = postgresDatabase(at(url, { database: "postgres" }), { max: 1 });
-  const [row] = await server.query("select from pg_database where datname = $1 and datistemplate", [template]);
-  const isPlatform = row !== undefined;
-  const name = `test_${crypto.randomUUID().slice(0, 8)}`;
-  await server.exec(`create database ${name}${isPlatform ? ` template ${template}` : ""}`);
-  const own = at(url, { database: name });
-  if (!isPlatform) await server.exec(`alter database ${name} set search_path = "$user", public, extensions`);
-  const database = postgresDatabase(own);
+/** PGlite leaves an exit code behind when it has started and after every SQL error, which is no verdict on the tests. */
+function forgivingExits(database: SqlDatabase): SqlDatabase {
+  const forgive = <Result>(work: Promise<Result>) => work.finally(() => Deno.exitCode = 0);
+  Deno.exitCode = 0;
+  return {
+    ...database,
+    query: <Result extends object>(sql: string, params?: readonly unknown[]) =>
+      forgive(database.query<Result>(sql, params)),
+    exec: (sql) => forgive(database.exec(sql)),
+    transaction: (work) => forgive(database.transaction(work)),
+  };
+}
+
+async function openOnServer(serverUrl: string): Promise<Opened> {
+  const { url, isPlatform, drop } = await newDatabase(serverUrl);
+  const database = postgresDatabase(url);
   await prepareDatabase(database, {
     async createAuthTables() {
-      const connection = createPostgresConnection({ url: own });
+      const connection = createPostgresConnection({ url });
       await createLiteApp(connection, SETTINGS).ensureSystemSchema();
       await connection.close();
     },
     migrations: await readMigrations(),
   });
   // PostgREST logs in as authenticator, who is nobody until it becomes one of the API roles.
-  const api = isPlatform ? postgresDatabase(at(own, { role: "authenticator" })) : database;
+  const api = isPlatform ? postgresDatabase(withParts(url, { role: "authenticator" })) : database;
   return {
     ...database,
     api,
     async close() {
       if (api !== database) await api.close();
       await database.close();
-      await server.exec(`drop database ${name} with (force)`);
-      await server.close();
+      await drop();
     },
   };
-}
-
-function at(url: string, { database, role }: { database?: string; role?: string }): string {
-  const other = new URL(url);
-  if (database) other.pathname = database;
-  if (role) other.username = role;
-  return other.href;
 }
 
 function withHelpers(database: Opened, toEmpty: string[]): TestDatabase {

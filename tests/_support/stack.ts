@@ -4,10 +4,10 @@
  */
 import { join } from "node:path";
 import { readMigrations } from "../../local/database/migrations.ts";
-import { postgresDatabase } from "../../local/database/postgres.ts";
 import { readBootstrap } from "../../local/database/prepare.ts";
 import type { RunningStack } from "../../local/stack.ts";
 import { cachedFolder, digestOf } from "./cache.ts";
+import { newDatabase } from "./new_database.ts";
 
 export { signIn } from "../../local/sign_in.ts";
 
@@ -44,21 +44,12 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   if (DATABASE_URL) {
     return await launch(folder, {
       ...options,
-      args: [...(options.args ?? []), "--db", await newDatabase(DATABASE_URL)],
+      // The server is made for one run of the tests, so nobody drops its databases.
+      args: [...(options.args ?? []), "--db", (await newDatabase(DATABASE_URL)).url],
     });
   }
   if (!options.empty) await copyFolder(await preparedFolder(options), folder);
   return await launch(folder, options);
-}
-
-/** The server is made for one run of the tests, so nobody drops its databases. */
-async function newDatabase(serverUrl: string): Promise<string> {
-  const url = new URL(serverUrl);
-  url.pathname = `stack_${crypto.randomUUID().slice(0, 8)}`;
-  const server = postgresDatabase(serverUrl, { max: 1 });
-  await server.exec(`create database ${url.pathname.slice(1)}`);
-  await server.close();
-  return url.href;
 }
 
 async function launch(folder: string, options: StackOptions): Promise<TestStack> {

@@ -1,0 +1,27 @@
+/** The identity provider's own client, as a server uses it: PKCE, with a store that a test can look into or empty. */
+import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import type { RunningStack } from "../../local/stack.ts";
+
+export interface AuthClient {
+  auth: SupabaseClient["auth"];
+  /** What the client keeps between calls: verifiers and the session. */
+  store: Map<string, string>;
+}
+
+export function authClient(stack: RunningStack, key = stack.publishable_key): AuthClient {
+  const store = new Map<string, string>();
+  const { auth } = createClient(stack.supabase_url, key, {
+    auth: {
+      flowType: "pkce",
+      autoRefreshToken: false,
+      detectSessionInUrl: false,
+      persistSession: true,
+      storage: {
+        getItem: (name) => store.get(name) ?? null,
+        setItem: (name, value) => void store.set(name, value),
+        removeItem: (name) => void store.delete(name),
+      },
+    },
+  });
+  return { auth, store };
+}

@@ -1,0 +1,179 @@
+/** Correction 6: what the embedded identity provider does with mails, links, codes and claims, seen through its own client. */
+import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { decode } from "hono/jwt";
+import { newestLink } from "../../local/sign_in.ts";
+import { authClient } from "../_support/auth_client.ts";
+import { startStack } from "../_support/stack.ts";
+
+Deno.test("the embedded identity provider behaves as the real one", async (t) => {
+  const stack = await startStack({ args: ["--no-demo"] });
+  const callback = `${stack.site_url}/auth/callback?next=%2Faccount`;
+  const admin = authClient(stack, stack.secret_key).auth.admin;
+  const newestMail = async (to: string) => (await (await fetch(`${stack.mail_url}?to=${to}`)).json())[0];
+  const askForMail = async (email: string, redirectTo = callback) => {
+    const client = authClient(stack);
+    const { data, error } = await client.auth.signInWithOtp({ email, options: { emailRedirectTo: redirectTo } });
+    assertEquals([data, error], [{ user: null, session: null }, null]);
+    return client;
+  };
+  /** The link that the real provider mails by default. */
+  const verifyLink = async (email: string, { type = "magiclink", redirectTo = callback } = {}) => {
+    const token = new URL(await newestLink(stack, email)).searchParams.get("token_hash")!;
+    return `${stack.supabase_url}/auth/v1/verify?${new URLSearchParams({ token, type, redirect_to: redirectTo })}`;
+  };
+  const follow = async (link: string) => {
+    const response = await fetch(link, { redirect: "manual" });
+    await response.body?.cancel();
+    assertEquals(response.status, 303);
+    return new URL(response.headers.get("location")!);
+  };
+
+  try {
+    await t.step("mails a confirmation to an unknown address and a sign-in link to a known one", async () => {
+      await askForMail("ann@example.com");
+      assertMatch((await newestMail("ann@example.com")).subject, /^Confirm/);
+      await follow(await verifyLink("ann@example.com", { type: "signup" }));
+      await askForMail("ann@example.com");
+      assertMatch((await newestMail("ann@example.com")).subject, /^Sign in/);
+    });
+
+    await t.step("refuses to make a user when asked not to, and a malformed address", async () => {
+      const { auth } = authClient(stack);
+      const unknown = await auth.signInWithOtp({ email: "nobody@example.com", options: { shouldCreateUser: false } });
+      assertEquals([unknown.error?.status, unknown.error?.code], [422, "otp_disabled"]);
+      const malformed = await auth.signInWithOtp({ email: "nobody" });
+      assertEquals([malformed.error?.status, malformed.error?.code], [400, "validation_failed"]);
+    });
+
+    await t.step(
+      "adds the code to the redirect's own query, and exchanges it once, for its verifier only",
+      async () => {
+        const client = await askForMail("ann@example.com");
+        const target = await follow(await verifyLink("ann@example.com"));
+        assertEquals(target.href.replace(/code=[0-9a-f-]{36}$/, ""), `${callback}&`);
+        const code = target.searchParams.get("code")!;
+
+        const stranger = await authClient(stack).auth.exchangeCodeForSession(code);
+        assertEquals(stranger.error?.code, "pkce_code_verifier_not_found");
+        const { data, error } = await client.auth.exchangeCodeForSession(code);
+        assertEquals([error, data.user?.email], [null, "ann@example.com"]);
+        assertEquals((await client.auth.getUser()).data.user?.email, "ann@example.com");
+        assertEquals((await client.auth.exchangeCodeForSession(code)).error?.code, "pkce_code_verifier_not_found");
+      },
+    );
+
+    await t.step("reports a used link in query and fragment, and keeps next", async () => {
+      const target = await follow(await verifyLink("ann@example.com"));
+      const error = {
+        error: "access_denied",
+        error_code: "otp_expired",
+        error_description: "Email link is invalid or has expired",
+      };
+      assertEquals(Object.fromEntries(target.searchParams), { next: "/account", ...error });
+      assertEquals(Object.fromEntries(new URLSearchParams(target.hash.slice(1))), { ...error, sb: "" });
+    });
+
+    await t.step("sends to the site whoever asks for a place of somebody else", async () => {
+      await askForMail("ann@example.com", "https://evil.example/steal");
+      const link = await newestLink(stack, "ann@example.com");
+      assertEquals(new URL(link).origin, stack.site_url);
+      const target = await follow(await verifyLink("ann@example.com", { redirectTo: "https://evil.example/steal" }));
+      assertEquals(target.origin, stack.site_url);
+    });
+
+    for (const type of ["email", "magiclink"] as const) {
+      await t.step(`takes a token hash of type ${type} once`, async () => {
+        await askForMail("ann@example.com");
+        const token_hash = new URL(await newestLink(stack, "ann@example.com")).searchParams.get("token_hash")!;
+        const { data, error } = await authClient(stack).auth.verifyOtp({ token_hash, type });
+        assertEquals([error, data.user?.email], [null, "ann@example.com"]);
+        const again = await authClient(stack).auth.verifyOtp({ token_hash, type });
+        assertEquals([again.error?.status, again.error?.code], [403, "otp_expired"]);
+      });
+    }
+
+    await t.step("takes the six digits of the mail with the address they were sent to", async () => {
+      await askForMail("ben@example.com");
+      const token = />\s*(\d{6})\s*</.exec((await newestMail("ben@example.com")).html)![1]!;
+      const wrong = await authClient(stack).auth.verifyOtp({ email: "ann@example.com", token, type: "email" });
+      assertEquals([wrong.error?.status, wrong.error?.code], [403, "otp_expired"]);
+      const { data, error } = await authClient(stack).auth.verifyOtp({
+        email: "ben@example.com",
+        token,
+        type: "email",
+      });
+      assertEquals([error, data.user?.email], [null, "ben@example.com"]);
+      assert(data.user?.email_confirmed_at);
+    });
+
+    await t.step("puts the real claims into the access token, also after a refresh", async () => {
+      const client = await askForMail("ben@example.com");
+      const token_hash = new URL(await newestLink(stack, "ben@example.com")).searchParams.get("token_hash")!;
+      const first = await client.auth.verifyOtp({ token_hash, type: "email" });
+      const refreshed = await client.auth.refreshSession();
+      for (const session of [first.data.session!, refreshed.data.session!]) {
+        const { payload } = decode(session.access_token);
+        const { iss, aud, role, aal, amr, app_metadata, user_metadata, is_anonymous, phone, email } = payload as Record<
+          string,
+          unknown
+        >;
+        assertEquals({ iss, aud, role, aal, is_anonymous, phone, email }, {
+          iss: `${stack.supabase_url}/auth/v1`,
+          aud: "authenticated",
+          role: "authenticated",
+          aal: "aal1",
+          is_anonymous: false,
+          phone: "",
+          email: "ben@example.com",
+        });
+        assertEquals((amr as { method: string }[])[0]!.method, "otp");
+        assertEquals(app_metadata, { provider: "email", providers: ["email"] });
+        assertEquals((user_metadata as { email_verified: boolean }).email_verified, true);
+        assertEquals(payload.sub, first.data.user!.id);
+      }
+      assertNotEquals(first.data.session!.refresh_token, refreshed.data.session!.refresh_token);
+      assertEquals((await client.auth.signOut()).error, null);
+    });
+
+    await t.step("has the admin API, for the secret key only", async () => {
+      const made = await admin.createUser({
+        email: "Carl@example.com",
+        email_confirm: true,
+        user_metadata: { name: "Carl" },
+      });
+      assertEquals([made.error, made.data.user?.email], [null, "carl@example.com"]);
+      assertEquals((await admin.createUser({ email: "carl@example.com" })).error?.code, "email_exists");
+      assertEquals((await admin.getUserById(made.data.user!.id)).data.user?.user_metadata.name, "Carl");
+      assert((await admin.listUsers()).data.users.some(({ email }) => email === "carl@example.com"));
+
+      const { data } = await admin.generateLink({ type: "magiclink", email: "carl@example.com" });
+      const { hashed_token: token_hash, verification_type } = data.properties!;
+      assertEquals(verification_type, "magiclink");
+      const signedIn = await authClient(stack).auth.verifyOtp({ token_hash, type: "magiclink" });
+      assertEquals(signedIn.data.user?.id, made.data.user!.id);
+
+      assertEquals((await admin.deleteUser(made.data.user!.id)).error, null);
+      assertEquals((await admin.getUserById(made.data.user!.id)).error?.status, 404);
+      assertEquals((await authClient(stack).auth.admin.listUsers()).error?.status, 401);
+    });
+
+    await t.step("gives a session in the fragment to a link that was asked for without PKCE", async () => {
+      const { data } = await admin.generateLink({
+        type: "magiclink",
+        email: "ann@example.com",
+        options: { redirectTo: callback },
+      });
+      const target = await follow(data.properties!.action_link);
+      assertEquals(target.origin + target.pathname, `${stack.site_url}/auth/callback`);
+      assert(new URLSearchParams(target.hash.slice(1)).get("access_token"));
+    });
+
+    await t.step("asks for a key", async () => {
+      const response = await fetch(`${stack.supabase_url}/auth/v1/otp`, { method: "POST", body: "{}" });
+      await response.body?.cancel();
+      assertEquals(response.status, 401);
+    });
+  } finally {
+    await stack.stop();
+  }
+});
