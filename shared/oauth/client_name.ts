@@ -8,7 +8,7 @@ const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 
 /** The name to store, or undefined when nothing legible is left of it. */
 export function cleanClientName(name: string): string | undefined {
-  const legible = name.normalize("NFC").replace(/\s+/gu, " ").replace(INVISIBLE, "").replace(PILED_MARKS, "$1");
+  const legible = name.replace(/\s+/gu, " ").replace(INVISIBLE, "").normalize("NFC").replace(PILED_MARKS, "$1");
   return shorten(legible.trim(), MAX_NAME_LENGTH) || undefined;
 }
 

@@ -1,0 +1,42 @@
+/** Routes of the authorization server. */
+import type { Deps } from "../../shared/deps.ts";
+import { type App, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
+import { ROUTES } from "../../shared/routes.ts";
+import { authorize } from "./authorize.ts";
+import { decideConsent } from "./consent.ts";
+import { renderError } from "./errors.ts";
+import { headers, preflight } from "./headers.ts";
+import { health } from "./health.ts";
+import { jwks, metadata } from "./metadata.ts";
+import { register } from "./register.ts";
+import { revoke } from "./revoke.ts";
+import { createAuthorizationServer, type Endpoint } from "./server.ts";
+import { token } from "./token.ts";
+
+const DISCOVERY = ROUTES.filter(({ slug, path }) => slug === "oauth" && path.includes("/.well-known/"));
+
+export function createOAuthApp(deps: Deps): App {
+  const server = createAuthorizationServer(deps);
+  const app = createApp("oauth", deps, renderError(deps.config));
+  app.use(headers);
+
+  const serve = (method: "GET" | "POST", path: string, endpoint: Endpoint) => {
+    const methods = method === "GET" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";
+    app.on(method, path, (c) => endpoint(c, server));
+    app.options(path, (c) => preflight(c, methods));
+    refuseOtherMethods(app, path, methods);
+  };
+
+  for (const { path } of DISCOVERY) serve("GET", path, metadata);
+  serve("GET", "/api/oauth/jwks", jwks);
+  serve("GET", "/api/health", health);
+  serve("POST", "/api/oauth/token", token);
+  serve("POST", "/api/oauth/register", register);
+  serve("POST", "/api/oauth/revoke", revoke);
+
+  // No CORS here: a page of another site has no business with what a signed-in person sees.
+  app.get("/api/oauth/authorize", (c) => authorize(c, server));
+  app.post("/api/oauth/authorize", (c) => decideConsent(c, server));
+  refuseOtherMethods(app, "/api/oauth/authorize", "GET, HEAD, POST");
+  return app;
+}

@@ -1,0 +1,39 @@
+/**
+ * Answers of the authorization endpoint that go to the client by way of the browser (RFC 6749 §4.1.2). Each carries the
+ * issuer, so that a client of several servers can tell whose answer it is (RFC 9207), and the state as it came.
+ */
+import type { AppContext } from "../../shared/http/app.ts";
+import { AUTHORIZATION_ERRORS, type AuthorizationRefusal } from "../../shared/oauth/authorization_request.ts";
+import { withParameters } from "../../shared/oauth/redirect_uri.ts";
+import type { AuthorizationServer } from "./server.ts";
+
+/** A request whose redirect URI is known to be the client's. */
+interface Verified {
+  client_id: string;
+  redirect_uri: string;
+  state?: string | undefined;
+}
+
+/** Tells the client why not. */
+export function redirectRefusal(
+  c: AppContext,
+  { urls, log }: Pick<AuthorizationServer, "urls" | "log">,
+  { request, reason, status = 302 }: { request: Verified; reason: AuthorizationRefusal; status?: 302 | 303 },
+): Response {
+  log.info("refused", { request_id: c.get("requestId"), reason, client_id: request.client_id });
+  const state = reason === "state_too_long" ? undefined : request.state;
+  const answer = { ...AUTHORIZATION_ERRORS[reason], state, iss: urls.issuer };
+  return redirect(withParameters(request.redirect_uri, answer), status);
+}
+
+/** Hands the client its code; after a POST the browser must not send the form on (303). */
+export function redirectWithCode(
+  { urls }: Pick<AuthorizationServer, "urls">,
+  { request, code }: { request: Verified; code: string },
+): Response {
+  return redirect(withParameters(request.redirect_uri, { code, state: request.state, iss: urls.issuer }), 303);
+}
+
+export function redirect(location: string, status: 302 | 303): Response {
+  return new Response(null, { status, headers: { location, "cache-control": "no-store" } });
+}

@@ -1,0 +1,78 @@
+/**
+ * The authorization endpoint (RFC 6749 §3.1): judges a request and puts it to the person. Until the client and its
+ * redirect URI are known to be good, what is wrong is said on a page and nobody is sent anywhere.
+ */
+import type { AppContext } from "../../shared/http/app.ts";
+import { readSession } from "../../shared/http/session.ts";
+import { withNext } from "../../shared/identity/next_path.ts";
+import {
+  AUTHORIZATION_PARAMETERS,
+  type AuthorizationParameters,
+  authorizationPath,
+  judgeAuthorizationRequest,
+} from "../../shared/oauth/authorization_request.ts";
+import { isClientId } from "../../shared/oauth/client_id.ts";
+import { signConsent } from "../../shared/oauth/consent_token.ts";
+import { readParameters } from "../../shared/oauth/parameters.ts";
+import { isRegistered, judgeRedirectUri, type RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
+import { redirect, redirectRefusal } from "./authorization_response.ts";
+import { showConsent } from "./consent_page.tsx";
+import { type PageRefusal, refuseWithPage } from "./page_refusal.ts";
+import type { AuthorizationServer } from "./server.ts";
+
+export async function authorize(c: AppContext, server: AuthorizationServer): Promise<Response> {
+  const addressed = readAddressed(c);
+  if (!addressed.ok) return await refuseWithPage(c, server, addressed.reason);
+  const { sent, target } = addressed;
+
+  const user = await readSession(c, server);
+  const at = server.clock();
+  const opened = await server.store.openConsent({ clientId: sent.client_id, userId: user?.id ?? null, at });
+  const { client, organizations } = opened;
+  if (!client) return await refuseWithPage(c, server, "unknown_client");
+  if (!isRegistered(sent.redirect_uri, client.redirect_uris)) {
+    return await refuseWithPage(c, server, "redirect_uri_not_registered", { clientId: client.client_id });
+  }
+
+  const judged = judgeAuthorizationRequest(sent, server);
+  if (!judged.ok) return redirectRefusal(c, server, { request: sent, reason: judged.reason });
+  const isSilent = sent.prompt?.split(" ").includes("none");
+  if (!user) {
+    if (isSilent) return redirectRefusal(c, server, { request: sent, reason: "login_required" });
+    return redirect(withNext("/login", authorizationPath(sent)), 302);
+  }
+  // Silence is never consent: any app on this computer could ask again in the name of one that was allowed before (RFC 8252 §8.6).
+  if (isSilent) return redirectRefusal(c, server, { request: sent, reason: "consent_required" });
+  if (!opened.onboarded || organizations.length === 0) {
+    return redirect(withNext("/onboarding", authorizationPath(sent)), 302);
+  }
+
+  const consent = { id: crypto.randomUUID(), userId: user.id, request: judged.request };
+  const token = await signConsent(server.config.codeSecrets, consent, at);
+  return await showConsent(c, server, {
+    client,
+    target,
+    redirectUri: sent.redirect_uri,
+    organizations,
+    user,
+    token,
+    path: authorizationPath(sent),
+  });
+}
+
+type Addressed =
+  | { ok: true; sent: AuthorizationParameters & { client_id: string; redirect_uri: string }; target: RedirectTarget }
+  | { ok: false; reason: PageRefusal };
+
+/** The parameters, when they name a client and a place to go back to that can exist. */
+function readAddressed(c: AppContext): Addressed {
+  const read = readParameters(new URL(c.req.url).searchParams, AUTHORIZATION_PARAMETERS);
+  if (!read.ok) return { ok: false, reason: "parameter_repeated" };
+  const { client_id, redirect_uri } = read.values;
+  if (!client_id) return { ok: false, reason: "client_id_missing" };
+  if (!isClientId(client_id)) return { ok: false, reason: "unknown_client" };
+  if (!redirect_uri) return { ok: false, reason: "redirect_uri_missing" };
+  const judged = judgeRedirectUri(redirect_uri);
+  if (!judged.ok) return { ok: false, reason: "redirect_uri_not_allowed" };
+  return { ok: true, sent: { ...read.values, client_id, redirect_uri }, target: judged.target };
+}

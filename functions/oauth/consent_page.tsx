@@ -1,0 +1,151 @@
+/** @jsxImportSource hono/jsx */
+/** The consent page: who asks, for which organization, what it may do, where it leads. The order and words are design decisions; it decides nothing. */
+import type { ConsentOrganization, StoredClient } from "../../shared/db/oauth_store.ts";
+import type { AppContext } from "../../shared/http/app.ts";
+import type { SignedInUser } from "../../shared/http/session.ts";
+import { shownClientName } from "../../shared/oauth/client_name.ts";
+import { nameFitsTarget } from "../../shared/oauth/client_trust.ts";
+import type { RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
+import { Buttons, type Choice, Facts, Name, Notice, RadioList } from "../../shared/pages/components.tsx";
+import { renderPage } from "../../shared/pages/layout.tsx";
+import type { AuthorizationServer } from "./server.ts";
+
+export interface ConsentPage {
+  client: StoredClient;
+  target: RedirectTarget;
+  redirectUri: string;
+  organizations: readonly ConsentOrganization[];
+  user: SignedInUser;
+  /** Signed statement of what this page asks. */
+  token: string;
+  /** Path of the request, to come back to as somebody else. */
+  path: string;
+}
+
+export function showConsent(
+  c: AppContext,
+  { config, urls }: AuthorizationServer,
+  { client, target, redirectUri, organizations, user, token, path }: ConsentPage,
+): Promise<Response> {
+  const name = shownClientName(client.client_name);
+  const plansUrl = config.pricingUrl ?? urls.account;
+  const chosen = organizations.find(({ has_connector }) => has_connector)?.organization_id;
+  return renderPage(c, {
+    title: `Connect ${name}`,
+    config,
+    formAction: [formActionOf(target, redirectUri)],
+    children: (
+      <>
+        <h1>
+          <Name>{name}</Name> wants to use your expenses
+        </h1>
+        <p class="muted">self-registered, unverified</p>
+        <form class="stack" method="post" action={urls.authorize}>
+          <input type="hidden" name="consent" value={token} />
+          <RadioList
+            name="organization_id"
+            legend="Which organization"
+            choices={organizations.map((organization) => choiceOf(organization, plansUrl))}
+            selected={chosen}
+          />
+          <Facts
+            facts={[
+              ["It can", "see, add, change and delete expenses and bills, and undo it"],
+              ["It cannot", "see your password or your provider credentials, or other organizations"],
+              ["Then", <Destination target={target} />],
+            ]}
+          />
+          <Caution name={name} target={target} />
+          <Buttons even>
+            <button class="primary" type="submit" name="action" value="approve" disabled={!chosen}>Allow</button>
+            <button type="submit" name="action" value="deny" formnovalidate>Deny</button>
+          </Buttons>
+          <p class="muted small">
+            Signed in as {user.email}, <button class="link" type="submit" form="switch-user">not you?</button>
+            <br />
+            You can disconnect it at any time under Account.
+          </p>
+        </form>
+        <form id="switch-user" method="post" action="/logout">
+          <input type="hidden" name="next" value={path} />
+        </form>
+      </>
+    ),
+  });
+}
+
+const PLANS = { free: "Free plan", pro: "Pro plan", team: "Team plan" };
+const ROLES = { owner: "you are the owner", member: "you are a member" };
+
+function choiceOf({ organization_id, name, plan, role, has_connector }: ConsentOrganization, plansUrl: string): Choice {
+  return {
+    value: organization_id,
+    title: <Name>{name}</Name>,
+    detail: `${PLANS[plan]}, ${ROLES[role]}`,
+    ...(!has_connector && {
+      disabledReason: (
+        <>
+          needs the Pro plan, <a href={plansUrl}>see plans</a>
+        </>
+      ),
+    }),
+  };
+}
+
+const APPS: Readonly<Record<string, string>> = {
+  "cursor": "Cursor",
+  "vscode": "Visual Studio Code",
+  "vscode-insiders": "Visual Studio Code Insiders",
+};
+const appOf = (scheme: string) => APPS[scheme] ?? scheme;
+
+function Destination({ target }: { target: RedirectTarget }) {
+  switch (target.kind) {
+    case "https":
+      return (
+        <>
+          sends you back to <strong>{target.host}</strong>
+        </>
+      );
+    case "loopback":
+      return <>sends you back to an app on this computer ({target.host})</>;
+    case "app":
+      return (
+        <>
+          opens the app <strong>{appOf(target.scheme)}</strong>
+        </>
+      );
+  }
+}
+
+/** What to think about before pressing Allow, when there is something. */
+function Caution({ name, target }: { name: string; target: RedirectTarget }) {
+  const fits = nameFitsTarget(name, target);
+  switch (target.kind) {
+    case "loopback":
+      return <p>Allow it only if you started connecting it yourself, on this computer, just now.</p>;
+    case "app":
+      return (
+        <Notice kind="warning">
+          Any app on this device can claim to be {appOf(target.scheme)}. {!fits && (
+            <>
+              And this one calls itself <Name>{name}</Name>.{" "}
+            </>
+          )}
+          Allow it only if you started connecting it there yourself, just now.
+        </Notice>
+      );
+    case "https":
+      return fits ? null : (
+        <Notice kind="warning">
+          It calls itself <Name>{name}</Name>, but we cannot tell whether {target.host}{" "}
+          belongs to it. Allow it only if you know {target.host} and started connecting there.
+        </Notice>
+      );
+  }
+}
+
+/** Browsers hold the redirect after a form to `form-action` too (CSP3 §6.4.2), so where the answer goes must be in it. */
+function formActionOf(target: RedirectTarget, redirectUri: string): string {
+  return target.kind === "app" ? `${target.scheme}:` : new URL(redirectUri).origin;
+}

@@ -1,0 +1,49 @@
+/**
+ * The refresh token grant (RFC 6749 §6) with rotation (RFC 9700 §4.14.2). The successor follows from the presented token,
+ * so that a retry within the grace period gets the very same answer. `scope` is not read: a refresh neither widens nor narrows.
+ */
+import type { AppContext } from "../../shared/http/app.ts";
+import { isOurResource } from "../../shared/oauth/resource.ts";
+import { hashToken, isRefreshToken, successorOf } from "../../shared/oauth/tokens.ts";
+import { refuse } from "./errors.ts";
+import { type Form, requireParameters } from "./form.ts";
+import type { AuthorizationServer } from "./server.ts";
+import { tokenResponse } from "./token_response.ts";
+
+export async function exchangeRefreshToken(
+  c: AppContext,
+  server: AuthorizationServer,
+  form: Form<"client_id" | "refresh_token" | "resource">,
+): Promise<Response> {
+  const sent = requireParameters(c, server, { form, required: ["refresh_token"] });
+  if (sent instanceof Response) return sent;
+  const { store, config } = server;
+  const presented = sent.refresh_token;
+  const isOtherResource = sent.resource && !isOurResource(sent.resource, server.resources);
+  if (isOtherResource || !isRefreshToken(presented)) {
+    const { outcome } = await store.findClient(sent.client_id);
+    const reason = isOtherResource ? "resource_unknown" : "token_malformed";
+    return refuse(c, server, outcome === "found" ? reason : outcome, { client_id: sent.client_id });
+  }
+
+  const next = await successorOf(presented, config.codeSecrets[0]!);
+  const rotation = await store.rotateRefreshToken({
+    tokenHash: await hashToken(presented),
+    clientId: sent.client_id,
+    successorHash: await hashToken(next.refreshToken),
+    accessTokenHash: await hashToken(next.accessToken),
+    at: server.clock(),
+  });
+  if (rotation.outcome !== "rotated") {
+    const grant = "grant_id" in rotation ? { grant_id: rotation.grant_id } : {};
+    return refuse(c, server, rotation.outcome, { client_id: sent.client_id, ...grant });
+  }
+  // The successor that stands may have been derived under a key that has since been rotated to a later place.
+  for (const secret of config.codeSecrets) {
+    const successor = await successorOf(presented, secret);
+    if (await hashToken(successor.refreshToken) === rotation.successor_hash) {
+      return tokenResponse(c, successor, rotation.expires_in);
+    }
+  }
+  return refuse(c, server, "successor_not_derivable", { grant_id: rotation.grant_id });
+}

@@ -1,0 +1,29 @@
+/** The headers that every answer of this function carries, and CORS on all of it but the pages. */
+import type { MiddlewareHandler } from "hono";
+import type { AppContext, AppEnv } from "../../shared/http/app.ts";
+
+/** A page of a signed-in person; a page of another site may neither read nor frame it. */
+export const isPage = (c: AppContext): boolean => c.req.path === "/api/oauth/authorize";
+
+export const headers: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  // Codes travel in URLs, so no URL of ours may reach another site as a referrer or a search engine's index.
+  c.header("referrer-policy", "no-referrer");
+  c.header("x-robots-tag", "noindex");
+  c.header("x-content-type-options", "nosniff");
+  if (isPage(c)) {
+    c.header("cross-origin-opener-policy", "same-origin");
+  } else {
+    c.header("access-control-allow-origin", "*");
+    c.header("access-control-expose-headers", "WWW-Authenticate, Retry-After, X-Request-Id");
+  }
+};
+
+/** Answers a preflight. The official client sends `MCP-Protocol-Version` on discovery, others more (Fetch §4.9: `*` would not cover Authorization). */
+export function preflight(c: AppContext, methods: string): Response {
+  return c.body(null, 204, {
+    "access-control-allow-methods": methods,
+    "access-control-allow-headers": "Authorization, Content-Type, Accept, MCP-Protocol-Version, X-Requested-With",
+    "access-control-max-age": "86400",
+  });
+}

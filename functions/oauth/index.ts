@@ -1,0 +1,7 @@
+/** Serves the authorization server; everything it does is in app.ts. */
+import { productionDeps } from "../../shared/production_deps.ts";
+import { createOAuthApp } from "./app.ts";
+
+const NEEDS = ["siteUrl", "supabaseUrl", "publishableKey", "serviceRoleKey", "codeSecrets"] as const;
+
+Deno.serve(createOAuthApp(productionDeps("oauth", NEEDS)).fetch);

@@ -1,0 +1,35 @@
+/** Dynamic client registration (RFC 7591 §3). Public clients only, so there is no secret and nothing to manage later. */
+import { encodeBase64Url } from "@std/encoding/base64url";
+import { readText } from "../../shared/http/read_body.ts";
+import { clientId } from "../../shared/oauth/client_id.ts";
+import { MAX_BODY_BYTES } from "../../shared/oauth/limits.ts";
+import { judgeRegistration } from "../../shared/oauth/registration.ts";
+import { NO_STORE, refuse } from "./errors.ts";
+import type { Endpoint } from "./server.ts";
+
+export const register: Endpoint = async (c, server) => {
+  const body = parseJson(await readText(c.req.raw, MAX_BODY_BYTES));
+  const judged = judgeRegistration(body);
+  if (!judged.ok) return refuse(c, server, judged.reason);
+
+  const { metadata } = judged;
+  const id = clientId(encodeBase64Url(crypto.getRandomValues(new Uint8Array(18))));
+  const at = server.clock();
+  await server.store.registerClient({
+    clientId: id,
+    clientName: metadata.client_name,
+    redirectUris: metadata.redirect_uris,
+    at,
+  });
+  server.log.info("client_registered", { request_id: c.get("requestId"), client_id: id });
+  const client = { client_id: id, client_id_issued_at: Math.floor(at.getTime() / 1000), ...metadata };
+  return c.json(client, 201, NO_STORE);
+};
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * Token revocation (RFC 7009): a refresh token ends its grant, an access token only itself. A token that is unknown, or
+ * another client's, is answered like a revoked one and nothing happens. `token_type_hint` is not needed to find it.
+ */
+import { hashToken } from "../../shared/oauth/tokens.ts";
+import { NO_STORE, refuse } from "./errors.ts";
+import { readForm, requireParameters } from "./form.ts";
+import type { Endpoint } from "./server.ts";
+
+export const revoke: Endpoint = async (c, server) => {
+  const form = await readForm(c, server, ["client_id", "token"]);
+  if (form instanceof Response) return form;
+  const sent = requireParameters(c, server, { form, required: ["token"] });
+  if (sent instanceof Response) return sent;
+
+  const revocation = await server.store.revokeToken({
+    tokenHash: await hashToken(sent.token),
+    clientId: sent.client_id,
+    at: server.clock(),
+  });
+  if (revocation.outcome === "unknown_client") return refuse(c, server, "unknown_client");
+  server.log.info("revocation", { ...revocation, request_id: c.get("requestId"), client_id: sent.client_id });
+  return c.body(null, 200, NO_STORE);
+};

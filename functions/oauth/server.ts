@@ -1,0 +1,24 @@
+/** What the endpoints of the authorization server are built from. */
+import { createOAuthStore, type OAuthStore } from "../../shared/db/oauth_store.ts";
+import type { Deps } from "../../shared/deps.ts";
+import type { AppContext } from "../../shared/http/app.ts";
+import { createUrls, type Urls } from "../../shared/urls.ts";
+
+export interface AuthorizationServer extends Deps {
+  store: OAuthStore;
+  urls: Urls;
+  /** Addresses that mean the connector; tokens are bound to the first, whichever was asked for. */
+  resources: readonly string[];
+}
+
+export type Endpoint = (c: AppContext, server: AuthorizationServer) => Response | Promise<Response>;
+
+export function createAuthorizationServer(deps: Deps): AuthorizationServer {
+  const urls = createUrls(deps.config);
+  return {
+    ...deps,
+    store: createOAuthStore(deps.database),
+    urls,
+    resources: [urls.front.resource, urls.direct.resource],
+  };
+}
