@@ -39,7 +39,7 @@ export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Pro
 /** A database, and the one session or pool in which the API roles act on it. */
 type Opened = SqlDatabase & { api?: SqlDatabase };
 
-const SETTINGS: LiteSettings = {
+export const SETTINGS: LiteSettings = {
   siteUrl: "http://127.0.0.1",
   jwtSecret: "only-for-tests-only-for-tests-only-for-tests",
   publishableKey: "sb_publishable_test",
@@ -52,9 +52,14 @@ const PGTAP = `
   grant execute on all functions in schema extensions to anon, authenticated, service_role`;
 
 async function openInMemory(): Promise<SqlDatabase> {
+  return await pgliteDatabase(new PGlite({ loadDataDir: await databaseTemplate(), extensions, parsers }));
+}
+
+/** The folder of a PGlite with every migration applied, as one file. */
+export async function databaseTemplate(): Promise<Blob> {
   const migrations = await readMigrations();
   const key = await digestOf([await readBootstrap(), migrations, PGTAP]);
-  const template = await cachedFile(`database-${key}`, async () => {
+  const file = await cachedFile(`database-${key}`, async () => {
     const connection = await createPgliteConnection({ url: "memory://", pgliteOptions: { extensions, parsers } });
     const database = await pgliteDatabase(connection.driver);
     const createAuthTables = () => createLiteApp(connection, SETTINGS).ensureSystemSchema();
@@ -64,20 +69,7 @@ async function openInMemory(): Promise<SqlDatabase> {
     await database.close();
     return new Uint8Array(await dump.arrayBuffer());
   });
-  return forgivingExits(await pgliteDatabase(new PGlite({ loadDataDir: new Blob([template]), extensions, parsers })));
-}
-
-/** PGlite leaves an exit code behind when it has started and after every SQL error, which is no verdict on the tests. */
-function forgivingExits(database: SqlDatabase): SqlDatabase {
-  const forgive = <Result>(work: Promise<Result>) => work.finally(() => Deno.exitCode = 0);
-  Deno.exitCode = 0;
-  return {
-    ...database,
-    query: <Result extends object>(sql: string, params?: readonly unknown[]) =>
-      forgive(database.query<Result>(sql, params)),
-    exec: (sql) => forgive(database.exec(sql)),
-    transaction: (work) => forgive(database.transaction(work)),
-  };
+  return new Blob([file]);
 }
 
 async function openOnServer(serverUrl: string): Promise<Opened> {
