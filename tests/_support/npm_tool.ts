@@ -13,7 +13,7 @@ export interface NpmTool {
  */
 export async function npmTool(spec: string, bin: string): Promise<NpmTool> {
   const { code, stdout, stderr } = await new Deno.Command("npx", {
-    args: ["--yes", "--package", NODE, "--package", spec, "--call", `command -v node ${bin}`],
+    args: ["--yes", "--package", NODE, "--package", spec, "--call", `command -v node && command -v ${bin}`],
     stdin: "null",
   }).output();
   if (code !== 0) throw new Error(`npx could not install ${spec}: ${new TextDecoder().decode(stderr)}`);

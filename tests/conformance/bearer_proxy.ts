@@ -1,0 +1,16 @@
+/**
+ * Puts a bearer on every request to the connector, for programs that cannot be given one. Everything else passes as it
+ * came: the suite checks what the server makes of hosts, origins and headers.
+ */
+
+/** @param target address of the connector; @param token the access token to present. */
+export function startBearerProxy(target: string, token: string): { url: string; close(): Promise<void> } {
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
+    const headers = new Headers(request.headers);
+    headers.set("authorization", `Bearer ${token}`);
+    const { method } = request;
+    const body = ["GET", "HEAD"].includes(method) ? undefined : await request.arrayBuffer();
+    return await fetch(target, { method, headers, body });
+  });
+  return { url: `http://127.0.0.1:${server.addr.port}/`, close: () => server.shutdown() };
+}

@@ -1,0 +1,104 @@
+/** `deno task test:conformance`: the official suite against a stack of its own; ends with 1 when a check fails that should not. */
+import { connect } from "../../local/demo/client.ts";
+import { decide } from "../../local/demo/consent.ts";
+import { npmTool } from "../_support/npm_tool.ts";
+import { signIn, startStack } from "../_support/stack.ts";
+import { startBearerProxy } from "./bearer_proxy.ts";
+import { AUTHORIZATION_SCENARIOS, type Scenario, SERVER_SCENARIOS, SUITE } from "./scenarios.ts";
+
+const EMAIL = "conformance@example.com";
+
+interface Check {
+  id: string;
+  status: "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
+  errorMessage?: string;
+}
+
+const print = (text: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
+
+const suite = await npmTool(SUITE, "conformance");
+const stack = await startStack({ args: ["--no-demo"] });
+const results = await Deno.makeTempDir({ prefix: "conformance-" });
+let failures = 0;
+
+try {
+  await signIn(stack, EMAIL);
+  const press = (authorizationUrl: string | URL) => decide(stack, { authorizationUrl, person: { email: EMAIL } });
+
+  const { client, provider } = await connect(stack.mcp_url, { clientName: "Conformance suite", decide: press });
+  await client.close();
+  const proxy = startBearerProxy(stack.mcp_url, provider.tokens()!.access_token);
+  for (const scenario of SERVER_SCENARIOS) {
+    failures += report(scenario, await run(["server", "--url", proxy.url, "--scenario", scenario.name]));
+  }
+  await proxy.close();
+
+  const port = freePort();
+  const args = [
+    ...["authorization", "--url", stack.site_url, "--resource", stack.mcp_url],
+    ...["--client-id", await register(`http://127.0.0.1:${port}/callback`), "--port", String(port)],
+  ];
+  // One run for both: the second scenario reads the document that the first one found.
+  const checks = await run(args, async (authorizationUrl) => {
+    const callback = await press(authorizationUrl);
+    await (await fetch(callback)).body?.cancel();
+  });
+  for (const scenario of AUTHORIZATION_SCENARIOS) {
+    failures += report(scenario, checks.filter(({ id }) => scenario.name.startsWith(id)));
+  }
+} finally {
+  await stack.stop();
+  await Deno.remove(results, { recursive: true });
+}
+print(failures === 0 ? "\nEverything that applies passes." : `\n${failures} checks failed.`);
+Deno.exit(failures === 0 ? 0 : 1);
+
+/** Runs the suite and reads what it wrote; `onUrl` gets the authorization request that it asks a person to open. */
+async function run(args: string[], onUrl?: (url: string) => Promise<void>): Promise<Check[]> {
+  const folder = await Deno.makeTempDir({ dir: results });
+  const child = suite.command([...args, "--output-dir", folder], { stdout: "piped", stderr: "null" }).spawn();
+  let output = "";
+  let isAsked = false;
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    output += text;
+    const url = /^https?:\S+code_challenge=\S+$/m.exec(output)?.[0];
+    if (!url || isAsked || !onUrl) continue;
+    isAsked = true;
+    await onUrl(url);
+  }
+  await child.status;
+  const checks: Check[] = [];
+  for await (const { name } of Deno.readDir(folder)) {
+    checks.push(...JSON.parse(await Deno.readTextFile(`${folder}/${name}/checks.json`)));
+  }
+  if (checks.length === 0) throw new Error(`The suite checked nothing:\n${output}`);
+  return checks;
+}
+
+/** Prints one line a scenario and answers how many checks failed that should have passed, or passed that could not. */
+function report({ name, needFixtureTools = [] }: Scenario, checks: Check[]): number {
+  const failed = checks.filter(({ status }) => status === "FAILURE");
+  const unexpected = failed.filter(({ id }) => !needFixtureTools.includes(id));
+  const passed = checks.filter(({ status }) => status === "SUCCESS").length;
+  const untested = needFixtureTools.length > 0 ? `, ${needFixtureTools.length} need the suite's fixture tools` : "";
+  const isWhole = passed > 0 && unexpected.length === 0 && failed.length === needFixtureTools.length;
+  print(`${isWhole ? "ok  " : "FAIL"} ${name}: ${passed} passed${untested}`);
+  for (const { id, errorMessage } of unexpected) print(`       ${id}: ${errorMessage}`);
+  return isWhole ? 0 : Math.max(1, unexpected.length);
+}
+
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  return port;
+}
+
+async function register(redirectUri: string): Promise<string> {
+  const response = await fetch(`${stack.site_url}/api/oauth/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ client_name: "Conformance suite", redirect_uris: [redirectUri] }),
+  });
+  return (await response.json()).client_id;
+}
