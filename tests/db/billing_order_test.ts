@@ -1,0 +1,222 @@
+/**
+ * Events arrive in any order, more than once and at the same time: the state that they end in depends on none of it.
+ * A model of the rules in a few lines says what that state is. On a real PostgreSQL (`TEST_DATABASE_URL`) more streams are
+ * tried, and the events of one are delivered at once.
+ */
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { postgresDatabase } from "../../local/database/postgres.ts";
+import type { SqlDatabase } from "../../local/database/sql.ts";
+import { effectOf } from "../../shared/billing/effects.ts";
+import { PLANS, type PlanState, resetBilling } from "../_support/billing.ts";
+import { openDatabase } from "../_support/database.ts";
+
+const SERVER = Deno.env.get("TEST_DATABASE_URL");
+const STREAMS = SERVER ? 5_000 : 300;
+/** Streams a round trip; each has an organization of its own. */
+const BATCH = 50;
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+Deno.test.beforeEach(() => resetBilling(database));
+
+interface Step {
+  type: string;
+  subscription: number;
+  /** Seconds; few of them, so that many events share one. */
+  second: number;
+  paidCount: number;
+  authAttempts: number;
+  plan: "pro" | "team";
+  /** Whether the notes name the organization. */
+  named: boolean;
+}
+
+const TYPES = ["activated", "charged", "resumed", "pending", "halted", "cancelled", "completed", "expired", "updated"];
+const step = fc.record<Step>({
+  type: fc.constantFrom(...TYPES.map((type) => `subscription.${type}`)),
+  subscription: fc.integer({ min: 0, max: 1 }),
+  second: fc.integer({ min: 0, max: 3 }),
+  paidCount: fc.integer({ min: 0, max: 1 }),
+  authAttempts: fc.integer({ min: 0, max: 1 }),
+  plan: fc.constantFrom("pro", "team"),
+  named: fc.boolean(),
+});
+
+/** Five events, and an order to deliver them in that has each at least once. */
+const stream = fc.record({
+  steps: fc.array(step, { minLength: 5, maxLength: 5 }),
+  again: fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 4 }),
+}).chain(({ steps, again }) => {
+  const deliveries = [0, 1, 2, 3, 4, ...again];
+  return fc.shuffledSubarray(deliveries, { minLength: deliveries.length }).map((order) => ({ steps, order }));
+});
+type Stream = { steps: Step[]; order: number[] };
+
+const START = Date.UTC(2026, 9, 1);
+const organizationOf = (index: number) => `org_${String(index).padStart(12, "0")}`;
+
+/** What `apply_payment_event` is called with. Hashes keep the order of the steps, as the last resort of the clock does. */
+function argumentsOf(step: Step, { stream, index }: { stream: number; index: number }) {
+  const effect = effectOf(step.type);
+  return {
+    event: {
+      type: step.type,
+      status: effect?.status ?? null,
+      rank: effect?.rank ?? 0,
+      subscription_id: `sub_${stream}_${step.subscription}`,
+      provider_plan_id: PLANS[step.plan],
+      organization_id: step.named ? organizationOf(stream) : null,
+      occurred_at: new Date(START + step.second * 1000).toISOString(),
+      paid_count: step.paidCount,
+      auth_attempts: step.authAttempts,
+    },
+    body_hash: `${String(stream).padStart(8, "0")}0${index}`,
+    event_id: `evt_${stream}_${index}`,
+  };
+}
+
+/** The rules again, on all events at once. */
+function expectedState(steps: Step[]): PlanState {
+  const subscriptions = [0, 1].flatMap((subscription) => {
+    const events = steps.map((step, index) => ({ ...step, index, effect: effectOf(step.type) }))
+      .filter((event) => event.subscription === subscription && event.effect);
+    if (!events.some(({ named }) => named)) return [];
+    const clock = ({ second, effect, paidCount, authAttempts, index }: (typeof events)[number]) =>
+      [second, Number(effect!.status === "canceled"), paidCount, authAttempts, effect!.rank, index]
+        .map((part) => String(part).padStart(3, "0")).join();
+    const ordered = events.toSorted((a, b) => clock(a) < clock(b) ? -1 : 1);
+    const lastGood = ordered.findLastIndex(({ effect }) => effect!.status !== "past_due");
+    const { effect, plan } = ordered.at(-1)!;
+    const second = Math.min(...ordered.slice(lastGood + 1).map((event) => event.second));
+    return [{ status: effect!.status, plan, since: effect!.status === "past_due" ? second : 0 }];
+  });
+  const value = ({ status, plan }: (typeof subscriptions)[number]) =>
+    ["canceled", "past_due", "active"].indexOf(status) * 2 + Number(plan === "team");
+  const [best] = subscriptions.toSorted((a, b) => value(b) - value(a) || b.since - a.since);
+  if (!best) return { plan: "team", plan_status: "active", past_due_since: null, trial_ends_at: TRIAL_ENDS_AT };
+  return {
+    plan: best.status === "canceled" ? "free" : best.plan,
+    plan_status: best.status,
+    past_due_since: best.status === "past_due" ? `2026-10-01T00:00:0${best.since}+00:00` : null,
+    trial_ends_at: null,
+  };
+}
+const TRIAL_ENDS_AT = "2026-12-01T00:00:00+00:00";
+
+const addOrganizations = (first: number, count: number) =>
+  database.query(
+    `insert into identity.organizations (id, name, base_currency, plan, trial_ends_at, owner_id)
+     select 'org_' || lpad(n::text, 12, '0'), 'Household', 'EUR', 'team', $3, (select user_id from identity.profiles)
+     from generate_series($1::int, $2::int) as n`,
+    [first, first + count - 1, TRIAL_ENDS_AT],
+  );
+
+const APPLY = `
+  select public.apply_payment_event(call -> 'event', call ->> 'body_hash', call ->> 'event_id', '2026-11-20T12:00:00Z') ->> 'outcome' as outcome
+  from jsonb_array_elements($1) as call`;
+
+const statesOf = (first: number, count: number) =>
+  database.query<PlanState>(
+    `select plan, plan_status, past_due_since, trial_ends_at from identity.organizations
+     where id between $1 and $2 order by id`,
+    [organizationOf(first), organizationOf(first + count - 1)],
+  );
+
+const callsOf = ({ steps, order }: Stream, stream: number) =>
+  order.map((index) => argumentsOf(steps[index]!, { stream, index }));
+
+async function check(streams: Stream[], first: number): Promise<void> {
+  await addOrganizations(first, streams.length);
+  const calls = streams.flatMap((stream, index) => callsOf(stream, first + index));
+  const rows = await database.asRole(
+    "service_role",
+    {},
+    (session) => session.query<{ outcome: string }>(APPLY, [JSON.stringify(calls)]),
+  );
+  const repeated = streams.reduce((sum, { order }) => sum + order.length - 5, 0);
+  assertEquals(rows.filter(({ outcome }) => outcome === "duplicate").length, repeated);
+  const states = await statesOf(first, streams.length);
+  for (const [index, stream] of streams.entries()) {
+    assertEquals(states[index], expectedState(stream.steps), JSON.stringify(stream));
+  }
+}
+
+Deno.test(`any order of a stream of 5 events, with duplicates, ends in one state (${STREAMS} streams)`, async () => {
+  const streams = fc.sample(stream, STREAMS);
+  for (let first = 0; first < streams.length; first += BATCH) {
+    await check(streams.slice(first, first + BATCH), first);
+  }
+});
+
+Deno.test("all 120 orders of a stream end in one state", async () => {
+  const step = (type: string, second: number, more: Partial<Step> = {}): Step => ({
+    type: `subscription.${type}`,
+    subscription: 0,
+    second,
+    paidCount: 0,
+    authAttempts: 0,
+    plan: "pro",
+    named: false,
+    ...more,
+  });
+  const steps = [
+    step("activated", 0, { named: true }),
+    step("pending", 1, { authAttempts: 1 }),
+    step("charged", 1, { paidCount: 1 }),
+    step("halted", 2, { authAttempts: 1 }),
+    step("activated", 2, { named: true, subscription: 1, plan: "team" }),
+  ];
+  const streams = permutations([0, 1, 2, 3, 4]).map((order) => ({ steps, order: [...order, order[0]!] }));
+  assertEquals(streams.length, 120);
+  await check(streams, 0);
+});
+
+function permutations(values: number[]): number[][] {
+  if (values.length === 0) return [[]];
+  return values.flatMap((value) =>
+    permutations(values.filter((other) => other !== value)).map((rest) => [value, ...rest])
+  );
+}
+
+/** As many sessions as that on the server of the test database, or the one session that PGlite has. */
+async function openPool(max: number): Promise<Pick<SqlDatabase, "query" | "close">> {
+  if (!SERVER) return { query: database.query, close: () => Promise.resolve() };
+  const [row] = await database.query<{ name: string }>("select current_database() as name");
+  const url = new URL(SERVER);
+  url.pathname = row!.name;
+  return postgresDatabase(url.href, { max });
+}
+
+Deno.test("200 identical events at once apply once", async () => {
+  await addOrganizations(1, 1);
+  const step = { second: 0, paidCount: 1, authAttempts: 0 };
+  const charged: Step = { ...step, type: "subscription.charged", subscription: 0, plan: "pro", named: true };
+  const call = JSON.stringify([argumentsOf(charged, { stream: 1, index: 0 })]);
+  const pool = await openPool(80);
+  const calls = Array.from({ length: 200 }, () => pool.query<{ outcome: string }>(APPLY, [call]));
+  const outcomes = (await Promise.all(calls)).map(([row]) => row!.outcome);
+  await pool.close();
+  assertEquals(outcomes.toSorted(), ["applied", ...Array(199).fill("duplicate")]);
+  assertEquals(await statesOf(1, 1), [expectedState([charged])]);
+  const [counted] = await database.query(
+    `select (select count(*)::int from billing.payment_events) as ledger,
+       (select count(*)::int from identity.audit_events) as audit`,
+  );
+  assertEquals(counted, { ledger: 1, audit: 1 });
+});
+
+Deno.test("the events of a stream at once end in the same state", async () => {
+  const streams = fc.sample(stream, SERVER ? 500 : 50);
+  await addOrganizations(0, streams.length);
+  const pool = await openPool(20);
+  for (let first = 0; first < streams.length; first += 10) {
+    const calls = streams.slice(first, first + 10).flatMap((stream, index) => callsOf(stream, first + index));
+    await Promise.all(calls.map((call) => pool.query(APPLY, [JSON.stringify([call])])));
+  }
+  await pool.close();
+  const states = await statesOf(0, streams.length);
+  for (const [index, stream] of streams.entries()) {
+    assertEquals(states[index], expectedState(stream.steps), JSON.stringify(stream));
+  }
+});

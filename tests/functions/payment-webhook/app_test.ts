@@ -1,0 +1,188 @@
+import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
+import { paymentEvent } from "../../../local/payment_event.ts";
+import { signBody } from "../../../shared/billing/signature.ts";
+import type { Database } from "../../../shared/db/client.ts";
+import { AppError } from "../../../shared/errors.ts";
+import { createWebhook, PREVIOUS_SECRET, SECRET } from "./harness.ts";
+
+const EVENT = await paymentEvent("subscription.charged");
+
+/** The signature of the event under a secret. */
+const hexOf = (secret: string) => signBody(new TextEncoder().encode(JSON.stringify(EVENT)), secret);
+
+/** A database that remembers what it was asked and answers every call alike. */
+function fakeDatabase(answer: () => unknown = () => ({ outcome: "applied" })) {
+  const calls: { name: string; args: Record<string, unknown> }[] = [];
+  const database: Database = {
+    call: <Result>(name: string, args: Record<string, unknown>) => {
+      calls.push({ name, args });
+      return Promise.resolve().then(() => answer() as Result);
+    },
+  };
+  return { database, calls };
+}
+
+Deno.test("webhook hands a signed event to the database in one call and answers its outcome", async () => {
+  for (const outcome of ["applied", "duplicate", "stale", "ignored", "parked"]) {
+    const { database, calls } = fakeDatabase(() => ({ outcome }));
+    const response = await createWebhook({ database }).send(EVENT, { headers: { "x-payment-event-id": "evt_1" } });
+    assertEquals(response.status, 200);
+    assertEquals(await response.json(), { status: outcome });
+    assert(response.headers.get("x-request-id"));
+    assertEquals(calls, [{
+      name: "apply_payment_event",
+      args: {
+        event: {
+          type: "subscription.charged",
+          status: "active",
+          rank: 2,
+          subscription_id: "sub_00000000000001",
+          provider_plan_id: "plan_00000000000001",
+          organization_id: "org_000000000001",
+          occurred_at: new Date("2026-01-01T00:00:00Z"),
+          period_ends_at: new Date("2026-02-01T00:00:00Z"),
+          paid_count: 2,
+          auth_attempts: 0,
+        },
+        body_hash: calls[0]!.args.body_hash,
+        event_id: "evt_1",
+        at: new Date("2026-11-20T12:00:00Z"),
+      },
+    }]);
+    assertMatch(calls[0]!.args.body_hash as string, /^[0-9a-f]{64}$/);
+  }
+});
+
+Deno.test("webhook takes the provider's own header names, and the event id may be absent or odd", async () => {
+  const ids: [Record<string, string>, string | null][] = [
+    [{ "x-razorpay-event-id": "evt_2" }, "evt_2"],
+    [{}, null],
+    [{ "x-payment-event-id": "two words" }, null],
+    [{ "x-payment-event-id": "e".repeat(129) }, null],
+  ];
+  for (const [headers, expected] of ids) {
+    const { database, calls } = fakeDatabase();
+    assertEquals((await createWebhook({ database }).send(EVENT, { headers })).status, 200);
+    assertEquals(calls[0]!.args.event_id, expected);
+  }
+
+  const { database, calls } = fakeDatabase();
+  const webhook = createWebhook({ database });
+  const signed = await webhook.send(EVENT, { secret: null, headers: { "x-razorpay-signature": await hexOf(SECRET) } });
+  assertEquals(signed.status, 200);
+  // The alias is no second chance for a wrong signature.
+  const both = { "x-payment-signature": "0".repeat(64), "x-razorpay-signature": await hexOf(SECRET) };
+  assertEquals((await webhook.send(EVENT, { secret: null, headers: both })).status, 401);
+  assertEquals(calls.length, 1);
+});
+
+Deno.test("webhook accepts the previous secret during a rotation", async () => {
+  const { database, calls } = fakeDatabase();
+  assertEquals((await createWebhook({ database }).send(EVENT, { secret: PREVIOUS_SECRET })).status, 200);
+  assertEquals(
+    (await createWebhook({ database, secrets: SECRET }).send(EVENT, { secret: PREVIOUS_SECRET })).status,
+    401,
+  );
+  assertEquals(calls.length, 1);
+});
+
+Deno.test("webhook refuses without a look at the body or the database when the signature is not right", async () => {
+  const { database, calls } = fakeDatabase();
+  const webhook = createWebhook({ database });
+  const good = await hexOf(SECRET);
+  const headers: Record<string, string>[] = [
+    {},
+    { "x-payment-signature": "" },
+    { "x-payment-signature": good.toUpperCase() },
+    { "x-payment-signature": good.slice(1) },
+    { "x-payment-signature": `${good}, ${good}` },
+    { "x-payment-signature": await hexOf("another") },
+    { "x-signature": good },
+  ];
+  for (const header of headers) {
+    const response = await webhook.send(EVENT, { secret: null, headers: header });
+    assertEquals(response.status, 401);
+    assertEquals((await response.json()).error.code, "unauthorized");
+  }
+  // Not even whether it is JSON is told to somebody who cannot sign.
+  assertEquals((await webhook.send("{", { secret: "another" })).status, 401);
+  assertEquals(calls.length, 0);
+});
+
+Deno.test("webhook answers 400 to a signed body that is no event", async () => {
+  const { database, calls } = fakeDatabase();
+  for (const body of ["", "{", "[]", "null", '{"event":1}', "[".repeat(200_000)]) {
+    const response = await createWebhook({ database }).send(body);
+    assertEquals(response.status, 400, body.slice(0, 20));
+    const { error } = await response.json();
+    assertEquals([error.code, error.request_id], ["invalid_request", response.headers.get("x-request-id")]);
+  }
+  assertEquals(calls.length, 0);
+});
+
+Deno.test("webhook stops reading at 256 KiB, whatever length was declared", async () => {
+  const { database, calls } = fakeDatabase();
+  const webhook = createWebhook({ database });
+  const limit = 256 * 1024;
+  const padded = (length: number) => JSON.stringify(EVENT).padEnd(length, " ");
+  assertEquals((await webhook.send(padded(limit))).status, 200);
+  assertEquals((await webhook.send(padded(limit + 1))).status, 413);
+
+  let produced = 0;
+  const endless = new ReadableStream({
+    pull(controller) {
+      produced += 65_536;
+      controller.enqueue(new Uint8Array(65_536));
+    },
+  });
+  const request = new Request("http://127.0.0.1/api/payment/webhook", { method: "POST", body: endless });
+  assertEquals((await webhook.fetch(request)).status, 413);
+  assert(produced < 2 * limit, `${produced} bytes were read`);
+  assertEquals(calls.length, 1);
+});
+
+Deno.test("webhook without a secret answers 503, says so in the log and accepts nothing", async () => {
+  const { database, calls } = fakeDatabase();
+  const webhook = createWebhook({ database, secrets: " , " });
+  assertEquals((await webhook.send(EVENT)).status, 503);
+  assertEquals((await webhook.send(EVENT, { secret: null })).status, 503);
+  assertEquals(calls.length, 0);
+  assertStringIncludes(webhook.lines.join("\n"), "PAYMENT_WEBHOOK_SECRET is not set");
+});
+
+Deno.test("webhook answers 503 with Retry-After when the database cannot take the event", async () => {
+  const { database } = fakeDatabase(() => {
+    throw new AppError("unavailable", "no database", { headers: { "retry-after": "5" } });
+  });
+  const response = await createWebhook({ database }).send(EVENT);
+  assertEquals([response.status, response.headers.get("retry-after")], [503, "5"]);
+});
+
+Deno.test("webhook answers POST only, at each of its addresses", async () => {
+  const { database } = fakeDatabase();
+  const webhook = createWebhook({ database });
+  for (const path of ["/api/payment/webhook", "/payment-webhook", "/functions/v1/payment-webhook"]) {
+    for (const method of ["GET", "PUT", "DELETE", "OPTIONS"]) {
+      const response = await webhook.fetch(new Request(`http://127.0.0.1${path}`, { method }));
+      assertEquals([response.status, response.headers.get("allow")], [405, "POST"], `${method} ${path}`);
+    }
+    const post = new Request(`http://127.0.0.1${path}`, { method: "POST", body: "{}" });
+    assertEquals((await webhook.fetch(post)).status, 401);
+  }
+});
+
+Deno.test("webhook logs what became of an event, as an error when a person must act, and never the body", async () => {
+  const answers = [{ outcome: "applied", organization_id: "org_1" }, { outcome: "parked", reason: "unknown_plan" }];
+  const { database } = fakeDatabase(() => answers.shift());
+  const webhook = createWebhook({ database });
+  await webhook.send(EVENT);
+  await webhook.send(EVENT);
+  const events = webhook.lines.map((line) => JSON.parse(line)).filter(({ event }) => event === "payment_event");
+  assertEquals(events.map(({ level, outcome, reason }) => [level, outcome, reason]), [
+    ["info", "applied", undefined],
+    ["error", "parked", "unknown_plan"],
+  ]);
+  for (const secret of [SECRET, "customer@example.com", "sub_0000", await hexOf(SECRET)]) {
+    assertFalse(webhook.lines.join("\n").includes(secret), secret);
+  }
+});
