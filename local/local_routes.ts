@@ -46,9 +46,9 @@ export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOp
 
   app.get("/clock", (c) => c.json(time(clock)));
   app.post("/clock", async (c) => {
-    const body: { now?: unknown } = await c.req.json().catch(() => ({}));
-    const to = typeof body.now === "string" ? new Date(body.now) : null;
-    if (body.now === undefined || (to && Number.isNaN(to.getTime()))) {
+    const { now }: { now?: unknown } = await c.req.json().catch(() => ({}));
+    const to = now === null ? null : new Date(typeof now === "string" ? now : NaN);
+    if (to && Number.isNaN(to.getTime())) {
       return c.json({ error: 'Send {"now": "2026-12-01T08:00:00Z"}, or null for real time' }, 400);
     }
     clock.move(to);

@@ -1,0 +1,48 @@
+/** `@supabase/lite` on a database with the migrations applied, with its corrections or as it is shipped. */
+import { createPgliteConnection } from "@supabase/lite/pglite";
+import type { App } from "@supabase/lite";
+import { extensions, parsers, pgliteDatabase } from "../../local/database/pglite.ts";
+import type { SqlDatabase } from "../../local/database/sql.ts";
+import { createLiteApp } from "../../local/lite/app.ts";
+import { correctConnection } from "../../local/lite/corrections.ts";
+import { databaseTemplate, SETTINGS } from "./database.ts";
+
+export interface Lite {
+  app: App;
+  /** The same database beside lite. */
+  database: SqlDatabase;
+  /** Calls `public.<name>(args)` with the secret key, or with the token of a user. */
+  rpc(name: string, args?: unknown, token?: string): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** @param prepare SQL to run before lite looks at the schema. */
+export async function openLite({ corrected, prepare }: { corrected: boolean; prepare: string }): Promise<Lite> {
+  const loadDataDir = await databaseTemplate();
+  const connection = await createPgliteConnection({
+    url: "memory://",
+    pgliteOptions: { extensions, parsers, loadDataDir },
+  });
+  const database = await pgliteDatabase(connection.driver);
+  const app = createLiteApp(connection, SETTINGS);
+  await app.init();
+  await database.exec(prepare);
+  if (corrected) await correctConnection(connection);
+  return {
+    app,
+    database,
+    close: () => connection.close(),
+    rpc: async (name, args = {}, token) =>
+      await app.fetch(
+        new Request(`${SETTINGS.siteUrl}/rest/v1/rpc/${name}`, {
+          method: "POST",
+          headers: {
+            apikey: token ? SETTINGS.publishableKey : SETTINGS.secretKey,
+            "content-type": "application/json",
+            ...(token && { authorization: `Bearer ${token}` }),
+          },
+          body: JSON.stringify(args),
+        }),
+      ),
+  };
+}

@@ -1,0 +1,21 @@
+/** `deno task start` as a person or a script runs it, for what `startStack` does not show: messages, exit codes, signals. */
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs it until it ends by itself. */
+export async function runStart(...args: string[]): Promise<Ended> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "start", ...args],
+    cwd: ROOT,
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code, stdout: text(stdout), stderr: text(stderr) };
+}

@@ -1,0 +1,113 @@
+/** The command-line contract of `deno task start`; correction 7 (one stack a folder) is here too. */
+import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { join } from "node:path";
+import { startStack } from "../_support/stack.ts";
+import { runStart } from "../_support/start_command.ts";
+
+Deno.test("the embedded stack keeps its contract", async (t) => {
+  const stack = await startStack({ args: ["--no-demo"], env: { CRON_SECRET: "c".repeat(32) } });
+
+  await t.step("prints one line of JSON with everything that scripts rely on", () => {
+    const { pid, site_url, mcp_url, functions_url, supabase_url, mail_url, database_url } = stack;
+    assertMatch(site_url, /^http:\/\/127\.0\.0\.1:\d+$/);
+    assertEquals({ mcp_url, functions_url, supabase_url, mail_url, database_url }, {
+      mcp_url: `${site_url}/api/mcp`,
+      functions_url: `${site_url}/functions/v1`,
+      supabase_url: site_url,
+      mail_url: `${site_url}/local/mail`,
+      database_url: Deno.env.has("TEST_DATABASE_URL") ? database_url : null,
+    });
+    assert(pid > 0);
+    assertMatch(stack.publishable_key, /^sb_publishable_/);
+    assertMatch(stack.secret_key, /^sb_secret_/);
+    assert(stack.payment_webhook_secret.length >= 32);
+    assertEquals(stack.cron_secret, "c".repeat(32), "the environment goes before secrets.json");
+  });
+
+  await t.step("writes the same object where only its owner can read it", async () => {
+    const file = join(stack.folder, "running.json");
+    const { mode } = await Deno.stat(file);
+    assertEquals(mode! & 0o777, 0o600);
+    const { folder: _, readyMs: __, log: ___, stop: ____, kill: _____, restart: ______, ...printed } = stack;
+    assertEquals(JSON.parse(await Deno.readTextFile(file)), printed);
+    assertEquals((await Deno.stat(join(stack.folder, "secrets.json"))).mode! & 0o777, 0o600);
+  });
+
+  await t.step("listens on loopback only and is healthy", async () => {
+    const health = await fetch(`${stack.site_url}/local/health`);
+    assertEquals([health.status, await health.json()], [200, { ok: true }]);
+  });
+
+  await t.step("refuses a second stack on the same folder, by name, with exit code 1", async () => {
+    const second = await runStart("--port", "0", "--data", stack.folder);
+    assertEquals([second.code, second.stdout], [1, ""]);
+    assertMatch(second.stderr, new RegExp(`in use by another stack \\(${stack.site_url}, process ${stack.pid}\\)`));
+    assertEquals((await fetch(`${stack.site_url}/local/health`).then((response) => response.json())).ok, true);
+  });
+
+  await t.step("refuses a port in use", async () => {
+    const folder = await Deno.makeTempDir();
+    const second = await runStart("--port", new URL(stack.site_url).port, "--data", folder);
+    assertEquals(second.code, 1);
+    assertMatch(second.stderr, /port is in use; choose another with --port/);
+    await Deno.remove(folder, { recursive: true });
+  });
+
+  await t.step("ends on SIGTERM within 5 s with exit code 0 and takes running.json with it", async () => {
+    const startedAt = performance.now();
+    assertEquals(await stack.stop({ keep: true }), 0);
+    assert(performance.now() - startedAt < 5000);
+    const names = await Array.fromAsync(Deno.readDir(stack.folder), ({ name }) => name);
+    assert(!names.includes("running.json"));
+  });
+
+  await t.step("keeps its secrets, and makes new ones with --fresh", async () => {
+    const keyAfter = async (...args: string[]) => {
+      const again = await startStack({ empty: true, args: ["--no-demo", "--data", stack.folder, ...args] });
+      await again.stop();
+      return again.secret_key;
+    };
+    assertEquals(await keyAfter(), stack.secret_key);
+    if (!Deno.env.has("TEST_DATABASE_URL")) assertNotEquals(await keyAfter("--fresh"), stack.secret_key);
+  });
+  await Deno.remove(stack.folder, { recursive: true });
+});
+
+Deno.test("deno task start refuses what it does not understand, with exit code 1", async (t) => {
+  const cases: [args: string[], message: RegExp][] = [
+    [["--prot", "1"], /Unknown option '--prot'/],
+    [["--port", "x"], /--port x is not a port/],
+    [["--db", "mysql://x"], /neither "embedded" nor a postgres/],
+    [["--site-url", "nowhere"], /--site-url nowhere is not an address/],
+  ];
+  for (const [args, message] of cases) {
+    await t.step(args.join(" "), async () => {
+      const { code, stdout, stderr } = await runStart(...args);
+      assertEquals([code, stdout], [1, ""]);
+      assertMatch(stderr, message);
+      assertMatch(stderr, /--no-schedules/);
+    });
+  }
+});
+
+Deno.test("a folder of somebody else is neither used nor emptied", async () => {
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(join(folder, "thesis.txt"), "years of work");
+  for (const args of [[], ["--fresh"]]) {
+    const { code, stderr } = await runStart("--port", "0", "--data", folder, ...args);
+    assertEquals(code, 1);
+    assertMatch(stderr, /not empty and was not made by this stack/);
+  }
+  assertEquals(await Deno.readTextFile(join(folder, "thesis.txt")), "years of work");
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("a database that was being made when the stack was killed is made again", async () => {
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(join(folder, "expense-service-stack"), "");
+  await Deno.mkdir(join(folder, "postgres"));
+  await Deno.writeTextFile(join(folder, "postgres", "PG_VERSION"), "17\n");
+  const stack = await startStack({ empty: true, args: ["--no-demo", "--data", folder] });
+  assertEquals(await stack.stop(), 0);
+  await Deno.remove(folder, { recursive: true });
+});
