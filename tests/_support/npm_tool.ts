@@ -1,10 +1,19 @@
-/** Programs from npm packages that are no part of the project, each on the Node it asks for. */
+/** Programs from npm packages that are no part of the project, run on the Node they ask for, with nothing of the user's own. */
 
 const NODE = "node@22";
 
 export interface NpmTool {
-  /** A command that is ready to be spawned. */
-  command(args: string[], options?: Deno.CommandOptions): Deno.Command;
+  /** Where Node and the program are, for who spawns them. */
+  node: string;
+  script: string;
+  /**
+   * Runs it to its end.
+   * @param onAuthorization gets the authorization request that the program asks a person to open.
+   */
+  run(
+    args: string[],
+    options?: { env?: Record<string, string>; onAuthorization?: (url: string) => Promise<unknown> },
+  ): Promise<{ code: number; stdout: string; stderr: string }>;
 }
 
 /**
@@ -17,6 +26,45 @@ export async function npmTool(spec: string, bin: string): Promise<NpmTool> {
     stdin: "null",
   }).output();
   if (code !== 0) throw new Error(`npx could not install ${spec}: ${new TextDecoder().decode(stderr)}`);
-  const [node, script] = new TextDecoder().decode(stdout).trim().split("\n");
-  return { command: (args, options) => new Deno.Command(node!, { ...options, args: [script!, ...args] }) };
+  const [node, script] = new TextDecoder().decode(stdout).trim().split("\n") as [string, string];
+  return {
+    node,
+    script,
+    async run(args, { env, onAuthorization = () => Promise.resolve() } = {}) {
+      const child = new Deno.Command(node, {
+        args: [script, ...args],
+        env,
+        stdin: "null",
+        stdout: "piped",
+        stderr: "piped",
+      }).spawn();
+      const watch = watchForAuthorization(onAuthorization);
+      const [stdout, stderr, { code }] = await Promise.all([
+        collect(child.stdout, watch),
+        collect(child.stderr, watch),
+        child.status,
+      ]);
+      return { code, stdout, stderr };
+    },
+  };
+}
+
+/** A consumer of output that acts on the first authorization request in it, once its line is complete. */
+export function watchForAuthorization(act: (url: string) => Promise<unknown>): (output: string) => Promise<void> {
+  let isDone = false;
+  return async (output) => {
+    const url = /https?:\/\/\S+code_challenge=\S+(?=\s)/.exec(output)?.[0];
+    if (!url || isDone) return;
+    isDone = true;
+    await act(url);
+  };
+}
+
+async function collect(stream: ReadableStream<Uint8Array>, watch: (output: string) => Promise<void>): Promise<string> {
+  let output = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    output += text;
+    await watch(output);
+  }
+  return output;
 }

@@ -1,12 +1,9 @@
 /** `deno task test:conformance`: the official suite against a stack of its own; ends with 1 when a check fails that should not. */
-import { connect } from "../../local/demo/client.ts";
-import { decide } from "../../local/demo/consent.ts";
 import { npmTool } from "../_support/npm_tool.ts";
-import { signIn, startStack } from "../_support/stack.ts";
+import { startStack } from "../_support/stack.ts";
+import { connectFor, follow, newPerson } from "../e2e/person.ts";
 import { startBearerProxy } from "./bearer_proxy.ts";
 import { AUTHORIZATION_SCENARIOS, type Scenario, SERVER_SCENARIOS, SUITE } from "./scenarios.ts";
-
-const EMAIL = "conformance@example.com";
 
 interface Check {
   id: string;
@@ -22,12 +19,10 @@ const results = await Deno.makeTempDir({ prefix: "conformance-" });
 let failures = 0;
 
 try {
-  await signIn(stack, EMAIL);
-  const press = (authorizationUrl: string | URL) => decide(stack, { authorizationUrl, person: { email: EMAIL } });
-
-  const { client, provider } = await connect(stack.mcp_url, { clientName: "Conformance suite", decide: press });
+  const person = await newPerson(stack, "conformance@example.com");
+  const { client, tokens } = await connectFor(person, stack.mcp_url);
   await client.close();
-  const proxy = startBearerProxy(stack.mcp_url, provider.tokens()!.access_token);
+  const proxy = startBearerProxy(stack.mcp_url, tokens().access_token);
   for (const scenario of SERVER_SCENARIOS) {
     failures += report(scenario, await run(["server", "--url", proxy.url, "--scenario", scenario.name]));
   }
@@ -40,8 +35,7 @@ try {
   ];
   // One run for both: the second scenario reads the document that the first one found.
   const checks = await run(args, async (authorizationUrl) => {
-    const callback = await press(authorizationUrl);
-    await (await fetch(callback)).body?.cancel();
+    await follow(await person.decide(authorizationUrl));
   });
   for (const scenario of AUTHORIZATION_SCENARIOS) {
     failures += report(scenario, checks.filter(({ id }) => scenario.name.startsWith(id)));
@@ -53,25 +47,15 @@ try {
 print(failures === 0 ? "\nEverything that applies passes." : `\n${failures} checks failed.`);
 Deno.exit(failures === 0 ? 0 : 1);
 
-/** Runs the suite and reads what it wrote; `onUrl` gets the authorization request that it asks a person to open. */
-async function run(args: string[], onUrl?: (url: string) => Promise<void>): Promise<Check[]> {
+/** Runs the suite and reads what it wrote; `onAuthorization` gets the request that it asks a person to open. */
+async function run(args: string[], onAuthorization?: (url: string) => Promise<void>): Promise<Check[]> {
   const folder = await Deno.makeTempDir({ dir: results });
-  const child = suite.command([...args, "--output-dir", folder], { stdout: "piped", stderr: "null" }).spawn();
-  let output = "";
-  let isAsked = false;
-  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-    output += text;
-    const url = /^https?:\S+code_challenge=\S+$/m.exec(output)?.[0];
-    if (!url || isAsked || !onUrl) continue;
-    isAsked = true;
-    await onUrl(url);
-  }
-  await child.status;
+  const { stdout } = await suite.run([...args, "--output-dir", folder], { onAuthorization });
   const checks: Check[] = [];
   for await (const { name } of Deno.readDir(folder)) {
     checks.push(...JSON.parse(await Deno.readTextFile(`${folder}/${name}/checks.json`)));
   }
-  if (checks.length === 0) throw new Error(`The suite checked nothing:\n${output}`);
+  if (checks.length === 0) throw new Error(`The suite checked nothing:\n${stdout}`);
   return checks;
 }
 

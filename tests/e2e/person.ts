@@ -32,3 +32,8 @@ export async function connectFor(person: Person, mcpUrl: string) {
     },
   };
 }
+
+/** What the browser would do last: load the client's redirect URI, where a program waits for its answer. */
+export async function follow(callback: URL): Promise<void> {
+  await (await fetch(callback)).body?.cancel();
+}
