@@ -129,16 +129,16 @@ comment on function app.preview_tool is 'What a tool would do (dry_run); writes 
 create function app.perform_once(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
-  key constant text := arguments ->> 'idempotency_key';
-  arguments_hash constant bytea := sha256(convert_to(arguments::text, 'UTF8'));
+  own_key constant text := arguments ->> 'idempotency_key';
+  own_hash constant bytea := sha256(convert_to(arguments::text, 'UTF8'));
   earlier app.idempotency_keys;
   result jsonb;
 begin
   select * into earlier from app.idempotency_keys as k
-  where k.organization_id = context.organization_id and k.actor_id = context.actor_id and k.tool = perform_once.tool and k.key = perform_once.key
+  where k.organization_id = context.organization_id and k.actor_id = context.actor_id and k.tool = perform_once.tool and k.key = own_key
     and k.expires_at > context.at;
   if found then
-    if earlier.arguments_hash <> arguments_hash then
+    if earlier.arguments_hash <> own_hash then
       perform app.fail(
         'idempotency_conflict', 'This idempotency_key was already used for a different request in the last 24 hours, so nothing was written.',
         'idempotency_key', 'Use a new key for a new request, or leave it out.'
@@ -148,8 +148,8 @@ begin
   end if;
   result := app.perform_tool(context, tool, arguments);
   insert into app.idempotency_keys as k (organization_id, actor_id, tool, key, arguments_hash, result, expires_at)
-  values (context.organization_id, context.actor_id, tool, key, arguments_hash, result, context.at + interval '24 hours')
-  on conflict (organization_id, actor_id, tool, key) do update
+  values (context.organization_id, context.actor_id, tool, own_key, own_hash, result, context.at + interval '24 hours')
+  on conflict on constraint idempotency_keys_pkey do update
     set arguments_hash = excluded.arguments_hash, result = excluded.result, expires_at = excluded.expires_at;
   return result;
 end
