@@ -1,4 +1,5 @@
 /** What the authorization server asks of the database: one call a request. Times are instants, hashes lower-case hex SHA-256. */
+import { AppError } from "../errors.ts";
 import type { Database } from "./client.ts";
 
 export interface StoredClient {
@@ -46,11 +47,18 @@ export type Revocation =
 
 export type OAuthStore = ReturnType<typeof createOAuthStore>;
 
-/** Every method throws what `Database.call` throws. */
+/** Every method throws what `Database.call` throws, and `unavailable` on an answer that cannot be one: nobody may lose a login over nonsense. */
 export function createOAuthStore(database: Database) {
+  async function call<Result extends object>(name: string, args: Record<string, unknown>): Promise<Result> {
+    const answer = await database.call<Result | null>(name, args);
+    if (typeof answer === "object" && answer !== null) return answer;
+    throw new AppError("unavailable", "The service cannot reach its database. Try again in a moment.", {
+      cause: new Error(`${name} answered with ${answer === null ? "null" : typeof answer}`),
+    });
+  }
   return {
     registerClient: (client: { clientId: string; clientName: string; redirectUris: readonly string[]; at: Date }) =>
-      database.call<{ outcome: "registered" }>("register_client", {
+      call<{ outcome: "registered" }>("register_client", {
         client_id: client.clientId,
         client_name: client.clientName,
         redirect_uris: client.redirectUris,
@@ -58,16 +66,16 @@ export function createOAuthStore(database: Database) {
       }),
 
     findClient: (clientId: string) =>
-      database.call<{ outcome: "found" | "unknown_client" }>("find_client", { client_id: clientId }),
+      call<{ outcome: "found" | "unknown_client" }>("find_client", { client_id: clientId }),
 
     /** @param userId null when nobody is signed in. */
     openConsent: ({ clientId, userId, at }: { clientId: string; userId: string | null; at: Date }) =>
-      database.call<OpenedConsent>("open_consent", { client_id: clientId, user_id: userId, at }),
+      call<OpenedConsent>("open_consent", { client_id: clientId, user_id: userId, at }),
 
     approveConsent: (
       consent: { id: string; clientId: string; userId: string; organizationId: string; at: Date },
     ) =>
-      database.call<Approval>("approve_consent", {
+      call<Approval>("approve_consent", {
         consent_id: consent.id,
         client_id: consent.clientId,
         user_id: consent.userId,
@@ -88,7 +96,7 @@ export function createOAuthStore(database: Database) {
       refreshTokenHash: string;
       at: Date;
     }) =>
-      database.call<Redemption>("redeem_authorization_code", {
+      call<Redemption>("redeem_authorization_code", {
         code_id: code.id,
         code_expires_at: code.expiresAt,
         client_id: code.clientId,
@@ -102,7 +110,7 @@ export function createOAuthStore(database: Database) {
       }),
 
     countWrongVerifier: (code: { id: string; expiresAt: Date; clientId: string }) =>
-      database.call<{ outcome: "counted" | "unknown_client" }>("count_wrong_verifier", {
+      call<{ outcome: "counted" | "unknown_client" }>("count_wrong_verifier", {
         code_id: code.id,
         code_expires_at: code.expiresAt,
         client_id: code.clientId,
@@ -116,7 +124,7 @@ export function createOAuthStore(database: Database) {
       accessTokenHash: string;
       at: Date;
     }) =>
-      database.call<Rotation>("rotate_refresh_token", {
+      call<Rotation>("rotate_refresh_token", {
         token_hash: rotation.tokenHash,
         client_id: rotation.clientId,
         successor_hash: rotation.successorHash,
@@ -125,7 +133,7 @@ export function createOAuthStore(database: Database) {
       }),
 
     revokeToken: ({ tokenHash, clientId, at }: { tokenHash: string; clientId: string; at: Date }) =>
-      database.call<Revocation>("revoke_token", { token_hash: tokenHash, client_id: clientId, at }),
+      call<Revocation>("revoke_token", { token_hash: tokenHash, client_id: clientId, at }),
 
     /** Resolves when the database answers. */
     ping: () => database.call<boolean>("ping", {}),

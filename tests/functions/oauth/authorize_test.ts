@@ -1,0 +1,187 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { openDatabase } from "../../_support/database.ts";
+import {
+  answerOf,
+  authorizationQuery,
+  CALLBACK,
+  CHALLENGE,
+  createHarness,
+  createPerson,
+  type Fields,
+  over,
+  type Person,
+  registerClient,
+  RESOURCE,
+  SITE,
+} from "./harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+const person = await createPerson(database, "authorize@example.com", ["free", "pro", "team"]);
+const harness = createHarness(over(database));
+const clientId = await registerClient(harness);
+
+/** The answer to a request, with what must be true of every page and redirect. */
+async function ask(more: Fields = {}, visitor: Person | null = person) {
+  const response = await harness.get(authorizationQuery(clientId, more), visitor);
+  const text = await response.text();
+  const location = response.headers.get("location");
+  assertEquals(response.headers.get("cache-control"), "no-store");
+  assertEquals(response.headers.get("referrer-policy"), "no-referrer");
+  assertEquals(response.headers.get("access-control-allow-origin"), null);
+  return { status: response.status, text, location, response };
+}
+
+Deno.test("a person who is signed in sees what is asked, by one database call", async () => {
+  harness.calls.length = 0;
+  const { status, text, response } = await ask({ scope: "openid offline_access", resource: `${RESOURCE}/` });
+  assertEquals([status, harness.calls], [200, ["open_consent"]]);
+  for (const [index, plan] of ["free", "pro", "team"].entries()) {
+    assertStringIncludes(text, `name="organization_id" value="${person.organizations[index]}"`);
+    assertStringIncludes(text, `${plan} of authorize@example.com`);
+  }
+  assertMatch(text, new RegExp(`value="${person.organizations[0]}"[^>]* disabled=""`));
+  assertMatch(text, new RegExp(`value="${person.organizations[1]}"[^>]* checked=""`));
+  assertStringIncludes(text, "needs the Pro plan");
+  for (const action of ["approve", "deny"]) assertStringIncludes(text, `name="action" value="${action}"`);
+  assertEquals(response.headers.get("x-frame-options"), "DENY");
+  assertEquals(response.headers.get("cross-origin-opener-policy"), "same-origin");
+  const policy = response.headers.get("content-security-policy")!;
+  assertStringIncludes(policy, "form-action 'self' http://localhost:54123");
+  assertStringIncludes(policy, "frame-ancestors 'none'");
+  assertStringIncludes(policy, "default-src 'none'");
+});
+
+Deno.test("the page says where the answer goes, and warns of what cannot be checked", async () => {
+  const shown = async (client_name: string, redirect_uri: string) => {
+    const id = await registerClient(harness, { client_name, redirect_uris: [redirect_uri] });
+    const response = await harness.get(authorizationQuery(id, { redirect_uri }), person);
+    const policy = response.headers.get("content-security-policy")!;
+    return { text: (await response.text()).replaceAll(/<[^>]+>/g, ""), policy };
+  };
+  const hosted = await shown("Claude", "https://claude.ai/api/mcp/auth_callback");
+  assertStringIncludes(hosted.text, "Claude wants to use your expenses");
+  assertStringIncludes(hosted.text, "self-registered, unverified");
+  assertStringIncludes(hosted.text, "sends you back to claude.ai");
+  assertEquals(hosted.text.includes("cannot tell"), false);
+  assertStringIncludes(hosted.policy, "form-action 'self' https://claude.ai;");
+
+  const borrowed = await shown("Claude", "https://evil.example/cb");
+  assertStringIncludes(borrowed.text, "we cannot tell whether evil.example belongs to it");
+  const local = await shown("Claude Code", "http://127.0.0.1:9/callback");
+  assertStringIncludes(local.text, "an app on this computer (127.0.0.1)");
+  const scheme = await shown("Cursor", "cursor://anysphere.cursor-mcp/oauth/callback");
+  assertStringIncludes(scheme.text, "opens the app Cursor");
+  assertStringIncludes(scheme.text, "Any app on this device can claim to be Cursor");
+  assertStringIncludes(scheme.policy, "form-action 'self' cursor:;");
+});
+
+Deno.test("a hostile name stays a name", async () => {
+  const client_name = `<script>alert(1)</script>\u202e"onload=x ${"very ".repeat(40)}`;
+  const id = await registerClient(harness, { client_name });
+  const text = await (await harness.get(authorizationQuery(id), person)).text();
+  assertEquals(text.includes("<script>alert"), false);
+  assertEquals(text.includes("\u202e"), false);
+  assertStringIncludes(text, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;onload=x very");
+  assertEquals(text.includes("very ".repeat(20)), false);
+});
+
+Deno.test("until client and redirect URI are verified, there is a page and no redirect", async () => {
+  const requests: Fields[] = [
+    { client_id: undefined },
+    { client_id: "client_gone" },
+    { client_id: "\u0000" },
+    { client_id: "https://unknown.example/client.json" },
+    { redirect_uri: undefined },
+    { redirect_uri: "" },
+    { redirect_uri: "https://evil.example/" },
+    { redirect_uri: `${CALLBACK}/` },
+    { redirect_uri: "http://127.0.0.1:54123/callback" },
+    { redirect_uri: "javascript:alert(1)" },
+    { redirect_uri: `${CALLBACK}#x` },
+  ];
+  for (const visitor of [person, null]) {
+    for (const request of requests) {
+      const { status, location, text, response } = await ask(request, visitor);
+      assertEquals([status, location], [400, null]);
+      assertStringIncludes(response.headers.get("content-type")!, "text/html");
+      assertStringIncludes(text, "Nothing was connected.");
+      assertEquals(text.includes("evil.example"), false);
+    }
+  }
+});
+
+Deno.test("a parameter that is there twice is refused on a page", async () => {
+  for (const name of ["client_id", "redirect_uri", "state", "resource", "code_challenge", "scope", "prompt"]) {
+    const response = await harness.get(`${authorizationQuery(clientId, { [name]: "a" })}&${name}=b`, person);
+    assertEquals([response.status, response.headers.get("location")], [400, null]);
+    await response.body?.cancel();
+  }
+});
+
+Deno.test("what is wrong with the rest is told to the client, with issuer and state", async () => {
+  const refused: [Fields, string][] = [
+    [{ response_type: "token" }, "unsupported_response_type"],
+    [{ response_mode: "fragment" }, "invalid_request"],
+    [{ response_mode: "form_post" }, "invalid_request"],
+    [{ request: "eyJ" }, "request_not_supported"],
+    [{ request_uri: "https://evil.example/" }, "request_not_supported"],
+    [{ code_challenge: undefined }, "invalid_request"],
+    [{ code_challenge: CHALLENGE.slice(1) }, "invalid_request"],
+    [{ code_challenge_method: "plain" }, "invalid_request"],
+    [{ resource: "https://other.example/mcp" }, "invalid_target"],
+    [{ prompt: "none" }, "consent_required"],
+  ];
+  for (const [request, error] of refused) {
+    const { status, response, location } = await ask(request);
+    const { error_description, ...answer } = answerOf(response);
+    assertEquals([status, answer], [302, { error, state: "xyz", iss: SITE }]);
+    assertEquals(typeof error_description, "string");
+    assertEquals(location!.startsWith(`${CALLBACK}?`), true);
+  }
+});
+
+Deno.test("state comes back exactly as it was, and not at all when there was none", async () => {
+  for (const state of ["\r\nSet-Cookie: x=1", "a+b c&code=1#x", "é😀\u202e", "%2e", "x".repeat(2048)]) {
+    assertEquals(answerOf((await ask({ state, prompt: "none" })).response).state, state);
+  }
+  assertEquals("state" in answerOf((await ask({ state: undefined, prompt: "none" })).response), false);
+  const { error, state } = answerOf((await ask({ state: "x".repeat(2049) })).response);
+  assertEquals([error, state], ["invalid_request", undefined]);
+});
+
+Deno.test("a stranger signs in first and comes back to the same request", async () => {
+  const { status, location } = await ask({ state: "a/b?c", scope: "openid" }, null);
+  assertEquals(status, 302);
+  assertMatch(location!, /^\/login\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
+  const next = new URL(location!, SITE).searchParams.get("next")!;
+  assertEquals(Object.fromEntries(new URL(next, SITE).searchParams), {
+    client_id: clientId,
+    redirect_uri: CALLBACK,
+    code_challenge: CHALLENGE,
+    state: "a/b?c",
+    scope: "openid",
+  });
+  assertEquals(answerOf((await ask({ prompt: "none" }, null)).response).error, "login_required");
+});
+
+Deno.test("a person without a country or an organization is asked for it first", async () => {
+  const newcomer = { id: crypto.randomUUID(), email: "newcomer@example.com" };
+  const homeless = await createPerson(database, "homeless@example.com", []);
+  for (const visitor of [newcomer, homeless]) {
+    const { status, location } = await ask({}, visitor);
+    assertEquals(status, 302);
+    assertMatch(location!, /^\/onboarding\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
+  }
+});
+
+Deno.test("the consent address answers nothing but GET, HEAD and POST", async () => {
+  for (const method of ["PUT", "OPTIONS", "DELETE"]) {
+    const response = await harness.request("/api/oauth/authorize", { method });
+    assertEquals([response.status, response.headers.get("allow")], [405, "GET, HEAD, POST"]);
+    assertEquals(response.headers.get("access-control-allow-origin"), null);
+    await response.body?.cancel();
+  }
+  const head = await harness.request(authorizationQuery(clientId), { method: "HEAD" });
+  assertEquals([head.status, await head.text()], [302, ""]);
+});

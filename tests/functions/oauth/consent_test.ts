@@ -1,0 +1,187 @@
+import { assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
+import { openDatabase } from "../../_support/database.ts";
+import {
+  answerOf,
+  authorizationQuery,
+  CALLBACK,
+  consentOf,
+  createHarness,
+  createPerson,
+  exchangeFields,
+  type Fields,
+  over,
+  type Person,
+  registerClient,
+  SITE,
+} from "./harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+const person = await createPerson(database, "consent@example.com", ["pro", "team", "free"]);
+const [pro, team, free] = person.organizations as [string, string, string];
+const stranger = await createPerson(database, "other@example.com", ["pro"]);
+
+/** A fresh page, and a way to answer it. */
+async function start(request: Fields = {}) {
+  const harness = createHarness(over(database));
+  const clientId = await registerClient(harness);
+  const page = await (await harness.get(authorizationQuery(clientId, request), person)).text();
+  harness.calls.length = 0;
+  const decide = (fields: Fields, visitor: Person | null = person, headers: Record<string, string> = {}) =>
+    harness.decide(page, fields, visitor, headers);
+  const allow = (fields: Fields = {}) => decide({ action: "approve", organization_id: pro, ...fields });
+  return { harness, clientId, page, decide, allow };
+}
+
+/** Asserts that nobody was sent anywhere, and why the page says so. */
+async function assertPage(response: Response, status: number, words: string) {
+  assertEquals([response.status, response.headers.get("location")], [status, null]);
+  assertEquals(response.headers.get("cache-control"), "no-store");
+  assertStringIncludes(await response.text(), words);
+}
+
+Deno.test("Allow sends the browser back with code, state and issuer, by one database call", async () => {
+  const { harness, allow } = await start();
+  const response = await allow();
+  assertEquals([response.status, harness.calls], [303, ["approve_consent"]]);
+  assertEquals(response.headers.get("location")!.startsWith(`${CALLBACK}?`), true);
+  const { code, ...rest } = answerOf(response);
+  assertEquals([typeof code, rest], ["string", { state: "xyz", iss: SITE }]);
+});
+
+Deno.test("Deny sends the browser back with access_denied, whatever organization was chosen", async () => {
+  const { harness, decide } = await start({ state: undefined });
+  const response = await decide({ action: "deny", organization_id: "org_nonsense" });
+  const { error_description: _, ...answer } = answerOf(response);
+  assertEquals([response.status, answer, harness.calls], [303, { error: "access_denied", iss: SITE }, []]);
+});
+
+Deno.test("pressing Allow twice within half a minute gives the same redirect, also for another organization", async () => {
+  const { harness, allow } = await start();
+  const first = (await allow()).headers.get("location");
+  harness.later(30);
+  assertEquals((await allow({ organization_id: team })).headers.get("location"), first);
+  harness.later(1);
+  await assertPage(await allow(), 400, "You have already answered");
+});
+
+Deno.test("pressing Allow again after the client used the code is a page", async () => {
+  const { harness, clientId, allow } = await start();
+  const { code } = answerOf(await allow());
+  assertEquals((await harness.post("token", exchangeFields(clientId, code!))).status, 200);
+  await assertPage(await allow(), 400, "You have already answered");
+});
+
+Deno.test("the code is good for ten minutes from Allow, however long the page was open", async () => {
+  const { harness, clientId, allow } = await start();
+  harness.later(590);
+  const { code } = answerOf(await allow());
+  harness.later(590);
+  assertEquals((await harness.post("token", exchangeFields(clientId, code!))).status, 200);
+});
+
+Deno.test("two pages lead to two codes", async () => {
+  const { harness, clientId, allow } = await start();
+  const again = await (await harness.get(authorizationQuery(clientId), person)).text();
+  const other = await harness.decide(again, { action: "approve", organization_id: pro }, person);
+  assertNotEquals(answerOf(other).code, answerOf(await allow()).code);
+});
+
+Deno.test("an answer from another site, or from something that is no browser, does nothing", async () => {
+  const { harness, decide } = await start();
+  const elsewhere: Record<string, string>[] = [
+    { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
+    { origin: "https://evil.example", "sec-fetch-site": "same-origin" },
+    { origin: "null", "sec-fetch-site": "cross-site" },
+    { origin: SITE, "sec-fetch-site": "same-site" },
+    { origin: "null", "sec-fetch-site": "" },
+    { origin: "", "sec-fetch-site": "" },
+    { origin: `${SITE}.evil.example`, "sec-fetch-site": "" },
+  ];
+  for (const headers of elsewhere) {
+    await assertPage(
+      await decide({ action: "approve", organization_id: pro }, person, headers),
+      403,
+      "another website",
+    );
+  }
+  assertEquals(harness.calls, []);
+  // Browsers of before Sec-Fetch-Site say at least the origin.
+  const older = await decide({ action: "approve", organization_id: pro }, person, {
+    origin: SITE,
+    "sec-fetch-site": "",
+  });
+  assertEquals(older.status, 303);
+});
+
+Deno.test("a page that was shown to somebody else, altered, made up or left open too long does nothing", async () => {
+  const { harness, page, decide, allow } = await start();
+  await assertPage(
+    await decide({ action: "approve", organization_id: stranger.organizations[0] }, stranger),
+    403,
+    "Somebody else",
+  );
+  const token = consentOf(page);
+  const [body, signature] = token.split(".");
+  const altered = btoa(atob(body!).replace("54123", "54124")).replaceAll("=", "");
+  for (const consent of [undefined, "", "x.y", `${altered}.${signature}`, `${token}x`]) {
+    await assertPage(await allow({ consent }), 400, "That page was not complete");
+  }
+  harness.later(600);
+  await assertPage(await allow(), 400, "open for too long");
+  assertEquals(harness.calls, []);
+});
+
+Deno.test("whoever signed out meanwhile signs in and is asked again", async () => {
+  const { decide } = await start();
+  const response = await decide({ action: "approve", organization_id: pro }, null);
+  assertEquals(response.status, 303);
+  assertMatch(response.headers.get("location")!, /^\/login\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
+});
+
+Deno.test("an organization of somebody else, without the feature, or none at all is refused on a page", async () => {
+  const { harness, allow } = await start();
+  await assertPage(await allow({ organization_id: stranger.organizations[0] }), 403, "not a member");
+  await assertPage(await allow({ organization_id: "org_' or true" }), 403, "not a member");
+  await assertPage(await allow({ organization_id: free }), 403, "needs the Pro plan");
+  await assertPage(await allow({ organization_id: undefined }), 400, "Which organization?");
+  await assertPage(await allow({ action: "whatever" }), 400, "did not say Allow or Deny");
+  assertEquals((await allow()).status, 303);
+  assertEquals(harness.calls.length, 3);
+});
+
+Deno.test("a feature that was lost between page and answer counts", async () => {
+  const { allow } = await start();
+  await database.query("update identity.organizations set plan = 'free' where id = $1", [team]);
+  await assertPage(await allow({ organization_id: team }), 403, "needs the Pro plan");
+  await database.query("update identity.organizations set plan = 'team' where id = $1", [team]);
+});
+
+Deno.test("the consent address takes small forms only", async () => {
+  const { harness, allow } = await start();
+  await assertPage(await allow({ padding: "x".repeat(16 * 1024) }), 413, "too much");
+  const json = await harness.request("/api/oauth/authorize", {
+    method: "POST",
+    body: "{}",
+    headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+  });
+  await assertPage(json, 415, "forms only");
+});
+
+Deno.test("no code, token, verifier or state reaches the log", async () => {
+  const { harness, clientId, page, allow } = await start({ state: "canary-state" });
+  const { code } = answerOf(await allow());
+  const tokens = await (await harness.post("token", exchangeFields(clientId, code!))).json();
+  await harness.post("token", exchangeFields(clientId, code!));
+  const log = harness.log.join("\n");
+  const secrets = [code!, consentOf(page), tokens.access_token, tokens.refresh_token, "canary-state"];
+  assertEquals(secrets.filter((secret) => log.includes(secret)), []);
+  const rows = JSON.stringify([
+    await database.query("select * from identity.audit_events"),
+    await database.query("select * from oauth.grants"),
+    await database.query("select * from oauth.tokens"),
+    await database.query("select * from oauth.used_codes"),
+    await database.query("select * from oauth.consents"),
+  ]);
+  assertEquals(secrets.filter((secret) => rows.includes(secret)), []);
+});

@@ -1,0 +1,218 @@
+/** The authorization server over a real database and a stand-in for the identity provider, and a client to drive it with. */
+import { encodeBase64Url } from "@std/encoding/base64url";
+import { createOAuthApp } from "../../../functions/oauth/app.ts";
+import { type Config, readConfig } from "../../../shared/config.ts";
+import type { Database } from "../../../shared/db/client.ts";
+import { createLog } from "../../../shared/log.ts";
+import type { TestDatabase } from "../../_support/database.ts";
+
+export const SITE = "https://expenses.example";
+export const RESOURCE = `${SITE}/api/mcp`;
+export const START = new Date("2026-11-20T10:00:00Z");
+export const CALLBACK = "http://localhost:54123/callback";
+// RFC 7636 appendix B.
+export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+export const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+export interface Person {
+  id: string;
+  email: string;
+}
+
+export type Fields = Record<string, string | undefined>;
+// deno-lint-ignore no-explicit-any -- answers are looked at field by field
+export type Json = any;
+
+export type Harness = ReturnType<typeof createHarness>;
+
+/** @param calls gets the name of every database call; @param config overrides. */
+export function createHarness(database: Database, config: Partial<Config> = {}) {
+  const calls: string[] = [];
+  const log: string[] = [];
+  const clock = { now: START };
+  const identityProvider = { isDown: false };
+  const app = createOAuthApp({
+    config: {
+      ...readConfig({
+        NEXT_PUBLIC_SITE_URL: SITE,
+        SUPABASE_URL: "https://ref.supabase.example",
+        SUPABASE_PUBLISHABLE_KEYS: "sb_publishable_test",
+        OAUTH_CODE_SECRET: "a-secret-of-more-than-thirty-two-bytes",
+      }, []),
+      ...config,
+    },
+    database: {
+      call: (name, args) => {
+        calls.push(name);
+        return database.call(name, args);
+      },
+    },
+    clock: () => clock.now,
+    log: createLog((line) => log.push(line)),
+    fetch: (input, init) => {
+      if (identityProvider.isDown) return Promise.resolve(new Response("down", { status: 503 }));
+      const path = new URL(input instanceof Request ? input.url : input).pathname;
+      const bearer = new Headers(init?.headers).get("authorization")?.slice("Bearer ".length);
+      if (path !== "/auth/v1/user" || !bearer) throw new Error(`unexpected ${path}`);
+      return Promise.resolve(Response.json(JSON.parse(atob(bearer))));
+    },
+  });
+
+  const request = async (path: string, init: RequestInit = {}) => await app.request(new URL(path, SITE).href, init);
+  const form = (fields: Fields) =>
+    new URLSearchParams(Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined));
+
+  return {
+    app,
+    calls,
+    log,
+    clock,
+    identityProvider,
+    request,
+    later: (seconds: number) => void (clock.now = new Date(clock.now.getTime() + seconds * 1000)),
+
+    /** A page of the browser in which `person` is signed in. */
+    get: (path: string, person: Person | null) =>
+      request(path, { headers: person ? { cookie: sessionOf(person) } : {} }),
+
+    /** Answers a consent page as a browser does. */
+    decide: (page: string, fields: Fields, person: Person | null, headers: Record<string, string> = {}) =>
+      request("/api/oauth/authorize", {
+        method: "POST",
+        body: form({ consent: consentOf(page), ...fields }),
+        headers: {
+          origin: "null",
+          "sec-fetch-site": "same-origin",
+          ...(person && { cookie: sessionOf(person) }),
+          ...headers,
+        },
+      }),
+
+    post: (endpoint: "token" | "revoke", fields: Fields) =>
+      request(`/api/oauth/${endpoint}`, { method: "POST", body: form(fields) }),
+
+    register: (metadata: unknown) =>
+      request("/api/oauth/register", {
+        method: "POST",
+        body: JSON.stringify(metadata),
+        headers: { "content-type": "application/json" },
+      }),
+  };
+}
+
+/** The database of a test as the functions see it. */
+export const over = (database: TestDatabase): Database => ({
+  call: <Result>(name: string, args: Record<string, unknown>) => database.asService<Result>(name, args),
+});
+
+/** A person who owns an organization on each plan given, in that order. */
+export async function createPerson(
+  database: TestDatabase,
+  email: string,
+  plans: readonly ("free" | "pro" | "team")[],
+): Promise<Person & { organizations: string[] }> {
+  const id = crypto.randomUUID();
+  const organizations = plans.map((plan) => `org_${plan}${id.slice(0, 8)}`);
+  await database.query("insert into auth.users (id, email) values ($1, $2)", [id, email]);
+  await database.query("insert into identity.profiles (user_id, email, country) values ($1, $2, 'NL')", [id, email]);
+  for (const [index, organization] of organizations.entries()) {
+    await database.query(
+      "insert into identity.organizations (id, name, base_currency, plan, owner_id) values ($1, $2, 'EUR', $3, $4)",
+      [organization, `${plans[index]} of ${email}`, plans[index], id],
+    );
+    await database.query(
+      "insert into identity.memberships (organization_id, user_id, role, created_at) values ($1, $2, 'owner', $3)",
+      [organization, id, new Date(START.getTime() + index)],
+    );
+  }
+  return { id, email, organizations };
+}
+
+/** A session cookie as the identity provider's client library keeps it, valid by real time. */
+export function sessionOf({ id, email }: Person): string {
+  const session = {
+    access_token: btoa(JSON.stringify({ id, email })),
+    refresh_token: "r",
+    token_type: "bearer",
+    expires_in: 3600,
+    expires_at: Math.floor(Date.now() / 1000) + 3600,
+    user: { id, email },
+  };
+  return `__Host-session=base64-${encodeBase64Url(JSON.stringify(session))}`;
+}
+
+/** The signed statement inside a consent page. */
+export const consentOf = (page: string): string => /name="consent" value="([^"]+)"/.exec(page)?.[1] ?? "";
+
+/** The parameters that a redirect carries to the client. */
+export function answerOf(response: Response): Record<string, string> {
+  return Object.fromEntries(new URL(response.headers.get("location")!).searchParams);
+}
+
+export function authorizationQuery(clientId: string, more: Fields = {}): string {
+  const query = { client_id: clientId, redirect_uri: CALLBACK, code_challenge: CHALLENGE, state: "xyz", ...more };
+  const sent = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return `/api/oauth/authorize?${new URLSearchParams(sent)}`;
+}
+
+/** A registered client's id. */
+export async function registerClient(harness: Harness, metadata: Record<string, unknown> = {}): Promise<string> {
+  const response = await harness.register({ client_name: "Tester", redirect_uris: [CALLBACK], ...metadata });
+  return (await response.json()).client_id;
+}
+
+/** Goes through consent and answers with the code. */
+export async function obtainCode(
+  harness: Harness,
+  { clientId, person, organizationId }: {
+    clientId: string;
+    person: Person & { organizations: string[] };
+    organizationId?: string;
+  },
+): Promise<string> {
+  const page = await (await harness.get(authorizationQuery(clientId), person)).text();
+  const fields = { action: "approve", organization_id: organizationId ?? person.organizations[0] };
+  return answerOf(await harness.decide(page, fields, person)).code!;
+}
+
+export const exchangeFields = (clientId: string, code: string, more: Fields = {}): Fields => ({
+  grant_type: "authorization_code",
+  client_id: clientId,
+  code,
+  code_verifier: VERIFIER,
+  redirect_uri: CALLBACK,
+  ...more,
+});
+
+export const refreshFields = (clientId: string, refreshToken: string, more: Fields = {}): Fields => ({
+  grant_type: "refresh_token",
+  client_id: clientId,
+  refresh_token: refreshToken,
+  ...more,
+});
+
+export interface Tokens {
+  access_token: string;
+  refresh_token: string;
+  expires_in: number;
+}
+
+/** The whole flow: a connected client's tokens. */
+export async function connect(
+  harness: Harness,
+  options: { clientId: string; person: Person & { organizations: string[] }; organizationId?: string },
+): Promise<Tokens> {
+  const code = await obtainCode(harness, options);
+  const response = await harness.post("token", exchangeFields(options.clientId, code));
+  if (response.status !== 200) throw new Error(`code exchange: ${response.status} ${await response.text()}`);
+  return await response.json();
+}
+
+/** What the connector's SQL says of an access token: `ok` or `invalid_token`. */
+export async function outcomeOf(database: TestDatabase, accessToken: string, at: Date): Promise<string> {
+  const [row] = await database.query<{ outcome: string }>(
+    "select outcome from oauth.resolve_access_token(sha256(convert_to($1, 'UTF8')), $2, $3)",
+    [accessToken, RESOURCE, at],
+  );
+  return row!.outcome;
+}
