@@ -1,0 +1,152 @@
+/** The stand-ins for pg_cron, pg_net and Vault: what a migration schedules is run, with the secret, after commit. */
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import type { SqlDatabase } from "../../local/database/sql.ts";
+import { nextRun, startCron } from "../../local/jobs/cron.ts";
+import { startNet } from "../../local/jobs/net.ts";
+import { createLog } from "../../shared/log.ts";
+import { openDatabase } from "../_support/database.ts";
+
+const log = createLog(() => {});
+
+/** A server that says what it was asked, and a way to wait for it. */
+function listener() {
+  const requests: { method: string; path: string; authorization: string | null; body: string }[] = [];
+  let heard = Promise.withResolvers<void>();
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    const { pathname, search } = new URL(request.url);
+    requests.push({
+      method: request.method,
+      path: pathname + search,
+      authorization: request.headers.get("authorization"),
+      body: await request.text(),
+    });
+    heard.resolve();
+    if (pathname === "/slow") await new Promise((resolve) => setTimeout(resolve, 300));
+    return Response.json({ ok: true }, { status: pathname === "/broken" ? 500 : 200 });
+  });
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    requests,
+    async next() {
+      await heard.promise;
+      heard = Promise.withResolvers();
+    },
+    close: () => server.shutdown(),
+  };
+}
+
+/** The answer to a queued request, once it is there. */
+async function answerTo(database: SqlDatabase, id: number): Promise<Record<string, unknown>> {
+  for (;;) {
+    const [row] = await database.query("select * from net._http_response where id = $1", [id]);
+    if (row) return row;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+Deno.test("scheduled jobs and queued requests", async (t) => {
+  const database = await openDatabase();
+  const server = listener();
+  const net = await startNet(database, { log });
+  let offset = 0;
+  const cron = await startCron(database, { clock: () => new Date(Date.now() + offset), log });
+  const schedule = (name: string, when: string, command: string) =>
+    database.query("select cron.schedule($1, $2, $3)", [name, when, command]);
+
+  try {
+    await t.step("a job every second calls us with the bearer from the vault, and is recorded", async () => {
+      await database.query("select vault.create_secret('s3cret', 'jobs_test')");
+      await schedule(
+        "tick",
+        "1 second",
+        `select net.http_get('${server.url}/tick', '{"a":"b c&d"}', jsonb_build_object('Authorization', 'Bearer ' ||
+           (select decrypted_secret from vault.decrypted_secrets where name = 'jobs_test')))`,
+      );
+      await server.next();
+      await server.next();
+      assertEquals(server.requests[0], {
+        method: "GET",
+        path: "/tick?a=b%20c%26d",
+        authorization: "Bearer s3cret",
+        body: "",
+      });
+      await database.query("select cron.unschedule('tick')");
+      const runs = await database.query("select status, command from cron.job_run_details");
+      assert(runs.length >= 2 && runs.every(({ status }) => status === "succeeded"));
+    });
+
+    await t.step("moving the clock to just before a daily job makes it run", async () => {
+      await schedule("daily", "0 8 * * *", `select net.http_get('${server.url}/daily')`);
+      offset = Date.parse("2031-03-02T07:59:59.500Z") - Date.now();
+      cron.reschedule();
+      await server.next();
+      assertEquals(server.requests.at(-1)!.path, "/daily");
+      assert(Date.now() + offset >= Date.parse("2031-03-02T08:00:00Z"));
+      await database.query("select cron.unschedule('daily')");
+    });
+
+    await t.step("a failing job is recorded and stops nothing", async () => {
+      await schedule("broken", "1 second", "select 1/0");
+      await schedule("fine", "1 second", `select net.http_post('${server.url}/fine', '{"n":1}')`);
+      await server.next();
+      assertEquals(server.requests.at(-1)!.body, '{"n": 1}');
+      const [run] = await database.query("select * from cron.job_run_details where status = 'failed' limit 1");
+      assertMatch(String(run!.return_message), /division by zero/);
+      await database.query("select cron.unschedule('broken'), cron.unschedule('fine')");
+    });
+
+    await t.step("a job of the same name replaces the other", async () => {
+      await schedule("same", "0 8 * * *", "select 1");
+      await schedule("same", "0 9 * * *", "select 2");
+      assertEquals(await database.query("select schedule, command from cron.job where jobname = 'same'"), [
+        { schedule: "0 9 * * *", command: "select 2" },
+      ]);
+    });
+
+    await t.step("what pg_cron would refuse is refused", async () => {
+      for (const wrong of ["60 seconds", "every day", "0 0 8 * * *", "@daily", "0 8 * * L"]) {
+        await assertRejects(() => schedule("wrong", wrong, "select 1"), Error, "invalid schedule");
+      }
+    });
+
+    await t.step("answers, failures and time-outs are kept; what is rolled back is not sent", async () => {
+      const ask = async (path: string, timeout = 1000) => {
+        const [row] = await database.query<{ id: number }>(
+          "select net.http_get($1, timeout_milliseconds => $2) as id",
+          [path, timeout],
+        );
+        return await answerTo(database, row!.id);
+      };
+      const ok = await ask(`${server.url}/plain`);
+      assertEquals([ok.status_code, ok.content, ok.timed_out, ok.error_msg], [200, '{"ok":true}', false, null]);
+      assertEquals((await ask(`${server.url}/broken`)).status_code, 500);
+      const slow = await ask(`${server.url}/slow`, 50);
+      assertEquals([slow.status_code, slow.timed_out, slow.error_msg], [null, true, "Timeout of 50 ms reached"]);
+      const refused = await ask("http://127.0.0.1:1/");
+      assertEquals([refused.status_code, refused.timed_out], [null, false]);
+      assert(refused.error_msg);
+
+      const before = server.requests.length;
+      await database.transaction(async (session) => {
+        await session.query("select net.http_get($1)", [`${server.url}/never`]);
+        throw new Error("changed my mind");
+      }).catch(() => {});
+      await ask(`${server.url}/after`);
+      assertEquals(server.requests.slice(before).map(({ path }) => path), ["/after"]);
+    });
+  } finally {
+    await cron.stop();
+    await net.stop();
+    await server.close();
+    await database.close();
+  }
+});
+
+Deno.test("nextRun() answers in UTC, for five fields, seconds and the last day of the month", () => {
+  const next = (schedule: string, now: string) => nextRun(schedule, new Date(now))?.toISOString();
+  assertEquals(next("0 8 * * *", "2026-11-20T08:00:00Z"), "2026-11-21T08:00:00.000Z");
+  assertEquals(next("*/10 8-11 * * *", "2026-11-20T11:50:00Z"), "2026-11-21T08:00:00.000Z");
+  assertEquals(next("0 6 2 * *", "2026-11-20T00:00:00Z"), "2026-12-02T06:00:00.000Z");
+  assertEquals(next("0 6 $ * *", "2028-02-01T00:00:00Z"), "2028-02-29T06:00:00.000Z");
+  assertEquals(next("30 seconds", "2026-11-20T00:00:00Z"), "2026-11-20T00:00:30.000Z");
+});
