@@ -1,0 +1,91 @@
+/** The database stops in the middle of a day: over the real client and a real socket, with the test database behind it. */
+import { assert, assertEquals } from "@std/assert";
+import { paymentEvent } from "../../../local/payment_event.ts";
+import { createDatabase } from "../../../shared/db/client.ts";
+import { addOrganization, ORGANIZATION, planOf, resetBilling } from "../../_support/billing.ts";
+import { openDatabase } from "../../_support/database.ts";
+import { createWebhook } from "./harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+/** How long the payment provider waits. */
+const PROVIDER_WAITS_MS = 5_000;
+const EVENT = await paymentEvent("subscription.charged", { organizationId: ORGANIZATION });
+
+type Answer = (request: Request) => Promise<Response>;
+
+const working: Answer = async (request) => {
+  const name = new URL(request.url).pathname.split("/").at(-1)!;
+  return Response.json(await database.asService(name, await request.json()));
+};
+const refusing = (status: number, code: string): Answer => () =>
+  Promise.resolve(Response.json({ code, message: "no", details: null, hint: null }, { status }));
+
+/** The database API on a port that outlives its stops. */
+function serve(port: number, answer: Answer) {
+  const server = Deno.serve({ hostname: "127.0.0.1", port, onListen() {} }, answer);
+  return { port: server.addr.port, stop: () => server.shutdown() };
+}
+
+async function send(port: number) {
+  const webhook = createWebhook({ database: createDatabase({ url: `http://127.0.0.1:${port}`, key: "key" }) });
+  const startedAt = performance.now();
+  const response = await webhook.send(EVENT, { headers: { "x-payment-event-id": "evt_1" } });
+  const answer = await response.json();
+  assert(performance.now() - startedAt < PROVIDER_WAITS_MS, "the provider has given up waiting");
+  return { status: response.status, answer };
+}
+
+async function ledger(): Promise<number> {
+  const [row] = await database.query<{ count: number }>("select count(*)::int as count from billing.payment_events");
+  return row!.count;
+}
+
+const OUTAGES: Record<string, Answer | null> = {
+  "stopped": null,
+  "out of connections": refusing(504, "PGRST003"),
+  "starting up": refusing(503, "PGRST001"),
+  "past its statement timeout": refusing(500, "57014"),
+  "in a deadlock": refusing(500, "40P01"),
+};
+
+for (const [outage, answer] of Object.entries(OUTAGES)) {
+  Deno.test(`webhook answers 503 in time while the database is ${outage}, and the retry applies`, async () => {
+    await resetBilling(database);
+    await addOrganization(database);
+    const first = serve(0, answer ?? working);
+    const { port } = first;
+    if (!answer) await first.stop();
+    const { status, answer: refusal } = await send(port);
+    assertEquals([status, refusal.error.code, await ledger()], [503, "unavailable", 0]);
+    if (answer) await first.stop();
+
+    const again = serve(port, working);
+    assertEquals(await send(port), { status: 200, answer: { status: "applied" } });
+    assertEquals((await planOf(database)).plan, "pro");
+    await again.stop();
+  });
+}
+
+Deno.test("webhook answers 503 in time when the database hangs, and counts once what it did all the same", async () => {
+  await resetBilling(database);
+  await addOrganization(database);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: committed, resolve: commit } = Promise.withResolvers<void>();
+  const slow = serve(0, async (request) => {
+    const response = await working(request);
+    commit();
+    await released;
+    return response;
+  });
+  assertEquals((await send(slow.port)).status, 503);
+  await committed;
+  release();
+  await slow.stop();
+
+  const again = serve(slow.port, working);
+  assertEquals(await send(slow.port), { status: 200, answer: { status: "duplicate" } });
+  assertEquals((await planOf(database)).plan, "pro");
+  await again.stop();
+});
