@@ -38,9 +38,10 @@ export interface StackOptions {
 const ROOT = new URL("../../", import.meta.url).pathname;
 const DATABASE_URL = Deno.env.get("TEST_DATABASE_URL");
 
-/** A stack on PGlite, or on a new database of the server that `TEST_DATABASE_URL` names. */
+/** A stack on PGlite, or on a new database of the server that `TEST_DATABASE_URL` names, or on the one that `args` name. */
 export async function startStack(options: StackOptions = {}): Promise<TestStack> {
   const folder = await Deno.makeTempDir({ prefix: "expense-stack-" });
+  if (options.args?.includes("--db")) return await launch(folder, options);
   if (DATABASE_URL) {
     return await launch(folder, {
       ...options,

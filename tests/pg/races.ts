@@ -1,0 +1,197 @@
+/**
+ * What happens when many ask at once. PGlite runs one transaction after another and hides every race, so these run on a
+ * PostgreSQL server (`deno task test:pg`), each caller in a session of its own, logged in as PostgREST does.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { deliver, PLANS } from "../_support/billing.ts";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { AT, createHousehold, newHash, newPerson, RESOURCE, signIn } from "./household.ts";
+
+const CALLERS = 10;
+
+const database = await openDatabase();
+const household = await createHousehold(database);
+Deno.test.afterAll(() => database.close());
+
+const together = <Result>(call: (caller: number) => Promise<Result>): Promise<Result[]> =>
+  Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
+
+/** How often each outcome came. */
+function tally(answers: { outcome: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { outcome } of answers) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
+
+async function count(from: string, params: unknown[] = []): Promise<number> {
+  const [row] = await database.query<{ count: number }>(`select count(*)::int as count from ${from}`, params);
+  return row!.count;
+}
+
+/** Many redeem one code, each for tokens of its own. */
+async function raceForCode(database: TestDatabase): Promise<Record<string, number>> {
+  const code = (await createHousehold(database)).newCode();
+  return tally(
+    await together(() =>
+      database.asService<{ outcome: string }>("redeem_authorization_code", {
+        ...code,
+        access_token_hash: newHash(),
+        refresh_token_hash: newHash(),
+      })
+    ),
+  );
+}
+
+Deno.test("one code is redeemed once, and the others end what it was redeemed for", async () => {
+  const granted = await count("oauth.grants");
+  assertEquals(await raceForCode(database), { redeemed: 1, replayed: CALLERS - 1 });
+  assertEquals(await count("oauth.grants") - granted, 1);
+  assertEquals(await count("oauth.grants where revocation_reason = 'code_replayed'"), 1);
+});
+
+Deno.test("test of the test: a redemption that checks before it inserts is caught here, and only here", async () => {
+  const plant = async (into: TestDatabase) => {
+    const [row] = await into.query<{ source: string }>(
+      "select pg_get_functiondef('public.redeem_authorization_code'::regproc) as source",
+    );
+    const planted = row!.source
+      .replace(
+        "insert into oauth.used_codes",
+        `if exists (select from oauth.used_codes as u where u.id = code_id and u.used_at is not null) then
+           return '{"outcome": "replayed"}';
+         end if;
+         perform pg_sleep(0.05);
+         insert into oauth.used_codes`,
+      )
+      .replace("where u.used_at is null and u.wrong_verifiers < 5", "");
+    assert(planted.length > row!.source.length, "the redemption no longer has the statement that this test breaks");
+    await into.exec(planted);
+  };
+  const onServer = await openDatabase();
+  const inMemory = await openDatabase("");
+  try {
+    await plant(onServer);
+    await plant(inMemory);
+    assertEquals(await raceForCode(inMemory), { redeemed: 1, replayed: CALLERS - 1 });
+    const { redeemed } = await raceForCode(onServer);
+    assert(redeemed! > 1, "the planted race was not seen");
+  } finally {
+    await onServer.close();
+    await inMemory.close();
+  }
+});
+
+Deno.test("a refresh token has one successor, whoever asks for it at once", async () => {
+  const old = newHash();
+  const successor = newHash();
+  await database.asService("redeem_authorization_code", {
+    ...household.newCode(),
+    access_token_hash: newHash(),
+    refresh_token_hash: old,
+  });
+  const answers = await together(() =>
+    database.asService<{ outcome: string; successor_hash: string }>("rotate_refresh_token", {
+      token_hash: old,
+      client_id: household.clientId,
+      successor_hash: successor,
+      access_token_hash: newHash(),
+      at: AT,
+    })
+  );
+  assertEquals(tally(answers), { rotated: CALLERS });
+  assertEquals(new Set(answers.map(({ successor_hash }) => successor_hash)), new Set([successor]));
+  const ofGrant =
+    `oauth.tokens where grant_id = (select grant_id from oauth.tokens where token_hash = decode($1, 'hex'))`;
+  assertEquals(await count(`${ofGrant} and kind = 'refresh'`, [old]), 2);
+});
+
+Deno.test("a consent page is answered once, though Allow was pressed twice", async () => {
+  const consent = {
+    consent_id: crypto.randomUUID(),
+    client_id: household.clientId,
+    user_id: household.userId,
+    organization_id: household.organizationId,
+    at: AT,
+  };
+  assertEquals(tally(await together(() => database.asService("approve_consent", consent))), { approved: CALLERS });
+  assertEquals(await count("oauth.consents where id = $1", [consent.consent_id]), 1);
+});
+
+Deno.test("a person is onboarded once", async () => {
+  const person = await newPerson(database);
+  const answers = await together(() => database.asService<{ outcome: string }>("complete_onboarding", person));
+  assertEquals(tally(answers), { created: 1, already: CALLERS - 1 });
+  assertEquals(await count("identity.organizations where owner_id = $1", [person.user_id]), 1);
+});
+
+Deno.test("attempts are counted one by one", async () => {
+  const attempt = {
+    address_hash: newHash(),
+    at_most_per_address: 3,
+    seconds_apart: 0,
+    ip_hash: newHash(),
+    at_most_per_ip: 100,
+    at: AT,
+  };
+  const answers = await together(() => database.asService<{ outcome: string }>("claim_attempt", attempt));
+  assertEquals(tally(answers), { allowed: 3, limited: CALLERS - 3 });
+});
+
+Deno.test("a payment event that is delivered many times counts once", async () => {
+  await database.query(
+    "insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'pro'), ($2, 'team') on conflict do nothing",
+    [PLANS.pro, PLANS.team],
+  );
+  const about = { organizationId: household.organizationId, planId: PLANS.team, subscriptionId: "sub_race" };
+  const answers = await together(() => deliver(database, "subscription.charged", { ...about, eventId: "evt_race" }));
+  assertEquals(tally(answers), { applied: 1, duplicate: CALLERS - 1 });
+});
+
+Deno.test("two subscriptions that change at once leave the plan of the better one", async () => {
+  const { organizationId } = await createHousehold(database);
+  for (let round = 0; round < 5; round++) {
+    const at = new Date(Date.parse(AT) + round * 60_000);
+    await Promise.all([
+      deliver(database, "subscription.cancelled", {
+        organizationId,
+        planId: PLANS.pro,
+        subscriptionId: `old_${round}`,
+        at,
+      }),
+      deliver(database, "subscription.charged", {
+        organizationId,
+        planId: PLANS.team,
+        subscriptionId: `new_${round}`,
+        at,
+      }),
+    ]);
+    const [organization] = await database.query("select plan, plan_status from identity.organizations where id = $1", [
+      organizationId,
+    ]);
+    assertEquals(organization, { plan: "team", plan_status: "active" });
+  }
+});
+
+Deno.test("a call with an idempotency key writes once, and every caller gets the same result", async () => {
+  const tokenHash = await signIn(database, household);
+  const call = {
+    token_hash: tokenHash,
+    resource: RESOURCE,
+    tool: "log_expenses",
+    arguments: {
+      items: [{ name: "Lunch", amount: "14.50", currency: "EUR", date: "today" }],
+      idempotency_key: crypto.randomUUID(),
+    },
+    at: AT,
+  };
+  const answers = await together(() =>
+    database.asService<{ outcome: string; result: { ok: boolean; data: unknown; replayed?: boolean } }>(
+      "call_tool",
+      call,
+    )
+  );
+  for (const { result } of answers) assert(result.ok, JSON.stringify(result));
+  assertEquals(answers.filter(({ result }) => !result.replayed).length, 1);
+  assertEquals(new Set(answers.map(({ result }) => JSON.stringify(result.data))).size, 1);
+  assertEquals(await count("app.payments where organization_id = $1", [household.organizationId]), 1);
+});

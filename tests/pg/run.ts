@@ -1,0 +1,30 @@
+/**
+ * `deno task test:pg`: a throw-away PostgreSQL server that looks like a Supabase project, and on it the database tests in
+ * both modes of default privileges, the end-to-end tests, races and real schedules. Further arguments go to `deno test`.
+ */
+import { startCluster, type Template } from "../_support/cluster.ts";
+
+const DATABASE = ["tests/_support/", "tests/db/", "tests/functions/"];
+const RUNNING = ["tests/e2e/", "tests/local/", "tests/pg/races.ts", "tests/pg/modes.ts", "tests/pg/same_answers.ts"];
+
+const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+
+const cluster = await startCluster();
+print(
+  `PostgreSQL ${cluster.version}, ${cluster.hasCron ? "with pg_cron" : "without pg_cron: real schedules are left out"}`,
+);
+const passed = [
+  await run("supabase_exposed", [...DATABASE, ...RUNNING, ...(cluster.hasCron ? ["tests/pg/schedules.ts"] : [])]),
+  await run("supabase_closed", DATABASE),
+];
+await cluster.stop();
+Deno.exit(passed.every(Boolean) ? 0 : 1);
+
+async function run(template: Template, files: string[]): Promise<boolean> {
+  print(`\nDefault privileges: ${template.replace("supabase_", "")}`);
+  const { success } = await new Deno.Command(Deno.execPath(), {
+    args: ["test", "--quiet", "--no-prompt", "-A", ...Deno.args, ...files],
+    env: { TEST_DATABASE_URL: cluster.urlOf("postgres", template) },
+  }).spawn().status;
+  return success;
+}

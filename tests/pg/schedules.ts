@@ -1,0 +1,47 @@
+/** The real pg_cron fires a schedule at a function of a running stack, through the stand-ins of pg_net and Vault. */
+import { assertEquals } from "@std/assert";
+import { postgresDatabase } from "../../local/database/postgres.ts";
+import { withParts } from "../_support/new_database.ts";
+import { startStack } from "../_support/stack.ts";
+
+/** pg_cron fires on the full minute; the function then has a moment to answer. */
+const DEADLINE_MS = 75_000;
+
+const COMMAND = `
+  select net.http_get(
+    url := (select decrypted_secret from vault.decrypted_secrets where name = 'project_url') || '/functions/v1/oauth/api/health',
+    headers := jsonb_build_object('authorization',
+      'Bearer ' || (select decrypted_secret from vault.decrypted_secrets where name = 'cron_secret')),
+    timeout_milliseconds := 5000)`;
+
+Deno.test("a schedule fires at a function, with a secret from Vault", async () => {
+  // pg_cron runs the jobs of one database of a server.
+  const url = withParts(Deno.env.get("TEST_DATABASE_URL")!, { database: "postgres" });
+  const stack = await startStack({ args: ["--db", url, "--no-demo"] });
+  const database = postgresDatabase(url, { max: 1 });
+  try {
+    const [job] = await database.query<{ id: number }>("select cron.schedule('test', '* * * * *', $1) as id", [
+      COMMAND,
+    ]);
+    const response = await waitFor(async () =>
+      (await database.query("select status_code, content from net._http_response"))[0]
+    );
+    assertEquals(response, { status_code: 200, content: `{"ok":true}` });
+    const [run] = await database.query("select status, username from cron.job_run_details where jobid = $1", [job!.id]);
+    assertEquals(run, { status: "succeeded", username: "postgres" });
+    await database.query("select cron.unschedule('test')");
+  } finally {
+    await database.close();
+    await stack.stop();
+  }
+});
+
+async function waitFor<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
+  const end = Date.now() + DEADLINE_MS;
+  while (Date.now() < end) {
+    const value = await look();
+    if (value !== undefined) return value;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  throw new Error(`Nothing came within ${DEADLINE_MS / 1000} s`);
+}
