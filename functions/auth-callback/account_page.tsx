@@ -5,7 +5,7 @@ import type { Account } from "../../shared/db/identity_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { createFormToken } from "../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../shared/http/session.ts";
-import { planText } from "../../shared/identity/plan_text.ts";
+import { offText, planText } from "../../shared/identity/plan_text.ts";
 import { timezones } from "../../shared/identity/timezone.ts";
 import { Buttons, Name, Notice, Row, SelectField, TextField } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
@@ -102,13 +102,14 @@ function Organizations({ organizations, token, pricingUrl }: {
               <Name>{organization.name}</Name>
             </h3>
             <p>{planText(organization)}</p>
+            {organization.features_off.length > 0 && <p>{offText(organization.features_off)}</p>}
             <p class="muted small">
               You are {organization.role === "owner" ? "the owner" : "a member"} · totals in{" "}
               {organization.base_currency}
               {pricingUrl && organization.role === "owner" && (
                 <>
                   {" · "}
-                  <a href={pricingUrl}>See the plans</a>
+                  <a href={planUrl(pricingUrl, organization.id)}>See the plans</a>
                 </>
               )}
             </p>
@@ -138,6 +139,13 @@ function Organizations({ organizations, token, pricingUrl }: {
       ))}
     </ul>
   );
+}
+
+/** The payment page puts the organization into the notes of the subscription, by which the first payment finds it. */
+function planUrl(pricingUrl: string, organizationId: string): string {
+  const url = new URL(pricingUrl);
+  url.searchParams.set("organization_id", organizationId);
+  return url.href;
 }
 
 function ConnectedApps({ apps, connectorUrl }: { apps: Account["connected_apps"]; connectorUrl: string }) {
@@ -177,6 +185,7 @@ const LINK_STATUS = {
   active: "working",
   needs_reauth: "the provider no longer accepts the credential",
   paused: "paused",
+  paused_by_plan: "paused until a plan pays for it again",
 } as const;
 
 function ProviderLinks({ links }: { links: Account["provider_links"] }) {

@@ -22,7 +22,12 @@ export interface AccountOrganization {
   trial_ends_at: string | null;
   /** While past due: until when the plan still counts. */
   grace_ends_at: string | null;
+  /** Until when it is paid for; for a plan that has ended, when that was. Null without a subscription. */
+  period_ends_at: string | null;
+  /** What no longer works, or never did, because the plan that counts now does not include it. */
+  features_off: Feature[];
 }
+export type Feature = "ai:connector" | "reminders:email" | "bills:variable";
 export type Plan = "free" | "pro" | "team";
 
 export interface ConnectedApp {
@@ -40,7 +45,8 @@ export interface AccountProviderLink {
   id: string;
   provider_key: string;
   account_label: string;
-  status: "pending" | "active" | "needs_reauth" | "paused";
+  /** `paused_by_plan` resumes by itself with the next payment. */
+  status: "pending" | "active" | "needs_reauth" | "paused" | "paused_by_plan";
   bill: string;
   organization: string;
   /** First day of the last month whose amount has arrived. */

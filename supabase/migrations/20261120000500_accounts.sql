@@ -152,15 +152,24 @@ begin
         select jsonb_agg(jsonb_build_object(
           'id', o.id, 'name', o.name, 'role', m.role, 'base_currency', o.base_currency, 'plan', o.plan, 'plan_status', o.plan_status,
           'effective_plan', identity.effective_plan(o, read_account.at), 'trial_ends_at', o.trial_ends_at,
-          'grace_ends_at', o.past_due_since + interval '7 days'
+          'grace_ends_at', o.past_due_since + interval '7 days',
+          'period_ends_at', case when o.plan_status = 'canceled' then (s.clock).occurred_at else s.period_ends_at end,
+          'features_off', (
+            select coalesce(jsonb_agg(distinct f.feature), '[]')
+            from billing.plan_features as f
+            where not identity.organization_has_feature(o.id, f.feature, read_account.at)
+          )
         ) order by m.created_at, o.id)
-        from identity.memberships as m join identity.organizations as o on o.id = m.organization_id
+        from identity.memberships as m
+        join identity.organizations as o on o.id = m.organization_id
+        cross join lateral billing.best_subscription(o.id) as s
         where m.user_id = p.user_id
       ), '[]'),
       'connected_apps', public.list_connected_apps(p.user_id, read_account.at),
       'provider_links', coalesce((
         select jsonb_agg(jsonb_build_object(
-          'id', l.id, 'provider_key', l.provider_key, 'account_label', l.account_label, 'status', l.status,
+          'id', l.id, 'provider_key', l.provider_key, 'account_label', l.account_label,
+          'status', case when l.resumes_as is null then l.status else 'paused_by_plan' end,
           'bill', e.name, 'organization', o.name, 'last_success_period', l.last_success_period
         ) order by o.name, e.name)
         from identity.memberships as m

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type PlanState, planText } from "../../../shared/identity/plan_text.ts";
+import { offText, type PlanState, planText } from "../../../shared/identity/plan_text.ts";
 
 const PRO: PlanState = {
   plan: "pro",
@@ -7,13 +7,23 @@ const PRO: PlanState = {
   effective_plan: "pro",
   trial_ends_at: null,
   grace_ends_at: null,
+  period_ends_at: null,
 };
 
 Deno.test("planText() says what the plan is and until when", () => {
   const trial = { ...PRO, plan: "team" as const, trial_ends_at: "2026-12-04T10:00:00+00:00" };
+  const ended = { ...PRO, plan: "free" as const, plan_status: "canceled" as const, effective_plan: "free" as const };
   const late = { ...PRO, plan_status: "past_due" as const, grace_ends_at: "2026-12-04T10:00:00+00:00" };
   assertEquals(planText(PRO), "Pro plan");
-  assertEquals(planText({ ...PRO, plan: "free", plan_status: "canceled", effective_plan: "free" }), "Free plan");
+  assertEquals(
+    planText({ ...PRO, period_ends_at: "2026-12-04T10:00:00+00:00" }),
+    "Pro plan, paid until 4 December 2026",
+  );
+  assertEquals(planText(ended), "Free plan");
+  assertEquals(
+    planText({ ...ended, period_ends_at: "2026-12-04T10:00:00+00:00" }),
+    "Free plan; the subscription ended on 4 December 2026",
+  );
   assertEquals(planText({ ...trial, effective_plan: "team" }), "Team plan, free to try until 4 December 2026");
   assertEquals(
     planText({ ...trial, effective_plan: "free" }),
@@ -23,5 +33,14 @@ Deno.test("planText() says what the plan is and until when", () => {
   assertEquals(
     planText({ ...late, effective_plan: "free" }),
     "Free plan; the Pro plan stopped on 4 December 2026, since a payment did not arrive",
+  );
+});
+
+Deno.test("offText() says what the plan leaves out", () => {
+  assertEquals(offText([]), null);
+  assertEquals(offText(["bills:variable"]), "Off on this plan: amounts from bill providers");
+  assertEquals(
+    offText(["ai:connector", "reminders:email"]),
+    "Off on this plan: connecting AI assistants, reminder mails",
   );
 });
