@@ -2,7 +2,7 @@
 /** Disconnecting an app: asked once, effective at the app's next request. */
 import { AppError } from "../../shared/errors.ts";
 import { createFormToken } from "../../shared/http/form_post.ts";
-import { Buttons, Name } from "../../shared/pages/components.tsx";
+import { Buttons, Name, Notice } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
 import { AppFacts, appName } from "./connected_app.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "./page_deps.ts";
@@ -28,7 +28,9 @@ export const showDisconnect = (deps: PageDeps): Handler =>
             It can no longer read or change the expenses of{" "}
             <Name>{app.organization_name}</Name>. Everything it wrote stays. You can connect it again at any time.
           </p>
-          <AppFacts app={app} />
+          <Notice>
+            <AppFacts app={app} />
+          </Notice>
           <form method="post" action={c.req.path + new URL(c.req.url).search}>
             <input type="hidden" name="form_token" value={formToken} />
             <Buttons even>

@@ -38,7 +38,7 @@ function whereItLives(redirectUri: string): string {
   if (!judged.ok) return "unknown";
   switch (judged.target.kind) {
     case "https":
-      return judged.target.host;
+      return `returns to ${judged.target.host}`;
     case "loopback":
       return `an app on a computer (${judged.target.host})`;
     case "app":

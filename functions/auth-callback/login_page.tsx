@@ -110,13 +110,13 @@ export function renderSent(c: AppContext, { config }: PageDeps, { address, next,
           <p>
             It can take a minute, and sometimes lands in the spam folder. After half a minute you can ask for another.
           </p>
+          <p>
+            <a href={withNext("/login", next)}>Use another address</a>
+          </p>
           <form method="post" action={withNext("/login", next)} class="later">
             <input type="hidden" name="email" value={address} />
             <button type="submit">Send it again</button>
           </form>
-          <p class="small">
-            <a href={withNext("/login", next)}>Use another address</a>
-          </p>
         </section>
       </>
     ),

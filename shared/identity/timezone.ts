@@ -50,9 +50,11 @@ export function timezoneOfCountry(code: string | undefined): string {
   return MOST_PEOPLE[code] ?? renamed(locale.getTimeZones?.()?.[0] ?? "UTC");
 }
 
-/** Every time zone that can be chosen; `current` is among them, whatever it is called. */
+/** Every time zone that can be chosen; `current` is among them by the name it has. */
 export function timezones(current: string): string[] {
-  return [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone").map(renamed), current])].sort();
+  return [
+    ...new Set(["UTC", ...Intl.supportedValuesOf("timeZone").map(renamed), ...(isTimezone(current) ? [current] : [])]),
+  ].sort();
 }
 
 /** Whether the runtime knows a zone by this IANA name (offsets such as `+05:30` are no names). */

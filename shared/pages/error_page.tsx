@@ -48,11 +48,11 @@ export function renderProblem(
 /** How a surface of pages answers errors; pass it to `createApp`. */
 export function pageErrors(config: PageLinks): RenderError {
   return (error, c) => {
-    const { title, changed, next } = WORDS[error.code];
+    const { title, message = error.message, changed, next } = WORDS[error.code];
     return renderProblem(c, {
       config,
       status: error.status,
-      problem: { title, message: error.message, changed, next: next ?? sameAgain(c) },
+      problem: { title, message, changed, next: next ?? sameAgain(c) },
     });
   };
 }
@@ -60,8 +60,8 @@ export function pageErrors(config: PageLinks): RenderError {
 const UNCHANGED = "Nothing was changed.";
 const HOME = { label: "Go to the front page", href: "/" };
 
-/** Every code in words; an absent `next` is "try the same page again". */
-const WORDS: Record<ErrorCode, { title: string; changed: string; next?: Problem["next"] }> = {
+/** Every code in words; an absent `message` is the error's own, an absent `next` the same page again. */
+const WORDS: Record<ErrorCode, { title: string; message?: string; changed: string; next?: Problem["next"] }> = {
   invalid_request: { title: "That did not work", changed: UNCHANGED },
   unauthorized: { title: "Please sign in", changed: UNCHANGED, next: { label: "Sign in", href: "/login" } },
   forbidden: { title: "That is not allowed", changed: UNCHANGED, next: HOME },
@@ -72,6 +72,7 @@ const WORDS: Record<ErrorCode, { title: string; changed: string; next?: Problem[
   rate_limited: { title: "Please wait a little", changed: UNCHANGED },
   internal: {
     title: "Something went wrong on our side",
+    message: "It was nothing that you did. We have written down what happened.",
     changed: "If you were saving something, your account shows whether it was saved.",
     next: { label: "Go to your account", href: "/account" },
   },

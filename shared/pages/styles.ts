@@ -23,8 +23,8 @@ body { margin: 0; min-height: 100vh; display: flex; flex-direction: column; back
 .page { flex: 1; padding-block: 2.5rem 4rem; }
 .bar { border-bottom: 1px solid var(--line); }
 .bar .column { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.5rem; padding-block: .5rem; }
-.brand { margin-inline-end: auto; font-weight: 650; letter-spacing: -.01em; color: var(--ink); text-decoration: none; }
-.brand::before { content: ""; display: inline-block; width: .55rem; height: .95rem; margin-inline-end: .5rem; border-block: .2rem solid var(--accent); vertical-align: -.08em; }
+/* Underlined twice, as a total is in a ledger. */
+.brand { margin-inline-end: auto; font-weight: 650; letter-spacing: -.01em; color: var(--ink); text-decoration: none; border-bottom: .25em double var(--accent); line-height: 1.25; }
 .foot { border-top: 1px solid var(--line); color: var(--muted); font-size: .875rem; }
 .foot .column { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding-block: 1.25rem; }
 .skip { position: absolute; inset-inline-start: -100vw; }
@@ -34,6 +34,8 @@ h1 { margin: 0 0 1rem; font-size: 1.75rem; line-height: 1.2; font-weight: 650; l
 h2 { margin: 0; font-size: 1.125rem; line-height: 1.35; font-weight: 650; letter-spacing: -.005em; }
 h3 { margin: 0; font-size: 1rem; font-weight: 600; }
 p, ul, ol, dl { margin: 0 0 1rem; }
+h1 + p { margin-bottom: 1.75rem; }
+p { text-wrap: pretty; }
 .lead { font-size: 1.0625rem; }
 .muted { color: var(--muted); }
 small, .small { font-size: .875rem; }
@@ -62,9 +64,11 @@ input[type=radio], input[type=checkbox] { flex: none; width: 1.125rem; height: 1
 .invalid { margin: .375rem 0 0; color: var(--danger); font-size: .9375rem; }
 fieldset { min-width: 0; margin: 0; padding: 0; border: 0; }
 .choices { margin-top: .75rem; border-block: 1px solid var(--line); }
-.choice { display: flex; gap: .75rem; padding: .875rem .25rem; cursor: pointer; }
+.choice { display: flex; gap: .75rem; padding-block: .875rem; cursor: pointer; }
+form > .choice { padding: 0; }
 .choice + .choice { border-top: 1px solid var(--line); }
 .choice > span { min-width: 0; }
+.choice .title { font-weight: 500; }
 .choice .detail { display: block; color: var(--muted); font-size: .9375rem; }
 .choice.off { cursor: default; }
 .choice.off .title { color: var(--muted); }
@@ -74,14 +78,15 @@ button, .button {
   display: inline-block; min-height: 2.875rem; padding: .625rem 1.25rem; font: inherit; font-weight: 600; line-height: 1.5; text-align: center; text-decoration: none;
   color: var(--ink); background: var(--paper); border: 1px solid var(--edge); border-radius: .375rem; cursor: pointer;
 }
-button:hover, .button:hover { color: var(--ink); background: var(--soft); }
-.primary { color: var(--on-accent); background: var(--accent); border-color: var(--accent); }
-.primary:hover { color: var(--on-accent); background: var(--accent-strong); border-color: var(--accent-strong); }
+button:enabled:hover, .button:hover { color: var(--ink); background: var(--soft); }
+button:disabled { color: var(--muted); background: var(--soft); border-color: var(--line); cursor: not-allowed; }
+.primary:enabled, a.primary { color: var(--on-accent); background: var(--accent); border-color: var(--accent); }
+.primary:enabled:hover, a.primary:hover { color: var(--on-accent); background: var(--accent-strong); border-color: var(--accent-strong); }
 .danger { color: var(--danger); border-color: var(--danger); }
 .danger:hover { color: var(--danger); }
 .even > * { flex: 1 1 9rem; max-width: 14rem; }
 .link { min-height: 0; padding: .25rem 0; font-weight: 400; color: var(--accent); background: none; border: 0; text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: .06em; }
-.link:hover { background: none; color: var(--accent-strong); }
+.link:enabled:hover { background: none; color: var(--accent-strong); }
 a.danger, a.danger:hover { color: var(--danger); border: 0; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 input.short { max-width: 7rem; }
@@ -95,7 +100,7 @@ details form input { flex: 1 1 12rem; }
 .said { padding: 0; list-style: none; }
 .said li { padding-block: .5rem; }
 
-.notice { margin: 0 0 1.75rem; padding: .875rem 1rem; background: var(--soft); border-inline-start: .25rem solid var(--edge); border-radius: .25rem; }
+.notice { margin-bottom: 1.75rem; padding: .875rem 1rem; background: var(--soft); border-inline-start: .25rem solid var(--edge); border-radius: .25rem; }
 .notice > :last-child { margin-bottom: 0; }
 .notice.warning { background: var(--warn); border-color: var(--warn-edge); }
 .notice.failure { background: var(--bad); border-color: var(--danger); }
@@ -106,7 +111,7 @@ details form input { flex: 1 1 12rem; }
 .row:first-child { padding-top: 0; }
 .row > :first-child { flex: 1 1 16rem; min-width: 0; }
 .row p { margin: 0; }
-.facts { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: .375rem 1.5rem; margin: 0; }
+.facts { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr; gap: .5rem 1.5rem; margin-bottom: 0; }
 .facts dt { color: var(--muted); }
 .facts dd { margin: 0; min-width: 0; }
 .or { display: flex; align-items: center; gap: 1rem; margin-block: 1.75rem; max-width: 27rem; color: var(--muted); font-size: .875rem; }
@@ -118,6 +123,8 @@ details form input { flex: 1 1 12rem; }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd + dt { margin-top: .625rem; }
   .even > * { max-width: none; }
+  .stack > button, .buttons:not(.even) > button, .buttons:not(.even) > .button { flex: 1 0 auto; width: 100%; }
+  .buttons > button:has(+ .tag) { width: auto; }
 }
 @media (forced-colors: active) { .notice { border: 1px solid; } }
 `;

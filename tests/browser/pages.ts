@@ -1,0 +1,96 @@
+/** `deno task test:browser`: every page in Chromium, at three widths and in both themes. Pictures go to `.local/pictures`. */
+import { assertEquals } from "@std/assert";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { faultsOf, focused, startAtTop } from "./look.ts";
+import { type State, STATES } from "./states.ts";
+
+const PICTURES = new URL("../../.local/pictures/", import.meta.url).pathname;
+/** Phone, the narrowest that WCAG 1.4.10 knows (also 1280 at 400 %), desktop, desktop at 200 %. */
+const SIZES = { phone: 390, narrow: 320, desktop: 1280, zoomed: 640 } as const;
+const THEMES = ["light", "dark"] as const;
+
+let browser: Browser;
+let stage: { siteUrl: string; show(state: State): void; close(): Promise<void> };
+
+Deno.test.beforeAll(async () => {
+  await Deno.mkdir(PICTURES, { recursive: true });
+  browser = await chromium.launch({
+    executablePath: Deno.env.get("CHROMIUM") ?? "/usr/bin/chromium",
+    args: ["--no-sandbox"],
+  });
+  stage = openStage();
+});
+Deno.test.afterAll(async () => {
+  await browser.close();
+  await stage.close();
+});
+
+/** A site whose every address shows the one page that is being looked at. */
+function openStage(): typeof stage {
+  let shown: State | undefined;
+  let siteUrl = "";
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => shown!.show(siteUrl));
+  siteUrl = `http://127.0.0.1:${server.addr.port}`;
+  return { siteUrl, show: (state) => shown = state, close: () => server.shutdown() };
+}
+
+const only = Deno.env.get("ONLY");
+for (const state of STATES.filter(({ name }) => !only || name.includes(only))) {
+  Deno.test({
+    name: `${state.name} is readable and reachable at every width, in both themes`,
+    sanitizeOps: false,
+    sanitizeResources: false,
+    async fn() {
+      stage.show(state);
+      for (const [size, width] of Object.entries(SIZES)) {
+        for (const theme of THEMES) {
+          const context = await browser.newContext({
+            viewport: { width, height: 800 },
+            colorScheme: theme,
+            timezoneId: "Europe/Berlin",
+            deviceScaleFactor: size === "phone" ? 2 : 1,
+          });
+          const page = await context.newPage();
+          const complaints: string[] = [];
+          page.on("console", (message) => complaints.push(message.text()));
+          page.on("pageerror", (error) => complaints.push(error.message));
+          page.on("dialog", (dialog) => complaints.push(`dialog ${dialog.message()}`));
+          await page.goto(stage.siteUrl);
+          const faults = await page.evaluate(faultsOf);
+          if (size === "phone" || size === "desktop") {
+            await page.screenshot({ path: `${PICTURES}${state.name}-${size}-${theme}.png`, fullPage: true });
+          }
+          assertEquals(faults, [], `${size} ${theme}`);
+          // A status that is an error is on the console of every browser.
+          assertEquals(
+            complaints.filter((text) => !text.startsWith("Failed to load resource")),
+            [],
+            `${size} ${theme}`,
+          );
+          if (size === "desktop") await walkByKeyboard(page);
+          await context.close();
+        }
+      }
+    },
+  });
+}
+
+/** Everything that can be used has its turn, once, and shows it. */
+async function walkByKeyboard(page: Page): Promise<void> {
+  const expected = await page.locator(
+    "a[href], button:enabled, input:enabled:not([type=hidden], [type=radio]), select, summary, fieldset:has(input[type=radio]:enabled)",
+  )
+    .evaluateAll((elements) =>
+      elements.filter((element) => element.checkVisibility({ visibilityProperty: true })).length
+    );
+  const seen = new Set<string>();
+  await page.evaluate(startAtTop);
+  for (let n = 0; n < expected + 5; n++) {
+    await page.keyboard.press("Tab");
+    const focus = await page.evaluate(focused);
+    if (!focus || seen.has(focus.what)) break;
+    assertEquals(focus.isVisible, true, `the focus on ${focus.what} cannot be seen`);
+    seen.add(focus.what);
+  }
+  assertEquals(seen.size, expected, `by keyboard: ${[...seen].join(", ")}`);
+}

@@ -1,0 +1,308 @@
+/** Every page in the states that are worth looking at, over a fake identity provider and a database that says what a state needs. */
+import { createOAuthApp } from "../../functions/oauth/app.ts";
+import type { Account, ConnectedApp } from "../../shared/db/identity_store.ts";
+import type { ConsentOrganization } from "../../shared/db/oauth_store.ts";
+import type { Config } from "../../shared/config.ts";
+import { createLog } from "../../shared/log.ts";
+import { answering, type Browser, createPages, formsOf, NOW, signIn } from "../functions/auth-callback/harness.ts";
+
+/** What a picture is taken of: the answer to one request, made by the app in the session of `browser`. */
+export interface State {
+  name: string;
+  /** Answers the page; each call makes it anew. */
+  show(siteUrl: string): Promise<Response>;
+}
+
+const LONG =
+  "The Extraordinarily Long-Winded Household of Anna-Maria von Württemberg-Hohenzollern and Sons, Purveyors of Fine Dirigibles";
+const UNBROKEN = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft_".repeat(2).slice(
+  0,
+  120,
+);
+const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)> \u202Egpj.exe`;
+const RIGHT_TO_LEFT = "مصاريف عائلة الأندلسي (المنزل)";
+
+const CURRENCIES = ["AED", "CHF", "EUR", "GBP", "INR", "JPY", "USD"];
+const EMAIL = "mira@example.com";
+
+const profile: Account["profile"] = {
+  email: EMAIL,
+  timezone: "Europe/Berlin",
+  email_enabled: true,
+  default_lead_days: 3,
+  reminder_email: null,
+  reminder_email_confirmed: false,
+};
+const home: Account["organizations"][number] = {
+  id: "org_home00000000",
+  name: "Home",
+  role: "owner",
+  base_currency: "EUR",
+  plan: "team",
+  plan_status: "active",
+  effective_plan: "team",
+  trial_ends_at: "2026-12-04T10:00:00Z",
+  grace_ends_at: null,
+  period_ends_at: null,
+  features_off: [],
+};
+const claude: ConnectedApp = {
+  grant_id: "7d1d2c7a-0d53-4d3f-9a53-111111111111",
+  client_id: "https://claude.ai/oauth/client.json",
+  client_name: "Claude",
+  redirect_uri: "https://claude.ai/api/mcp/auth_callback",
+  organization_id: home.id,
+  organization_name: "Home",
+  created_at: "2026-10-03T09:00:00Z",
+  last_used_at: "2026-11-19T09:00:00Z",
+};
+const ACCOUNTS: Record<string, Account> = {
+  "new": { profile, organizations: [home], connected_apps: [], provider_links: [] },
+  "used": {
+    profile: { ...profile, reminder_email: "bills@example.com" },
+    organizations: [home, {
+      ...home,
+      id: "org_work00000000",
+      name: "Workshop",
+      role: "member",
+      plan: "pro",
+      effective_plan: "pro",
+      trial_ends_at: null,
+    }],
+    connected_apps: [
+      claude,
+      {
+        ...claude,
+        grant_id: "7d1d2c7a-0d53-4d3f-9a53-222222222222",
+        client_id: "client_b",
+        client_name: "Claude Code",
+        redirect_uri: "http://127.0.0.1:33418/callback",
+        last_used_at: null,
+      },
+      {
+        ...claude,
+        grant_id: "7d1d2c7a-0d53-4d3f-9a53-333333333333",
+        client_id: "client_c",
+        client_name: "Cursor",
+        redirect_uri: "cursor://anysphere.cursor-mcp/oauth/callback",
+      },
+    ],
+    provider_links: [
+      {
+        id: "lnk_1",
+        provider_key: "openai",
+        account_label: "…3f9a",
+        status: "active",
+        bill: "OpenAI usage",
+        organization: "Home",
+        last_success_period: "2026-10-01",
+      },
+      {
+        id: "lnk_2",
+        provider_key: "github",
+        account_label: "…77aa",
+        status: "needs_reauth",
+        bill: "GitHub",
+        organization: "Home",
+        last_success_period: null,
+      },
+    ],
+  },
+  "awkward": {
+    profile: { ...profile, reminder_email: `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com` },
+    organizations: [
+      { ...home, name: LONG },
+      {
+        ...home,
+        id: "org_2",
+        name: HOSTILE,
+        plan_status: "past_due",
+        trial_ends_at: null,
+        grace_ends_at: "2026-11-25T00:00:00Z",
+      },
+      { ...home, id: "org_3", name: RIGHT_TO_LEFT, effective_plan: "free" },
+      { ...home, id: "org_4", name: UNBROKEN, plan: "free", effective_plan: "free", trial_ends_at: null },
+    ],
+    connected_apps: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({
+      ...claude,
+      grant_id: `7d1d2c7a-0d53-4d3f-9a53-44444444444${n}`,
+      client_id: "client_d",
+      client_name: name,
+      organization_name: name,
+      redirect_uri: `https://${"sub.".repeat(30)}example.com/callback`,
+    })),
+    provider_links: [{
+      id: "lnk_1",
+      provider_key: "digitalocean",
+      account_label: UNBROKEN,
+      status: "active",
+      bill: RIGHT_TO_LEFT,
+      organization: HOSTILE,
+      last_success_period: "2026-10-01",
+    }],
+  },
+};
+
+interface Visit {
+  browser: Browser;
+  /** Where the identity provider's mails are, and what else the pages are made of. */
+  pages: ReturnType<typeof createPages>;
+}
+
+const CONFIG: Partial<Config> = {
+  supportUrl: "https://expenses.example/support",
+  privacyUrl: "https://expenses.example/privacy",
+  termsUrl: "https://expenses.example/terms",
+};
+
+function page(
+  name: string,
+  show: (visit: Visit) => Promise<Response>,
+  { answers = {}, config = {} }: { answers?: Record<string, unknown>; config?: Partial<Config> } = {},
+): State {
+  return {
+    name,
+    async show(siteUrl) {
+      const database = answering({
+        claim_attempt: { outcome: "allowed" },
+        read_onboarding: { onboarded: false, currencies: CURRENCIES },
+        ...answers,
+      });
+      const pages = createPages(database, { ...CONFIG, ...config, siteUrl });
+      return await show({ browser: pages.browser(), pages });
+    },
+  };
+}
+
+const signedIn = (name: string, path: string, options?: Parameters<typeof page>[2]): State =>
+  page(
+    name,
+    async ({ pages }) => await (await signIn(pages, EMAIL)).browser.get(path, { "accept-language": "de-DE" }),
+    options,
+  );
+
+const account = (name: string, query = ""): State =>
+  signedIn(`account-${name}${query && "-done"}`, `/account${query}`, { answers: { read_account: ACCOUNTS[name] } });
+
+const failedSignIn = (name: string, query: string): State =>
+  page(name, async ({ browser }) => await browser.get(`/auth/callback?${query}`));
+
+interface ConsentState {
+  clientName?: string;
+  redirectUri?: string;
+  organizations?: Partial<ConsentOrganization>[];
+}
+
+const ORGANIZATION: ConsentOrganization = {
+  organization_id: home.id,
+  name: "Home",
+  role: "owner",
+  plan: "team",
+  has_connector: true,
+};
+
+function consent(
+  name: string,
+  { clientName = "Claude", redirectUri = "https://claude.ai/api/mcp/auth_callback", organizations = [{}] }:
+    ConsentState,
+): State {
+  return page(`consent-${name}`, async ({ pages }) => {
+    const { browser } = await signIn(pages, EMAIL);
+    const opened = {
+      client: { client_id: "client_a", client_name: clientName, redirect_uris: [redirectUri] },
+      onboarded: true,
+      organizations: organizations.map((organization, n) => ({
+        ...ORGANIZATION,
+        organization_id: `org_${n}`,
+        ...organization,
+      })),
+    };
+    const app = createOAuthApp({
+      config: pages.config,
+      database: answering({ open_consent: opened }),
+      clock: () => NOW,
+      log: createLog(() => {}),
+      fetch: pages.provider.fetch,
+    });
+    const query = new URLSearchParams({
+      response_type: "code",
+      client_id: "client_a",
+      redirect_uri: redirectUri,
+      code_challenge: "a".repeat(43),
+      code_challenge_method: "S256",
+    });
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    return await app.request(`${pages.config.siteUrl}/api/oauth/authorize?${query}`, { headers: { cookie } });
+  });
+}
+
+export const STATES: readonly State[] = [
+  page("front", ({ browser }) => browser.get("/")),
+  page("login", ({ browser }) => browser.get("/login"), {
+    config: { authProviders: ["google", "github"], demoEmail: "demo@example.com" },
+  }),
+  page("login-plain", ({ browser }) => browser.get("/login")),
+  page("login-mistyped", ({ browser }) => browser.post("/login", { email: `${UNBROKEN}<b>@` })),
+  page("login-sent", async ({ browser }) => {
+    await browser.post("/login", { email: EMAIL });
+    return await browser.get("/login?sent=1&next=%2Faccount");
+  }),
+  page("login-wrong-code", async ({ browser }) => {
+    await browser.post("/login", { email: `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com` });
+    return await browser.post("/login", { action: "code", code: "12" });
+  }),
+  page("login-limited", ({ browser }) => browser.post("/login", { email: EMAIL }), {
+    answers: { claim_attempt: { outcome: "limited", retry_after: 700 } },
+  }),
+  page("confirm", ({ browser }) => browser.get("/auth/callback?token_hash=abc&type=email")),
+  failedSignIn("failed-used", "error=access_denied&error_code=otp_expired"),
+  failedSignIn("failed-cancelled", "error=access_denied"),
+  failedSignIn("failed-browser", "code=7d1d2c7a-0d53-4d3f-9a53-111111111111"),
+  failedSignIn("failed-incomplete", ""),
+  page("identity-provider-down", async ({ pages }) => {
+    const { browser } = await signIn(pages, EMAIL);
+    pages.provider.failure = () => Promise.resolve(new Response(null, { status: 429 }));
+    return await browser.get("/account");
+  }),
+  signedIn("onboarding", "/onboarding"),
+  page("onboarding-problems", async ({ pages }) => {
+    const { browser } = await signIn(pages, EMAIL);
+    const form = formsOf(await (await browser.get("/onboarding")).text())[0]!;
+    return await browser.post("/onboarding", {
+      ...form.fields,
+      country: "",
+      timezone: "Mars",
+      organization_name: HOSTILE.repeat(2),
+      reminder_email: "bills",
+    });
+  }),
+  account("new"),
+  account("used"),
+  account("used", "?done=confirm"),
+  account("awkward"),
+  signedIn("disconnect", `/account/disconnect?grant=${claude.grant_id}`, { answers: { read_account: ACCOUNTS.used } }),
+  signedIn("disconnect-awkward", "/account/disconnect?grant=7d1d2c7a-0d53-4d3f-9a53-444444444441", {
+    answers: { read_account: ACCOUNTS.awkward },
+  }),
+  page("not-found", ({ browser }) => browser.get("/nothing/here")),
+  page("stale-reminder-link", ({ browser }) => browser.get("/account/reminder-email?t=abc")),
+  page("broken", async ({ pages }) => await (await signIn(pages, EMAIL)).browser.get("/account"), { answers: {} }),
+  consent("one", {}),
+  consent("many", {
+    organizations: [{}, { name: "Workshop", plan: "pro", role: "member" }, {
+      name: "Choir",
+      plan: "free",
+      has_connector: false,
+    }],
+  }),
+  consent("none", { organizations: [{ plan: "free", has_connector: false }] }),
+  consent("loopback", { clientName: "Claude Code (expenses)", redirectUri: "http://127.0.0.1:33418/callback" }),
+  consent("app", { clientName: "Cursor", redirectUri: "cursor://anysphere.cursor-mcp/oauth/callback" }),
+  consent("lookalike", { redirectUri: "https://claude.ai.evil.example/callback" }),
+  consent("awkward", {
+    clientName: HOSTILE,
+    redirectUri: `https://${"sub.".repeat(30)}example.com/callback`,
+    organizations: [LONG, RIGHT_TO_LEFT, HOSTILE, UNBROKEN].map((name) => ({ name })),
+  }),
+  consent("right-to-left", { clientName: RIGHT_TO_LEFT, organizations: [{ name: RIGHT_TO_LEFT }] }),
+];
