@@ -12,13 +12,18 @@ export interface Person {
   decide(authorizationUrl: string | URL, press?: "approve" | "deny"): Promise<URL>;
 }
 
-/** Signs somebody in for the first time, which makes their organization. */
-export async function newPerson(stack: TestStack, email: string): Promise<Person> {
-  await signIn(stack, email);
+/** Somebody who has signed in before. */
+export function personOf(stack: TestStack, email: string): Person {
   return {
     email,
     decide: (authorizationUrl, press) => decide(stack, { authorizationUrl, person: { email }, press }),
   };
+}
+
+/** Signs somebody in for the first time, which makes their organization. */
+export async function newPerson(stack: TestStack, email: string): Promise<Person> {
+  await signIn(stack, email);
+  return personOf(stack, email);
 }
 
 /** The SDK's v1 client, connected for a person, and a call that answers the envelope. */

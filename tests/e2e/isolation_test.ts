@@ -1,0 +1,147 @@
+/**
+ * Somebody of one organization, with a good token of their own, sends every tool whatever the ids, names, cursors and keys
+ * of another organization can be made to: nothing of it comes back, and nothing in it changes.
+ */
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { TOOLS } from "../../functions/mcp/tools/mod.ts";
+import { type JsonSchema, PATTERNS } from "../../shared/connector/schema.ts";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { type Json, type Member, newMember } from "./connector_harness.ts";
+
+const RUNS = 60;
+
+/** In fields that the attacker never sends: payee, note, tags, client and organization. */
+const SECRET = "Zq7Secret";
+
+/** Names that the attacker has learned somehow, and sends. */
+const KNOWN_NAMES = ["Villa rent", "Caviar", "Yacht mooring"];
+const KNOWN_KEY = "victim-key-1";
+
+const VICTIM_CALLS: [tool: string, args: Record<string, unknown>][] = [
+  ["log_expenses", {
+    idempotency_key: KNOWN_KEY,
+    create_missing_categories: true,
+    items: [
+      { name: "Caviar", amount: "912.34", payee: SECRET, note: SECRET, tags: [SECRET], category: `${SECRET} food` },
+      { name: "Caviar", amount: "15.00", date: "yesterday", currency: "USD", note: SECRET },
+      { name: "Returned caviar", amount: "11.00", is_refund: true, payee: SECRET },
+    ],
+  }],
+  ["add_bill", { name: "Villa rent", amount: "8123.45", month_days: [1], payee: SECRET, note: SECRET }],
+  ["add_bill", {
+    name: "Yacht mooring",
+    amount: "77.10",
+    first_due: "2026-10-08",
+    frequency: "weekly",
+    tags: [SECRET],
+  }],
+  ["mark_bill_paid", { bill_name: "Villa rent", note: SECRET }],
+  ["log_expenses", { items: [{ name: "Mistake", amount: "1.00", payee: SECRET }] }],
+  ["undo_change", {}],
+];
+
+Deno.test("an organization is out of reach for members of another one", async () => {
+  const database = await openDatabase();
+  const attacker = await newMember(database, { email: "attacker@example.com", organization: "Attacker" });
+  const victim = await newMember(database, { email: "victim@example.com", organization: `${SECRET} org` });
+  for (const [tool, args] of VICTIM_CALLS) {
+    const { envelope } = await victim.call(tool, args);
+    assertEquals(envelope.ok, true, `${tool}: ${JSON.stringify(envelope.error)}`);
+  }
+  await attacker.call("log_expenses", { items: [{ name: "Own lunch", amount: "9.00" }] });
+
+  const before = await dump(database, victim.organizationId);
+  const loot = await collect(victim, before);
+  const attack = async (tool: string, args: Record<string, unknown>) => {
+    const { text, envelope } = await attacker.call(tool, args);
+    const sent = JSON.stringify(args);
+    const leaked = [SECRET, victim.email, victim.userId, victim.organizationId, ...loot.ids, ...loot.cursors]
+      .filter((piece) => text.includes(piece) && !sent.includes(piece));
+    assertEquals(leaked, [], `${tool} ${sent} answered ${text}`);
+    if (envelope.error?.code === "internal") throw new Error(`${tool} ${sent} failed`);
+  };
+
+  // The victim's own calls, word for word: a key is good for nobody else.
+  for (const [tool, args] of VICTIM_CALLS) await attack(tool, args);
+  for (const { listed } of TOOLS) {
+    await fc.assert(
+      fc.asyncProperty(argumentsOf(listed.inputSchema, loot), (args) => attack(listed.name, args as Json)),
+      { numRuns: RUNS },
+    );
+  }
+  assertEquals(await dump(database, victim.organizationId), before);
+  await database.close();
+});
+
+interface Loot {
+  ids: string[];
+  cursors: string[];
+}
+
+/** Everything about the victim that could be sent: ids out of its rows, cursors out of its answers. */
+async function collect(victim: Member, rows: string[]): Promise<Loot> {
+  const ids = rows.join("\n").match(/\b(exp|bill|occ|pay|chg|cat|org|lnk)_[0-9a-z]{8,32}\b/g)!;
+  const cursors = await Promise.all(["list_expenses", "list_bills"].map(async (tool) => {
+    const { envelope } = await victim.call(tool, { limit: 1 });
+    return envelope.next_cursor as string | undefined;
+  }));
+  return { ids: [...new Set(ids)], cursors: cursors.filter((cursor) => cursor !== undefined) };
+}
+
+/** Every row that belongs to an organization, table by table. */
+async function dump(database: TestDatabase, organizationId: string): Promise<string[]> {
+  const tables = await database.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name
+     from information_schema.columns join information_schema.tables using (table_schema, table_name)
+     where column_name = 'organization_id' and table_type = 'BASE TABLE' order by 1`,
+  );
+  assertEquals(tables.length > 5, true);
+  const rows = tables.map(({ name }) =>
+    `select '${name} ' || to_jsonb(t) as row from ${name} as t where organization_id = $1`
+  );
+  const all = await database.query<{ row: string }>(rows.join(" union all "), [organizationId]);
+  return all.map(({ row }) => row).toSorted();
+}
+
+/** Arguments that fit a schema, made of the loot wherever it fits. */
+function argumentsOf(schema: JsonSchema, loot: Loot, field = ""): fc.Arbitrary<unknown> {
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  switch (schema.type) {
+    case "object":
+      return fc.record(
+        mapValues(schema.properties!, (property, name) => argumentsOf(property, loot, name)),
+        { requiredKeys: schema.required ?? [] },
+      );
+    case "array": {
+      const item = argumentsOf(schema.items!, loot, field);
+      const size = { minLength: Number(schema.minItems ?? 0), maxLength: Math.min(Number(schema.maxItems ?? 3), 3) };
+      return schema.uniqueItems ? fc.uniqueArray(item, size) : fc.array(item, size);
+    }
+    case "boolean":
+      return fc.boolean();
+    case "integer":
+    case "number":
+      return fc.integer({ min: Number(schema.minimum ?? 1), max: Math.min(Number(schema.maximum ?? 5), 5) });
+    default:
+      return stringsOf(schema, loot, field);
+  }
+}
+
+function stringsOf({ pattern, maxLength }: JsonSchema, { ids, cursors }: Loot, field: string): fc.Arbitrary<string> {
+  if (pattern === PATTERNS.date) return fc.constantFrom("today", "yesterday", "2026-10-01", "2026-10-08");
+  if (pattern === PATTERNS.amount) return fc.constantFrom("1.00", "15.00", "8123.45");
+  if (pattern === PATTERNS.currency) return fc.constantFrom("EUR", "USD");
+  if (pattern) return fc.constantFrom(...ids.filter((id) => new RegExp(String(pattern)).test(id)));
+  if (field === "id") return fc.constantFrom(...ids);
+  if (field === "cursor") return fc.constantFrom(...cursors);
+  if (field === "idempotency_key") return fc.constantFrom(KNOWN_KEY, "attacker-key");
+  return fc.constantFrom(...KNOWN_NAMES.filter((name) => name.length <= Number(maxLength ?? 100)));
+}
+
+function mapValues<Value, Result>(
+  record: Record<string, Value>,
+  map: (value: Value, key: string) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
+}

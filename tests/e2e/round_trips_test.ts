@@ -1,0 +1,132 @@
+/**
+ * How often each operation goes to the database, counted on the wire: the real functions run here, their database is the
+ * one of a running stack, and a proxy in between counts the requests.
+ */
+import { assertEquals } from "@std/assert";
+import { createMcpApp } from "../../functions/mcp/app.ts";
+import { TOOLS } from "../../functions/mcp/tools/mod.ts";
+import { createOAuthApp } from "../../functions/oauth/app.ts";
+import { REDIRECT_URI } from "../../local/demo/client.ts";
+import { functionEnvironment } from "../../local/environment.ts";
+import { systemClock } from "../../shared/clock.ts";
+import { readConfig } from "../../shared/config.ts";
+import { createDatabase } from "../../shared/db/client.ts";
+import type { App } from "../../shared/http/app.ts";
+import { createLog } from "../../shared/log.ts";
+import { startStack, type TestStack } from "../_support/stack.ts";
+import { ERA_NAMES, ERAS } from "../functions/mcp/harness.ts";
+import { type Json, newPerson } from "./person.ts";
+
+// RFC 7636 appendix B.
+const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+/** Arguments with which each tool reaches its SQL. */
+const ARGUMENTS: Record<string, Record<string, unknown>> = {
+  log_expenses: { items: [{ name: "Lunch", amount: "14.50" }] },
+  update_expenses: { ids: ["exp_000000000000"], set: { payee: "Bakery" } },
+  add_bill: { name: "Rent", amount: "900", month_days: [1] },
+  mark_bill_paid: { bill_name: "Rent" },
+  delete_records: { ids: ["exp_000000000000"] },
+};
+
+/** The database of a stack behind a proxy that notes every path it is asked for. */
+function countedDatabase(stack: TestStack) {
+  const paths: string[] = [];
+  const proxy = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    const { pathname, search } = new URL(request.url);
+    paths.push(pathname);
+    return fetch(new Request(stack.supabase_url + pathname + search, request));
+  });
+  return {
+    database: createDatabase({ url: `http://127.0.0.1:${proxy.addr.port}`, key: stack.secret_key }),
+    /** The paths since the last time. */
+    take: () => paths.splice(0),
+    close: () => proxy.shutdown(),
+  };
+}
+
+Deno.test("one request to the database each", async (t) => {
+  const stack = await startStack({ args: ["--no-demo"] });
+  const person = await newPerson(stack, "counted@example.com");
+  const { database, take, close } = countedDatabase(stack);
+  const deps = {
+    config: readConfig(
+      functionEnvironment({}, {
+        siteUrl: stack.site_url,
+        supabaseUrl: stack.supabase_url,
+        smtpPort: 0,
+        secrets: JSON.parse(await Deno.readTextFile(`${stack.folder}/secrets.json`)),
+      }),
+      ["codeSecrets"],
+    ),
+    database,
+    clock: systemClock,
+    log: createLog(() => {}),
+    fetch,
+  };
+  const oauth = createOAuthApp(deps);
+  const mcp = createMcpApp(deps);
+  const ask = async (app: App, path: string, init: RequestInit): Promise<Json> => {
+    const response = await app.request(stack.site_url + path, { method: "POST", ...init });
+    const text = await response.text();
+    assertEquals(response.status < 300, true, `${path} ${response.status} ${text}`);
+    return text && JSON.parse(text);
+  };
+  const form = (fields: Record<string, string>) => ({ body: new URLSearchParams(fields) });
+
+  let clientId = "";
+  let tokens: Json;
+  const exchange = async (fields: Record<string, string>) =>
+    tokens = await ask(oauth, "/api/oauth/token", form({ client_id: clientId, ...fields }));
+
+  await t.step("registration", async () => {
+    const body = JSON.stringify({ client_name: "Counted", redirect_uris: [REDIRECT_URI] });
+    const headers = { "content-type": "application/json" };
+    ({ client_id: clientId } = await ask(oauth, "/api/oauth/register", { body, headers }));
+    assertEquals(take(), ["/rest/v1/rpc/register_client"]);
+  });
+
+  await t.step("code exchange", async () => {
+    const query = { client_id: clientId, redirect_uri: REDIRECT_URI, code_challenge: CHALLENGE };
+    const answer = await person.decide(`${stack.site_url}/api/oauth/authorize?${new URLSearchParams(query)}`);
+    const code = answer.searchParams.get("code")!;
+    await exchange({ grant_type: "authorization_code", code, code_verifier: VERIFIER, redirect_uri: REDIRECT_URI });
+    assertEquals(take(), ["/rest/v1/rpc/redeem_authorization_code"]);
+  });
+
+  await t.step("refresh", async () => {
+    await exchange({ grant_type: "refresh_token", refresh_token: tokens.refresh_token });
+    assertEquals(take(), ["/rest/v1/rpc/rotate_refresh_token"]);
+  });
+
+  for (const era of ERA_NAMES) {
+    const send = (method: string, params: Record<string, unknown>) => {
+      const { body, headers } = ERAS[era](method, params);
+      const authorization = `Bearer ${tokens.access_token}`;
+      return ask(mcp, "/api/mcp", {
+        body: JSON.stringify(body),
+        headers: { ...headers, authorization, "content-type": "application/json" },
+      });
+    };
+    for (const { listed: { name } } of TOOLS) {
+      await t.step(`tools/call ${name} (${era})`, async () => {
+        const { result } = await send("tools/call", { name, arguments: ARGUMENTS[name] ?? {} });
+        assertEquals(take(), ["/rest/v1/rpc/call_tool"]);
+        assertEquals(result.structuredContent.error?.code === "internal", false);
+      });
+    }
+    await t.step(`tools/list (${era})`, async () => {
+      await send("tools/list", {});
+      assertEquals(take(), ["/rest/v1/rpc/authenticate_bearer"]);
+    });
+  }
+
+  await t.step("revocation", async () => {
+    await ask(oauth, "/api/oauth/revoke", form({ client_id: clientId, token: tokens.refresh_token }));
+    assertEquals(take(), ["/rest/v1/rpc/revoke_token"]);
+  });
+
+  await close();
+  await stack.stop();
+});
