@@ -10,12 +10,12 @@ import { openDataFolder } from "./data_folder.ts";
 import { startDataServiceWorker } from "./data_service/client.ts";
 import type { DataService, Demo } from "./data_service/settings.ts";
 import { functionEnvironment, MAIL_FROM } from "./environment.ts";
-import { createFrontDoor } from "./front_door.ts";
+import { createFrontDoor } from "./front_door/front_door.ts";
 import { createFunctions, FUNCTIONS_ORIGIN } from "./functions.ts";
 import { createLocalRoutes } from "./local_routes.ts";
 import { startMailSink } from "./mail/smtp_sink.ts";
 import type { StartOptions } from "./options.ts";
-import { forward } from "./proxy.ts";
+import { forward } from "./front_door/proxy.ts";
 import { readSecrets, type Secrets } from "./secrets.ts";
 
 /** What `--json` prints and `running.json` holds. */

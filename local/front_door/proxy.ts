@@ -30,10 +30,8 @@ export async function forward(
   headers.delete("host");
   headers.set("x-forwarded-host", url.host);
   headers.set("x-forwarded-proto", url.protocol.slice(0, -1));
-  if (client) {
-    const before = headers.get("x-forwarded-for");
-    headers.set("x-forwarded-for", before ? `${before}, ${client.address}` : client.address);
-  }
+  // Replaced, not appended to: what came before is the caller's to forge.
+  if (client) headers.set("x-forwarded-for", client.address);
   const { method, body } = request;
   const response = await fetch(new Request(target, { method, headers, body, redirect: "manual" }));
   const answered = endToEnd(response.headers);

@@ -3,7 +3,7 @@
  * HTML on the platform's own domain (their gateway rewrites it to plain text in a sandbox), so the site is this small proxy; it runs on
  * Deno Deploy and Cloudflare Workers, and inside the embedded stack. It keeps no state and reads no body.
  */
-import { findRoute, functionPath, PAGE_POLICY_HEADER } from "../shared/routes.ts";
+import { findRoute, functionPath, PAGE_POLICY_HEADER } from "../../shared/routes.ts";
 import { forward } from "./proxy.ts";
 
 export interface FrontDoorOptions {

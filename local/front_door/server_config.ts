@@ -1,0 +1,107 @@
+/** The front door as configuration of a web server that one already runs: the same routes, the same restored pages. */
+import { functionPath, PAGE_POLICY_HEADER, type Route, ROUTES } from "../../shared/routes.ts";
+
+export interface Place {
+  /** Host name of the site. */
+  host: string;
+  /** Where the functions are, without a slash at the end. */
+  functionsUrl: string;
+}
+
+export const SERVERS = { nginx: nginxConfig, caddy: caddyConfig };
+
+const coversBelow = ({ path }: Route) => path.length > 1 && path.endsWith("/");
+
+function nginxConfig({ host, functionsUrl }: Place): string {
+  const location = (route: Route) => {
+    const match = coversBelow(route) ? route.path : `= ${route.path}`;
+    const body = [`proxy_pass ${functionsUrl}${functionPath(route, route.path)};`, ...(route.page ? NGINX_PAGE : [])];
+    return `    location ${match} {\n${body.map((line) => `        ${line}\n`).join("")}    }`;
+  };
+  return `# Goes into the http block. A page of the functions names its own policy in ${PAGE_POLICY_HEADER}; anything else is passed on as it is.
+map $upstream_http_${snake(PAGE_POLICY_HEADER)} $page_type {
+    ""      $upstream_http_content_type;
+    default "text/html; charset=utf-8";
+}
+map $upstream_http_${snake(PAGE_POLICY_HEADER)} $page_policy {
+    ""      $upstream_http_content_security_policy;
+    default $upstream_http_${snake(PAGE_POLICY_HEADER)};
+}
+
+server {
+    listen 443 ssl;
+    server_name ${host};
+    # ssl_certificate and ssl_certificate_key belong here.
+
+    proxy_http_version 1.1;
+    proxy_ssl_server_name on;
+    proxy_set_header Host ${new URL(functionsUrl).host};
+    proxy_set_header X-Forwarded-For $remote_addr;
+    proxy_set_header X-Forwarded-Host $host;
+    proxy_set_header X-Forwarded-Proto $scheme;
+    proxy_redirect off;
+    proxy_buffering off;
+    proxy_request_buffering off;
+    proxy_read_timeout 160s;
+    client_max_body_size 2m;
+
+    location / {
+        return 404;
+    }
+${ROUTES.map(location).join("\n")}
+}
+`;
+}
+
+const NGINX_PAGE = [
+  "proxy_hide_header Content-Type;",
+  "proxy_hide_header Content-Security-Policy;",
+  `proxy_hide_header ${PAGE_POLICY_HEADER};`,
+  "add_header Content-Type $page_type always;",
+  "add_header Content-Security-Policy $page_policy always;",
+];
+
+function caddyConfig({ host, functionsUrl }: Place): string {
+  const { origin, pathname } = new URL(functionsUrl);
+  const handle = (route: Route) => {
+    const below = coversBelow(route);
+    const target = pathname + functionPath(route, below ? "{path}" : route.path);
+    return `    handle ${route.path}${below ? "*" : ""} {\n        rewrite * ${target}\n        import ${
+      route.page ? "page" : "answer"
+    }\n    }`;
+  };
+  return `# A page of the functions names its own policy in ${PAGE_POLICY_HEADER}; anything else is passed on as it is.
+(answer) {
+    reverse_proxy ${origin} {
+        header_up Host {upstream_hostport}
+        flush_interval -1
+    }
+}
+(page) {
+    reverse_proxy ${origin} {
+        header_up Host {upstream_hostport}
+        @page header ${PAGE_POLICY_HEADER} *
+        handle_response @page {
+            header {
+                Content-Type "text/html; charset=utf-8"
+                Content-Security-Policy {rp.header.${CADDY_NAME}}
+                -${PAGE_POLICY_HEADER}
+                defer
+            }
+            copy_response
+        }
+    }
+}
+
+${host} {
+${ROUTES.map(handle).join("\n")}
+    handle {
+        respond 404
+    }
+}
+`;
+}
+
+/** Caddy knows a header of an answer by its canonical spelling only. */
+const CADDY_NAME = PAGE_POLICY_HEADER.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+const snake = (header: string) => header.replaceAll("-", "_");
