@@ -23,14 +23,25 @@ grant usage on schema identity, oauth, billing, app, jobs to service_role;
 -- The tools run as `authenticated` under row-level security; these schemas hold what they may see.
 grant usage on schema identity, billing, app to authenticated;
 
+create sequence app.id_number;
+grant usage on sequence app.id_number to authenticated, service_role;
+
 create function app.new_id(prefix text) returns text
-language sql volatile set search_path = '' as $$
-  -- 12 characters of 5 random bits each; byte 6 of a version 4 uuid is partly fixed and left out (RFC 9562 section 5.4).
-  select prefix || '_' || string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + (get_byte(random.bytes, i) & 31), 1), '')
-  from (select decode(replace(gen_random_uuid()::text, '-', ''), 'hex') as bytes) as random,
-    unnest(array[0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12]) as i
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Time first, in 32nds of a second since 2024 (35 bits, 34 years): rows made together lie together in every index, and a month of a large
+  -- organization is read from a few neighbouring pages. Then a counter (25 bits), so that no two are equal, multiplied so that none can be counted.
+  ticks constant bigint := floor((extract(epoch from clock_timestamp()) - 1704067200) * 32);
+  number constant bigint := (nextval('app.id_number') & 33554431) * 20241203;
+  bits constant bigint := ((ticks & 34359738367) << 25) | (number & 33554431);
+begin
+  return prefix || '_' || (
+    select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + ((bits >> (5 * i)) & 31)::int, 1), '' order by i desc)
+    from generate_series(0, 11) as i
+  );
+end
 $$;
-comment on function app.new_id is 'A new public id: the prefix, an underscore and 60 random bits in lower-case base 32.';
+comment on function app.new_id is 'A new public id: the prefix, an underscore and 60 bits in lower-case base 32, later ones after earlier ones. Names a thing and is no secret.';
 revoke all on function app.new_id from public, anon;
 grant execute on function app.new_id to authenticated, service_role;
 

@@ -105,8 +105,7 @@ begin
   minor := amount::numeric * 10::numeric ^ exponent;
   if minor <> trunc(minor) then
     perform app.fail(
-      'amount_precision',
-      format('%s has more decimals than %s allows, which is %s.', amount, currency, exponent), field,
+      'amount_precision', format('%s has too many decimals: %s has %s.', amount, currency, case exponent when 0 then 'none' else exponent::text end), field,
       'Amounts are never rounded here: ask for the exact amount.'
     );
   end if;
@@ -121,12 +120,10 @@ end
 $$;
 comment on function app.parse_amount is 'A decimal string in major units as exact minor units of a currency; null stays null.';
 
+-- Its body was parsed when it was created, so that no search_path changes its meaning, and the planner may inline it.
 create function app.format_minor(minor numeric, exponent int) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
+language sql immutable
   return round(minor / 10::numeric ^ exponent, exponent)::text;
-end
-$$;
 comment on function app.format_minor is 'Minor units as a decimal string in major units with this number of decimals.';
 
 create function app.format_amount(minor numeric, currency text) returns text

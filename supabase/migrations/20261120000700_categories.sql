@@ -83,6 +83,18 @@ end
 $$;
 comment on function app.suggest_categories is 'The three categories most like a name that is none.';
 
+create function app.fail_without_category(name text, field text) returns void
+language plpgsql stable set search_path = '' as $$
+begin
+  perform app.fail(
+    'category_not_found', format('There is no category called "%s".', name), field,
+    'Use one of details.suggestions. log_expenses can also make a new one: create_missing_categories true.',
+    jsonb_build_object('suggestions', app.suggest_categories(name))
+  );
+end
+$$;
+comment on function app.fail_without_category is 'Ends the tool with category_not_found and what may have been meant.';
+
 create function app.find_category(context app.context, name text, field text, create_missing boolean default false) returns text
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -97,11 +109,7 @@ begin
     return null;
   end if;
   if not coalesce(create_missing, false) then
-    perform app.fail(
-      'category_not_found', format('There is no category called "%s".', wanted), field,
-      'Use one of details.suggestions, leave category out, or make the category first (log_expenses: create_missing_categories true).',
-      jsonb_build_object('suggestions', app.suggest_categories(wanted))
-    );
+    perform app.fail_without_category(wanted, field);
   end if;
   if found.id is not null then
     update app.categories as c set archived_at = null where c.id = found.id;
@@ -155,7 +163,8 @@ comment on function app.choose_category is
   'The category that was given, else the last one of the same payee (or name, where there is no payee), else the one a keyword points to, else none.';
 
 revoke all on function
-  app.create_default_categories, app.text_likeness, app.suggest_categories, app.find_category, app.choose_category from public, anon;
+  app.create_default_categories, app.text_likeness, app.suggest_categories, app.fail_without_category, app.find_category, app.choose_category from public, anon;
 revoke all on function app.create_default_categories from authenticated;
-grant execute on function app.text_likeness, app.suggest_categories, app.find_category, app.choose_category to authenticated, service_role;
+grant execute on function
+  app.text_likeness, app.suggest_categories, app.fail_without_category, app.find_category, app.choose_category to authenticated, service_role;
 grant execute on function app.create_default_categories to service_role;

@@ -31,17 +31,14 @@ end
 $$;
 comment on function app.find_rate is 'The rate of a currency as of a day; all null when none is known.';
 
-create function app.convert_minor(amount_minor numeric, from_rate app.rate, from_exponent int, to_rate app.rate, to_exponent int) returns numeric
-language plpgsql immutable set search_path = '' as $$
-declare
-  numerator constant numeric := amount_minor * to_rate.per_euro * 10::numeric ^ to_exponent;
-  denominator constant numeric := from_rate.per_euro * 10::numeric ^ from_exponent;
-begin
-  -- div() truncates the exact quotient, so nothing is rounded on the way; amounts are never negative.
-  return div(2 * numerator + denominator, 2 * denominator);
-end
-$$;
-comment on function app.convert_minor is 'Minor units of one currency in minor units of another at the rates of a day; null when a rate is.';
+-- div() truncates the exact quotient, so nothing is rounded on the way; amounts are never negative. Parsed when created, and inlined.
+create function app.convert_minor(amount_minor numeric, from_rate numeric, from_exponent int, to_rate numeric, to_exponent int) returns numeric
+language sql immutable
+  return div(
+    2 * amount_minor * to_rate * 10::numeric ^ to_exponent + from_rate * 10::numeric ^ from_exponent,
+    2 * from_rate * 10::numeric ^ from_exponent
+  );
+comment on function app.convert_minor is 'Minor units of one currency in minor units of another by what one euro buys of each; null when a rate is.';
 
 create type app.base_value as (
   base_currency text,
@@ -65,7 +62,8 @@ begin
   from_rate := app.find_rate(currency, paid_on);
   to_rate := app.find_rate(base_currency, paid_on);
   base_minor := app.convert_minor(
-    amount_minor, from_rate, app.currency_exponent(currency, 'currency'), to_rate, app.currency_exponent(base_currency, 'currency')
+    amount_minor, from_rate.per_euro, app.currency_exponent(currency, 'currency'),
+    to_rate.per_euro, app.currency_exponent(base_currency, 'currency')
   );
   -- More than the column holds is as good as unknown.
   if base_minor is null or base_minor > 1000000000000000000 then

@@ -1,0 +1,225 @@
+-- list_expenses: what left and what came back, row by row, with totals over the whole filter whatever the page.
+
+create type app.expense_filter as (
+  from_on date,
+  to_on date,
+  query text,
+  category_ids text[],
+  tags text[],
+  payee text,
+  min_amount numeric,
+  max_amount numeric,
+  currency text,
+  kind text
+);
+comment on type app.expense_filter is
+  'Which payments are meant. Texts are in lower case, Uncategorized is the empty category id, amounts are major units of each payment''s own currency.';
+
+create function app.parse_expense_filter(context app.context, arguments jsonb) returns app.expense_filter
+language plpgsql stable set search_path = '' as $$
+declare
+  filter app.expense_filter;
+  wanted text;
+  category_id text;
+begin
+  filter.from_on := app.parse_date(context, arguments ->> 'from', 'from');
+  filter.to_on := app.parse_date(context, arguments ->> 'to', 'to');
+  if filter.from_on > filter.to_on then
+    perform app.fail('invalid_argument', format('The period ends (%s) before it begins (%s).', filter.to_on, filter.from_on), 'to', 'Give from as the earlier day.');
+  end if;
+  filter.query := lower(app.clean_text(arguments ->> 'query'));
+  filter.payee := lower(app.clean_text(arguments ->> 'payee'));
+  filter.kind := arguments ->> 'kind';
+  filter.currency := arguments ->> 'currency';
+  if filter.currency is not null then
+    perform app.currency_exponent(filter.currency, 'currency');
+  end if;
+  filter.min_amount := (arguments ->> 'min_amount')::numeric;
+  filter.max_amount := (arguments ->> 'max_amount')::numeric;
+  if filter.min_amount > filter.max_amount then
+    perform app.fail('invalid_argument', 'The smallest amount is larger than the largest.', 'max_amount', 'Give min_amount as the smaller one.');
+  end if;
+  filter.tags := array(select lower(t) from unnest(nullif(app.clean_tags(arguments -> 'tags', 'tags'), '{}')) as t);
+  for wanted in select app.clean_text(c) from jsonb_array_elements_text(arguments -> 'categories') as c loop
+    -- Archived ones included: what was spent on them stays in the books.
+    select c.id into category_id from app.categories as c where lower(c.name) = lower(wanted);
+    if category_id is null and lower(wanted) <> 'uncategorized' then
+      perform app.fail_without_category(wanted, 'categories');
+    end if;
+    filter.category_ids := filter.category_ids || coalesce(category_id, '');
+  end loop;
+  return filter;
+end
+$$;
+comment on function app.parse_expense_filter is 'The filter arguments of list_expenses and summarize_spending.';
+
+-- The next two were parsed when they were created, so that no search_path changes their meaning, and are inlined into the query that asks:
+-- a condition that is not set is gone before planning, and with the last condition on a joined table so is the join.
+
+create function app.is_about(filter app.expense_filter, category_id text, tags text[], name text, payee text, note text, payment_note text) returns boolean
+language sql stable
+  return ((filter).category_ids is null or coalesce(category_id, '') = any ((filter).category_ids))
+    and ((filter).payee is null or lower(payee) = (filter).payee)
+    and ((filter).tags = '{}' or lower(tags::text)::text[] && (filter).tags)
+    and ((filter).query is null or strpos(lower(concat_ws(E'\n', name, payee, note, payment_note)), (filter).query) > 0);
+comment on function app.is_about is 'Whether an expense or bill is one that a filter asks for.';
+
+create function app.find_payments(filter app.expense_filter)
+returns table (
+  payment_id text, entry bigint, paid_on date, currency text, direction text, amount_minor bigint, base_minor bigint, paid_by uuid,
+  expense_id text, name text, payee text, category_id text, tags text[], note text, version int
+)
+language sql stable
+begin atomic
+  select p.id, p.entry, p.paid_on, p.currency, p.direction, p.amount_minor, p.base_minor, p.paid_by,
+    p.expense_id, e.name, e.payee, e.category_id, e.tags,
+    case when starts_with(p.expense_id, 'bill_') then p.note else e.note end,
+    -- What is shown as one row counts the changes to both of its rows.
+    case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end
+  from app.payments as p
+  left join app.expenses as e on e.id = p.expense_id
+  left join app.currencies as c on c.code = p.currency
+  where p.deleted_at is null
+    and ((filter).from_on is null or p.paid_on >= (filter).from_on)
+    and ((filter).to_on is null or p.paid_on <= (filter).to_on)
+    and ((filter).currency is null or p.currency = (filter).currency)
+    and ((filter).kind is null or (filter).kind = case
+      when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment' else 'one_off'
+    end)
+    and ((filter).min_amount is null or p.amount_minor >= (filter).min_amount * 10::numeric ^ c.exponent)
+    and ((filter).max_amount is null or p.amount_minor <= (filter).max_amount * 10::numeric ^ c.exponent)
+    and app.is_about(filter, e.category_id, e.tags, e.name, e.payee, e.note, p.note);
+end;
+comment on function app.find_payments is 'Payments in the books that a filter lets through, with the expense or bill that each belongs to.';
+
+create type app.expense_row as (
+  id text,
+  kind text,
+  paid_on date,
+  name text,
+  payee text,
+  category text,
+  tags text[],
+  note text,
+  amount text,
+  currency text,
+  base_amount text,
+  bill_id text,
+  version int,
+  sort_key text,
+  entry bigint
+);
+comment on type app.expense_row is 'A row of list_expenses, and where it stands in the order.';
+
+create function app.csv_field(value text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- Spreadsheets run what begins like a formula, full-width signs included; typed text must stay text.
+  value := regexp_replace(coalesce(value, ''), '^([=+@\t\r＝＋－＠-])', '''\1');
+  return case when value ~ '[",\r\n]' then '"' || replace(value, '"', '""') || '"' else value end;
+end
+$$;
+comment on function app.csv_field is 'A field of a CSV file (RFC 4180), safe to open in a spreadsheet.';
+
+create function app.write_csv(page app.expense_row[]) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return 'id,kind,date,name,payee,category,tags,note,amount,currency,base_amount,bill_id' || E'\r\n' || coalesce((
+    select string_agg(
+      concat_ws(
+        ',', r.id, r.kind, r.paid_on, app.csv_field(r.name), app.csv_field(r.payee), app.csv_field(r.category),
+        app.csv_field(array_to_string(r.tags, '; ')), app.csv_field(r.note), r.amount, r.currency, coalesce(r.base_amount, ''), coalesce(r.bill_id, '')
+      ) || E'\r\n',
+      '' order by r.ordinality
+    )
+    from unnest(page) with ordinality as r
+  ), '');
+end
+$$;
+comment on function app.write_csv is 'Rows as a CSV file with a header line.';
+
+create function app.list_expenses(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' set random_page_cost = 1.1 set jit = off as $$
+declare
+  filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
+  is_csv constant boolean := coalesce(arguments ->> 'format' = 'csv', false);
+  is_by_amount constant boolean := coalesce(arguments ->> 'sort' = 'amount', false);
+  is_ascending constant boolean := coalesce(arguments ->> 'order' = 'asc', false);
+  page_size constant int := case when is_csv then 500 else coalesce((arguments ->> 'limit')::int, 25) end;
+  scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', arguments - 'cursor' - 'limit');
+  key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor');
+  page app.expense_row[];
+  next_cursor text;
+  total_count bigint;
+  totals jsonb;
+begin
+  -- Put together from fixed words alone. An order that an index can follow cannot be a parameter. Matches that only the text of each row can
+  -- tell are found once; others are counted in one index and read, page by page, along another.
+  execute format(
+    $query$
+      with matching as %5$s (
+        select p.*, %1$s as sort_key from app.find_payments($1) as p
+      ),
+      sums as (
+        select m.currency, count(*) as count, sum(case m.direction when 'out' then m.amount_minor else -m.amount_minor end) as net
+        from matching as m
+        group by m.currency
+      ),
+      page as (
+        select m.*
+        from matching as m
+        where $2 is null or (m.sort_key, m.entry) %3$s (($2 ->> 0)::%4$s, ($2 ->> 1)::bigint)
+        order by m.sort_key %2$s, m.entry %2$s
+        limit $3 + 1
+      )
+      select
+        (select coalesce(sum(s.count), 0) from sums as s),
+        (
+          select coalesce(jsonb_object_agg(s.currency, app.format_minor(s.net, c.exponent)), '{}')
+          from sums as s join app.currencies as c on c.code = s.currency
+        ),
+        array(
+          select (
+            case when starts_with(p.expense_id, 'bill_') then p.payment_id else p.expense_id end,
+            case when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment' else 'one_off' end,
+            p.paid_on, p.name, p.payee, coalesce(category.name, 'Uncategorized'), p.tags, p.note,
+            app.format_minor(p.amount_minor, c.exponent), p.currency, app.format_minor(value.base_minor, base.exponent),
+            case when starts_with(p.expense_id, 'bill_') then p.expense_id end, p.version, p.sort_key, p.entry
+          )::app.expense_row
+          from page as p
+          join app.currencies as c on c.code = p.currency
+          join app.currencies as base on base.code = $4
+          left join app.categories as category on category.id = p.category_id
+          cross join app.value_in_base($4, p.amount_minor, p.currency, p.paid_on) as value
+          order by p.sort_key %2$s, p.entry %2$s
+        )
+    $query$,
+    case when is_by_amount then 'coalesce(p.base_minor, p.amount_minor)' else 'p.paid_on' end,
+    case when is_ascending then 'asc' else 'desc' end,
+    case when is_ascending then '>' else '<' end,
+    case when is_by_amount then 'bigint' else 'date' end,
+    case when num_nonnulls(filter.category_ids, filter.payee, filter.query) > 0 or filter.tags <> '{}' then 'materialized' else 'not materialized' end
+  ) into total_count, totals, page using filter, key, page_size, context.base_currency;
+
+  if cardinality(page) > page_size then
+    page := page[:page_size];
+    next_cursor := app.write_cursor(scope, jsonb_build_array(page[page_size].sort_key, page[page_size].entry));
+  end if;
+  return jsonb_build_object(
+    'data', case when is_csv then jsonb_build_object('csv', app.write_csv(page)) else jsonb_build_object('rows', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', r.id, 'kind', r.kind, 'date', r.paid_on, 'name', r.name, 'payee', r.payee, 'category', r.category, 'tags', nullif(r.tags, '{}'),
+        'note', r.note, 'amount', r.amount, 'currency', r.currency, 'base_amount', r.base_amount, 'bill_id', r.bill_id, 'version', r.version
+      ) order by r.ordinality), '[]')
+      from unnest(page) with ordinality as r
+    )) end,
+    'next_cursor', next_cursor, 'total_count', total_count, 'totals_by_currency', totals
+  );
+end
+$$;
+comment on function app.list_expenses is 'Tool list_expenses: data {rows} or {csv}, with totals of all that match.';
+
+revoke all on function
+  app.parse_expense_filter, app.is_about, app.find_payments, app.csv_field, app.write_csv, app.list_expenses from public, anon;
+grant execute on function
+  app.parse_expense_filter, app.is_about, app.find_payments, app.csv_field, app.write_csv, app.list_expenses to authenticated, service_role;
