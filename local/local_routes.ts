@@ -24,7 +24,11 @@ export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOp
   app.use(async (c, next) => {
     const { hostname, host } = new URL(c.req.url);
     const origin = c.req.header("origin");
-    const isForeign = origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host);
+    const site = c.req.header("sec-fetch-site");
+    // Our pages send no referrer, so the origin of their own forms is `null` (Fetch, "append a request Origin header").
+    const isForeign = site
+      ? site !== "same-origin" && site !== "none"
+      : origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host);
     if (!LOOPBACK.test(hostname) || (isForeign && c.req.method !== "GET")) {
       return c.text("Only from this machine\n", 403);
     }
