@@ -6,6 +6,7 @@ import type { Config } from "../config.ts";
 import { AppError } from "../errors.ts";
 import { readToken, signToken } from "../signed_token.ts";
 import type { AppContext } from "./app.ts";
+import { readText } from "./read_body.ts";
 
 const LARGEST_BYTES = 16 * 1024;
 /** Long enough for a page left open over a working day. */
@@ -21,10 +22,8 @@ export async function readForm(c: AppContext, config: Pick<Config, "siteUrl">): 
   if (!/^application\/x-www-form-urlencoded\b/i.test(c.req.header("content-type") ?? "")) {
     throw new AppError("unsupported_media_type", "This page takes forms only.");
   }
-  const body = await c.req.arrayBuffer();
-  if (body.byteLength > LARGEST_BYTES) throw new AppError("payload_too_large", "That is more than this page can take.");
   const fields = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(new TextDecoder().decode(body))) {
+  for (const [name, value] of new URLSearchParams(await readText(c.req.raw, LARGEST_BYTES))) {
     if (!fields.has(name)) fields.set(name, value.trim());
   }
   return fields;
