@@ -1,10 +1,11 @@
 /** Routes of the connector: one endpoint and one protected-resource document at each of its two addresses. */
+import type { MiddlewareHandler } from "hono";
 import { errorResponse } from "../../shared/connector/json_rpc.ts";
 import { isAllowedOrigin } from "../../shared/connector/origin.ts";
 import { createConnectorStore } from "../../shared/db/connector_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
-import { type App, createApp, refuseOtherMethods, type RenderError } from "../../shared/http/app.ts";
+import { type App, type AppEnv, createApp, refuseOtherMethods, type RenderError } from "../../shared/http/app.ts";
 import { createUrls } from "../../shared/urls.ts";
 import { getCard } from "./card.ts";
 import type { Connector } from "./connector.ts";
@@ -30,13 +31,10 @@ export function createMcpApp({ config, database, clock, log }: Deps): App {
 
   const app = createApp("mcp", { clock, log }, renderJsonRpcError);
   app.use(cors);
-  app.use(async (c, next) => {
-    if (!isAllowedOrigin(c.req.header("origin"))) throw new AppError("forbidden", "Pages of this origin may not call.");
-    await next();
-  });
 
   for (const [paths, address] of [[FRONT, urls.front], [DIRECT, urls.direct]] as const) {
     const connector: Connector = { store, log, address, upgradeUrl };
+    app.use(paths.endpoint, refuseForeignOrigins);
     app.get(paths.endpoint, (c) => getCard(c, connector));
     app.post(paths.endpoint, (c) => postMessage(c, connector));
     app.delete(paths.endpoint, (c) => endSession(c, connector));
@@ -51,6 +49,12 @@ export function createMcpApp({ config, database, clock, log }: Deps): App {
   }
   return app;
 }
+
+// The documents are for everybody; only the endpoint asks where a page comes from.
+const refuseForeignOrigins: MiddlewareHandler<AppEnv> = async (c, next) => {
+  if (!isAllowedOrigin(c.req.header("origin"))) throw new AppError("forbidden", "Pages of this origin may not call.");
+  await next();
+};
 
 const renderJsonRpcError: RenderError = ({ status, message }, c) =>
   errorResponse({ status, message, ...(status >= 500 && { data: { request_id: c.get("requestId") } }) });

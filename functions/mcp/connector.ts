@@ -58,6 +58,14 @@ export function refusal(
   }
 }
 
+/**
+ * Both at once, for requests that do nothing but ask.
+ * @returns the answer to give instead, or undefined for a caller who may.
+ */
+export async function admit(c: AppContext, connector: Connector): Promise<Response | undefined> {
+  return refusal(await connector.store.authenticate(await callerTokenHash(c, connector)), connector);
+}
+
 function unauthorized(address: ConnectorAddress, error?: ChallengeError): AppError {
   return new AppError("unauthorized", error ? "This access token is not valid. Sign in again." : "Sign in first.", {
     headers: { "www-authenticate": challenge(address.metadata, error) },

@@ -18,7 +18,9 @@ const MAX_BODY_BYTES = 1_048_576;
 
 export async function postMessage(c: AppContext, connector: Connector): Promise<Response> {
   const tokenHash = await callerTokenHash(c, connector);
-  const body = await readRequestBody(c.req.raw, MAX_BODY_BYTES);
+  const body = await readRequestBody(c.req.raw, MAX_BODY_BYTES).catch((cause) => {
+    throw new AppError("invalid_request", "The message did not arrive whole.", { cause });
+  });
   const parsed = body.tooLarge ? undefined : parseJson(body.text);
   const message = readMessage(parsed);
   const call = createToolCall(connector, { tokenHash, requestId: c.get("requestId") });

@@ -125,6 +125,13 @@ Deno.test("a body over the limit is refused while it arrives", async () => {
   assertEquals(sent < 2_000_000, true);
 });
 
+Deno.test("a body that breaks off is the caller's failure, not ours", async () => {
+  const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("reset")) });
+  const { stream, lines } = startConnector();
+  assertEquals((await stream(broken)).status, 400);
+  assertEquals(lines.some((line) => line.includes('"error"')), false);
+});
+
 Deno.test("a notification is accepted without an answer", async () => {
   const response = await startConnector().post({ jsonrpc: "2.0", method: "notifications/initialized" });
   assertEquals([response.status, await response.text()], [202, ""]);
@@ -145,7 +152,11 @@ Deno.test("origins: https anywhere and loopback may call, others are 403", async
     ["file://", 403],
   ];
   for (const [origin, status] of cases) {
-    assertEquals((await startConnector().post(PING, { headers: { origin } })).status, status, origin);
+    for (const path of ["/api/mcp", "/functions/v1/mcp"]) {
+      assertEquals((await startConnector().post(PING, { path, headers: { origin } })).status, status, origin);
+    }
+    const document = await startConnector().request("GET", { path: FRONT_DOCUMENTS[0], headers: { origin } });
+    assertEquals(document.status, 200);
   }
 });
 
