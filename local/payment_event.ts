@@ -7,7 +7,7 @@ export interface AboutEvent {
   organizationId?: string;
   subscriptionId?: string;
   planId?: string;
-  /** When it happened; the provider counts whole seconds. */
+  /** When it happened, in whole seconds; the paid period of the sample moves along. */
   at?: Date;
   /** Other members of the subscription. */
   subscription?: Record<string, unknown>;
@@ -32,10 +32,14 @@ export async function paymentEvent(type: string, about: AboutEvent = {}): Promis
   if (about.organizationId) entity.notes = { organization_id: about.organizationId };
   if (about.subscriptionId) entity.id = about.subscriptionId;
   if (about.planId) entity.plan_id = about.planId;
-  Object.assign(entity, about.subscription);
   if (about.at) {
     const holder = event.created_at === undefined ? event.payload : event;
-    holder.created_at = Math.floor(about.at.getTime() / 1000);
+    const later = Math.floor(about.at.getTime() / 1000) - holder.created_at!;
+    holder.created_at! += later;
+    for (const name of ["current_start", "current_end"]) {
+      if (typeof entity[name] === "number") entity[name] += later;
+    }
   }
+  Object.assign(entity, about.subscription);
   return event;
 }

@@ -1,0 +1,65 @@
+/** The account page after what the payment provider said. */
+import { assertNotMatch, assertStringIncludes } from "@std/assert";
+import { addOrganization, deliver, ORGANIZATION, PLANS, resetBilling } from "../../_support/billing.ts";
+import { openDatabase } from "../../_support/database.ts";
+import { createPages, over, signIn } from "./harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+Deno.test("GET /account shows plan, status, period end and what is off because of it", async () => {
+  await resetBilling(database);
+  await addOrganization(database);
+  const pages = createPages(over(database), { pricingUrl: "https://pay.example/plans?from=account" });
+  const [owner] = await database.query<{ id: string }>("select owner_id as id from identity.organizations");
+  pages.provider.users.set("owner@example.com", { id: owner!.id, email: "owner@example.com" });
+  await database.query("update identity.profiles set country = 'DE'");
+  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'owner')", [
+    ORGANIZATION,
+    owner!.id,
+  ]);
+  await database.query(
+    "insert into app.expenses (id, organization_id, kind, name) values ('exp_000000000001', $1, 'one_off', 'Hosting')",
+    [ORGANIZATION],
+  );
+  await database.query(
+    `insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status)
+     values ($1, 'exp_000000000001', 'generic', 'invoices', 'active')`,
+    [ORGANIZATION],
+  );
+  const { browser } = await signIn(pages, "owner@example.com");
+  const shown = async (day: number) => {
+    pages.clock.now = new Date(Date.UTC(2026, 10, day));
+    return (await (await browser.get("/account")).text()).replaceAll(/<[^>]+>/g, "");
+  };
+  const say = (type: string, day: number, planId = PLANS.team) =>
+    deliver(database, `subscription.${type}`, { planId, at: new Date(Date.UTC(2026, 10, day)) });
+
+  await say("charged", 1);
+  const paid = await shown(2);
+  assertStringIncludes(paid, "Team plan, paid until 2 December 2026");
+  assertNotMatch(paid, /Off on this plan/);
+
+  await say("charged", 3, PLANS.pro);
+  assertStringIncludes(await shown(3), "Off on this plan: amounts from bill providers");
+
+  await say("pending", 4);
+  assertStringIncludes(await shown(5), "Team plan; a payment did not arrive, and it stops on 11 November 2026");
+  const stopped = await shown(12);
+  assertStringIncludes(stopped, "Free plan; the Team plan stopped on 11 November 2026");
+  assertStringIncludes(
+    stopped,
+    "Off on this plan: connecting AI assistants, amounts from bill providers, reminder mails",
+  );
+
+  await say("cancelled", 13);
+  const ended = await shown(14);
+  assertStringIncludes(ended, "Free plan; the subscription ended on 13 November 2026");
+  assertStringIncludes(ended, "paused until a plan pays for it again");
+
+  await say("resumed", 15);
+  assertStringIncludes(await shown(16), "invoices: working");
+  // The payment page learns whose subscription it makes.
+  const page = await (await browser.get("/account")).text();
+  assertStringIncludes(page, `href="https://pay.example/plans?from=account&amp;organization_id=${ORGANIZATION}"`);
+});
