@@ -1,13 +1,14 @@
 /**
  * What the handlers of one address share, and the door they all go through: who is asking, and may they.
  */
-import { hashToken, readBearer } from "../../shared/connector/bearer.ts";
+import { readBearer } from "../../shared/connector/bearer.ts";
 import { challenge, type ChallengeError } from "../../shared/connector/challenge.ts";
 import { errorResponse, type RequestId } from "../../shared/connector/json_rpc.ts";
 import type { Authentication, ConnectorStore, Refusal, ToolRun } from "../../shared/db/connector_store.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import type { Log } from "../../shared/log.ts";
+import { hashToken } from "../../shared/oauth/tokens.ts";
 import type { ConnectorAddress } from "../../shared/urls.ts";
 
 export interface Connector {

@@ -2,7 +2,7 @@
  * The protected-resource document (RFC 9728 §2) of one of the connector's addresses. `resource` is the address that
  * was asked, since clients compare it with the one they were given; the authorization server is always ours.
  */
-import { SCOPE } from "../../shared/connector/challenge.ts";
+import { SCOPE } from "../../shared/oauth/scope.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import type { Urls } from "../../shared/urls.ts";
 import { TITLE } from "./server_info.ts";

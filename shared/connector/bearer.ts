@@ -2,9 +2,8 @@
  * The bearer token of a connector call, from the `Authorization` header and nowhere else: a token in a query string
  * ends up in logs (OAuth 2.1 §5.1.1), so one there counts as none.
  */
+import { isAccessToken } from "../oauth/tokens.ts";
 
-/** Every access token of ours starts so; anything else is refused without asking the database. */
-const ACCESS_TOKEN = /^exp_at_[A-Za-z0-9_-]{20,200}$/;
 /** `b64token` of RFC 6750 §2.1. */
 const B64_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
@@ -12,7 +11,7 @@ export type Bearer =
   | { kind: "absent" }
   /** Not the syntax of a bearer credential: the request is wrong, not the token. */
   | { kind: "malformed" }
-  /** A well-formed credential that cannot be an access token of ours. */
+  /** A well-formed credential that cannot be an access token of ours, as the database need not be asked to know. */
   | { kind: "foreign" }
   | { kind: "token"; token: string };
 
@@ -23,11 +22,5 @@ export function readBearer(authorization: string | undefined): Bearer {
   const token = credential[1]?.trim() ?? "";
   if (token === "") return { kind: "absent" };
   if (!B64_TOKEN.test(token)) return { kind: "malformed" };
-  return ACCESS_TOKEN.test(token) ? { kind: "token", token } : { kind: "foreign" };
-}
-
-/** Lower-case hex SHA-256 of a token: the only form in which the database knows it. */
-export async function hashToken(token: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return isAccessToken(token) ? { kind: "token", token } : { kind: "foreign" };
 }

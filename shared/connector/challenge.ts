@@ -2,9 +2,7 @@
  * `WWW-Authenticate` of the connector (RFC 6750 §3, RFC 9728 §5.1). One scheme, one line, plain ASCII: clients read
  * it with a regular expression.
  */
-
-/** The one scope there is. */
-export const SCOPE = "expenses:rw";
+import { SCOPE } from "../oauth/scope.ts";
 
 /** Why a credential was refused. Without one there is no error to name (RFC 6750 §3.1). */
 export type ChallengeError = "invalid_token" | "invalid_request";

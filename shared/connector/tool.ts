@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { type ArgumentError, explainIssues } from "./argument_error.ts";
-import { SCOPE } from "./challenge.ts";
+import { SCOPE } from "../oauth/scope.ts";
 import type { JsonSchema } from "./schema.ts";
 import { cleanStrings } from "./typed_text.ts";
 

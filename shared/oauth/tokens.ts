@@ -14,7 +14,10 @@ export interface TokenPair {
 const accessToken = (secret: string) => `exp_at_${secret}`;
 const refreshToken = (secret: string) => `exp_rt_${secret}`;
 
-/** Whether the text can be a refresh token of ours: prefix and 256 bits of base64url. */
+/** Whether the text can be an access token of ours: prefix and 256 bits of base64url. */
+export const isAccessToken = (text: string): boolean => /^exp_at_[A-Za-z0-9_-]{43}$/.test(text);
+
+/** Whether it can be a refresh token of ours. */
 export const isRefreshToken = (text: string): boolean => /^exp_rt_[A-Za-z0-9_-]{43}$/.test(text);
 
 /** A pair out of two secrets of 256 random bits each, base64url. */
