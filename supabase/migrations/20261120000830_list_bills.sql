@@ -1,0 +1,209 @@
+-- list_bills: what comes again, what is open of it, and what it takes; one bill with its history when asked for.
+
+create type app.money_sum as (
+  currency text,
+  minor numeric
+);
+comment on type app.money_sum is 'A total in one currency.';
+
+create type app.bill_position as (
+  id text,
+  sort_on date,
+  entry bigint
+);
+comment on type app.bill_position is 'A bill and where it stands in the list: by its earliest open date, then in the order of recording.';
+
+create function app.convert_sums(sums app.money_sum[], into_currency text, day date, out minor numeric, out unconverted text[]) returns record
+language plpgsql stable set search_path = '' as $$
+begin
+  select coalesce(sum(v.minor), 0), array_agg(v.currency order by v.currency) filter (where v.minor is null)
+  into minor, unconverted
+  from (
+    select s.currency, case s.currency when into_currency then s.minor else app.convert_minor(
+      round(s.minor), (app.find_rate(s.currency, day)).per_euro, f.exponent, (app.find_rate(into_currency, day)).per_euro, t.exponent
+    ) end as minor
+    from unnest(sums) as s
+    join app.currencies as f on f.code = s.currency
+    join app.currencies as t on t.code = into_currency
+  ) as v;
+end
+$$;
+comment on function app.convert_sums is 'Totals of several currencies as one, at the rates of a day, and the currencies for which there is no rate.';
+
+create function app.describe_sums(sums app.money_sum[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (select coalesce(jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency)), '{}') from unnest(sums) as s);
+end
+$$;
+comment on function app.describe_sums is 'Totals by currency: {"EUR": "12.00"}.';
+
+create function app.describe_bill_history(context app.context, bill app.expenses) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  exponent constant int := app.currency_exponent(bill.currency, 'currency');
+  payments jsonb;
+  price_changes jsonb;
+begin
+  select jsonb_agg(jsonb_build_object(
+    'id', p.id, 'paid_on', p.paid_on, 'due_on', p.due_on, 'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency,
+    'base_amount', app.format_amount(p.base_minor, p.base_currency), 'source', p.source, 'note', p.note
+  ) order by p.paid_on desc, p.entry desc) into payments
+  from (
+    select p.*, o.due_on
+    from app.payments as p
+    left join app.expense_occurrences as o on o.id = p.occurrence_id
+    where p.expense_id = bill.id and p.deleted_at is null
+    order by p.paid_on desc, p.entry desc
+    limit 12
+  ) as p
+  join app.currencies as c on c.code = p.currency;
+  -- Only a fixed price can change; other amounts differ by nature. One date priced by hand is no change of the price.
+  if bill.amount_mode = 'fixed' then
+    select jsonb_agg(jsonb_build_object(
+      'due_on', o.due_on, 'old', app.format_minor(o.old_minor, exponent), 'new', app.format_minor(o.expected_minor, exponent),
+      'change_percent', round((o.expected_minor - o.old_minor) * 100.0 / o.old_minor, 1)
+    ) order by o.due_on desc) into price_changes
+    from (
+      select o.due_on, o.expected_minor, lag(o.expected_minor) over (order by o.scheduled_on) as old_minor
+      from app.expense_occurrences as o
+      where o.expense_id = bill.id and o.amount_source = 'rule' and o.currency = bill.currency
+    ) as o
+    where o.expected_minor <> o.old_minor;
+  end if;
+  return jsonb_build_object(
+    'payments', coalesce(payments, '[]'),
+    'price_changes', coalesce(price_changes, '[]'),
+    'next_dates', app.next_due_dates(context, bill, 6)
+  );
+end
+$$;
+comment on function app.describe_bill_history is 'Of one bill: its last 12 payments, each change of its fixed price by the due date from which it held, its next 6 due dates.';
+
+create function app.require_bill(context app.context, bill_id text) returns app.expenses
+language plpgsql stable set search_path = '' as $$
+declare
+  bill app.expenses;
+begin
+  select * into bill from app.expenses as e
+  where e.id = require_bill.bill_id and e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null;
+  if not found then
+    perform app.fail('not_found', format('There is no bill %s in %s.', bill_id, context.organization_name), 'bill_id', 'Find the bill with list_bills.');
+  end if;
+  return bill;
+end
+$$;
+comment on function app.require_bill is 'The bill of this id in the organization; ends the tool with not_found when there is none.';
+
+create function app.list_bills(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  bill constant app.expenses := case when arguments ? 'bill_id' then app.require_bill(context, arguments ->> 'bill_id') end;
+  wanted_ids constant text[] := case when bill.id is not null then array[bill.id] end;
+  wanted_status constant text := case when bill.id is null then nullif(coalesce(arguments ->> 'status', 'active'), 'all') end;
+  wanted_state constant text := arguments ->> 'state';
+  query constant text := lower(app.clean_text(arguments ->> 'query'));
+  wanted_category constant text := app.clean_text(arguments ->> 'category');
+  wanted_category_id constant text := app.find_category(context, wanted_category, 'category');
+  due_within constant date := context.today + (arguments ->> 'due_within_days')::int;
+  until constant date := coalesce(due_within, date_trunc('month', context.today) + interval '1 month' - interval '1 day');
+  into_currency constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  into_exponent constant int := app.currency_exponent(into_currency, 'in_currency');
+  default_lead_days constant int := app.default_lead_days(context);
+  page_size constant int := coalesce((arguments ->> 'limit')::int, 25);
+  scope constant jsonb := jsonb_build_array(context.organization_id, 'list_bills', arguments - 'cursor' - 'limit');
+  key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor');
+  page record;
+  due record;
+  monthly record;
+  data jsonb;
+  warnings jsonb := '[]';
+begin
+  with open_now as materialized (
+    select * from app.open_occurrences(context, wanted_ids)
+  ), facts as (
+    select o.expense_id, min(o.due_on) as earliest_due, min(o.due_on) filter (where o.due_on >= context.today) as next_due,
+      (array_agg(o.expected_minor order by o.due_on, o.scheduled_on) filter (where o.due_on >= context.today))[1] is not null as is_amount_known
+    from open_now as o
+    group by o.expense_id
+  ), matched as materialized (
+    select b.id, b.entry, b.currency, coalesce(f.earliest_due, 'infinity') as sort_on,
+      case when b.status = 'active' then coalesce(b.amount_minor, app.usual_minor(b)) * app.times_a_month(b) end as monthly_minor
+    from app.expenses as b
+    left join facts as f on f.expense_id = b.id
+    where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+      and (wanted_ids is null or b.id = any (wanted_ids))
+      and (wanted_status is null or b.status = wanted_status)
+      and (due_within is null or f.earliest_due <= due_within)
+      and (query is null or strpos(lower(concat_ws(E'\n', b.name, b.payee, b.note)), query) > 0)
+      and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
+      and (wanted_state is null or wanted_state = app.bill_state(
+        b.status, f.earliest_due, f.next_due, f.is_amount_known, context.today, coalesce(b.remind_days_before, default_lead_days),
+        app.is_settled_this_month(b, f.earliest_due, context.today)
+      ))
+  ), expected as (
+    select o.expense_id, o.due_on, o.remaining_minor as minor from open_now as o
+    union all
+    select o.expense_id, o.due_on, o.expected_minor from app.future_occurrences(context, until, wanted_ids) as o
+  ), due_sums as (
+    select m.currency, sum(e.minor) as minor, count(*) filter (where e.minor is null) as unknown
+    from expected as e
+    join matched as m on m.id = e.expense_id
+    where e.due_on <= until
+    group by m.currency
+  ), monthly_sums as (
+    select m.currency, sum(m.monthly_minor) as minor from matched as m group by m.currency
+  )
+  select
+    array(
+      select (m.id, m.sort_on, m.entry)::app.bill_position
+      from matched as m
+      where key is null or (m.sort_on, m.entry) > ((key ->> 0)::date, (key ->> 1)::bigint)
+      order by m.sort_on, m.entry
+      limit page_size + 1
+    ) as rows,
+    (select count(*) from matched) as total_count,
+    array(select (s.currency, s.minor)::app.money_sum from due_sums as s where s.minor is not null) as due_sums,
+    array(select (s.currency, s.minor)::app.money_sum from monthly_sums as s where s.minor is not null) as monthly_sums,
+    (select sum(s.unknown) from due_sums as s) as unknown_amounts
+  into page;
+
+  due := app.convert_sums(page.due_sums, into_currency, context.today);
+  monthly := app.convert_sums(page.monthly_sums, into_currency, context.today);
+  if due.unconverted is not null or monthly.unconverted is not null then
+    warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
+      'No exchange rate to %s is known today for %s; the totals in %s leave these amounts out.', into_currency,
+      (select string_agg(distinct c, ', ' order by c) from unnest(due.unconverted || monthly.unconverted) as c), into_currency
+    ));
+  end if;
+  if page.unknown_amounts > 0 then
+    warnings := warnings || jsonb_build_object('code', 'amount_missing', 'message', case page.unknown_amounts
+      when 1 then 'One due date has no amount yet and is not in the totals.'
+      else format('%s due dates have no amount yet and are not in the totals.', page.unknown_amounts)
+    end);
+  end if;
+  data := jsonb_build_object(
+    'bills', app.describe_bills(context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality)),
+    'totals', jsonb_build_object(
+      'due', jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', into_currency, 'until', until),
+      'monthly', jsonb_build_object('amount', app.format_minor(monthly.minor, into_exponent), 'currency', into_currency)
+    )
+  );
+  if bill.id is not null then
+    data := data || app.describe_bill_history(context, bill);
+  end if;
+  return jsonb_build_object(
+    'data', data, 'warnings', warnings, 'total_count', page.total_count, 'totals_by_currency', app.describe_sums(page.due_sums),
+    'next_cursor', case when cardinality(page.rows) > page_size then
+      app.write_cursor(scope, jsonb_build_array((page.rows[page_size]).sort_on, (page.rows[page_size]).entry))
+    end
+  );
+end
+$$;
+comment on function app.list_bills is
+  'Tool list_bills: data {bills, totals {due, monthly}}, with bill_id also its history. Totals cover all that match: due is what is overdue or due until the end of the window, without one until the end of the calendar month.';
+
+revoke all on function
+  app.convert_sums, app.describe_sums, app.describe_bill_history, app.require_bill, app.list_bills from public, anon;
+grant execute on function
+  app.convert_sums, app.describe_sums, app.describe_bill_history, app.require_bill, app.list_bills to authenticated, service_role;

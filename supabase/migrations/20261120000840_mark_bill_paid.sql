@@ -1,0 +1,271 @@
+-- mark_bill_paid: a payment for one due date of a bill. The bill's row is locked before anything is read that decides, so that two calls at
+-- once pay once.
+
+create function app.find_bill(context app.context, arguments jsonb) returns app.expenses
+language plpgsql stable set search_path = '' as $$
+declare
+  wanted constant text := lower(app.clean_text(arguments ->> 'bill_name'));
+  candidates app.expenses[];
+begin
+  if arguments ? 'bill_id' then
+    return app.require_bill(context, arguments ->> 'bill_id');
+  end if;
+  if wanted is null then
+    perform app.fail('invalid_argument', 'It is not said which bill was paid.', 'bill_id', 'Give bill_id or bill_name.');
+  end if;
+  -- The best kind of match decides: an active bill before one that is over, the exact name before a part of it, names before payees.
+  select array_agg(m.bill order by m.entry) into candidates
+  from (
+    select e as bill, e.entry, rank() over (order by
+      e.status not in ('active', 'paused'), lower(e.name) <> wanted, strpos(lower(e.name), wanted) = 0
+    ) as place
+    from app.expenses as e
+    where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null
+      and strpos(lower(concat_ws(E'\n', e.name, e.payee)), wanted) > 0
+  ) as m
+  where m.place = 1;
+  if candidates is null then
+    perform app.fail(
+      'not_found', format('There is no bill called "%s" in %s.', app.clean_text(arguments ->> 'bill_name'), context.organization_name), 'bill_name',
+      'Use one of details.suggestions, find the bill with list_bills, or add it with add_bill.',
+      jsonb_build_object('suggestions', (
+        select coalesce(jsonb_agg(s.name order by s.likeness desc, s.name), '[]')
+        from (
+          select e.name, app.text_likeness(e.name, wanted) as likeness
+          from app.expenses as e
+          where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+          order by likeness desc, e.name
+          limit 3
+        ) as s
+      ))
+    );
+  elsif cardinality(candidates) > 1 then
+    perform app.fail(
+      'ambiguous_name', format('%s bills match "%s".', cardinality(candidates), app.clean_text(arguments ->> 'bill_name')), 'bill_name',
+      'Ask which one is meant and call again with its bill_id.',
+      jsonb_build_object('candidates', (
+        select jsonb_agg(jsonb_build_object('id', b ->> 'id', 'name', b ->> 'name', 'payee', b ->> 'payee', 'amount', b ->> 'amount', 'currency', b ->> 'currency', 'next_due', b ->> 'next_due'))
+        from jsonb_array_elements(app.describe_bills(context, array(select (c).id from unnest(candidates[:10]) as c))) as b
+      ))
+    );
+  end if;
+  return candidates[1];
+end
+$$;
+comment on function app.find_bill is 'The bill of a bill_id, or the only one of a bill_name; ends the tool with not_found or ambiguous_name.';
+
+create function app.fail_already_paid(bill app.expenses, payment app.payments, due_on date, message text, hint text) returns void
+language plpgsql stable set search_path = '' as $$
+begin
+  perform app.fail('already_paid', message, 'due_on', hint, jsonb_build_object('bill_id', bill.id, 'name', bill.name, 'due_on', due_on) || case
+    when payment.id is null then '{}'
+    else jsonb_build_object('payment', jsonb_build_object(
+      'id', payment.id, 'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency', payment.currency, 'paid_on', payment.paid_on
+    ))
+  end);
+end
+$$;
+comment on function app.fail_already_paid is 'Ends the tool with already_paid and the payment that did it.';
+
+create function app.occurrence_due_on(context app.context, bill app.expenses, day date) returns app.expense_occurrences
+language plpgsql volatile set search_path = '' as $$
+declare
+  occurrence app.expense_occurrences;
+  n int := app.due_index(bill, day);
+  open_dates date[];
+begin
+  -- A person may name the scheduled date where the weekend rule has moved the due one.
+  if app.due_on(app.scheduled_on(bill, n), bill.weekend_rule) is distinct from day then
+    n := app.schedule_index(bill, day);
+  end if;
+  if bill.status in ('active', 'ended') and n <= coalesce(app.last_index(bill), n)
+    and day in (app.scheduled_on(bill, n), app.due_on(app.scheduled_on(bill, n), bill.weekend_rule)) then
+    perform app.materialize_occurrences(bill, n, n);
+  end if;
+  select * into occurrence
+  from app.expense_occurrences as o
+  where o.expense_id = bill.id and day in (o.due_on, o.scheduled_on)
+  order by o.status <> 'open', o.due_on <> day, o.scheduled_on
+  limit 1;
+  if not found then
+    open_dates := array(
+      select o.due_on from app.expense_occurrences as o where o.expense_id = bill.id and o.status = 'open' order by o.due_on
+    );
+    perform app.fail(
+      'invalid_argument', format('%s is not due on %s.', bill.name, day), 'due_on',
+      case when open_dates = '{}' then 'Nothing of it is open.' else 'Open: ' || array_to_string(open_dates, ', ') || '.' end,
+      jsonb_build_object('open_dates', open_dates)
+    );
+  elsif occurrence.status = 'skipped' then
+    perform app.fail(
+      'invalid_argument', format('%s was skipped on %s, so nothing is to be paid for that day.', bill.name, occurrence.due_on), 'due_on',
+      'If it was paid after all, reopen that date first (update_bill, occurrence action "reopen").'
+    );
+  elsif occurrence.status = 'paid' then
+    perform app.fail_already_paid(
+      bill, (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null order by p.entry desc limit 1),
+      occurrence.due_on, format('%s is paid already for %s.', bill.name, occurrence.due_on), 'Nothing to do. For another date give its due_on.'
+    );
+  end if;
+  return occurrence;
+end
+$$;
+comment on function app.occurrence_due_on is 'The open occurrence of a bill on a day, made when the schedule has that day; else an error that says what is open.';
+
+create function app.next_open_occurrence(context app.context, bill app.expenses, amount_minor bigint) returns app.expense_occurrences
+language plpgsql volatile set search_path = '' as $$
+declare
+  occurrence app.expense_occurrences;
+  latest app.payments;
+  paid app.expense_occurrences;
+begin
+  -- An answer that got lost is asked for again, and the second call must not pay the next due date. Another part payment is told from a
+  -- repeated one by its amount.
+  select * into latest
+  from app.payments as p
+  where p.expense_id = bill.id and p.paid_by = context.actor_id and p.source = 'assistant' and p.deleted_at is null
+    and p.created_at > context.at - interval '24 hours'
+  order by p.entry desc
+  limit 1;
+  select * into paid from app.expense_occurrences as o where o.id = latest.occurrence_id;
+  select * into occurrence
+  from app.expense_occurrences as o
+  where o.expense_id = bill.id and o.status = 'open'
+  order by o.due_on, o.scheduled_on
+  limit 1;
+  if paid.status = 'paid' or latest.amount_minor = next_open_occurrence.amount_minor then
+    perform app.fail_already_paid(
+      bill, latest, paid.due_on,
+      format('%s %s of %s for %s is recorded already.', latest.currency, app.format_amount(latest.amount_minor, latest.currency), bill.name, paid.due_on),
+      case when occurrence.id is null then 'Nothing else of it is open.'
+        else format('If this is another payment, call again with due_on "%s".', occurrence.due_on) end
+    );
+  elsif occurrence.id is null and bill.status in ('paused', 'cancelled') then
+    perform app.fail('invalid_argument', format('%s is %s and nothing of it is open.', bill.name, bill.status), 'bill_id', 'To pay it again make it active first (update_bill).');
+  elsif occurrence.id is null then
+    perform app.fail_already_paid(
+      bill, (select p from app.payments as p where p.expense_id = bill.id and p.deleted_at is null order by p.paid_on desc, p.entry desc limit 1),
+      null, format('Everything of %s is paid.', bill.name), 'Nothing to do.'
+    );
+  end if;
+  return occurrence;
+end
+$$;
+comment on function app.next_open_occurrence is 'The earliest open occurrence of a bill; already_paid when this person paid the bill within 24 hours, or nothing is open.';
+
+create function app.settle_occurrence(context app.context, bill app.expenses, occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text)
+returns app.payments
+language plpgsql volatile set search_path = '' as $$
+declare
+  paid constant bigint := app.paid_minor(occurrence.id);
+  remaining constant bigint := occurrence.expected_minor - paid;
+  -- An estimate gives way to what was really charged; a fixed price, an amount set by hand or fetched from the provider stands.
+  is_exact constant boolean := occurrence.expected_minor is not null and (bill.amount_mode = 'fixed' or occurrence.amount_source <> 'rule');
+  charged_minor constant bigint := coalesce(given_minor, remaining);
+  payment app.payments;
+begin
+  if charged_minor is null then
+    perform app.fail(
+      'invalid_argument', format('It is not known yet how much %s is on %s.', bill.name, occurrence.due_on), 'amount', 'Ask for the amount and give it.'
+    );
+  elsif is_exact and charged_minor > remaining then
+    perform app.fail(
+      'overpayment',
+      format('Only %s %s of %s remains to be paid for %s.', bill.currency, app.format_amount(remaining, bill.currency), bill.name, occurrence.due_on),
+      'amount', 'Give at most that, or leave amount out to pay what remains. What was paid on top is an expense of its own (log_expenses).',
+      jsonb_build_object('due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, bill.currency), 'currency', bill.currency)
+    );
+  end if;
+  payment := app.pay_occurrence(occurrence, charged_minor, paid_on, 'assistant', context.actor_id, note);
+  if not is_exact or charged_minor = remaining then
+    update app.expense_occurrences as o
+    set status = 'paid', closed_at = context.at, expected_minor = paid + charged_minor,
+      amount_source = case when is_exact or paid + charged_minor = o.expected_minor then o.amount_source else 'override' end
+    where o.id = occurrence.id;
+  end if;
+  return payment;
+end
+$$;
+comment on function app.settle_occurrence is 'Pays an occurrence: what remains, or a given amount; one less than what remains leaves it open.';
+
+create function app.mark_bill_paid(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  paid_on constant date := app.parse_paid_on(context, coalesce(arguments ->> 'paid_on', 'today'), 'paid_on');
+  due_on constant date := app.parse_date(context, arguments ->> 'due_on', 'due_on');
+  bill app.expenses := app.find_bill(context, arguments);
+  amount_minor constant bigint := app.parse_amount(arguments ->> 'amount', bill.currency, 'amount');
+  occurrence app.expense_occurrences;
+  payment app.payments;
+  remaining text;
+  still_open date[];
+  warnings jsonb := '[]';
+begin
+  if paid_on > context.today then
+    perform app.fail(
+      'date_out_of_range', format('%s is in the future: a payment is recorded once the money has left.', paid_on), 'paid_on', 'Leave paid_on out for today.'
+    );
+  end if;
+  if arguments ->> 'currency' <> bill.currency then
+    perform app.fail(
+      'invalid_argument', format('%s is a bill in %s, not in %s.', bill.name, bill.currency, arguments ->> 'currency'), 'currency',
+      format('Give the amount that was charged in %s.', bill.currency)
+    );
+  end if;
+  perform from app.expenses as e where e.id = bill.id for update;
+  perform app.refresh_bill(bill.id, context.today);
+  select * into bill from app.expenses as e where e.id = bill.id;
+  occurrence := case
+    when due_on is not null then app.occurrence_due_on(context, bill, due_on)
+    else app.next_open_occurrence(context, bill, amount_minor)
+  end;
+  payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, nullif(btrim(arguments ->> 'note'), ''));
+  perform app.refresh_bill(bill.id, context.today);
+  select * into bill from app.expenses as e where e.id = bill.id;
+  select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
+
+  if occurrence.status = 'open' then
+    remaining := app.format_amount(occurrence.expected_minor - app.paid_minor(occurrence.id), bill.currency);
+  end if;
+  if payment.base_minor is null then
+    warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
+      'No exchange rate from %s to %s is known for %s; totals in %s leave this payment out and say so.',
+      bill.currency, context.base_currency, paid_on, context.base_currency
+    ));
+  end if;
+  if occurrence.due_on > context.today + coalesce(bill.remind_days_before, app.default_lead_days(context)) then
+    warnings := warnings || jsonb_build_object('code', 'paid_in_advance', 'message', format(
+      'This pays %s ahead of time: it is due on %s, in %s days.', bill.name, occurrence.due_on, occurrence.due_on - context.today
+    ));
+  end if;
+  still_open := array(
+    select o.due_on from app.expense_occurrences as o
+    where o.expense_id = bill.id and o.status = 'open' and o.due_on < context.today and o.id <> occurrence.id
+    order by o.due_on
+  );
+  if still_open <> '{}' then
+    warnings := warnings || jsonb_build_object('code', 'overdue', 'message', format('%s is still unpaid for %s.', bill.name, array_to_string(still_open, ', ')));
+  end if;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'payment', jsonb_build_object(
+        'id', payment.id, 'amount', app.format_amount(payment.amount_minor, bill.currency), 'currency', bill.currency, 'paid_on', payment.paid_on,
+        'base_amount', app.format_amount(payment.base_minor, payment.base_currency)
+      ),
+      'occurrence', jsonb_build_object('due_on', occurrence.due_on, 'status', occurrence.status, 'remaining', remaining),
+      'next_due', case when bill.next_due >= context.today then bill.next_due end,
+      'bill_id', bill.id,
+      'name', bill.name
+    ),
+    'warnings', warnings,
+    'summary', format('Paid %s %s for %s due %s', app.format_amount(payment.amount_minor, bill.currency), bill.currency, bill.name, occurrence.due_on)
+      || coalesce(', ' || remaining || ' remains', '')
+  );
+end
+$$;
+comment on function app.mark_bill_paid is 'Tool mark_bill_paid: data {payment, occurrence, next_due?, bill_id, name}.';
+
+revoke all on function
+  app.find_bill, app.fail_already_paid, app.occurrence_due_on, app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid from public, anon;
+grant execute on function
+  app.find_bill, app.fail_already_paid, app.occurrence_due_on, app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid to authenticated, service_role;

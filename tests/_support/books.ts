@@ -1,0 +1,102 @@
+/** Organizations whose tools a test calls as a person, straight in the database: no tokens, no HTTP. */
+import { assertEquals, assertMatch } from "@std/assert";
+import type { TestDatabase } from "./database.ts";
+
+// deno-lint-ignore no-explicit-any
+export type Json = any;
+
+export interface Books {
+  organizationId: string;
+  userId: string;
+  /** Moves the day: noon UTC of a date; every later call happens then. */
+  goTo(day: string): void;
+  /** Calls a tool and answers its whole envelope. */
+  call(tool: string, args?: Record<string, unknown>): Promise<Json>;
+  /** Calls a tool that must work and answers its data. */
+  ok(tool: string, args?: Record<string, unknown>): Promise<Json>;
+  /** Calls a tool that must fail with this code, and answers the error. */
+  fails(code: string, tool: string, args?: Record<string, unknown>): Promise<Json>;
+  /** The same organization seen by another member. */
+  join(): Promise<Books>;
+}
+
+export interface BooksOptions {
+  plan?: "free" | "pro" | "team";
+  timezone?: string;
+  baseCurrency?: string;
+  day?: string;
+}
+
+/** A new person with an organization of their own. */
+export async function openBooks(database: TestDatabase, options: BooksOptions = {}): Promise<Books> {
+  const userId = await addPerson(database, options.timezone ?? "UTC");
+  const [organization] = await database.query<{ id: string }>(
+    "insert into identity.organizations (name, base_currency, plan, owner_id) values ('Household', $1, $2, $3) returning id",
+    [options.baseCurrency ?? "EUR", options.plan ?? "team", userId],
+  );
+  await addMember(database, organization!.id, userId, "owner");
+  await database.query("select app.create_default_categories($1, now())", [organization!.id]);
+  return booksOf(database, organization!.id, userId, { day: options.day ?? "2026-11-20" });
+}
+
+/** What one euro buys on a day, of a currency. */
+export async function addRate(database: TestDatabase, quote: string, day: string, rate: string): Promise<void> {
+  await database.query(
+    "insert into app.fx_rates (quote, rate_on, source, rate) values ($1, $2, 'ecb', $3::text::numeric)",
+    [quote, day, rate],
+  );
+}
+
+function booksOf(database: TestDatabase, organizationId: string, userId: string, clock: { day: string }): Books {
+  const call: Books["call"] = (tool, args = {}) =>
+    database.asRole("authenticated", { sub: userId, organization_id: organizationId, client_name: "Tests" }, async (session) => {
+      const [row] = await session.query<{ result: Json }>("select app.run_tool($1, $2::text::jsonb, $3) as result", [
+        tool,
+        JSON.stringify(args),
+        `${clock.day}T12:00:00Z`,
+      ]);
+      return row!.result;
+    });
+  return {
+    organizationId,
+    userId,
+    call,
+    goTo: (day) => void (clock.day = day),
+    async ok(tool, args) {
+      const result = await call(tool, args);
+      assertEquals(result.ok, true, JSON.stringify(result.error));
+      return result.data;
+    },
+    async fails(code, tool, args) {
+      const result = await call(tool, args);
+      assertEquals(result.error?.code, code, JSON.stringify(result));
+      // Read aloud to a person: a sentence, and nothing of the inside.
+      assertMatch(result.error.message, /^["A-Z0-9].*\.$/);
+      return result.error;
+    },
+    async join() {
+      const member = await addPerson(database, "UTC");
+      await addMember(database, organizationId, member, "member");
+      return booksOf(database, organizationId, member, clock);
+    },
+  };
+}
+
+async function addPerson(database: TestDatabase, timezone: string): Promise<string> {
+  const id = crypto.randomUUID();
+  await database.query("insert into auth.users (id, email) values ($1, $2)", [id, `${id}@example.com`]);
+  await database.query("insert into identity.profiles (user_id, email, country, timezone) values ($1, $2, 'DE', $3)", [
+    id,
+    `${id}@example.com`,
+    timezone,
+  ]);
+  return id;
+}
+
+async function addMember(database: TestDatabase, organizationId: string, userId: string, role: string): Promise<void> {
+  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, $3)", [
+    organizationId,
+    userId,
+    role,
+  ]);
+}
