@@ -1,0 +1,30 @@
+/** Prints a conversation as a person would read it; colour only on a terminal that wants it. */
+
+const isColoured = Deno.stdout.isTerminal() && !Deno.noColor;
+const style = (code: number) => (text: string) => isColoured ? `\x1b[${code}m${text}\x1b[0m` : text;
+const bold = style(1);
+const dim = style(2);
+
+const WIDTH = 96;
+
+const write = (text: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
+
+export function say(text = ""): void {
+  write(text);
+}
+
+export function you(text: string): void {
+  write(`\n${bold("You:")} ${text}`);
+}
+
+/** @param args as they were sent; long ones are cut. */
+export function toolCall(name: string, args: Record<string, unknown>): void {
+  const line = `  ${name} ${JSON.stringify(args)}`;
+  write(dim(line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line));
+}
+
+/** The first line follows the name, further ones are indented below it. */
+export function assistant(text: string): void {
+  const [first, ...rest] = text.split("\n");
+  write([`${bold("Assistant:")} ${first}`, ...rest.map((line) => `  ${line}`)].join("\n"));
+}
