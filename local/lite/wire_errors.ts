@@ -38,6 +38,9 @@ const SERVER_FAULTS = new Set([
   "XX",
 ]);
 
+/** How the client library says that there is no connection to the server, or no longer. */
+const NO_CONNECTION = /^(E[A-Z]+|CONNECT_TIMEOUT|CONNECTION_(CLOSED|DESTROYED|ENDED))$/;
+
 function statusOf(code: string): number {
   if (code === "P0001") return 400;
   if (code === "53400") return 500;
@@ -49,10 +52,16 @@ function statusOf(code: string): number {
 /** The failure in the form `raise sqlstate 'PGRST'` has, which lite passes on unchanged; others as they are. */
 export function toWireError(failure: unknown): unknown {
   const { code, message, detail, hint } = (failure ?? {}) as DatabaseFailure;
-  if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code) || RIGHT_ALREADY.test(code)) return failure;
+  if (typeof code !== "string") return failure;
+  if (NO_CONNECTION.test(code)) return wireError(503, { code: "PGRST001", message });
+  if (!/^[0-9A-Z]{5}$/.test(code) || RIGHT_ALREADY.test(code)) return failure;
+  return wireError(statusOf(code), { code, message, detail, hint });
+}
+
+function wireError(status: number, { code, message, detail, hint }: DatabaseFailure) {
   return {
     code: "PGRST",
     message: JSON.stringify({ code, message, details: detail ?? null, hint: hint ?? null }),
-    detail: JSON.stringify({ status: statusOf(code), headers: {} }),
+    detail: JSON.stringify({ status, headers: {} }),
   };
 }
