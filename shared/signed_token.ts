@@ -51,7 +51,7 @@ export async function keyedHash(secrets: readonly string[], label: string, value
   return encode(await hmac(secrets[0]!, `${label}.${value}`));
 }
 
-async function hmac(secret: string, text: string): Promise<Uint8Array<ArrayBuffer>> {
+async function hmac(secret: string, text: string): Promise<Uint8Array> {
   const key = await crypto.subtle.importKey("raw", utf8.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
     "sign",
   ]);

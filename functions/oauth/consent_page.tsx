@@ -33,7 +33,7 @@ export function showConsent(
   return renderPage(c, {
     title: `Connect ${name}`,
     config,
-    formAction: [formActionOf(target, redirectUri)],
+    formAction: formActionOf(target, redirectUri),
     children: (
       <>
         <h1>
@@ -139,13 +139,26 @@ function Caution({ name, target }: { name: string; target: RedirectTarget }) {
       return fits ? null : (
         <Notice kind="warning">
           It calls itself <Name>{name}</Name>, but we cannot tell whether {target.host}{" "}
-          belongs to it. Allow it only if you know {target.host} and started connecting there.
+          belongs to it. Allow it only if you know that address and started connecting there.
         </Notice>
       );
   }
 }
 
-/** Browsers hold the redirect after a form to `form-action` too (CSP3 §6.4.2), so where the answer goes must be in it. */
-function formActionOf(target: RedirectTarget, redirectUri: string): string {
-  return target.kind === "app" ? `${target.scheme}:` : new URL(redirectUri).origin;
+/**
+ * Where the form may lead. Chromium holds every redirect that follows a form to `form-action`, the client's own next hop
+ * included (CSP3 §6.4.2), and clients do send people on: from their callback to a page of theirs, or to their other port.
+ */
+function formActionOf(target: RedirectTarget, redirectUri: string): string[] {
+  switch (target.kind) {
+    case "https":
+      return [new URL(redirectUri).origin, "https:"];
+    case "loopback":
+      // CSP has no way to write an IPv6 address.
+      return target.host === "[::1]"
+        ? ["http:", "https:"]
+        : [new URL(redirectUri).origin, "http://localhost:*", "http://127.0.0.1:*", "https:"];
+    case "app":
+      return [`${target.scheme}:`];
+  }
 }

@@ -20,7 +20,7 @@ export interface PaymentEvent {
 }
 
 /** The event, or null when the body is not JSON in UTF-8 or not an event at all. */
-export function parseEvent(body: Uint8Array): PaymentEvent | null {
+export function parseEvent(body: BufferSource): PaymentEvent | null {
   const envelope = parseObject(body);
   if (typeof envelope?.event !== "string") return null;
   const payload = asObject(envelope.payload);
@@ -43,7 +43,7 @@ export function parseEvent(body: Uint8Array): PaymentEvent | null {
 
 type JsonObject = Record<string, unknown>;
 
-function parseObject(body: Uint8Array): JsonObject | undefined {
+function parseObject(body: BufferSource): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
     return isObject(value) ? value : undefined;

@@ -18,17 +18,17 @@ export function importSecrets(secrets: readonly string[]): Promise<CryptoKey[]> 
 
 /** Whether one of the keys made the signature. Every key is tried, so that the time taken does not tell which. */
 export async function isSigned(
-  body: Uint8Array<ArrayBuffer>,
+  body: BufferSource,
   { signature, keys }: { signature: string; keys: readonly CryptoKey[] },
 ): Promise<boolean> {
   if (!SIGNATURE.test(signature)) return false;
-  const bytes = decodeHex(signature) as Uint8Array<ArrayBuffer>;
+  const bytes: BufferSource = decodeHex(signature);
   const verdicts = await Promise.all(keys.map((key) => crypto.subtle.verify("HMAC", key, bytes, body)));
   return verdicts.includes(true);
 }
 
 /** The signature that the payment provider would send with a body. */
-export async function signBody(body: Uint8Array<ArrayBuffer>, secret: string): Promise<string> {
+export async function signBody(body: BufferSource, secret: string): Promise<string> {
   const [key] = await importSecrets([secret]);
   return encodeHex(await crypto.subtle.sign("HMAC", key!, body));
 }

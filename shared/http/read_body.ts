@@ -6,11 +6,11 @@ import { AppError } from "../errors.ts";
  * The raw bytes of the body. They are counted as they arrive: a declared length is not believed.
  * @throws {AppError} `payload_too_large`
  */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  if (!request.body) return new Uint8Array();
+export async function readBody(request: Request, maxBytes: number): Promise<ArrayBuffer> {
+  if (!request.body) return new ArrayBuffer(0);
   const limited = request.body.pipeThrough<Uint8Array>(new LimitedBytesTransformStream(maxBytes, { error: true }));
   try {
-    return new Uint8Array(await new Response(limited).arrayBuffer());
+    return await new Response(limited).arrayBuffer();
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown;
     throw new AppError("payload_too_large", `The request body may have ${maxBytes} bytes at most.`);

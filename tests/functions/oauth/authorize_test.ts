@@ -64,7 +64,7 @@ Deno.test("the page says where the answer goes, and warns of what cannot be chec
   assertStringIncludes(hosted.text, "self-registered, unverified");
   assertStringIncludes(hosted.text, "sends you back to claude.ai");
   assertEquals(hosted.text.includes("cannot tell"), false);
-  assertStringIncludes(hosted.policy, "form-action 'self' https://claude.ai;");
+  assertStringIncludes(hosted.policy, "form-action 'self' https://claude.ai https:;");
 
   const borrowed = await shown("Claude", "https://evil.example/cb");
   assertStringIncludes(borrowed.text, "we cannot tell whether evil.example belongs to it");
