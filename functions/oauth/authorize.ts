@@ -43,9 +43,9 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
   }
   // Silence is never consent: any app on this computer could ask again in the name of one that was allowed before (RFC 8252 §8.6).
   if (isSilent) return redirectRefusal(c, server, { request: sent, reason: "consent_required" });
-  if (!opened.onboarded || organizations.length === 0) {
-    return redirect(withNext("/onboarding", authorizationPath(sent)), 302);
-  }
+  if (!opened.onboarded) return redirect(withNext("/onboarding", authorizationPath(sent)), 302);
+  // Onboarding makes a first organization once; whoever lost theirs would be sent back and forth.
+  if (organizations.length === 0) return await refuseWithPage(c, server, "no_organization");
 
   const consent = { id: crypto.randomUUID(), userId: user.id, request: judged.request };
   const token = await signConsent(server.config.codeSecrets, consent, at);

@@ -10,6 +10,7 @@ export type PageRefusal =
   | "redirect_uri_missing"
   | "redirect_uri_not_allowed"
   | "redirect_uri_not_registered"
+  | "no_organization"
   | "consent_not_ours"
   | "consent_expired"
   | "consent_of_another_person"
@@ -53,6 +54,11 @@ const WORDS: Readonly<Record<PageRefusal, { status: 400 | 403; title: string; me
     title: "We will not send you there",
     message: "The link asks us to send you to an address that the app never registered, so we stopped here. " +
       "Remove this connector in the app and add it again.",
+  },
+  no_organization: {
+    status: 403,
+    title: "You are not in any organization",
+    message: "Apps are connected to an organization. Ask the owner of one to add you, then start again from the app.",
   },
   consent_not_ours: {
     status: 400,

@@ -165,14 +165,14 @@ Deno.test("a stranger signs in first and comes back to the same request", async 
   assertEquals(answerOf((await ask({ prompt: "none" }, null)).response).error, "login_required");
 });
 
-Deno.test("a person without a country or an organization is asked for it first", async () => {
+Deno.test("a newcomer goes through onboarding first, and whoever has no organization any more is told", async () => {
   const newcomer = { id: crypto.randomUUID(), email: "newcomer@example.com" };
-  const homeless = await createPerson(database, "homeless@example.com", []);
-  for (const visitor of [newcomer, homeless]) {
-    const { status, location } = await ask({}, visitor);
-    assertEquals(status, 302);
-    assertMatch(location!, /^\/onboarding\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
-  }
+  const { status, location } = await ask({}, newcomer);
+  assertEquals(status, 302);
+  assertMatch(location!, /^\/onboarding\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
+  const lonely = await ask({}, await createPerson(database, "lonely@example.com", []));
+  assertEquals([lonely.status, lonely.location], [403, null]);
+  assertStringIncludes(lonely.text, "You are not in any organization");
 });
 
 Deno.test("the consent address answers nothing but GET, HEAD and POST", async () => {
