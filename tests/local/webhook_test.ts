@@ -1,0 +1,118 @@
+/** Payment events at a running stack: `deno task webhook`, and what happens while its database is away. */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { paymentEvent } from "../../local/payment_event.ts";
+import { signBody } from "../../shared/billing/signature.ts";
+import { newDatabase } from "../_support/new_database.ts";
+import { signIn, startStack, type TestStack } from "../_support/stack.ts";
+
+const SERVER = Deno.env.get("TEST_DATABASE_URL");
+
+/** Somebody new, and the organization that they have just made. */
+async function newcomer(stack: TestStack) {
+  const { browser } = await signIn(stack, `${crypto.randomUUID()}@example.com`);
+  const account = async () => (await browser.open("/account")).html;
+  const organizationId = /name="organization_id" value="(org_\w+)"/.exec(await account())![1]!;
+  return { account, organizationId };
+}
+
+async function webhook(stack: TestStack, ...args: string[]) {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "webhook", "--", ...args, "--data", stack.folder],
+    cwd: new URL("../../", import.meta.url),
+    env: { NO_COLOR: "1" },
+  }).output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
+  return { success, output: decode(stdout), error: decode(stderr) };
+}
+
+Deno.test("deno task webhook changes a plan of the running stack", async () => {
+  const stack = await startStack({ args: ["--no-schedules"] });
+  const { account, organizationId } = await newcomer(stack);
+  assertStringIncludes(await account(), "Team plan, free to try until");
+  const cancelled = ["subscription.cancelled", "--org", organizationId, "--event-id", "evt_1", "--at", "2026-11-20"];
+  assertEquals(await webhook(stack, ...cancelled), { success: true, output: '200 {"status":"applied"}', error: "" });
+  assertStringIncludes(await account(), "Free plan; the subscription ended on 20 November 2026");
+  assertEquals((await webhook(stack, ...cancelled)).output, '200 {"status":"duplicate"}');
+  const unlisted = await webhook(stack, "subscription.charged", "--org", organizationId, "--plan", "plan_unlisted");
+  assertEquals(unlisted.output, '200 {"status":"parked"}');
+
+  const help = await webhook(stack, "subscription.unheard_of");
+  assertEquals(help.success, false);
+  assertMatch(help.error, /subscription\.activated, .*subscription\.updated/);
+  assertEquals(await stack.stop(), 0);
+  assertMatch((await webhook(stack, ...cancelled)).error, /No stack is running/);
+});
+
+Deno.test({
+  name: "a stack whose database is away answers 503 within 5 s, and the retry applies",
+  ignore: !SERVER,
+  async fn() {
+    const database = await newDatabase(SERVER!);
+    const line = cuttableLine(database.url);
+    const stack = await startStack({ args: ["--no-schedules", "--db", line.url] });
+    const { account, organizationId } = await newcomer(stack);
+    const event = await paymentEvent("subscription.cancelled", { organizationId, at: new Date() });
+    const body = new TextEncoder().encode(JSON.stringify(event));
+    const signature = await signBody(body, stack.payment_webhook_secret);
+    const send = async () => {
+      const startedAt = performance.now();
+      const response = await fetch(`${stack.site_url}/api/payment/webhook`, {
+        method: "POST",
+        headers: { "x-payment-signature": signature },
+        body,
+      });
+      const { status: outcome } = await response.json();
+      assert(performance.now() - startedAt < 5_000);
+      return [response.status, outcome];
+    };
+
+    line.cut();
+    assertEquals(await send(), [503, undefined]);
+    line.mend();
+    assertEquals(await send(), [200, "applied"]);
+    assertEquals(await send(), [200, "duplicate"]);
+    assertStringIncludes(await account(), "Free plan; the subscription ended");
+
+    assertEquals(await stack.stop(), 0);
+    line.cut();
+    await database.drop();
+  },
+});
+
+/** The way to a database that can be cut: who is on it is thrown off, and nobody gets through until it is mended. */
+function cuttableLine(databaseUrl: string) {
+  const target = new URL(databaseUrl);
+  const ends = new Set<Deno.Conn>();
+  let listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+
+  async function serve() {
+    for await (const client of listener) {
+      const server = await Deno.connect({ hostname: target.hostname, port: Number(target.port) });
+      for (const end of [client, server]) ends.add(end);
+      client.readable.pipeTo(server.writable).catch(() => {});
+      server.readable.pipeTo(client.writable).catch(() => {});
+    }
+  }
+  void serve();
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  return {
+    url: url.href,
+    cut() {
+      listener.close();
+      for (const end of ends) {
+        try {
+          end.close();
+        } catch {
+          // Whoever was at the other end has closed it.
+        }
+      }
+      ends.clear();
+    },
+    mend() {
+      listener = Deno.listen({ hostname: "127.0.0.1", port });
+      void serve();
+    },
+  };
+}
