@@ -88,7 +88,7 @@ export function renderSent(c: AppContext, { config }: PageDeps, { address, next,
           We sent a link to{" "}
           <strong>
             <Name>{address}</Name>
-          </strong>. Open the link on this device, in this browser. It works once, for one hour.
+          </strong>. Open the link on this device. It works once, for one hour.
         </p>
         <form method="post" action={withNext("/login", next)} class="stack">
           <input type="hidden" name="action" value="code" />

@@ -56,10 +56,11 @@ export async function renderOnboarding(
             required
             autocomplete="country"
             selected={values.country}
-            options={[
-              ...(values.country ? [] : [{ value: "", label: "Choose a country" }]),
-              ...COUNTRIES.map(({ code, name, currency }) => ({ value: code, label: name, "data-currency": currency })),
-            ]}
+            options={COUNTRIES.map(({ code, name, currency }) => ({
+              value: code,
+              label: name,
+              "data-currency": currency,
+            }))}
           />
           <TextField
             name="organization_name"

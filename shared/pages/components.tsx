@@ -39,14 +39,16 @@ export function TextField({ name, label, reason, error, ...input }: FieldProps &
 /** Anything besides value and label is a `data-` attribute for the page's script. */
 export type SelectOption = { value: string; label: string } & Record<`data-${string}`, string>;
 
-/** One choice out of many. */
+/** One choice out of many; one has to be made when `selected` is none of them. */
 export function SelectField({ name, label, reason, error, options, selected, ...select }:
   & FieldProps
   & { options: readonly SelectOption[]; selected?: string | undefined }
   & Record<string, unknown>) {
+  const isChosen = options.some(({ value }) => value === selected);
   return (
     <Labelled {...{ name, label, reason, error }}>
       <select id={name} name={name} {...describedBy({ name, reason, error })} {...select}>
+        {!isChosen && <option value="" selected>Please choose</option>}
         {options.map(({ value, label, ...data }) => (
           <option value={value} selected={value === selected} {...data}>{label}</option>
         ))}

@@ -1,7 +1,8 @@
 /** `deno task test:browser`: every page in Chromium, at three widths and in both themes. Pictures go to `.local/pictures`. */
 import { assertEquals } from "@std/assert";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { faultsOf, focused, startAtTop } from "./look.ts";
+import type { Browser, Page } from "playwright-core";
+import { launchChromium } from "./chromium.ts";
+import { faultsOf, focused, startAtTop } from "./look.js";
 import { type State, STATES } from "./states.ts";
 
 const PICTURES = new URL("../../.local/pictures/", import.meta.url).pathname;
@@ -14,10 +15,7 @@ let stage: { siteUrl: string; show(state: State): void; close(): Promise<void> }
 
 Deno.test.beforeAll(async () => {
   await Deno.mkdir(PICTURES, { recursive: true });
-  browser = await chromium.launch({
-    executablePath: Deno.env.get("CHROMIUM") ?? "/usr/bin/chromium",
-    args: ["--no-sandbox"],
-  });
+  browser = await launchChromium();
   stage = openStage();
 });
 Deno.test.afterAll(async () => {
@@ -71,6 +69,22 @@ for (const state of STATES.filter(({ name }) => !only || name.includes(only))) {
           await context.close();
         }
       }
+    },
+  });
+}
+
+// The README shows this one; it is made anew on request only, since no two machines draw the same bytes.
+if (Deno.env.get("UPDATE_PICTURES")) {
+  Deno.test({
+    name: "the consent page has its picture taken for the README",
+    sanitizeOps: false,
+    sanitizeResources: false,
+    async fn() {
+      stage.show(STATES.find(({ name }) => name === "consent-many")!);
+      const page = await browser.newPage({ viewport: { width: 760, height: 800 }, deviceScaleFactor: 1.5 });
+      await page.goto(stage.siteUrl);
+      await page.screenshot({ path: new URL("pictures/consent.png", import.meta.url).pathname });
+      await page.close();
     },
   });
 }

@@ -68,6 +68,8 @@ const ACCOUNTS: Record<string, Account> = {
       plan: "pro",
       effective_plan: "pro",
       trial_ends_at: null,
+      period_ends_at: "2026-12-31T00:00:00Z",
+      features_off: ["bills:variable"],
     }],
     connected_apps: [
       claude,
@@ -120,7 +122,13 @@ const ACCOUNTS: Record<string, Account> = {
         trial_ends_at: null,
         grace_ends_at: "2026-11-25T00:00:00Z",
       },
-      { ...home, id: "org_3", name: RIGHT_TO_LEFT, effective_plan: "free" },
+      {
+        ...home,
+        id: "org_3",
+        name: RIGHT_TO_LEFT,
+        effective_plan: "free",
+        features_off: ["ai:connector", "bills:variable", "reminders:email"],
+      },
       { ...home, id: "org_4", name: UNBROKEN, plan: "free", effective_plan: "free", trial_ends_at: null },
     ],
     connected_apps: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({

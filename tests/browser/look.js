@@ -1,9 +1,8 @@
-/// <reference lib="dom" />
-/** What is asked of every page in a real browser: readable, reachable by keyboard, nowhere too wide. Runs inside the page. */
+// What is asked of every page in a real browser: readable, reachable by keyboard, nowhere too wide. JavaScript, since it runs inside the page, whose types are not ours.
 
 /** Every fault found, in words; empty when there is none. */
-export function faultsOf(): string[] {
-  const faults: string[] = [];
+export function faultsOf() {
+  const faults = [];
   const { documentElement: root } = document;
   if (root.scrollWidth > root.clientWidth) {
     const wide = [...document.querySelectorAll("body *")].find((element) =>
@@ -17,30 +16,29 @@ export function faultsOf(): string[] {
     faults.push(`not ours: ${foreign.outerHTML.slice(0, 80)}`);
   }
 
-  type Color = [number, number, number, number];
-  const parse = (text: string): Color => {
+  const parse = (text) => {
     const [r = 0, g = 0, b = 0, a = 1] = (text.match(/[\d.]+/g) ?? []).map(Number);
     return [r, g, b, a];
   };
-  const luminance = ([r, g, b]: Color) => {
+  const luminance = ([r, g, b]) => {
     const [x, y, z] = [r, g, b].map((channel) => {
       const c = channel / 255;
       return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
     });
-    return 0.2126 * x! + 0.7152 * y! + 0.0722 * z!;
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
   };
-  const contrast = (one: Color, other: Color) => {
+  const contrast = (one, other) => {
     const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-    return (light! + 0.05) / (dark! + 0.05);
+    return (light + 0.05) / (dark + 0.05);
   };
-  const backgroundOf = (element: Element | null): Color => {
+  const backgroundOf = (element) => {
     for (let at = element; at; at = at.parentElement) {
       const color = parse(getComputedStyle(at).backgroundColor);
       if (color[3] > 0) return color;
     }
     return matchMedia("(prefers-color-scheme: dark)").matches ? [0, 0, 0, 1] : [255, 255, 255, 1];
   };
-  const isShown = (element: Element) => {
+  const isShown = (element) => {
     const box = element.getBoundingClientRect();
     return box.width > 1 && box.height > 1 && getComputedStyle(element).visibility === "visible";
   };
@@ -48,7 +46,7 @@ export function faultsOf(): string[] {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const text = texts.currentNode;
-    const parent = text.parentElement!;
+    const parent = text.parentElement;
     if (!text.textContent?.trim() || !isShown(parent) || parent.closest("option, script, style, :disabled")) continue;
     const ratio = contrast(parse(getComputedStyle(parent).color), backgroundOf(parent));
     if (ratio < 4.5) faults.push(`contrast ${ratio.toFixed(2)}: ${text.textContent.slice(0, 40)}`);
@@ -57,7 +55,7 @@ export function faultsOf(): string[] {
   for (const control of document.querySelectorAll("input:not([type=hidden]), select, button, a.button, summary")) {
     if (!isShown(control) || control.matches(":disabled")) continue;
     const name = control.getAttribute("aria-label") ??
-      ((control as HTMLInputElement).labels?.[0] ?? control).textContent?.trim();
+      (control.labels?.[0] ?? control).textContent?.trim();
     if (!name) faults.push(`no name: ${control.outerHTML.slice(0, 80)}`);
     const box = (control.closest("label") ?? control).getBoundingClientRect();
     if (Math.min(box.width, box.height) < 24) faults.push(`smaller than 24 px: ${name}`);
@@ -71,7 +69,7 @@ export function faultsOf(): string[] {
     if (document.querySelectorAll(`#${CSS.escape(id)}`).length > 1) faults.push(`id ${id} twice`);
   }
   for (const element of document.querySelectorAll("[aria-describedby]")) {
-    for (const id of element.getAttribute("aria-describedby")!.split(" ")) {
+    for (const id of element.getAttribute("aria-describedby").split(" ")) {
       if (!document.getElementById(id)) faults.push(`described by nothing: ${id}`);
     }
   }
@@ -79,7 +77,7 @@ export function faultsOf(): string[] {
 }
 
 /** What has the focus and whether that can be seen; null when it is back at the document. */
-export function focused(): { what: string; isVisible: boolean } | null {
+export function focused() {
   const element = document.activeElement;
   if (!element || element === document.body) return null;
   const { outlineStyle, outlineWidth } = getComputedStyle(element);
@@ -92,7 +90,7 @@ export function focused(): { what: string; isVisible: boolean } | null {
 }
 
 /** Forgets the focus, so that the next Tab goes to the first thing on the page. */
-export function startAtTop(): void {
+export function startAtTop() {
   document.body.tabIndex = -1;
   document.body.focus();
   document.body.removeAttribute("tabindex");

@@ -1,0 +1,180 @@
+/** `deno task test:browser`: a person's way through the running embedded stack, in Chromium with scripts switched off. */
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { newestLink } from "../../local/sign_in.ts";
+import { startStack, type TestStack } from "../_support/stack.ts";
+import { launchChromium } from "./chromium.ts";
+
+let browser: Browser;
+let stack: TestStack;
+
+Deno.test.beforeAll(async () => {
+  browser = await launchChromium();
+  stack = await startStack({ args: ["--no-schedules"] });
+});
+Deno.test.afterAll(async () => {
+  await browser.close();
+  await stack.stop();
+});
+
+function journey(name: string, walk: (page: Page, context: BrowserContext) => Promise<void>): void {
+  Deno.test({
+    name,
+    // Chromium's pipes are opened before the first test and closed after the last.
+    sanitizeOps: false,
+    sanitizeResources: false,
+    async fn() {
+      const context = await browser.newContext({ baseURL: stack.site_url, javaScriptEnabled: false, locale: "fr-FR" });
+      try {
+        await walk(await context.newPage(), context);
+      } finally {
+        await context.close();
+      }
+    },
+  });
+}
+
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+const heading = (page: Page) => page.getByRole("heading", { level: 1 }).textContent();
+
+/** The words of the newest mail to an address. */
+async function newestMail(to: string): Promise<string> {
+  const [mail] = await (await fetch(`${stack.mail_url}?to=${encodeURIComponent(to)}`)).json();
+  return mail.text || mail.html.replace(/<[^>]+>/g, " ");
+}
+
+async function signIn(page: Page, email: string): Promise<void> {
+  await page.goto("/login");
+  await page.getByLabel("E-mail address").fill(email);
+  await press(page, "Mail me a link");
+  await page.goto(await newestLink(stack, email));
+  await press(page, "Sign in");
+}
+
+journey("a new person signs in by mail, is asked five things, connects an app and disconnects it", async (page) => {
+  await page.goto("/login?next=%2Faccount%3Ffrom%3Dmail");
+  await page.getByLabel("E-mail address").fill("camille@example.com");
+  await press(page, "Mail me a link");
+  assertEquals(await heading(page), "Look in your mail");
+  assertStringIncludes(await page.locator("main").innerText(), "camille@example.com");
+  await page.goto(await newestLink(stack, "camille@example.com"));
+  await press(page, "Sign in");
+
+  assertEquals(await heading(page), "A few things before we start");
+  assertEquals(await page.getByLabel("Country").inputValue(), "FR");
+  assertEquals(await page.getByLabel("Time zone").inputValue(), "Europe/Paris");
+  assertEquals(await page.getByLabel("Main currency").inputValue(), "EUR");
+  await page.getByLabel("Name of your organization").fill("Chez Camille");
+  await page.getByLabel("E-mail for reminders").fill("factures@example.com");
+  await press(page, "Start");
+  assertEquals(new URL(page.url()).search, "?from=mail");
+  assertMatch(await page.locator("main").innerText(), /Chez Camille\s+Team plan, free to try until/);
+
+  const client = await listenAsClient("Ledger");
+  await page.goto(client.authorizationUrl);
+  assertEquals(await heading(page), "Ledger wants to use your expenses");
+  await press(page, "Allow");
+  await page.waitForURL(/127\.0\.0\.1:\d+\/callback/);
+  assertMatch(new URL(page.url()).searchParams.get("code")!, /./);
+  await client.exchange(new URL(page.url()).searchParams.get("code")!);
+
+  await page.goto("/account");
+  await page.getByRole("link", { name: "Disconnect Ledger" }).click();
+  assertEquals(await heading(page), "Disconnect Ledger?");
+  await press(page, "Disconnect");
+  assertStringIncludes(await page.getByRole("status").first().innerText(), "The app is disconnected");
+  await client.close();
+
+  const confirmation = /http\S+\/account\/reminder-email\S+/.exec(await newestMail("factures@example.com"));
+  await page.goto(confirmation![0]);
+  await press(page, "Yes, send them here");
+  assertEquals(await heading(page), "Done: reminders will come here");
+
+  await page.goto("/account");
+  await press(page, "Sign out");
+  await page.goto("/account");
+  assertEquals(await heading(page), "Sign in");
+});
+
+journey("a person changes the name and the reminders, and comes back to what they saved", async (page) => {
+  await signIn(page, "noor@example.com");
+  await press(page, "Start");
+  await page.getByText("Rename").click();
+  await page.getByLabel("New name").fill("مصاريف نور");
+  await press(page, "Save the name");
+  assertStringIncludes(await page.locator("main").innerText(), "مصاريف نور");
+  await page.getByLabel("Days before a bill is due").fill("10");
+  await page.getByLabel("Remind me by e-mail").uncheck();
+  await press(page, "Save");
+  assertStringIncludes(await page.getByRole("status").first().innerText(), "saved");
+  assertEquals(await page.getByLabel("Days before a bill is due").inputValue(), "10");
+  assertEquals(await page.getByLabel("Remind me by e-mail").isChecked(), false);
+});
+
+journey("the code of the mail signs in where the link cannot", async (page) => {
+  await page.goto("/login");
+  await page.getByLabel("E-mail address").fill("lena@example.com");
+  await press(page, "Mail me a link");
+  const code = /(?<!\S)\d{6}(?!\S)/.exec(await newestMail("lena@example.com"))![0];
+  await page.getByLabel("Or type the six-digit code").fill(code);
+  await press(page, "Sign in");
+  assertEquals(await heading(page), "A few things before we start");
+});
+
+journey("a link that was used says so and offers a new one", async (page, context) => {
+  await signIn(page, "olu@example.com");
+  const used = await newestLink(stack, "olu@example.com");
+  await context.clearCookies();
+  await page.goto(used);
+  await press(page, "Sign in");
+  assertEquals(await heading(page), "This link no longer works");
+  await page.getByRole("link", { name: "Sign in again" }).click();
+  assertEquals(await heading(page), "Sign in");
+});
+
+journey("the local button signs in as the demo person", async (page) => {
+  await page.goto("/login");
+  await press(page, `Sign in as ${stack.demo!.email}`);
+  await press(page, "Sign in");
+  assertEquals(await heading(page), "Your account");
+});
+
+/** A client on this computer: registered, with PKCE, waiting for its code on a port of its own. */
+async function listenAsClient(name: string) {
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    () => new Response("You can close this window."),
+  );
+  const redirectUri = `http://127.0.0.1:${server.addr.port}/callback`;
+  const registered = await fetch(`${stack.site_url}/api/oauth/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ client_name: name, redirect_uris: [redirectUri] }),
+  });
+  const { client_id } = await registered.json();
+  const verifier = "v".repeat(64);
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier)));
+  const challenge = btoa(String.fromCharCode(...digest)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id,
+    redirect_uri: redirectUri,
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+  });
+  return {
+    authorizationUrl: `/api/oauth/authorize?${query}`,
+    async exchange(code: string) {
+      const body = new URLSearchParams({
+        grant_type: "authorization_code",
+        code,
+        code_verifier: verifier,
+        redirect_uri: redirectUri,
+        client_id,
+      });
+      const response = await fetch(`${stack.site_url}/api/oauth/token`, { method: "POST", body });
+      assertEquals(response.status, 200, await response.text());
+    },
+    close: () => server.shutdown(),
+  };
+}
