@@ -1,0 +1,133 @@
+/** What may import what. */
+import type { Import, Project } from "./project.ts";
+import { eachFile, type Rule } from "./rule.ts";
+
+const describe = ({ line, specifier }: Import) => `:${line} imports ${specifier}`;
+
+/** Folders of `shared` that speak to the outside; the others hold rules. */
+const OUTWARD = /^shared\/(db|http|pages|mail)\//;
+/** Files that rules may be built from besides one another. */
+const PLAIN = /^shared\/(errors|clock|urls|config|routes|log|signed_token)\.ts$/;
+const isRule = (path: string) => /^shared\/[^/]+\//.test(path) && !OUTWARD.test(path);
+
+/** The deploy CLI finds local modules with a regular expression; what it misses is not uploaded, and nothing says so. */
+function isMissed({ text, kind, specifier, path }: Import): boolean {
+  if (kind === "dynamic") return !/^import\(\s*["']/.test(text);
+  if (!path) return false;
+  return /^import\s+[\w$]+\s*,\s*\{[^}]*\n/.test(text) || // a default beside names on several lines
+    /\{[^}]*(\/\/|\/\*)[^\n]*[{}]/.test(text.slice(0, text.lastIndexOf(specifier))) || // a comment with a brace inside the list
+    /^(import|export)[{*]/.test(text); // minified
+}
+
+export const importRules: Rule[] = [
+  eachFile("index.ts of a function imports its own app and shared, nothing else", {
+    where: /^functions\/[^/]+\/index\.ts$/,
+    planted: {
+      "functions/oauth/index.ts": `import { createMcpApp } from "../mcp/app.ts";`,
+      "functions/mcp/index.ts": `import { Hono } from "hono";`,
+    },
+    violations: ({ path, imports }) =>
+      imports.filter((one) => one.path !== path.replace("index.ts", "app.ts") && !one.path?.startsWith("shared/"))
+        .map(describe),
+  }),
+  eachFile("a function imports its own folder, shared and packages", {
+    where: /^functions\//,
+    planted: {
+      "functions/oauth/planted.ts": `import { cors } from "../mcp/cors.ts";`,
+      "functions/mcp/planted.ts": `import { movableClock } from "../../local/clock.ts";`,
+    },
+    violations: ({ path, imports }) => {
+      const own = path.split("/").slice(0, 2).join("/") + "/";
+      return imports.filter((one) => one.path && !one.path.startsWith(own) && !one.path.startsWith("shared/")).map(
+        describe,
+      );
+    },
+  }),
+  eachFile("shared imports shared and packages", {
+    where: /^shared\//,
+    planted: { "shared/planted.ts": `export * from "../functions/mcp/cors.ts";` },
+    violations: ({ imports }) => imports.filter((one) => one.path && !one.path.startsWith("shared/")).map(describe),
+  }),
+  eachFile("rules are pure: they import rules, plain types and packages that do nothing", {
+    where: /^shared\/[^/]+\//,
+    planted: {
+      "shared/oauth/planted.ts": `import { Hono } from "hono";`,
+      "shared/billing/planted.ts": `import { createDatabase } from "../db/client.ts";`,
+    },
+    violations: ({ path, imports }) =>
+      !isRule(path)
+        ? []
+        : imports.filter((one) =>
+          one.path ? !isRule(one.path) && !PLAIN.test(one.path) : /^(hono|@supabase\/|nodemailer)/.test(one.specifier)
+        ).map(describe),
+  }),
+  eachFile("only tests import tests, only local and tests import local", {
+    where: /^(local|functions|shared)\//,
+    planted: { "local/planted.ts": `import { startStack } from "../tests/_support/stack.ts";` },
+    violations: ({ path, imports }) =>
+      imports.filter((one) =>
+        one.path?.startsWith("tests/") || (one.path?.startsWith("local/") && !path.startsWith("local/"))
+      ).map(describe),
+  }),
+  eachFile("imports have a form that the deploy CLI's scanner finds", {
+    where: /^(functions|shared)\//,
+    planted: {
+      "functions/mcp/planted.ts": `import answer, {\n  type Question,\n} from "./answer.ts";`,
+      "functions/oauth/planted.ts": "await import(`./answer.ts`);",
+      "shared/planted.ts": `import {\n  // {"error"} of RFC 6749\n  answer,\n} from "./answer.ts";`,
+      "shared/http/planted.ts": `import{answer}from "./answer.ts";`,
+    },
+    violations: ({ imports }) => imports.filter(isMissed).map(({ line }) => `:${line} is not found by the scanner`),
+  }),
+  eachFile("no module is found by way of import.meta", {
+    where: /^(functions|shared)\//,
+    planted: { "shared/planted.ts": `const page = new URL("./page.html", import.meta.url);` },
+    violations: ({ text }) => /\bimport\.meta\b/.test(text) ? [" uses import.meta"] : [],
+  }),
+  eachFile("packages are imported by their exact entry of import_map.json", {
+    where: /./,
+    planted: {
+      "shared/planted.ts": `import { z } from "npm:zod@4";`,
+      "functions/mcp/planted.ts": `import { cors } from "hono/cors/unlisted";`,
+    },
+    violations: ({ imports }, project) => {
+      const listed = importMap(project);
+      return imports.filter((one) => !one.path && !isTemplate(one) && !one.specifier.startsWith("node:"))
+        .filter(({ specifier }) => !(specifier in listed)).map(describe);
+    },
+  }),
+  {
+    name: "import_map.json holds exact versions, sorted, without folders, and nothing that is not used",
+    planted: {
+      "import_map.json": JSON.stringify({
+        imports: {
+          "zod": "npm:zod@4.6.7",
+          "hono": "npm:hono@^4",
+          "shared/": "./shared/",
+          "left-pad": "npm:left-pad@1.3.0",
+        },
+      }),
+    },
+    violations: (project) => {
+      const listed = importMap(project);
+      const names = Object.keys(listed);
+      const used = new Set(project.files.flatMap(({ imports, text }) => [
+        ...imports.map(({ specifier }) => specifier),
+        ...[...text.matchAll(/@jsxImportSource (\S+)/g)].map(([, source]) => `${source}/jsx-runtime`),
+      ]));
+      return [
+        ...names.filter((name) => !/^npm:(@[\w-]+\/)?[\w.-]+@\d+\.\d+\.\d+(-[\w.]+)?(\/[\w./-]+)?$/.test(listed[name]!))
+          .map((name) => `${name} is no exact version of a package`),
+        ...names.filter((name) => name.endsWith("/")).map((name) => `${name} is a folder: deploying uploads all of it`),
+        ...names.filter((name) => !used.has(name)).map((name) => `${name} is not used`),
+        ...(names.join() === names.toSorted().join() ? [] : ["is not sorted"]),
+      ].map((problem) => `import_map.json: ${problem}`);
+    },
+  },
+];
+
+function importMap({ texts }: Project): Record<string, string> {
+  return JSON.parse(texts.get("import_map.json")!).imports;
+}
+
+const isTemplate = ({ kind, text }: Import) => kind === "dynamic" && !/^import\(\s*["']/.test(text);

@@ -1,0 +1,72 @@
+/** What may be mentioned where: the environment, the console, the clock, the database, and globals that the edge runtime lacks. */
+import { eachFile, onlyIn, type Rule } from "./rule.ts";
+
+const DEPLOYED = /^(functions|shared)\//;
+const OUTWARD = /^shared\/(db|http|pages|mail)\/|^shared\/[^/]+$/;
+
+export const mentionRules: Rule[] = [
+  onlyIn("only the wiring of functions reads the environment", {
+    mention: /^Deno\.env/,
+    places: /^shared\/(config|production_deps)\.ts$/,
+    where: DEPLOYED,
+    planted: { "functions/oauth/planted.ts": `const secret = Deno.env.get("OAUTH_CODE_SECRET");` },
+  }),
+  onlyIn("only the log prints", {
+    mention: /^console\b/,
+    places: /^shared\/log\.ts$/,
+    where: DEPLOYED,
+    planted: { "shared/oauth/planted.ts": `console.error("here");` },
+  }),
+  onlyIn("only index.ts of a function serves", {
+    mention: /^Deno\.serve/,
+    places: /^functions\/[^/]+\/index\.ts$/,
+    where: DEPLOYED,
+    planted: { "functions/mcp/app.ts": `Deno.serve(() => new Response());` },
+  }),
+  onlyIn("only shared/db calls the database", {
+    mention: /^rpc\(\)$/,
+    places: /^shared\/db\//,
+    where: DEPLOYED,
+    planted: { "functions/mcp/planted.ts": `await client.rpc("call_tool", {});` },
+  }),
+  onlyIn("SQL stays in the database", {
+    mention: /^"\s*(select\s.+\sfrom\s|insert into\s|update\s+\S+\s+set\s|delete from\s)/is,
+    places: /^$/,
+    where: DEPLOYED,
+    planted: { "functions/mcp/planted.ts": "const sql = `select id\n from app.expenses`;" },
+  }),
+  onlyIn("only the clock and the log ask the system what time it is", {
+    mention: /^(Date\.now|new Date\(\))$/,
+    places: /^shared\/(clock|log)\.ts$/,
+    where: DEPLOYED,
+    planted: {
+      "functions/oauth/planted.ts": `const at = new Date();`,
+      "shared/oauth/planted.ts": `const at = Date.now();`,
+    },
+  }),
+  eachFile("rules take clock, random and fetch as arguments", {
+    where: DEPLOYED,
+    planted: {
+      "shared/oauth/planted.ts": `const id = crypto.randomUUID();`,
+      "shared/billing/planted.ts": `const n = Math.random();`,
+      "shared/identity/planted.ts": `await Deno.readTextFile("names.txt");`,
+    },
+    violations: ({ path, mentions }) =>
+      !path.startsWith("shared/") || OUTWARD.test(path)
+        ? []
+        : mentions.filter(({ name }) =>
+          /^(crypto\.(randomUUID|getRandomValues)|Math\.random|Deno|setTimeout\(\)|globalThis)$/.test(name)
+        )
+          .map(({ name, line }) => `:${line} mentions ${name}`),
+  }),
+  onlyIn("no globals that Deno 2.1 does not have", {
+    mention:
+      /^(Temporal|RegExp\.escape|Uint8Array\.from(Base64|Hex)|to(Base64|Hex)\(\)|Error\.isError|Math\.sumPrecise)$/,
+    places: /^$/,
+    where: DEPLOYED,
+    planted: {
+      "shared/planted.ts": `export const today = Temporal.Now.plainDateISO();`,
+      "functions/oauth/planted.ts": `const bytes = Uint8Array.fromBase64("AA==");`,
+    },
+  }),
+];
