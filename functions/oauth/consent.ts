@@ -8,10 +8,10 @@ import { readForm } from "../../shared/http/form_post.ts";
 import { readSession } from "../../shared/http/session.ts";
 import { withNext } from "../../shared/identity/next_path.ts";
 import { issueCode } from "../../shared/oauth/authorization_code.ts";
-import { authorizationPath, type AuthorizationRequest } from "../../shared/oauth/authorization_request.ts";
-import { openConsent, type ShownConsent } from "../../shared/oauth/consent_token.ts";
+import { authorizationPath } from "../../shared/oauth/authorization_request.ts";
+import { openConsent } from "../../shared/oauth/consent_token.ts";
 import { redirect, redirectRefusal, redirectWithCode } from "./authorization_response.ts";
-import { refuseWithPage } from "./page_refusal.ts";
+import { type PageRefusal, refuseWithPage } from "./page_refusal.ts";
 import type { AuthorizationServer } from "./server.ts";
 
 export async function decideConsent(c: AppContext, server: AuthorizationServer): Promise<Response> {
@@ -20,42 +20,25 @@ export async function decideConsent(c: AppContext, server: AuthorizationServer):
   const at = server.clock();
   const opened = await openConsent(server.config.codeSecrets, form.get("consent") ?? "", at);
   if (opened.outcome === "not_ours") return await refuseWithPage(c, server, "consent_not_ours");
-  const { consent } = opened;
-  const request = wireRequest(consent.request);
-  const retry = { retry: authorizationPath(request), clientId: request.client_id };
-  if (opened.outcome === "expired") return await refuseWithPage(c, server, "consent_expired", retry);
+  const { id, userId, request } = opened.consent;
+  const path = authorizationPath(request);
+  const refuse = (reason: PageRefusal) =>
+    refuseWithPage(c, server, reason, { retry: path, clientId: request.client_id });
+  if (opened.outcome === "expired") return await refuse("consent_expired");
 
   const user = await readSession(c, server);
-  if (!user) return redirect(withNext("/login", retry.retry), 303);
-  if (user.id !== consent.userId) return await refuseWithPage(c, server, "consent_of_another_person", retry);
+  if (!user) return redirect(withNext("/login", path), 303);
+  if (user.id !== userId) return await refuse("consent_of_another_person");
 
-  switch (form.get("action")) {
-    case "deny":
-      return redirectRefusal(c, server, { request, reason: "access_denied", status: 303 });
-    case "approve":
-      return await approve(c, server, { consent, organizationId: form.get("organization_id"), at });
-    default:
-      return await refuseWithPage(c, server, "decision_missing", retry);
-  }
-}
+  const action = form.get("action");
+  if (action === "deny") return redirectRefusal(c, server, { request, reason: "access_denied", status: 303 });
+  if (action !== "approve") return await refuse("decision_missing");
+  const organizationId = form.get("organization_id");
+  if (!organizationId) return await refuse("organization_missing");
+  if (!/^org_[0-9a-z]{1,32}$/.test(organizationId)) return await refuse("not_a_member");
 
-async function approve(
-  c: AppContext,
-  server: AuthorizationServer,
-  { consent, organizationId, at }: { consent: ShownConsent; organizationId: string | undefined; at: Date },
-): Promise<Response> {
-  const request = wireRequest(consent.request);
-  const retry = { retry: authorizationPath(request), clientId: request.client_id };
-  if (!organizationId) return await refuseWithPage(c, server, "organization_missing", retry);
-  if (!/^org_[0-9a-z]{1,32}$/.test(organizationId)) return await refuseWithPage(c, server, "not_a_member", retry);
-
-  const { id, userId } = consent;
   const approval = await server.store.approveConsent({ id, clientId: request.client_id, userId, organizationId, at });
-  if (approval.outcome === "already_decided" || approval.outcome === "unknown_client") {
-    return await refuseWithPage(c, server, approval.outcome, { clientId: request.client_id });
-  }
-  if (approval.outcome !== "approved") return await refuseWithPage(c, server, approval.outcome, retry);
-
+  if (approval.outcome !== "approved") return await refuse(approval.outcome);
   const code = await issueCode(server.config.codeSecrets, {
     id,
     clientId: request.client_id,
@@ -67,14 +50,6 @@ async function approve(
   }, new Date(approval.approved_at));
   return redirectWithCode(server, { request, code });
 }
-
-/** The request in the names it came by. */
-const wireRequest = ({ clientId, redirectUri, codeChallenge, state }: AuthorizationRequest) => ({
-  client_id: clientId,
-  redirect_uri: redirectUri,
-  code_challenge: codeChallenge,
-  ...(state !== undefined && { state }),
-});
 
 /**
  * A browser always says where a form was posted from. `Origin` is `null` for our own pages, which send no referrer (Fetch

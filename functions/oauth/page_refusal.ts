@@ -99,7 +99,9 @@ const WORDS: Readonly<Record<PageRefusal, { status: 400 | 403; title: string; me
   },
 };
 
-/** @param options.retry path of the same request, where it makes sense to put it again. */
+const FINAL: ReadonlySet<PageRefusal> = new Set(["unknown_client", "already_decided"]);
+
+/** @param options.retry path of the same request; offered unless the request itself can come to nothing. */
 export function refuseWithPage(
   c: AppContext,
   { config, log }: Pick<AuthorizationServer, "config" | "log">,
@@ -108,7 +110,7 @@ export function refuseWithPage(
 ): Promise<Response> {
   log.info("refused", { request_id: c.get("requestId"), reason, ...(clientId && { client_id: clientId }) });
   const { status, title, message } = WORDS[reason];
-  const next: Problem["next"] = retry
+  const next: Problem["next"] = retry && !FINAL.has(reason)
     ? { label: "Start again", href: retry }
     : { label: "Go to your account", href: "/account" };
   return renderProblem(c, { config, status, problem: { title, message, changed: "Nothing was connected.", next } });

@@ -23,11 +23,11 @@ export const AUTHORIZATION_PARAMETERS = [
 
 export type AuthorizationParameters = Partial<Record<(typeof AUTHORIZATION_PARAMETERS)[number], string>>;
 
-/** A request that may be put to a person. */
+/** A request that may be put to a person: what of the parameters still matters. */
 export interface AuthorizationRequest {
-  clientId: string;
-  redirectUri: string;
-  codeChallenge: string;
+  client_id: string;
+  redirect_uri: string;
+  code_challenge: string;
   /** The client's own; echoed as it came, absent when it was absent. */
   state?: string;
 }
@@ -94,19 +94,12 @@ export function judgeAuthorizationRequest(
   if (sent.code_challenge_method && sent.code_challenge_method !== "S256") return refuse("challenge_method_not_s256");
   if (!isCodeChallenge(sent.code_challenge)) return refuse("challenge_malformed");
   if (sent.resource && !isOurResource(sent.resource, resources)) return refuse("resource_unknown");
-  return {
-    ok: true,
-    request: {
-      clientId: sent.client_id,
-      redirectUri: sent.redirect_uri,
-      codeChallenge: sent.code_challenge,
-      ...(sent.state !== undefined && { state: sent.state }),
-    },
-  };
+  const { client_id, redirect_uri, code_challenge, state } = sent;
+  return { ok: true, request: { client_id, redirect_uri, code_challenge, ...(state !== undefined && { state }) } };
 }
 
 /** The path and query by which a request is made again: after signing in, or to start over. */
-export function authorizationPath(parameters: AuthorizationParameters): string {
+export function authorizationPath(parameters: AuthorizationParameters | AuthorizationRequest): string {
   const sent = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return `/api/oauth/authorize?${new URLSearchParams(sent)}`;
 }

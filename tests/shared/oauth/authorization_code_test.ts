@@ -56,7 +56,7 @@ Deno.test("judgeCode() takes codes of every listed key and of no other", async (
 });
 
 Deno.test("judgeCode() refuses artefacts that the same keys signed for another purpose", async () => {
-  const request = { clientId: CODE.clientId, redirectUri: CODE.redirectUri, codeChallenge: CODE.codeChallenge };
+  const request = { client_id: CODE.clientId, redirect_uri: CODE.redirectUri, code_challenge: CODE.codeChallenge };
   const consent = await signConsent([SECRET], { id: CODE.id, userId: CODE.userId, request }, AT);
   assertEquals(await judge({ code: consent }), "code_not_ours");
 });

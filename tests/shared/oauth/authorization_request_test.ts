@@ -8,7 +8,6 @@ const SENT = {
   redirect_uri: "http://localhost:5000/cb",
   code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
 };
-const REQUEST = { clientId: SENT.client_id, redirectUri: SENT.redirect_uri, codeChallenge: SENT.code_challenge };
 
 const judge = (more: Record<string, string | undefined>) => {
   const judged = judgeAuthorizationRequest({ ...SENT, ...more }, { resources: RESOURCES });
@@ -16,16 +15,16 @@ const judge = (more: Record<string, string | undefined>) => {
 };
 
 Deno.test("judgeAuthorizationRequest() needs no more than client, redirect and challenge", () => {
-  assertEquals(judge({}), REQUEST);
+  assertEquals(judge({}), SENT);
 });
 
 Deno.test("judgeAuthorizationRequest() takes what real clients add and drops foreign scopes", () => {
   const usual = { response_type: "code", code_challenge_method: "S256", response_mode: "query", prompt: "consent" };
   assertEquals(judge({ ...usual, scope: "openid email profile offline_access", state: " a b " }), {
-    ...REQUEST,
+    ...SENT,
     state: " a b ",
   });
-  assertEquals(judge({ resource: "https://expenses.example/" }), REQUEST);
+  assertEquals(judge({ resource: "https://expenses.example/" }), SENT);
 });
 
 Deno.test("judgeAuthorizationRequest() refuses everything that would weaken or change the flow", () => {
@@ -42,7 +41,7 @@ Deno.test("judgeAuthorizationRequest() refuses everything that would weaken or c
   for (const [reason, requests] of Object.entries(refused)) {
     for (const request of requests) assertEquals(judge(request), reason);
   }
-  assertEquals(judge({ state: "x".repeat(2048) }), { ...REQUEST, state: "x".repeat(2048) });
+  assertEquals(judge({ state: "x".repeat(2048) }), { ...SENT, state: "x".repeat(2048) });
 });
 
 Deno.test("authorizationPath() survives the detour by the login page", () => {

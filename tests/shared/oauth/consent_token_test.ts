@@ -8,9 +8,9 @@ const CONSENT = {
   id: "6b7e3c1e-93b5-4a0e-8f0a-0a6f2a3c9d11",
   userId: "11111111-1111-4111-8111-111111111111",
   request: {
-    clientId: "client_a",
-    redirectUri: "https://app.example/cb",
-    codeChallenge: "c".repeat(43),
+    client_id: "client_a",
+    redirect_uri: "https://app.example/cb",
+    code_challenge: "c".repeat(43),
     state: "é\n😀",
   },
 };
@@ -25,8 +25,10 @@ Deno.test("openConsent() gives back what was signed, for ten minutes", async () 
 Deno.test("openConsent() takes neither forgeries nor codes", async () => {
   const token = await signConsent(SECRETS, CONSENT, AT);
   const code = await issueCode(SECRETS, {
-    ...CONSENT.request,
     id: CONSENT.id,
+    clientId: CONSENT.request.client_id,
+    redirectUri: CONSENT.request.redirect_uri,
+    codeChallenge: CONSENT.request.code_challenge,
     userId: CONSENT.userId,
     organizationId: "org_acme00000000",
     resource: "https://expenses.example/api/mcp",
