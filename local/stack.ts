@@ -43,21 +43,28 @@ export interface Stack {
 /**
  * @throws {FolderError} when the folder is in use or not ours, {Deno.errors.AddrInUse} for the port, {ConfigError} for the environment, and
  * whatever the database says when a migration fails.
+ * @param onDeath is told when a part dies that the rest cannot do without.
  */
-export async function startStack(options: StartOptions): Promise<Stack> {
+export async function startStack(options: StartOptions, onDeath: (error: Error) => void): Promise<Stack> {
   const closers: (() => Promise<unknown> | void)[] = [];
   const close = async () => {
     for (const closeOne of closers.toReversed()) await closeOne();
   };
   try {
-    return { running: await open(options, closers), close };
+    return { running: await open(options, { closers, onDeath }), close };
   } catch (thrown) {
     await close();
     throw thrown;
   }
 }
 
-async function open(options: StartOptions, closers: (() => Promise<unknown> | void)[]): Promise<RunningStack> {
+interface Lifetime {
+  /** What to close, in the opposite order. */
+  closers: (() => Promise<unknown> | void)[];
+  onDeath: (error: Error) => void;
+}
+
+async function open(options: StartOptions, { closers, onDeath }: Lifetime): Promise<RunningStack> {
   const folder = await openDataFolder(options.data, options);
   closers.push(folder.release);
   const env = Deno.env.toObject();
@@ -94,13 +101,15 @@ async function open(options: StartOptions, closers: (() => Promise<unknown> | vo
     demo: options.demo,
     schedules: options.schedules,
     clockOffsetMs: 0,
-  });
+  }, onDeath);
   closers.push(data.close);
   await folder.markReady();
 
   const clock = movableClock(data.setClockOffset);
+  // Whoever finds a public address must not be let in by the demo's button.
+  const demoEmail = options.siteUrl ? undefined : data.demo?.email;
   const config = readConfig(
-    functionEnvironment(env, { siteUrl, supabaseUrl, smtpPort: mail.port, secrets, demoEmail: data.demo?.email }),
+    functionEnvironment(env, { siteUrl, supabaseUrl, smtpPort: mail.port, secrets, demoEmail }),
     ["siteUrl", "supabaseUrl", "publishableKey", "serviceRoleKey", "codeSecrets", "cronSecrets"],
   );
   // The functions reach the database without the detour through this port.
@@ -116,7 +125,7 @@ async function open(options: StartOptions, closers: (() => Promise<unknown> | vo
     mail,
     clock,
     isHealthy: () => fetch(`${data.url}/health`).then((response) => response.ok, () => false),
-    demoToken: data.demo && (() => signInToken(data, secrets, data.demo!.email)),
+    demoToken: demoEmail ? () => signInToken(data, secrets, demoEmail) : undefined,
   });
   answer = route({ functions, data, local });
 

@@ -32,7 +32,7 @@ if (Deno.args.includes("--help")) {
 
 const stack = await Promise.resolve().then(async () => {
   const options = parseOptions(Deno.args);
-  const { running, close } = await startStack(options);
+  const { running, close } = await startStack(options, (error) => fail(error.message));
   print(options.json ? JSON.stringify(running) : banner(running));
   return { close };
 }).catch((thrown) => fail(explain(thrown)));
@@ -45,5 +45,5 @@ async function stop(): Promise<void> {
   await stack.close();
   Deno.exit(0);
 }
-Deno.addSignalListener("SIGINT", stop);
-Deno.addSignalListener("SIGTERM", stop);
+const SIGNALS: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] : ["SIGINT", "SIGTERM", "SIGHUP"];
+for (const signal of SIGNALS) Deno.addSignalListener(signal, stop);

@@ -2,8 +2,14 @@
 import type { DataService, DataServiceSettings } from "./settings.ts";
 import type { Order, Report } from "./worker.ts";
 
-/** @throws {Error} with the message of whatever kept it from starting. */
-export async function startDataServiceWorker(settings: DataServiceSettings): Promise<DataService> {
+/**
+ * @param onDeath is told when it dies later on.
+ * @throws {Error} with the message of whatever kept it from starting.
+ */
+export async function startDataServiceWorker(
+  settings: DataServiceSettings,
+  onDeath: (error: Error) => void,
+): Promise<DataService> {
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
   const tell = (order: Order) => worker.postMessage(order);
   const ready = await ask(worker, { start: settings });
@@ -11,6 +17,10 @@ export async function startDataServiceWorker(settings: DataServiceSettings): Pro
     worker.terminate();
     throw new Error(ready === "closed" ? "The data service ended while it started" : ready.failed);
   }
+  worker.onerror = (event) => {
+    event.preventDefault();
+    onDeath(new Error(`The data service died: ${event.message}`));
+  };
   return {
     ...ready.ready,
     setClockOffset: (clockOffsetMs) => tell({ clockOffsetMs }),

@@ -53,6 +53,8 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
   });
 
   const jobs = await startJobs(database, settings, log);
+  // lite reads the schema before its first answer; read now, the first call need not wait for it.
+  connection.introspect({ useCache: true }).catch((thrown) => log.error("failure", { error: describeError(thrown) }));
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     demo: await readDemo(database),

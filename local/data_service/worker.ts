@@ -18,6 +18,12 @@ console.error = (...values: unknown[]) => {
   if (error) log.error("failure", { error: describeError(error) });
 };
 
+// What lite or a mail that cannot be sent leaves unhandled is no reason to take the database down.
+self.addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  log.error("failure", { error: describeError(event.reason) });
+});
+
 let service: DataService | undefined;
 const report = (message: Report) => self.postMessage(message);
 

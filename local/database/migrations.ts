@@ -35,8 +35,19 @@ export async function applyMigrations(database: SqlDatabase, migrations: readonl
   await database.exec(`
     create schema if not exists supabase_migrations;
     create table if not exists supabase_migrations.schema_migrations (version text primary key, statements text[], name text)`);
-  const rows = await database.query<{ version: string }>("select version from supabase_migrations.schema_migrations");
-  const applied = new Set(rows.map(({ version }) => version));
+  const rows = await database.query<{ version: string; statements: string[] | null }>(
+    "select version, statements from supabase_migrations.schema_migrations",
+  );
+  const applied = new Map(rows.map(({ version, statements }) => [version, statements]));
+  for (const { version, name, sql } of migrations) {
+    // The Supabase CLI records statement by statement; only what was applied here can be compared.
+    const statements = applied.get(version) ?? [];
+    if (statements.length === 1 && statements[0] !== sql) {
+      throw new MigrationError(
+        `${version}_${name}.sql was changed after this database was made; start over with --fresh`,
+      );
+    }
+  }
   const missing = migrations.filter(({ version }) => !applied.has(version));
   for (const { version, name, sql } of missing) {
     await database.transaction(async (transaction) => {

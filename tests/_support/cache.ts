@@ -32,15 +32,23 @@ async function cached(name: string, make: (path: string) => Promise<void>): Prom
   // Made beside and renamed into place, so that a test process beside this one never sees half of it.
   const partial = join(FOLDER, `partial-${crypto.randomUUID()}`);
   await make(partial);
-  const kind = name.split("-")[0]!;
-  for await (const { name: old } of Deno.readDir(FOLDER)) {
-    if (old.startsWith(`${kind}-`) && old !== name) await Deno.remove(join(FOLDER, old), { recursive: true });
-  }
+  await removeOutdated(name);
   await Deno.rename(partial, path).catch(async (thrown) => {
     if (!await exists(path)) throw thrown;
     await Deno.remove(partial, { recursive: true });
   });
   return path;
+}
+
+async function removeOutdated(name: string): Promise<void> {
+  const kind = name.split("-")[0]!;
+  for await (const { name: old } of Deno.readDir(FOLDER)) {
+    const isOutdated = old.startsWith(`${kind}-`) && old !== name;
+    // Left behind by a process that was killed.
+    const { mtime } = await Deno.stat(join(FOLDER, old)).catch(() => ({ mtime: null }));
+    const isAbandoned = old.startsWith("partial-") && mtime !== null && Date.now() - mtime.getTime() > 3_600_000;
+    if (isOutdated || isAbandoned) await Deno.remove(join(FOLDER, old), { recursive: true }).catch(() => {});
+  }
 }
 
 const exists = (path: string) => Deno.stat(path).then(() => true, () => false);
