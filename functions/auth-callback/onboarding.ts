@@ -8,7 +8,7 @@ import { isTimezone, timezoneOfCountry } from "../../shared/identity/timezone.ts
 import type { Onboarding } from "../../shared/db/identity_store.ts";
 import { renderOnboarding } from "./onboarding_page.tsx";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "./page_deps.ts";
-import { mailReminderConfirmation } from "./reminder_confirmation.ts";
+import { mailReminderConfirmation } from "./account/reminder_confirmation.ts";
 
 export type Problems = Partial<Record<keyof Onboarding, string>>;
 

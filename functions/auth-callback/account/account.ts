@@ -1,13 +1,13 @@
 /** The account page and the changes made on it. Each change is one form, one call, one audit event, and a redirect back. */
-import type { Reminders } from "../../shared/db/identity_store.ts";
-import { AppError } from "../../shared/errors.ts";
-import type { AppContext } from "../../shared/http/app.ts";
-import type { SignedInUser } from "../../shared/http/session.ts";
-import { isEmail } from "../../shared/identity/email.ts";
-import { withNext } from "../../shared/identity/next_path.ts";
-import { isTimezone } from "../../shared/identity/timezone.ts";
+import type { Reminders } from "../../../shared/db/identity_store.ts";
+import { AppError } from "../../../shared/errors.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { isEmail } from "../../../shared/identity/email.ts";
+import { withNext } from "../../../shared/identity/next_path.ts";
+import { isTimezone } from "../../../shared/identity/timezone.ts";
 import { type Done, renderAccount } from "./account_page.tsx";
-import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "./page_deps.ts";
+import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_deps.ts";
 import { mailReminderConfirmation } from "./reminder_confirmation.ts";
 
 export const showAccount = (deps: PageDeps): Handler =>

@@ -1,11 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** Disconnecting an app: asked once, effective at the app's next request. */
-import { AppError } from "../../shared/errors.ts";
-import { createFormToken } from "../../shared/http/form_post.ts";
-import { Buttons, Name, Notice } from "../../shared/pages/components.tsx";
-import { renderPage } from "../../shared/pages/layout.tsx";
-import { AppFacts, appName } from "./connected_app.tsx";
-import { type Handler, type PageDeps, signedIn, signedInForm } from "./page_deps.ts";
+import { AppError } from "../../../shared/errors.ts";
+import { createFormToken } from "../../../shared/http/form_post.ts";
+import { Buttons, Name, Notice } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import { AppFacts, appName } from "./connected_apps.tsx";
+import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_deps.ts";
 
 /** `?grant=` which one. */
 export const showDisconnect = (deps: PageDeps): Handler =>

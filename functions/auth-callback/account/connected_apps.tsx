@@ -1,9 +1,41 @@
 /** @jsxImportSource hono/jsx */
-/** How a connected app is shown: what it calls itself, how we know it, where it lives, whether it is used. */
-import type { ConnectedApp } from "../../shared/db/identity_store.ts";
-import { shownClientName } from "../../shared/oauth/client_name.ts";
-import { judgeRedirectUri } from "../../shared/oauth/redirect_uri.ts";
-import { DateText, Name } from "../../shared/pages/components.tsx";
+/** The apps that a person has connected: what each calls itself, how we know it, where it lives, whether it is used. */
+import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
+import { shownClientName } from "../../../shared/oauth/client_name.ts";
+import { judgeRedirectUri } from "../../../shared/oauth/redirect_uri.ts";
+import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
+
+export function ConnectedApps({ apps, connectorUrl }: { apps: Account["connected_apps"]; connectorUrl: string }) {
+  if (apps.length === 0) {
+    return (
+      <>
+        <p>No app is connected yet. Give your assistant this address; it sends you here to allow it.</p>
+        <p>
+          <code class="copy">{connectorUrl}</code>
+        </p>
+      </>
+    );
+  }
+  return (
+    <ul class="rows">
+      {apps.map((app) => (
+        <Row
+          action={
+            <a
+              class="quiet danger"
+              href={`/account/disconnect?grant=${app.grant_id}`}
+              aria-label={`Disconnect ${appName(app)}`}
+            >
+              Disconnect
+            </a>
+          }
+        >
+          <AppFacts app={app} />
+        </Row>
+      ))}
+    </ul>
+  );
+}
 
 export const appName = (app: ConnectedApp): string => shownClientName(app.client_name);
 

@@ -1,11 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** The link of the confirmation mail: asks for one press, since mail scanners follow links, and needs no session, since the address may be read elsewhere. */
-import { readForm } from "../../shared/http/form_post.ts";
-import type { AppContext } from "../../shared/http/app.ts";
-import { Buttons, Name } from "../../shared/pages/components.tsx";
-import { renderProblem } from "../../shared/pages/error_page.tsx";
-import { renderPage } from "../../shared/pages/layout.tsx";
-import type { Handler, PageDeps } from "./page_deps.ts";
+import { readForm } from "../../../shared/http/form_post.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { Buttons, Name } from "../../../shared/pages/components.tsx";
+import { renderProblem } from "../../../shared/pages/error_page.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import type { Handler, PageDeps } from "../page_deps.ts";
 import { readConfirmation } from "./reminder_confirmation.ts";
 
 const confirmationOf = (c: AppContext, deps: PageDeps) => readConfirmation(deps, c.req.query("t") ?? "");

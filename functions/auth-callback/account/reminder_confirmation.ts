@@ -1,12 +1,12 @@
 /** Asks at a reminder address that is not the sign-in address whether reminders may go there. */
-import type { AppContext } from "../../shared/http/app.ts";
-import { AppError } from "../../shared/errors.ts";
-import type { SignedInUser } from "../../shared/http/session.ts";
-import { describeError } from "../../shared/log.ts";
-import { sendMail } from "../../shared/mail/send_mail.ts";
-import { readToken, signToken } from "../../shared/signed_token.ts";
-import { claimAttempt } from "./attempts.ts";
-import type { PageDeps } from "./page_deps.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { AppError } from "../../../shared/errors.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { describeError } from "../../../shared/log.ts";
+import { sendMail } from "../../../shared/mail/send_mail.ts";
+import { readToken, signToken } from "../../../shared/signed_token.ts";
+import { claimAttempt } from "../attempts.ts";
+import type { PageDeps } from "../page_deps.ts";
 
 const LABEL = "reminder-email";
 const LIFETIME_MS = 7 * 24 * 3600_000;

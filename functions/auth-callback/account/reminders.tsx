@@ -1,0 +1,62 @@
+/** @jsxImportSource hono/jsx */
+/** When and where reminders go. */
+import type { Child } from "hono/jsx";
+import type { Account } from "../../../shared/db/identity_store.ts";
+import { timezones } from "../../../shared/identity/timezone.ts";
+import { Buttons, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
+
+export function ReminderForm({ profile, token }: { profile: Account["profile"]; token: Child }) {
+  const waits = profile.reminder_email !== null && !profile.reminder_email_confirmed;
+  return (
+    <form method="post" action="/account" class="stack">
+      {token}
+      <input type="hidden" name="action" value="reminders" />
+      {waits && (
+        <Notice kind="warning">
+          <p>
+            <Name>{profile.reminder_email}</Name> is not confirmed yet. Until then reminders go to{" "}
+            <Name>{profile.email}</Name>. Save again to have the link sent once more.
+          </p>
+        </Notice>
+      )}
+      <label class="choice">
+        <input type="checkbox" name="email_enabled" checked={profile.email_enabled} />
+        <span>
+          <span class="title">Remind me by e-mail</span>
+          <span class="detail">At most one mail a day, with everything that falls due.</span>
+        </span>
+      </label>
+      <TextField
+        name="reminder_email"
+        label="E-mail for reminders"
+        type="email"
+        value={profile.reminder_email ?? profile.email}
+        required
+        maxlength={254}
+        autocomplete="email"
+      />
+      <TextField
+        name="default_lead_days"
+        label="Days before a bill is due"
+        reason="For bills that do not say otherwise."
+        type="number"
+        class="short"
+        value={profile.default_lead_days}
+        required
+        min={0}
+        max={90}
+        inputmode="numeric"
+      />
+      <SelectField
+        name="timezone"
+        label="Time zone"
+        reason="Decides which day it is for you."
+        selected={profile.timezone}
+        options={timezones(profile.timezone).map((zone) => ({ value: zone, label: zone.replaceAll("_", " ") }))}
+      />
+      <Buttons>
+        <button class="primary" type="submit">Save</button>
+      </Buttons>
+    </form>
+  );
+}
