@@ -67,14 +67,17 @@ create function app.describe_bills(context app.context, bill_ids text[]) returns
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
   default_lead_days constant int := app.default_lead_days(context);
+  -- A daily bill that nobody paid for a year is told by its number.
+  max_overdue_shown constant int := 24;
 begin
   return (
     with open_now as materialized (
       select * from app.open_occurrences(context, bill_ids)
     ), overdue as (
-      select o.expense_id, min(o.due_on) as earliest_due,
-        jsonb_agg(jsonb_build_object('due_on', o.due_on, 'amount', app.format_minor(o.remaining_minor, c.exponent)) order by o.due_on, o.scheduled_on) as dates
-      from open_now as o
+      select o.expense_id, min(o.due_on) as earliest_due, count(*) as dates_count,
+        jsonb_agg(jsonb_build_object('due_on', o.due_on, 'amount', app.format_minor(o.remaining_minor, c.exponent)) order by o.position)
+          filter (where o.position <= max_overdue_shown) as dates
+      from (select *, row_number() over (partition by o.expense_id order by o.due_on, o.scheduled_on) as position from open_now as o) as o
       join app.currencies as c on c.code = o.currency
       where o.due_on < context.today
       group by o.expense_id
@@ -104,6 +107,7 @@ begin
         app.is_settled_this_month(b, coalesce(overdue.earliest_due, u.due_on), context.today)
       ),
       'overdue', coalesce(overdue.dates, '[]'),
+      'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
       'status', b.status,
       'autopay', b.autopay,
       'reminder', jsonb_build_object('enabled', b.reminder_enabled, 'days_before', lead.days),
@@ -270,13 +274,13 @@ begin
 
   insert into app.expenses as e (
     id, organization_id, kind, name, payee, category_id, tags, note, amount_mode, amount_minor, currency, share_bp,
-    frequency, every, anchor_on, month_days, weekend_rule, ends_on, ends_after, tracked_from, autopay, trial_ends_on, renews_on, notice_days,
+    frequency, every, anchor_on, month_days, weekend_rule, ends_on, ends_after, tracked_from, next_due, autopay, trial_ends_on, renews_on, notice_days,
     status, reminder_enabled, remind_days_before, created_by
   ) values (
     app.new_id('bill'), context.organization_id, 'bill', bill.name, bill.payee, bill.category_id, bill.tags, bill.note,
     bill.amount_mode, bill.amount_minor, bill.currency, bill.share_bp,
     bill.frequency, bill.every, bill.anchor_on, bill.month_days, bill.weekend_rule, bill.ends_on, bill.ends_after, bill.tracked_from,
-    bill.autopay, bill.trial_ends_on, bill.renews_on, bill.notice_days,
+    app.due_on(bill.tracked_from, bill.weekend_rule), bill.autopay, bill.trial_ends_on, bill.renews_on, bill.notice_days,
     'active', bill.reminder_enabled, bill.remind_days_before, context.actor_id
   ) returning e.id into bill.id;
   perform app.refresh_bill(bill.id, context.today);
@@ -303,7 +307,7 @@ begin
       end
     ),
     'warnings', warnings,
-    'summary', concat_ws(' ', 'Added', bill.name || ':', app.format_amount(bill.amount_minor, bill.currency), case when bill.amount_minor is not null then bill.currency end, app.schedule_text(bill))
+    'summary', format('Added %s: ', bill.name) || concat_ws(' ', bill.currency || ' ' || app.format_amount(bill.amount_minor, bill.currency), app.schedule_text(bill))
   );
 end
 $$;

@@ -258,8 +258,8 @@ begin
       'name', bill.name
     ),
     'warnings', warnings,
-    'summary', format('Paid %s %s for %s due %s', app.format_amount(payment.amount_minor, bill.currency), bill.currency, bill.name, occurrence.due_on)
-      || coalesce(', ' || remaining || ' remains', '')
+    'summary', format('Paid %s %s for %s due %s', bill.currency, app.format_amount(payment.amount_minor, bill.currency), bill.name, occurrence.due_on)
+      || coalesce(', ' || bill.currency || ' ' || remaining || ' remains', '')
   );
 end
 $$;

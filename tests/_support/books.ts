@@ -10,6 +10,7 @@ export interface Books {
   userId: string;
   /** Moves the day: noon UTC of a date; every later call happens then. */
   goTo(day: string): void;
+  today(): string;
   /** Calls a tool and answers its whole envelope. */
   call(tool: string, args?: Record<string, unknown>): Promise<Json>;
   /** Calls a tool that must work and answers its data. */
@@ -49,19 +50,24 @@ export async function addRate(database: TestDatabase, quote: string, day: string
 
 function booksOf(database: TestDatabase, organizationId: string, userId: string, clock: { day: string }): Books {
   const call: Books["call"] = (tool, args = {}) =>
-    database.asRole("authenticated", { sub: userId, organization_id: organizationId, client_name: "Tests" }, async (session) => {
-      const [row] = await session.query<{ result: Json }>("select app.run_tool($1, $2::text::jsonb, $3) as result", [
-        tool,
-        JSON.stringify(args),
-        `${clock.day}T12:00:00Z`,
-      ]);
-      return row!.result;
-    });
+    database.asRole(
+      "authenticated",
+      { sub: userId, organization_id: organizationId, client_name: "Tests" },
+      async (session) => {
+        const [row] = await session.query<{ result: Json }>("select app.run_tool($1, $2::text::jsonb, $3) as result", [
+          tool,
+          JSON.stringify(args),
+          `${clock.day}T12:00:00Z`,
+        ]);
+        return row!.result;
+      },
+    );
   return {
     organizationId,
     userId,
     call,
     goTo: (day) => void (clock.day = day),
+    today: () => clock.day,
     async ok(tool, args) {
       const result = await call(tool, args);
       assertEquals(result.ok, true, JSON.stringify(result.error));

@@ -1,0 +1,254 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+
+const TODAY = "2026-11-20"; // a Friday
+
+Deno.test("add_bill", async (t) => {
+  const database = await openDatabase();
+  const count = async (books: Books) =>
+    (await database.query<{ count: number }>("select count(*) as count from app.expenses where organization_id = $1", [
+      books.organizationId,
+    ]))[0]!.count;
+  const step = (name: string, work: (books: Books) => Promise<void>) =>
+    t.step(name, async () => work(await openBooks(database, { day: TODAY })));
+  try {
+    await step("adds a bill with the defaults, from a day of the month", async (books) => {
+      const result = await books.call("add_bill", {
+        name: "  Netflix ",
+        amount: "15.99",
+        month_days: [5],
+        remind_days_before: 3,
+        category: "subscriptions",
+      });
+      const { id, ...bill } = result.data.bill;
+      assertMatch(id, /^bill_[0-9a-z]{12}$/);
+      assertEquals(bill, {
+        name: "Netflix",
+        category: "Subscriptions",
+        amount: "15.99",
+        currency: "EUR",
+        amount_mode: "fixed",
+        schedule_text: "every month on the 5th",
+        next_due: "2026-12-05",
+        days_until: 15,
+        state: "upcoming",
+        overdue: [],
+        status: "active",
+        autopay: false,
+        reminder: { enabled: true, days_before: 3 },
+        monthly_equivalent: "15.99",
+        version: 1,
+      });
+      assertEquals(result.data.status, "created");
+      assertEquals(result.data.next_dates, ["2026-12-05", "2027-01-05", "2027-02-05"]);
+      assertEquals(result.data.first_reminder_on, "2026-12-02");
+      assertEquals(result.warnings, []);
+      const [change] = await database.query("select tool, summary from app.change_sets where id = $1", [
+        result.change_id,
+      ]);
+      assertEquals(change, { tool: "add_bill", summary: "Added Netflix: EUR 15.99 every month on the 5th" });
+    });
+
+    await step("keeps every field", async (books) => {
+      const { bill } = await books.ok("add_bill", {
+        name: "Gym",
+        amount: "89.5",
+        currency: "CHF",
+        amount_mode: "estimated",
+        frequency: "yearly",
+        first_due: "2027-02-28",
+        weekend_rule: "before",
+        ends_on: "2030-12-31",
+        ends_after: 3,
+        payee: "Fit AG",
+        tags: ["sport", "Sport", "me"],
+        note: "two\nlines",
+        autopay: true,
+        reminder_enabled: false,
+        trial_ends_on: "2027-01-31",
+        renews_on: "2027-03-31",
+        notice_days: 30,
+        my_share_percent: 33.33,
+      });
+      assertEquals({ ...bill, id: "" }, {
+        id: "",
+        name: "Gym",
+        payee: "Fit AG",
+        category: "Health",
+        tags: ["sport", "me"],
+        note: "two\nlines",
+        amount: "89.50",
+        currency: "CHF",
+        amount_mode: "estimated",
+        schedule_text: "every year on 28 February, on a weekend the Friday before, until 31 December 2030, 3 times",
+        next_due: "2027-02-26",
+        days_until: 98,
+        state: "upcoming",
+        overdue: [],
+        status: "active",
+        autopay: true,
+        reminder: { enabled: false, days_before: 3 },
+        monthly_equivalent: "7.46",
+        trial_ends_on: "2027-01-31",
+        renews_on: "2027-03-31",
+        cancel_by: "2027-03-01",
+        my_share_percent: 33.33,
+        version: 1,
+      });
+    });
+
+    await step(
+      "counts from the first of the month days on or after first_due, whatever months are left out later",
+      async (books) => {
+        const rent = await books.ok("add_bill", {
+          name: "A",
+          amount: "1",
+          month_days: [31, 15, -1],
+          first_due: "2026-12-20",
+        });
+        assertEquals(rent.next_dates, ["2026-12-31", "2027-01-15", "2027-01-31"]);
+        assertEquals(rent.bill.schedule_text, "twice a month on the 15th and last day");
+        const quarter = await books.ok("add_bill", { name: "B", amount: "1", month_days: [5], every: 3 });
+        assertEquals(quarter.next_dates, ["2026-12-05", "2027-03-05", "2027-06-05"]);
+        const today = await books.ok("add_bill", { name: "C", amount: "1", month_days: [20] });
+        assertEquals([today.bill.next_due, today.bill.state, today.first_reminder_on], [TODAY, "due", TODAY]);
+      },
+    );
+
+    await step("says that what was due in the past is not watched", async (books) => {
+      const result = await books.call("add_bill", { name: "Rent", amount: "1", first_due: "2026-10-01" });
+      assertEquals(result.warnings.map(({ code }: Json) => code), ["past_dates_not_tracked"]);
+      assertMatch(result.warnings[0].message, /2026-12-01/);
+    });
+
+    await step("takes a variable bill without an amount", async (books) => {
+      const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", month_days: [1] });
+      assertEquals([bill.amount, bill.usual_amount, bill.monthly_equivalent, bill.state], [
+        undefined,
+        undefined,
+        undefined,
+        "amount_missing",
+      ]);
+      const usual = await books.ok("add_bill", {
+        name: "Water",
+        amount_mode: "variable",
+        amount: "40",
+        month_days: [1],
+      });
+      assertEquals([usual.bill.amount, usual.bill.usual_amount, usual.bill.monthly_equivalent], [
+        undefined,
+        "40.00",
+        "40.00",
+      ]);
+    });
+
+    await step("knows minor units of every size", async (books) => {
+      const yen = await books.ok("add_bill", { name: "Yen", amount: "1200", currency: "JPY", month_days: [1] });
+      const dinar = await books.ok("add_bill", { name: "Dinar", amount: "7.125", currency: "KWD", month_days: [1] });
+      assertEquals([yen.bill.amount, dinar.bill.amount], ["1200", "7.125"]);
+      await books.fails("amount_precision", "add_bill", {
+        name: "Yen",
+        amount: "1200.5",
+        currency: "JPY",
+        month_days: [1],
+      });
+    });
+
+    await step("warns that reminders are not sent when the plan has none", async (books) => {
+      await database.query("update identity.organizations set plan = 'free' where id = $1", [books.organizationId]);
+      const result = await books.call("add_bill", { name: "Rent", amount: "1", month_days: [1] });
+      assertEquals(result.warnings.map(({ code }: Json) => code), ["reminders_inactive"]);
+      assertEquals(result.data.first_reminder_on, undefined);
+      assertEquals(result.data.bill.reminder.enabled, true);
+      const quiet = await books.call("add_bill", {
+        name: "Quiet",
+        amount: "1",
+        month_days: [1],
+        reminder_enabled: false,
+      });
+      assertEquals([quiet.warnings, quiet.data.first_reminder_on], [[], undefined]);
+    });
+
+    await step("does not add the same bill twice", async (books) => {
+      const bill = { name: "Rent", amount: "900", first_due: "2026-12-01" };
+      const first = await books.ok("add_bill", bill);
+      for (const same of [bill, { ...bill, name: "RENT", first_due: "2027-03-01" }]) {
+        const again = await books.call("add_bill", same);
+        assertEquals([again.data.status, again.data.bill.id, again.change_id], ["duplicate", first.bill.id, undefined]);
+        assertEquals(again.warnings.map(({ code }: Json) => code), ["duplicate"]);
+      }
+      for (
+        const other of [{ amount: "901" }, { currency: "USD" }, { first_due: "2026-12-02" }, { every: 2 }, {
+          name: "Rents",
+        }]
+      ) {
+        assertEquals((await books.ok("add_bill", { ...bill, ...other })).status, "created");
+      }
+      assertEquals((await books.ok("add_bill", { ...bill, on_duplicate: "allow" })).status, "created");
+      await database.query(
+        "update app.expenses set status = 'cancelled', next_due = null where name = 'Rent' and organization_id = $1",
+        [
+          books.organizationId,
+        ],
+      );
+      assertEquals((await books.ok("add_bill", bill)).status, "created");
+    });
+
+    await step("previews without writing", async (books) => {
+      const result = await books.call("add_bill", { name: "Rent", amount: "1", month_days: [1], dry_run: true });
+      assertEquals([result.data.status, result.data.bill.id, result.data.bill.next_due], [
+        "created",
+        undefined,
+        "2026-12-01",
+      ]);
+      assertEquals(result.warnings.map(({ code }: Json) => code), ["dry_run"]);
+      assertEquals(await count(books), 0);
+    });
+
+    await step("answers a repeated key with the first result", async (books) => {
+      const args = { name: "Rent", amount: "1", month_days: [1], on_duplicate: "allow", idempotency_key: "key-12345" };
+      const first = await books.call("add_bill", args);
+      assertEquals(await books.call("add_bill", args), { ...first, replayed: true });
+      assertEquals(await count(books), 1);
+    });
+
+    const bill = { name: "Rent", amount: "900", first_due: "2026-12-01" };
+    const refused: [string, string, Record<string, unknown>, string][] = [
+      ["a blank name", "invalid_argument", { ...bill, name: " " }, "name"],
+      ["no amount", "invalid_argument", { ...bill, amount: undefined }, "amount"],
+      [
+        "no amount for an estimate",
+        "invalid_argument",
+        { ...bill, amount: undefined, amount_mode: "estimated" },
+        "amount",
+      ],
+      ["an amount of zero", "invalid_argument", { ...bill, amount: "0" }, "amount"],
+      ["too many decimals", "amount_precision", { ...bill, amount: "9.999" }, "amount"],
+      ["an unknown currency", "currency_unknown", { ...bill, currency: "XYZ" }, "currency"],
+      ["no day", "invalid_argument", { ...bill, first_due: undefined }, "first_due"],
+      ["a day that is not", "date_out_of_range", { ...bill, first_due: "2027-02-30" }, "first_due"],
+      [
+        "days of the month for a weekly bill",
+        "invalid_argument",
+        { ...bill, frequency: "weekly", month_days: [1] },
+        "month_days",
+      ],
+      ["an end before the start", "invalid_argument", { ...bill, ends_on: "2026-11-30" }, "ends_on"],
+      ["a schedule that is over", "invalid_argument", { ...bill, first_due: "2026-01-01", ends_after: 3 }, "first_due"],
+      ["a notice without a renewal", "invalid_argument", { ...bill, notice_days: 30 }, "renews_on"],
+      ["too fine a share", "invalid_argument", { ...bill, my_share_percent: 33.333 }, "my_share_percent"],
+      ["a category that is not there", "category_not_found", { ...bill, category: "Hosing" }, "category"],
+      ["too many tags", "invalid_argument", { ...bill, tags: [..."abcdefghijk"] }, "tags"],
+    ];
+    for (const [name, code, args, field] of refused) {
+      await step(`refuses ${name}`, async (books) => {
+        const error = await books.fails(code, "add_bill", args);
+        assertEquals(error.field, field);
+        assertEquals(await count(books), 0);
+      });
+    }
+  } finally {
+    await database.close();
+  }
+});

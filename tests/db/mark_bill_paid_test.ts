@@ -1,0 +1,339 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+
+const TODAY = "2026-11-20";
+
+function test(name: string, work: (t: Deno.TestContext, database: TestDatabase) => Promise<void>): void {
+  Deno.test(name, async (t) => {
+    const database = await openDatabase();
+    try {
+      await work(t, database);
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+const codes = (result: Json): string[] => result.warnings.map(({ code }: Json) => code);
+const paymentsOf = (database: TestDatabase, id: string) =>
+  database.query("select amount_minor, paid_on, source from app.payments where expense_id = $1 order by entry", [id]);
+
+test("mark_bill_paid", async (t, database) => {
+  const step = (name: string, work: (books: Books, rent: Json) => Promise<void>) =>
+    t.step(name, async () => {
+      const books = await openBooks(database, { day: "2026-10-15" });
+      const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-11-01" });
+      books.goTo(TODAY);
+      await work(books, bill);
+    });
+
+  await step("settles what remains of the earliest open date and moves next_due at once", async (books, rent) => {
+    const result = await books.call("mark_bill_paid", { bill_name: "rent" });
+    assertMatch(result.data.payment.id, /^pay_/);
+    assertEquals(result.data, {
+      payment: {
+        id: result.data.payment.id,
+        amount: "1200.00",
+        currency: "EUR",
+        paid_on: TODAY,
+        base_amount: "1200.00",
+      },
+      occurrence: { due_on: "2026-11-01", status: "paid" },
+      next_due: "2026-12-01",
+      bill_id: rent.id,
+      name: "Rent",
+    });
+    assertEquals(result.warnings, []);
+    const [change] = await database.query("select tool, summary from app.change_sets where id = $1", [
+      result.change_id,
+    ]);
+    assertEquals(change, { tool: "mark_bill_paid", summary: "Paid EUR 1200.00 for Rent due 2026-11-01" });
+    // What undo takes back: the payment and the occurrence, and no due date that only the calendar made.
+    assertEquals(
+      await database.query("select table_name from app.change_items where change_id = $1 order by position", [
+        result.change_id,
+      ]),
+      [{ table_name: "payments" }, { table_name: "expense_occurrences" }],
+    );
+  });
+
+  await step("records the day, the payer and a note", async (books, rent) => {
+    await books.ok("mark_bill_paid", { bill_id: rent.id, paid_on: "2026-11-02", note: " by transfer " });
+    const [row] = await database.query(
+      "select paid_on, note, paid_by, source from app.payments where expense_id = $1",
+      [rent.id],
+    );
+    assertEquals(row, { paid_on: "2026-11-02", note: "by transfer", paid_by: books.userId, source: "assistant" });
+  });
+
+  await step("pays the next date ahead of time, and says so", async (books, rent) => {
+    await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
+    const result = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
+    assertEquals([result.data.occurrence.due_on, result.data.next_due, codes(result)], ["2026-12-01", "2027-01-01", [
+      "paid_in_advance",
+    ]]);
+  });
+
+  await step("pays any date of the schedule, and the dates between stay open", async (books, rent) => {
+    const result = await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2027-02-01" });
+    assertEquals([result.occurrence.due_on, result.next_due], ["2027-02-01", "2026-12-01"]);
+    const shown = await books.ok("list_bills", { bill_id: rent.id });
+    assertEquals(shown.next_dates.slice(0, 4), ["2026-12-01", "2027-01-01", "2027-03-01", "2027-04-01"]);
+    assertEquals(shown.bills[0].overdue, [{ due_on: "2026-11-01", amount: "1200.00" }]);
+  });
+
+  await step("says what is still unpaid", async (books, rent) => {
+    books.goTo("2027-01-10");
+    const result = await books.call("mark_bill_paid", { bill_id: rent.id });
+    assertEquals([result.data.occurrence.due_on, codes(result)], ["2026-11-01", ["overdue"]]);
+    assertMatch(result.warnings[0].message, /2026-12-01, 2027-01-01/);
+  });
+
+  await step("takes part payments until nothing remains", async (books, rent) => {
+    const first = await books.ok("mark_bill_paid", { bill_id: rent.id, amount: "500" });
+    assertEquals([first.occurrence, first.next_due], [
+      { due_on: "2026-11-01", status: "open", remaining: "700.00" },
+      "2026-12-01",
+    ]);
+    const error = await books.fails("overpayment", "mark_bill_paid", { bill_id: rent.id, amount: "700.01" });
+    assertEquals(error.details, { due_on: "2026-11-01", remaining: "700.00", currency: "EUR" });
+    const second = await books.ok("mark_bill_paid", { bill_id: rent.id, amount: "300" });
+    assertEquals(second.occurrence.remaining, "400.00");
+    const rest = await books.ok("mark_bill_paid", { bill_id: rent.id });
+    assertEquals([rest.payment.amount, rest.occurrence], ["400.00", { due_on: "2026-11-01", status: "paid" }]);
+    assertEquals((await paymentsOf(database, rent.id)).length, 3);
+  });
+
+  await step("a repeated call pays nothing twice", async (books, rent) => {
+    const first = await books.ok("mark_bill_paid", { bill_name: "Rent" });
+    const error = await books.fails("already_paid", "mark_bill_paid", { bill_name: "Rent" });
+    assertEquals(error.retryable, false);
+    assertEquals(error.details.payment.id, first.payment.id);
+    assertMatch(error.hint, /due_on "2026-12-01"/);
+    await books.fails("already_paid", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
+    assertEquals((await paymentsOf(database, rent.id)).length, 1);
+    books.goTo("2026-11-22");
+    assertEquals((await books.ok("mark_bill_paid", { bill_name: "Rent" })).occurrence.due_on, "2026-12-01");
+  });
+
+  await step("a repeated part payment pays nothing twice", async (books, rent) => {
+    await books.ok("mark_bill_paid", { bill_id: rent.id, amount: "500" });
+    await books.fails("already_paid", "mark_bill_paid", { bill_id: rent.id, amount: "500" });
+    await books.ok("mark_bill_paid", { bill_id: rent.id, amount: "500", due_on: "2026-11-01" });
+    assertEquals((await paymentsOf(database, rent.id)).length, 2);
+  });
+
+  await step("somebody else's call is no repetition", async (books, rent) => {
+    await books.ok("mark_bill_paid", { bill_id: rent.id });
+    const member = await books.join();
+    assertEquals((await member.ok("mark_bill_paid", { bill_id: rent.id })).occurrence.due_on, "2026-12-01");
+  });
+
+  await step("answers a repeated key with the first result", async (books, rent) => {
+    const args = { bill_id: rent.id, idempotency_key: "pay-12345" };
+    const first = await books.call("mark_bill_paid", args);
+    assertEquals(await books.call("mark_bill_paid", args), { ...first, replayed: true });
+    assertEquals((await paymentsOf(database, rent.id)).length, 1);
+  });
+
+  await step("rolls the bill first: automatic payments are there before the next date is paid", async (books) => {
+    const { bill } = await books.ok("add_bill", {
+      name: "Netflix",
+      amount: "15",
+      first_due: "2026-12-05",
+      autopay: true,
+    });
+    books.goTo("2027-01-20");
+    const result = await books.ok("mark_bill_paid", { bill_id: bill.id });
+    assertEquals([result.occurrence.due_on, result.next_due], ["2027-02-05", "2027-03-05"]);
+    assertEquals((await paymentsOf(database, bill.id)).map(({ source }) => source), [
+      "autopay",
+      "autopay",
+      "assistant",
+    ]);
+  });
+
+  await step("an estimate gives way to what was charged", async (books) => {
+    const { bill } = await books.ok("add_bill", {
+      name: "Gas",
+      amount: "80",
+      amount_mode: "estimated",
+      first_due: "2026-12-01",
+    });
+    const less = await books.ok("mark_bill_paid", { bill_id: bill.id, amount: "73.20" });
+    assertEquals(less.occurrence, { due_on: "2026-12-01", status: "paid" });
+    const more = await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2027-01-01", amount: "95" });
+    assertEquals(more.occurrence.status, "paid");
+    const asExpected = await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2027-02-01" });
+    assertEquals(asExpected.payment.amount, "80.00");
+  });
+
+  await step("a variable bill needs its amount until it is known", async (books) => {
+    const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", first_due: "2026-12-01" });
+    const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: bill.id });
+    assertEquals(error.field, "amount");
+    assertEquals((await books.ok("mark_bill_paid", { bill_id: bill.id, amount: "84.20" })).occurrence.status, "paid");
+    // Fetched from the provider: exact from then on.
+    await database.query(
+      "update app.expense_occurrences set expected_minor = 9000, amount_source = 'provider' where expense_id = $1 and status = 'open'",
+      [bill.id],
+    );
+    await books.fails("overpayment", "mark_bill_paid", { bill_id: bill.id, due_on: "2027-01-01", amount: "90.01" });
+    assertEquals(
+      (await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2027-01-01" })).payment.amount,
+      "90.00",
+    );
+  });
+
+  await step("keeps the value in the base currency at the rate of the payment day", async (books) => {
+    await addRate(database, "USD", "2026-11-13", "1.0800");
+    await books.ok("add_bill", { name: "Hosting", amount: "10.80", currency: "USD", first_due: "2026-12-01" });
+    const known = await books.call("mark_bill_paid", { bill_name: "Hosting", paid_on: "2026-11-14", currency: "USD" });
+    assertEquals([known.data.payment.base_amount, codes(known)], ["10.00", ["paid_in_advance"]]);
+    const unknown = await books.call("mark_bill_paid", {
+      bill_name: "Hosting",
+      due_on: "2027-01-01",
+      paid_on: "2026-10-01",
+    });
+    assertEquals([unknown.data.payment.base_amount, codes(unknown)], [undefined, ["rate_missing", "paid_in_advance"]]);
+  });
+
+  await step("a date before the bill was added can be paid for when it is named", async (books, rent) => {
+    await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-10-01" });
+    const { bill } = await books.ok("add_bill", { name: "Phone", amount: "20", first_due: "2026-09-10" });
+    const result = await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-11-10" });
+    assertEquals([result.occurrence, result.next_due], [{ due_on: "2026-11-10", status: "paid" }, "2026-12-10"]);
+  });
+
+  await step("a date may be named as scheduled or as due", async (books) => {
+    books.goTo("2026-11-16");
+    for (const due_on of ["2026-11-22", "2026-11-23"]) {
+      const { bill } = await books.ok("add_bill", {
+        name: due_on,
+        amount: "20",
+        first_due: "2026-11-22",
+        weekend_rule: "after",
+      });
+      assertEquals((await books.ok("mark_bill_paid", { bill_id: bill.id, due_on })).occurrence.due_on, "2026-11-23");
+    }
+  });
+
+  await t.step("finds a bill by name: active before over, exact before part, name before payee", async () => {
+    const books = await openBooks(database, { day: TODAY });
+    const add = async (name: string, payee?: string) =>
+      (await books.ok("add_bill", { name, payee, amount: "1", first_due: "2026-12-01" })).bill.id;
+    const paidFor = async (bill_name: string) => (await books.ok("mark_bill_paid", { bill_name })).bill_id;
+    const old = await add("Rent");
+    await database.query("update app.expenses set status = 'cancelled', next_due = null where id = $1", [old]);
+    const flat = await add("Rent flat", "Landlord");
+    assertEquals(await paidFor("rent"), flat);
+    const exact = await add("Rent");
+    assertEquals(await paidFor("RENT"), exact);
+    await add("Rent office", "Landlord");
+    const error = await books.fails("ambiguous_name", "mark_bill_paid", { bill_name: "ren" });
+    assertEquals(error.details.candidates.map(({ name }: Json) => name), ["Rent flat", "Rent", "Rent office"]);
+    assert(error.details.candidates.every(({ id }: Json) => id.startsWith("bill_")));
+    await books.fails("ambiguous_name", "mark_bill_paid", { bill_name: "landlord" });
+    const power = await add("Electricity", "Vattenfall 100%");
+    assertEquals(await paidFor("fall 100%"), power);
+    const unknown = await books.fails("not_found", "mark_bill_paid", { bill_name: "Elektricity" });
+    assertEquals(unknown.details.suggestions[0], "Electricity");
+    await books.fails("not_found", "mark_bill_paid", { bill_name: "%" + "_" });
+  });
+
+  const refused: [string, string, (rent: Json) => Record<string, unknown>, string][] = [
+    ["no bill", "invalid_argument", () => ({}), "bill_id"],
+    ["an unknown id", "not_found", () => ({ bill_id: "bill_000000000000" }), "bill_id"],
+    ["another currency", "invalid_argument", ({ id }) => ({ bill_id: id, amount: "1", currency: "USD" }), "currency"],
+    ["too many decimals", "amount_precision", ({ id }) => ({ bill_id: id, amount: "1.001" }), "amount"],
+    ["zero", "invalid_argument", ({ id }) => ({ bill_id: id, amount: "0" }), "amount"],
+    ["too much", "overpayment", ({ id }) => ({ bill_id: id, amount: "1200.01" }), "amount"],
+    ["a payment in the future", "date_out_of_range", ({ id }) => ({ bill_id: id, paid_on: "tomorrow" }), "paid_on"],
+    ["a payment of long ago", "date_out_of_range", ({ id }) => ({ bill_id: id, paid_on: "2001-01-01" }), "paid_on"],
+    [
+      "a day on which nothing is due",
+      "invalid_argument",
+      ({ id }) => ({ bill_id: id, due_on: "2026-11-02" }),
+      "due_on",
+    ],
+  ];
+  for (const [name, code, argsOf, field] of refused) {
+    await step(`refuses ${name}`, async (books, rent) => {
+      const error = await books.fails(code, "mark_bill_paid", argsOf(rent));
+      assertEquals(error.field, field);
+      assertEquals(await paymentsOf(database, rent.id), []);
+    });
+  }
+
+  await step("says which dates are open when the one named is not due", async (books, rent) => {
+    const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-02" });
+    assertEquals(error.details, { open_dates: ["2026-11-01", "2026-12-01"] });
+  });
+
+  await step("refuses a skipped date", async (books, rent) => {
+    await database.query(
+      "update app.expense_occurrences set status = 'skipped', closed_at = now() where expense_id = $1",
+      [rent.id],
+    );
+    await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
+    assertEquals((await books.ok("mark_bill_paid", { bill_id: rent.id })).occurrence.due_on, "2026-12-01");
+  });
+
+  await step("refuses a paused bill with nothing open, and pays what is open of it", async (books, rent) => {
+    await database.query("update app.expenses set status = 'paused', next_due = null where id = $1", [rent.id]);
+    await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
+    assertEquals((await books.ok("mark_bill_paid", { bill_id: rent.id })).occurrence.due_on, "2026-11-01");
+    books.goTo("2026-11-25");
+    await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id });
+  });
+
+  await step("refuses a bill that is all paid, or deleted", async (books) => {
+    const { bill } = await books.ok("add_bill", {
+      name: "Deposit",
+      amount: "5",
+      frequency: "once",
+      first_due: "today",
+    });
+    await books.ok("mark_bill_paid", { bill_id: bill.id });
+    books.goTo("2026-12-24");
+    await books.fails("already_paid", "mark_bill_paid", { bill_id: bill.id });
+    await database.query("update app.expenses set deleted_at = now() where id = $1", [bill.id]);
+    await books.fails("not_found", "mark_bill_paid", { bill_id: bill.id });
+    await books.fails("not_found", "mark_bill_paid", { bill_name: "Deposit" });
+  });
+
+  await step("reaches no bill of another organization, by id or by name", async (books, rent) => {
+    const other = await openBooks(database, { day: TODAY });
+    await other.fails("not_found", "mark_bill_paid", { bill_id: rent.id });
+    await other.fails("not_found", "mark_bill_paid", { bill_name: "Rent" });
+    await other.fails("not_found", "list_bills", { bill_id: rent.id });
+    assertEquals((await other.ok("list_bills")).bills, []);
+    assertEquals(await paymentsOf(database, rent.id), []);
+    assertEquals((await books.ok("list_bills")).bills.length, 1);
+  });
+});
+
+// PGlite is one connection: two calls at once need a server.
+Deno.test({
+  name: "two calls of mark_bill_paid at once pay once",
+  ignore: !Deno.env.get("TEST_DATABASE_URL"),
+  async fn() {
+    const database = await openDatabase();
+    try {
+      for (let round = 0; round < 10; round++) {
+        const books = await openBooks(database, { day: TODAY });
+        const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
+        const results = await Promise.all([1, 2, 3].map(() => books.call("mark_bill_paid", { bill_id: bill.id })));
+        assertEquals(results.map(({ ok, error }) => ok || error.code).toSorted(), [
+          "already_paid",
+          "already_paid",
+          true,
+        ]);
+        assertEquals((await paymentsOf(database, bill.id)).length, 1);
+      }
+    } finally {
+      await database.close();
+    }
+  },
+});
