@@ -61,7 +61,8 @@ create table billing.subscriptions (
 comment on table billing.subscriptions is 'A subscription at the payment provider, as its latest event left it.';
 comment on column billing.subscriptions.organization_id is 'Null until an operator or an event names an organization that exists; never changed after that.';
 comment on column billing.subscriptions.status is 'Null until the first event counts.';
-comment on column billing.subscriptions.past_due_since is 'When the first of the failures since the last good payment happened.';
+comment on column billing.subscriptions.past_due_since is
+  'When the first of the failures since the last good payment happened, at most a day before we were told.';
 comment on column billing.subscriptions.clock is 'Of the event that left it so.';
 create index subscriptions_organization_id_idx on billing.subscriptions (organization_id);
 
@@ -164,10 +165,11 @@ begin
       clock = latest.clock
     where s.id = subscription.id;
   end if;
-  -- A failure that arrives late may be the first of its row; a payment that arrives late may end the row before it.
+  -- A failure that arrives late may be the first of its row; a payment that arrives late may end the row before it. The provider repeats for
+  -- a day what it cannot deliver: what is older was sent again by hand, and the grace period must not have passed before anybody knew.
   update billing.subscriptions as s
   set past_due_since = (
-    select min(e.occurred_at)
+    select min(greatest(e.occurred_at, e.received_at - interval '1 day'))
     from billing.payment_events as e
     where e.subscription_id = s.id and e.outcome in ('applied', 'stale') and e.status = 'past_due'
       and e.clock > all (

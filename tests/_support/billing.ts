@@ -49,16 +49,19 @@ export async function addOrganization(
 export async function deliver(
   database: TestDatabase,
   type: string,
-  { eventId = null, receivedAt = "2026-11-20T12:00:00Z", ...about }: AboutEvent & {
+  { eventId = null, receivedAt, ...about }: AboutEvent & {
     eventId?: string | null;
-    receivedAt?: string;
+    /** A few seconds after it happened unless given. */
+    receivedAt?: Date;
   },
 ): Promise<Verdict> {
   const body = new TextEncoder().encode(JSON.stringify(await paymentEvent(type, about)));
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
   const bodyHash = Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
   const store = createBillingStore({ call: (name, args) => database.asService(name, args) });
-  return await store.applyPaymentEvent(parseEvent(body)!, { bodyHash, eventId, at: new Date(receivedAt) });
+  const event = parseEvent(body)!;
+  const at = receivedAt ?? new Date((event.occurredAt?.getTime() ?? 0) + 5_000);
+  return await store.applyPaymentEvent(event, { bodyHash, eventId, at });
 }
 
 export async function planOf(database: TestDatabase, id = ORGANIZATION): Promise<PlanState> {

@@ -113,7 +113,7 @@ const addOrganizations = (first: number, count: number) =>
   );
 
 const APPLY = `
-  select public.apply_payment_event(call -> 'event', call ->> 'body_hash', call ->> 'event_id', '2026-11-20T12:00:00Z') ->> 'outcome' as outcome
+  select public.apply_payment_event(call -> 'event', call ->> 'body_hash', call ->> 'event_id', '2026-10-01T00:00:10Z') ->> 'outcome' as outcome
   from jsonb_array_elements($1) as call`;
 
 const statesOf = (first: number, count: number) =>
