@@ -1,6 +1,6 @@
 /** What a person does when an AI client sends them to the authorization page: sign in, choose an organization, press a button. */
 import { findForm, FormBrowser } from "../form_browser.ts";
-import type { RunningStack } from "../stack.ts";
+import type { RunningStack } from "../running_stack.ts";
 import { signInFrom } from "../sign_in.ts";
 
 export interface Person {

@@ -5,8 +5,6 @@ const style = (code: number) => (text: string) => isColoured ? `\x1b[${code}m${t
 const bold = style(1);
 const dim = style(2);
 
-const WIDTH = 96;
-
 const write = (text: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
 
 export function say(text = ""): void {
@@ -17,10 +15,8 @@ export function you(text: string): void {
   write(`\n${bold("You:")} ${text}`);
 }
 
-/** @param args as they were sent; long ones are cut. */
 export function toolCall(name: string, args: Record<string, unknown>): void {
-  const line = `  ${name} ${JSON.stringify(args)}`;
-  write(dim(line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line));
+  write(dim(`  ${name} ${JSON.stringify(args)}`));
 }
 
 /** The first line follows the name, further ones are indented below it. */
