@@ -2,7 +2,7 @@
 import type { AppContext } from "../../shared/http/app.ts";
 import type { SignedInUser } from "../../shared/http/session.ts";
 import { countryOfLanguages, currencyOfCountry, isCountry } from "../../shared/identity/country.ts";
-import { isEmail } from "../../shared/identity/email.ts";
+import { isEmail, reminderAddress } from "../../shared/identity/email.ts";
 import { safeNextPath } from "../../shared/identity/next_path.ts";
 import { isTimezone, timezoneOfCountry } from "../../shared/identity/timezone.ts";
 import type { Onboarding } from "../../shared/db/identity_store.ts";
@@ -59,7 +59,7 @@ const read = (form: Form, user: SignedInUser): Onboarding => ({
   organization_name: form.get("organization_name") || "Personal",
   timezone: form.get("timezone") || timezoneOfCountry(form.get("country")),
   base_currency: form.get("base_currency")?.toUpperCase() || currencyOfCountry(form.get("country")) || "EUR",
-  reminder_email: form.get("reminder_email") || user.email,
+  reminder_email: reminderAddress(form.get("reminder_email"), user.email),
 });
 
 function check(values: Onboarding): Problems {

@@ -64,7 +64,7 @@ const HOME = { label: "Go to the front page", href: "/" };
 const WORDS: Record<ErrorCode, { title: string; message?: string; changed: string; next?: Problem["next"] }> = {
   invalid_request: { title: "That did not work", changed: UNCHANGED },
   unauthorized: { title: "Please sign in", changed: UNCHANGED, next: { label: "Sign in", href: "/login" } },
-  forbidden: { title: "That is not allowed", changed: UNCHANGED, next: HOME },
+  forbidden: { title: "That did not work", changed: UNCHANGED },
   not_found: { title: "There is no such page", changed: UNCHANGED, next: HOME },
   method_not_allowed: { title: "That did not work", changed: UNCHANGED, next: HOME },
   payload_too_large: { title: "That was too much at once", changed: UNCHANGED },

@@ -3,7 +3,7 @@ import type { Reminders } from "../../../shared/db/identity_store.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
-import { isEmail } from "../../../shared/identity/email.ts";
+import { isEmail, reminderAddress } from "../../../shared/identity/email.ts";
 import { withNext } from "../../../shared/identity/next_path.ts";
 import { isTimezone } from "../../../shared/identity/timezone.ts";
 import { type Done, renderAccount } from "./account_page.tsx";
@@ -63,7 +63,7 @@ async function changeReminders(
 /** @throws {AppError} `invalid_request` for what the form's own controls would not let through, or a mistyped address. */
 function readReminders(form: Form, user: SignedInUser): Reminders {
   const reminders = {
-    reminder_email: form.get("reminder_email") || user.email,
+    reminder_email: reminderAddress(form.get("reminder_email"), user.email),
     timezone: form.get("timezone") ?? "",
     default_lead_days: Number(form.get("default_lead_days") || NaN),
     email_enabled: form.get("email_enabled") === "on",

@@ -37,7 +37,7 @@ Deno.test("POST /login mails a link that signs in and leads to next", async () =
   const link = new URL(await pages.provider.follow(mail));
   const response = await browser.get(link.pathname + link.search);
   assertEquals([response.status, response.headers.get("location")], [303, "/account?a=1"]);
-  assertEquals([...browser.cookies.keys()], ["__Host-sign-in", "__Host-session"]);
+  assertEquals([...browser.cookies.keys()], ["__Host-session"]);
 });
 
 Deno.test("cookies are HttpOnly, Lax, host-bound on https and short-lived for verifiers", async () => {
@@ -50,7 +50,7 @@ Deno.test("cookies are HttpOnly, Lax, host-bound on https and short-lived for ve
   }
   const local = createPages(ONBOARDED, { siteUrl: "http://127.0.0.1:54321" });
   const { browser } = await signIn(local, "a@example.com");
-  assertEquals([...browser.cookies.keys()], ["sign-in", "session"]);
+  assertEquals([...browser.cookies.keys()], ["session"]);
 });
 
 Deno.test("POST /login answers known, unknown and refused addresses alike", async () => {

@@ -1,0 +1,58 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { SMTPServer } from "smtp-server";
+import { AppError } from "../../../shared/errors.ts";
+import { type MailDeps, sendMail } from "../../../shared/mail/send_mail.ts";
+
+const MAIL = { to: "mira@example.com", subject: "Grüße", text: "Hello\n" };
+const from = "Expenses <expenses@example.com>";
+
+/** The mail service behind https, answering with one status. */
+function service(status: number) {
+  const calls: { url: string; headers: Headers; body: unknown }[] = [];
+  const deps: MailDeps = {
+    config: { mailUrl: "resend://re_Key_1", mailFrom: from },
+    fetch: (url, init) => {
+      calls.push({ url: String(url), headers: new Headers(init?.headers), body: JSON.parse(String(init?.body)) });
+      return Promise.resolve(new Response("{}", { status }));
+    },
+  };
+  return { calls, deps };
+}
+
+Deno.test("sendMail() hands the mail to the mail service with the key of MAIL_URL", async () => {
+  const { calls, deps } = service(200);
+  await sendMail(deps, MAIL);
+  assertEquals(calls[0]!.url, "https://api.resend.com/emails");
+  assertEquals(calls[0]!.headers.get("authorization"), "Bearer re_Key_1");
+  assertEquals(calls[0]!.body, { from, ...MAIL, headers: { "Auto-Submitted": "auto-generated" } });
+});
+
+Deno.test("sendMail() speaks SMTP", async () => {
+  const received: string[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    async onData(stream, _session, done) {
+      let text = "";
+      for await (const chunk of stream) text += chunk;
+      received.push(text);
+      done();
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.server.address() as { port: number };
+  await sendMail({ config: { mailUrl: `smtp://127.0.0.1:${port}`, mailFrom: from }, fetch }, MAIL);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  assertEquals(received.length, 1);
+  assertStringIncludes(received[0]!, "To: mira@example.com");
+  assertStringIncludes(received[0]!, "Auto-Submitted: auto-generated");
+});
+
+Deno.test("sendMail() is unavailable when the mail is not taken, and names no key", async () => {
+  const closed = { config: { mailUrl: "smtp://127.0.0.1:1", mailFrom: from }, fetch };
+  for (const deps of [service(422).deps, service(500).deps, closed, { config: {}, fetch }]) {
+    const error = await assertRejects(() => sendMail(deps, MAIL), AppError);
+    assertEquals(error.code, "unavailable");
+    assert(!Deno.inspect(error).includes("re_Key_1"));
+  }
+});

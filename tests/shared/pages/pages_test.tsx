@@ -1,0 +1,136 @@
+/** @jsxImportSource hono/jsx */
+import { assert, assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
+import { AppError, type ErrorCode } from "../../../shared/errors.ts";
+import { createApp } from "../../../shared/http/app.ts";
+import { createLog } from "../../../shared/log.ts";
+import { Name, Notice, RadioList, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { pageErrors } from "../../../shared/pages/error_page.tsx";
+import { type PageOptions, renderPage } from "../../../shared/pages/layout.tsx";
+
+const BAD = `<script>alert("1")</script>`;
+
+/** The answer of a page made with these options. */
+async function render(options: Partial<PageOptions> & { formAction?: string[] }, method = "GET"): Promise<Response> {
+  const app = createApp("auth-callback", { log: createLog(() => {}), clock: () => new Date() }, pageErrors({}));
+  app.get("/login", (c) => renderPage(c, { title: "A page", config: {}, children: "", ...options }));
+  return await app.request("https://site.example/login", { method });
+}
+
+const html = async (children: PageOptions["children"]) => await (await render({ children })).text();
+
+Deno.test("renderPage() allows its one stylesheet, its own forms and nothing else", async () => {
+  const response = await render({ title: BAD });
+  const policy = response.headers.get("content-security-policy")!;
+  const [, nonce] = /style-src 'nonce-([^']+)'/.exec(policy)!;
+  assertEquals(
+    policy,
+    `default-src 'none'; style-src 'nonce-${nonce}'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+  );
+  const page = await response.text();
+  assertStringIncludes(page, `<style nonce="${nonce}">`);
+  assertNotMatch(page, /<script|style="/);
+  assertStringIncludes(page, "&lt;script&gt;");
+  assert(nonce !== /nonce-([^']+)'/.exec((await render({})).headers.get("content-security-policy")!)![1]);
+});
+
+Deno.test("renderPage() adds where forms may lead, a script under the nonce, and links that are configured", async () => {
+  const response = await render({
+    formAction: ["https://claude.ai"],
+    script: "1 < 2 && 3",
+    config: { supportUrl: "mailto:help@site.example" },
+    user: { email: "mira@example.com" },
+  });
+  const policy = response.headers.get("content-security-policy")!;
+  assertStringIncludes(policy, "form-action 'self' https://claude.ai;");
+  const [, nonce] = /script-src 'nonce-([^']+)'/.exec(policy)!;
+  const page = await response.text();
+  assertStringIncludes(page, `<script nonce="${nonce}">1 < 2 && 3</script>`);
+  assertStringIncludes(page, '<a href="mailto:help@site.example">Support</a>');
+  assertNotMatch(page, /Privacy|Terms/);
+  assertStringIncludes(page, 'action="/logout"');
+});
+
+Deno.test("renderPage() answers HEAD with the headers alone", async () => {
+  const response = await render({}, "HEAD");
+  assertEquals([response.status, await response.text()], [200, ""]);
+  assertEquals(response.headers.get("content-type"), "text/html; charset=utf-8");
+});
+
+Deno.test("fields tie label, reason and error to their control, and escape values", async () => {
+  const page = await html(
+    <>
+      <TextField name="email" label="E-mail" reason="why" error="wrong" value={BAD} type="email" />
+      <SelectField
+        name="zone"
+        label="Zone"
+        options={[{ value: "a", label: "A", "data-x": "1" }, { value: "b", label: "B" }]}
+        selected="b"
+      />
+    </>,
+  );
+  assertMatch(page, /<label for="email">E-mail<\/label>/);
+  assertMatch(
+    page,
+    /<input id="email" name="email" type="email" aria-describedby="email-reason email-error" aria-invalid="true"/,
+  );
+  assertNotMatch(page, /<script/);
+  assertStringIncludes(page, '<option value="a" data-x="1">A</option><option value="b" selected="">B</option>');
+});
+
+Deno.test("SelectField() asks for a choice when what is selected is none of the options", async () => {
+  const page = await html(
+    <SelectField name="zone" label="Zone" options={[{ value: "a", label: "A" }]} selected="x" required />,
+  );
+  assertStringIncludes(page, '<option value="" selected="">Please choose</option>');
+});
+
+Deno.test("RadioList() shows what cannot be chosen, with the reason", async () => {
+  const page = await html(
+    <RadioList
+      name="organization_id"
+      legend="Which"
+      choices={[{ value: "a", title: <Name>{BAD}</Name> }, {
+        value: "b",
+        title: "B",
+        disabledReason: "needs the Pro plan",
+      }]}
+      selected="a"
+    />,
+  );
+  assertMatch(page, /value="a" required="" checked=""\/>/);
+  assertMatch(page, /value="b" required="" disabled=""\/>.*needs the Pro plan/s);
+  assertMatch(page, /<bdi>&lt;script/);
+});
+
+Deno.test("Notice() is announced, failures at once", async () => {
+  assertStringIncludes(await html(<Notice kind="failure">x</Notice>), '<div class="notice failure" role="alert">');
+  assertStringIncludes(await html(<Notice>x</Notice>), '<div class="notice plain" role="status">');
+});
+
+Deno.test("pageErrors() says what happened, whether anything changed and what to do, for every code", async () => {
+  const codes: ErrorCode[] = [
+    "invalid_request",
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "method_not_allowed",
+    "payload_too_large",
+    "unsupported_media_type",
+    "rate_limited",
+    "internal",
+    "unavailable",
+  ];
+  for (const code of codes) {
+    const app = createApp("auth-callback", { log: createLog(() => {}), clock: () => new Date() }, pageErrors({}));
+    app.get("/account", () => {
+      throw new AppError(code, `What happened to ${BAD}.`, { cause: new Error("secret detail") });
+    });
+    const response = await app.request("https://site.example/account?a=%22%3E%3Cb%3E");
+    const page = await response.text();
+    assertEquals(response.status, new AppError(code, "").status);
+    assertMatch(page, /<h1>[A-Z].+<\/h1><p class="lead">.+<\/p><p class="muted">.+<\/p>/);
+    assertMatch(page, /<a class="button primary" href="\/[^"]*">/);
+    assertStringIncludes(page, response.headers.get("x-request-id")!);
+    assertNotMatch(page, /<script|<b>|secret detail/);
+  }
+});
