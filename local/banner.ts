@@ -1,5 +1,5 @@
 /** What a person reads when the stack is ready: where everything is, how to connect a client, what to try first. */
-import type { RunningStack } from "./stack.ts";
+import type { RunningStack } from "./running_stack.ts";
 
 export function banner({ site_url, mcp_url, mail_url, demo }: RunningStack): string {
   const signIn = demo

@@ -4,7 +4,7 @@ import { connect } from "./demo/client.ts";
 import { decide } from "./demo/consent.ts";
 import { type Envelope, explain, TURNS } from "./demo/conversation.ts";
 import { assistant, say, toolCall, you } from "./demo/transcript.ts";
-import type { RunningStack } from "./stack.ts";
+import type { RunningStack } from "./running_stack.ts";
 
 const { data } = parseArgs({ args: Deno.args, options: { data: { type: "string", default: ".local" } } }).values;
 

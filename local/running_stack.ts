@@ -1,7 +1,26 @@
-/** Finds the stack that runs on a folder, for the commands that talk to it. */
-import type { RunningStack } from "./stack.ts";
+/** What is known of a stack that runs: the line that `--json` prints, and `running.json` in its folder. */
+import type { Demo } from "./data_service/settings.ts";
+
+export interface RunningStack {
+  pid: number;
+  /** Public base, without a slash at the end. */
+  site_url: string;
+  mcp_url: string;
+  functions_url: string;
+  supabase_url: string;
+  publishable_key: string;
+  secret_key: string;
+  cron_secret: string;
+  payment_webhook_secret: string;
+  mail_url: string;
+  /** Null on PGlite, which only the stack itself can open. */
+  database_url: string | null;
+  /** Absent without demo data. */
+  demo?: Demo;
+}
 
 /**
+ * Finds the stack that runs on a folder, for the commands that talk to it.
  * @param folder where it keeps its data, `.local` unless it was started with `--data`.
  * @throws {Error} saying how to start one.
  */

@@ -30,20 +30,24 @@ if (Deno.args.includes("--help")) {
   Deno.exit(0);
 }
 
-const stack = await Promise.resolve().then(async () => {
+function endOnSignal(close: () => Promise<void>): void {
+  let isClosing = false;
+  const end = async () => {
+    if (isClosing) return;
+    isClosing = true;
+    setTimeout(() => Deno.exit(0), CLOSE_DEADLINE_MS);
+    await close();
+    Deno.exit(0);
+  };
+  const signals: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] : ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const signal of signals) Deno.addSignalListener(signal, end);
+}
+
+try {
   const options = parseOptions(Deno.args);
   const { running, close } = await startStack(options, (error) => fail(error.message));
+  endOnSignal(close);
   print(options.json ? JSON.stringify(running) : banner(running));
-  return { close };
-}).catch((thrown) => fail(explain(thrown)));
-
-let closing = false;
-async function stop(): Promise<void> {
-  if (closing) return;
-  closing = true;
-  setTimeout(() => Deno.exit(0), CLOSE_DEADLINE_MS);
-  await stack.close();
-  Deno.exit(0);
+} catch (thrown) {
+  fail(explain(thrown));
 }
-const SIGNALS: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] : ["SIGINT", "SIGTERM", "SIGHUP"];
-for (const signal of SIGNALS) Deno.addSignalListener(signal, stop);

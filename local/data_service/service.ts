@@ -72,7 +72,7 @@ async function startJobs(database: SqlDatabase, settings: DataServiceSettings, l
   const [stand] = await database.query<{ in_cron: boolean; in_net: boolean }>(
     `select to_regproc('cron.announce_change') is not null as in_cron, to_regproc('net.enqueue') is not null as in_net`,
   );
-  let offset = settings.clockOffsetMs;
+  let offset = 0;
   const clock = () => new Date(Date.now() + offset);
   const cron = settings.schedules && stand!.in_cron ? await startCron(database, { clock, log }) : undefined;
   const net = stand!.in_net ? await startNet(database, { log }) : undefined;

@@ -16,8 +16,6 @@ export interface DataServiceSettings {
   demo: boolean;
   /** Run what `cron.job` holds. */
   schedules: boolean;
-  /** Milliseconds that the clock of the stack is ahead of real time. */
-  clockOffsetMs: number;
 }
 
 /** Who the demo data is about; undefined without it. */

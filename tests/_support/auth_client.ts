@@ -1,6 +1,6 @@
 /** The identity provider's own client, as a server uses it: PKCE, with a store that a test can look into or empty. */
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
-import type { RunningStack } from "../../local/stack.ts";
+import type { RunningStack } from "../../local/running_stack.ts";
 
 export interface AuthClient {
   auth: SupabaseClient["auth"];

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { readMigrations } from "../../local/database/migrations.ts";
 import { readBootstrap } from "../../local/database/prepare.ts";
-import type { RunningStack } from "../../local/stack.ts";
+import type { RunningStack } from "../../local/running_stack.ts";
 import { cachedFolder, digestOf } from "./cache.ts";
 import { newDatabase } from "./new_database.ts";
 

@@ -1,0 +1,27 @@
+/** What the rest of the stack asks the data service over its port. */
+import type { DataService } from "./settings.ts";
+
+/** Whether the database answers. */
+export async function isHealthy({ url }: DataService): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/health`);
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** The token hash of a fresh sign-in link to an address, without a mail. */
+export async function signInToken(
+  { url }: DataService,
+  request: { email: string; secretKey: string },
+): Promise<string> {
+  const response = await fetch(`${url}/auth/v1/admin/generate_link`, {
+    method: "POST",
+    headers: { apikey: request.secretKey, "content-type": "application/json" },
+    body: JSON.stringify({ type: "magiclink", email: request.email }),
+  });
+  const { hashed_token } = await response.json();
+  return hashed_token;
+}

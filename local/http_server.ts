@@ -1,0 +1,43 @@
+/** The one port of the stack: bound at once, answering as soon as there is something to answer with. */
+import { describeError, type Log } from "../shared/log.ts";
+
+/** @param client who asks. */
+export type Answer = (request: Request, client: { address: string }) => Promise<Response> | Response;
+
+export interface HttpServer {
+  /** `http://127.0.0.1:<port>` */
+  url: string;
+  /** Until it is called, everything is answered with 503. */
+  answerWith(answer: Answer): void;
+  /** Stops listening and gives what is under way a moment to end. */
+  close(): Promise<void>;
+}
+
+/** Streams to clients end when they want to; the stack must end when it is told to. */
+const GRACE_MS = 1500;
+
+/**
+ * @param port 0 for any free one.
+ * @throws {Deno.errors.AddrInUse}
+ */
+export function listen(port: number, log: Log): HttpServer {
+  let answer: Answer = () => new Response("Starting\n", { status: 503, headers: { "retry-after": "1" } });
+  const onError = (thrown: unknown) => {
+    log.error("failure", { error: describeError(thrown) });
+    return new Response("The stack failed; its log says why\n", { status: 500 });
+  };
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port, onListen() {}, onError },
+    (request, { remoteAddr }) => answer(request, { address: remoteAddr.hostname }),
+  );
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    answerWith: (next) => void (answer = next),
+    async close() {
+      const { promise: graceIsOver, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, GRACE_MS);
+      await Promise.race([server.shutdown(), graceIsOver]);
+      clearTimeout(timer);
+    },
+  };
+}

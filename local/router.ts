@@ -1,0 +1,26 @@
+/** What answers which path of the one port: the front door, and beside it what Supabase serves at the same address in production. */
+import { createFrontDoor } from "./front_door/front_door.ts";
+import { forward } from "./front_door/proxy.ts";
+import { FUNCTIONS_ORIGIN, type FunctionsHandler } from "./functions.ts";
+import type { Answer } from "./http_server.ts";
+
+export interface Parts {
+  functions: FunctionsHandler;
+  /** Base of the data service's `/rest/v1` and `/auth/v1`. */
+  dataUrl: string;
+  local: { fetch(request: Request): Promise<Response> | Response };
+}
+
+export function createRouter({ functions, dataUrl, local }: Parts): Answer {
+  const frontDoor = createFrontDoor({ functionsUrl: FUNCTIONS_ORIGIN, fetch: functions });
+  return (request, client) => {
+    const { pathname, search } = new URL(request.url);
+    if (pathname.startsWith("/local/")) return local.fetch(request);
+    if (/^\/(rest|auth)\/v1\//.test(pathname)) return forward(request, { target: dataUrl + pathname + search, client });
+    if (pathname.startsWith("/functions/v1/")) {
+      const target = FUNCTIONS_ORIGIN + pathname.slice("/functions/v1".length) + search;
+      return forward(request, { target, client, fetch: functions });
+    }
+    return frontDoor(request, client);
+  };
+}
