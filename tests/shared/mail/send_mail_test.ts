@@ -27,7 +27,8 @@ Deno.test("sendMail() hands the mail to the mail service with the key of MAIL_UR
   assertEquals(calls[0]!.body, { from, ...MAIL, headers: { "Auto-Submitted": "auto-generated" } });
 });
 
-Deno.test("sendMail() speaks SMTP", async () => {
+// Node's sockets under Deno 2.1 keep a timer for a moment after they are closed.
+Deno.test("sendMail() speaks SMTP", { sanitizeOps: false }, async () => {
   const received: string[] = [];
   const server = new SMTPServer({
     authOptional: true,
