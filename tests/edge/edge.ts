@@ -1,0 +1,83 @@
+/** `deno task check:edge`: types, unit tests and each function on the Deno of the platform's edge runtime. */
+import { assert } from "@std/assert";
+import { edgeDeno } from "./edge_deno.ts";
+import { interview } from "./interview.ts";
+import { builtFunctions } from "./questions.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const FLAGS = ["--no-lock", "--import-map=import_map.json"];
+
+const deno = await edgeDeno();
+const folder = await Deno.makeTempDir({ prefix: "expense-edge-" });
+for (const part of ["functions", "shared", "local", "tests", "import_map.json"]) {
+  await copy(new URL(part, ROOT).pathname, `${folder}/${part}`);
+}
+Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
+
+Deno.test("functions and shared have no type errors on Deno 2.1.4", async () => {
+  const files = await sources("functions", "shared");
+  const { ok, output } = await deno.run(folder, ["check", "--quiet", ...FLAGS, ...files]);
+  assert(ok, output);
+});
+
+Deno.test("test of the test: globals that Deno 2.1.4 does not have are caught", async () => {
+  const planted = `${folder}/shared/planted.ts`;
+  await Deno.writeTextFile(planted, `export const bytes = Uint8Array.fromBase64("AA==");\n`);
+  const checked = await deno.run(folder, ["check", "--quiet", ...FLAGS, planted]);
+  assert(!checked.ok && checked.output.includes("fromBase64"), checked.output);
+  // This one has types there, and still no value: it shows when the module runs, and in the architecture test.
+  await Deno.writeTextFile(planted, "export const today = Temporal.Now.plainDateISO();\n");
+  const ran = await deno.run(folder, ["run", "--quiet", ...FLAGS, planted]);
+  assert(!ran.ok && ran.output.includes("Temporal is not defined"), ran.output);
+  await Deno.remove(planted);
+});
+
+Deno.test("unit tests pass on Deno 2.1.4", async () => {
+  const files = (await sources("tests/shared", "tests/functions")).filter((path) => /_test\.tsx?$/.test(path));
+  const pure: string[] = [];
+  for (const path of files) if (await isPure(path)) pure.push(path);
+  assert(pure.length > 10, `only ${pure.length} test files need no database`);
+  const { ok, output } = await deno.run(folder, ["test", "--quiet", "--no-check", "-A", ...FLAGS, ...pure]);
+  assert(ok, output);
+});
+
+for (const slug of await builtFunctions(ROOT)) {
+  Deno.test(`${slug} starts on Deno 2.1.4 and answers a good and a bad question`, () =>
+    interview(deno, { folder, slug }));
+}
+
+interface Module {
+  specifier: string;
+  dependencies?: { code?: { specifier?: string } }[];
+}
+
+/** Whether a test runs nothing of the embedded stack and opens no database: those need a newer Deno. */
+async function isPure(path: string): Promise<boolean> {
+  const { output } = await deno.run(folder, ["info", "--json", "--quiet", ...FLAGS, path]);
+  const { roots, modules }: { roots: string[]; modules: Module[] } = JSON.parse(output.slice(output.indexOf("{")));
+  const reached = new Set(roots);
+  const next = (specifier: string) => modules.find((module) => module.specifier === specifier)?.dependencies ?? [];
+  for (const specifier of reached) {
+    for (const { code } of next(specifier)) if (code?.specifier) reached.add(code.specifier);
+  }
+  return ![...reached].some((specifier) =>
+    /\/(tests\/_support\/(database|stack)|local\/(database|data_service))/.test(specifier)
+  );
+}
+
+async function sources(...parts: string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const part of parts) {
+    for await (const { name, isDirectory } of Deno.readDir(`${folder}/${part}`)) {
+      if (isDirectory) found.push(...await sources(`${part}/${name}`));
+      else if (/\.tsx?$/.test(name)) found.push(`${part}/${name}`);
+    }
+  }
+  return found.toSorted();
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  if ((await Deno.stat(from)).isFile) return await Deno.copyFile(from, to);
+  await Deno.mkdir(to);
+  for await (const { name } of Deno.readDir(from)) await copy(`${from}/${name}`, `${to}/${name}`);
+}

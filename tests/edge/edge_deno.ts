@@ -1,0 +1,64 @@
+/**
+ * Deno 2.1.4, which the platform's edge runtime is built from, as npm has it. It never sees the project's deno.json and
+ * lock file: the platform does not either, and this Deno could not read them.
+ */
+
+const VERSION = "2.1.4";
+
+export interface Outcome {
+  ok: boolean;
+  /** What it wrote, without colours. */
+  output: string;
+}
+
+export interface EdgeDeno {
+  /** Runs to the end. @param folder where `functions`, `shared` and `import_map.json` are. */
+  run(folder: string, args: string[]): Promise<Outcome>;
+  /** Starts and leaves running. */
+  start(folder: string, args: string[], env: Record<string, string>): Deno.ChildProcess;
+}
+
+/** What any Deno needs of the machine; nothing else of this process reaches the functions. */
+const MACHINE = ["HOME", "PATH", "TMPDIR", "DENO_DIR", "XDG_CACHE_HOME", "NPM_CONFIG_REGISTRY", "SSL_CERT_FILE"];
+const environment = {
+  ...Object.fromEntries(MACHINE.flatMap((name) => Deno.env.has(name) ? [[name, Deno.env.get(name)!]] : [])),
+  DENO_TLS_CA_STORE: "system",
+  DENO_NO_UPDATE_CHECK: "1",
+  NO_COLOR: "1",
+};
+
+export async function edgeDeno(): Promise<EdgeDeno> {
+  const path = await findProgram();
+  const command = (folder: string, args: string[], env: Record<string, string> = {}) =>
+    new Deno.Command(path, {
+      args,
+      cwd: folder,
+      clearEnv: true,
+      env: { ...environment, ...env },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    });
+  return {
+    async run(folder, args) {
+      const { success, stdout, stderr } = await command(folder, args).output();
+      return { ok: success, output: decode(stdout) + decode(stderr) };
+    },
+    start: (folder, args, env) => command(folder, args, env).spawn(),
+  };
+}
+
+/** The program itself: what `npx` starts does not pass signals on. */
+async function findProgram(): Promise<string> {
+  const elsewhere = await Deno.makeTempDir();
+  const { success, stdout, stderr } = await new Deno.Command("npx", {
+    args: ["-y", `deno@${VERSION}`, "eval", "console.log(Deno.execPath())"],
+    cwd: elsewhere,
+    env: environment,
+  }).output();
+  await Deno.remove(elsewhere);
+  if (!success) throw new Error(`npx cannot run Deno ${VERSION}: ${decode(stderr)}`);
+  return decode(stdout).trim();
+}
+
+const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

@@ -1,0 +1,108 @@
+/** One good and one bad question for each function, and the database that it asks in turn. */
+import { paymentEvent } from "../../local/payment_event.ts";
+import { ROUTES, type Slug } from "../../shared/routes.ts";
+
+export interface Question {
+  path: string;
+  init?: RequestInit;
+  /** The status that is expected. */
+  status: number;
+  /** What the body must contain. */
+  says: string;
+}
+
+const SITE = "https://expenses.example";
+const WEBHOOK_SECRET = "a-webhook-secret";
+const SECRET = "a-secret-of-more-than-thirty-two-bytes";
+
+/** The whole environment of a function. @param supabaseUrl address of `fakeDatabase`. */
+export const environmentOf = (supabaseUrl: string): Record<string, string> => ({
+  NEXT_PUBLIC_SITE_URL: SITE,
+  SUPABASE_URL: supabaseUrl,
+  SUPABASE_PUBLISHABLE_KEYS: `{"default":"sb_publishable_test"}`,
+  SUPABASE_SECRET_KEYS: `{"default":"sb_secret_test"}`,
+  OAUTH_CODE_SECRET: SECRET,
+  CRON_SECRET: SECRET,
+  PAYMENT_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  CREDENTIALS_KEY: "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+  MAIL_URL: "smtp://127.0.0.1:9",
+  MAIL_FROM: "Expenses <expenses@expenses.example>",
+});
+
+const ANSWERS: Record<string, unknown> = {
+  authenticate_bearer: { outcome: "ok", organization: { id: "org_00000000", name: "Household" } },
+  register_client: { outcome: "registered" },
+  apply_payment_event: { outcome: "applied", organization_id: "org_00000000" },
+};
+
+/** PostgREST, as far as the questions lead to it. */
+export function fakeDatabase(): { url: string; close(): Promise<void> } {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
+    const name = /^\/rest\/v1\/rpc\/(\w+)$/.exec(new URL(request.url).pathname)?.[1] ?? "";
+    return name in ANSWERS ? Response.json(ANSWERS[name]) : Response.json({ code: "PGRST202" }, { status: 404 });
+  });
+  return { url: `http://127.0.0.1:${server.addr.port}`, close: () => server.shutdown() };
+}
+
+const json = (body: unknown, headers: HeadersInit = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(body),
+});
+
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+};
+
+async function signedEvent(secret: string): Promise<RequestInit> {
+  const body = JSON.stringify(await paymentEvent("subscription.charged", {}));
+  const bytes = new TextEncoder();
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", bytes.encode(secret), algorithm, false, ["sign"]);
+  const digest = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(body)));
+  const signature = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { method: "POST", headers: { "x-payment-signature": signature }, body };
+}
+
+/** By slug, the good one first. Paths are those of the platform's gateway. */
+export const QUESTIONS: Partial<Record<Slug, () => Promise<Question[]>>> = {
+  "mcp": () =>
+    Promise.resolve([
+      {
+        path: "/mcp",
+        init: json(INITIALIZE, { authorization: `Bearer exp_at_${"A".repeat(43)}` }),
+        status: 200,
+        says: `"serverInfo"`,
+      },
+      { path: "/mcp", init: json(INITIALIZE), status: 401, says: "error" },
+    ]),
+  "oauth": () =>
+    Promise.resolve([
+      {
+        path: "/oauth/register",
+        init: json({ client_name: "Test", redirect_uris: ["https://client.example/callback"] }),
+        status: 201,
+        says: `"client_id"`,
+      },
+      { path: "/oauth/token", init: json({ grant_type: "authorization_code" }), status: 400, says: "invalid_request" },
+    ]),
+  "payment-webhook": async () => [
+    { path: "/payment-webhook", init: await signedEvent(WEBHOOK_SECRET), status: 200, says: `"applied"` },
+    { path: "/payment-webhook", init: await signedEvent("another secret"), status: 401, says: "error" },
+  ],
+  "auth-callback": () =>
+    Promise.resolve([
+      { path: "/auth-callback/login", status: 200, says: `name="email"` },
+      { path: "/auth-callback/auth/callback?error=access_denied", status: 400, says: "/login" },
+    ]),
+};
+
+/** The functions there are, by the folders that hold an entry point. */
+export async function builtFunctions(root: URL): Promise<Slug[]> {
+  const known = new Set(ROUTES.map(({ slug }) => slug));
+  const folders = await Array.fromAsync(Deno.readDir(new URL("functions/", root)), ({ name }) => name as Slug);
+  return folders.filter((name) => known.has(name)).toSorted();
+}
