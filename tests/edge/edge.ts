@@ -1,5 +1,6 @@
 /** `deno task check:edge`: types, unit tests and each function on the Deno of the platform's edge runtime. */
 import { assert } from "@std/assert";
+import { copy } from "../_support/copy.ts";
 import { edgeDeno } from "./edge_deno.ts";
 import { interview } from "./interview.ts";
 import { builtFunctions } from "./questions.ts";
@@ -74,10 +75,4 @@ async function sources(...parts: string[]): Promise<string[]> {
     }
   }
   return found.toSorted();
-}
-
-async function copy(from: string, to: string): Promise<void> {
-  if ((await Deno.stat(from)).isFile) return await Deno.copyFile(from, to);
-  await Deno.mkdir(to);
-  for await (const { name } of Deno.readDir(from)) await copy(`${from}/${name}`, `${to}/${name}`);
 }
