@@ -41,7 +41,7 @@ export async function renderOnboarding(
               <p>Nothing was saved yet. Please look at what is marked below.</p>
             </Notice>
           )
-          : <p class="lead">We filled in what we could guess. Change what is wrong; you can change it later, too.</p>}
+          : <p class="lead">We filled in what we could guess. Change what is wrong.</p>}
         <form method="post" action={here} class="stack">
           <input
             type="hidden"

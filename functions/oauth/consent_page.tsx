@@ -52,7 +52,7 @@ export function showConsent(
             facts={[
               ["It can", "see, add, change and delete expenses and bills, and undo it"],
               ["It cannot", "see your password or your provider credentials, or other organizations"],
-              ["Then", <Destination target={target} />],
+              ["Then it", <Destination target={target} />],
             ]}
           />
           <Caution name={name} target={target} />

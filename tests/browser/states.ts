@@ -293,6 +293,12 @@ export const STATES: readonly State[] = [
     answers: { read_account: ACCOUNTS.awkward },
   }),
   page("not-found", ({ browser }) => browser.get("/nothing/here")),
+  page("reminder-link", async ({ pages }) => {
+    const { browser } = await signIn(pages, EMAIL);
+    const form = formsOf(await (await browser.get("/onboarding")).text())[0]!;
+    await browser.post("/onboarding", { ...form.fields, country: "DE", reminder_email: "bills@example.com" });
+    return await browser.get(/\/account\/reminder-email\S+/.exec(pages.mails[0]!.text)![0]);
+  }, { answers: { complete_onboarding: { outcome: "created", organization_id: home.id } } }),
   page("stale-reminder-link", ({ browser }) => browser.get("/account/reminder-email?t=abc")),
   page("broken", async ({ pages }) => await (await signIn(pages, EMAIL)).browser.get("/account"), { answers: {} }),
   consent("one", {}),
