@@ -1,9 +1,10 @@
 -- What the product keeps: categories, expenses and bills, occurrences, payments, exchange rates, provider links, and every change made to them.
 -- Invariants: no row points into another organization (composite keys); money is positive minor units, its direction a column;
 -- a one-off expense has no schedule and a bill always has one; an occurrence is closed exactly when it is not open.
+-- Ids that rows are joined by compare as bytes: under a language's rules a lookup costs three times as much, and no id is in a language.
 
 create table app.categories (
-  id text primary key default app.new_id('cat') constraint categories_id_format check (id ~ '^cat_[0-9a-z]{8,32}$'),
+  id text collate "C" primary key default app.new_id('cat') constraint categories_id_format check (id ~ '^cat_[0-9a-z]{8,32}$'),
   organization_id text not null references identity.organizations (id) on delete cascade,
   name text not null constraint categories_name_length check (length(btrim(name)) between 1 and 60),
   archived_at timestamptz,
@@ -16,12 +17,12 @@ comment on table app.categories is 'What money is spent on, in the organization'
 create unique index categories_name_idx on app.categories (organization_id, lower(name));
 
 create table app.expenses (
-  id text primary key constraint expenses_id_format check (id ~ '^(exp|bill)_[0-9a-z]{8,32}$'),
+  id text collate "C" primary key constraint expenses_id_format check (id ~ '^(exp|bill)_[0-9a-z]{8,32}$'),
   organization_id text not null references identity.organizations (id) on delete cascade,
   kind text not null constraint expenses_kind_known check (kind in ('one_off', 'bill')),
   name text not null constraint expenses_name_length check (length(btrim(name)) between 1 and 120),
   payee text constraint expenses_payee_length check (length(payee) between 1 and 120),
-  category_id text,
+  category_id text collate "C",
   tags text[] not null default '{}' constraint expenses_tags_count check (cardinality(tags) <= 10),
   note text constraint expenses_note_length check (length(note) between 1 and 2000),
 
@@ -97,9 +98,9 @@ create index expenses_next_due_idx on app.expenses (organization_id, next_due) w
 create index expenses_label_idx on app.expenses (organization_id, lower(coalesce(payee, name)), entry desc) where deleted_at is null;
 
 create table app.expense_occurrences (
-  id text primary key default app.new_id('occ') constraint expense_occurrences_id_format check (id ~ '^occ_[0-9a-z]{8,32}$'),
+  id text collate "C" primary key default app.new_id('occ') constraint expense_occurrences_id_format check (id ~ '^occ_[0-9a-z]{8,32}$'),
   organization_id text not null,
-  expense_id text not null,
+  expense_id text collate "C" not null,
   scheduled_on date not null,
   due_on date not null,
   expected_minor bigint constraint expense_occurrences_expected_minor_range check (expected_minor between 1 and 1000000000000000),
@@ -125,10 +126,11 @@ create index expense_occurrences_expense_id_idx on app.expense_occurrences (expe
 create index expense_occurrences_currency_idx on app.expense_occurrences (currency);
 
 create table app.payments (
-  id text primary key default app.new_id('pay') constraint payments_id_format check (id ~ '^pay_[0-9a-z]{8,32}$'),
+  id text collate "C" primary key default app.new_id('pay') constraint payments_id_format check (id ~ '^pay_[0-9a-z]{8,32}$'),
   organization_id text not null,
-  expense_id text not null,
-  occurrence_id text,
+  expense_id text collate "C" not null,
+  occurrence_id text collate "C",
+  category_id text collate "C",
   direction text not null default 'out' constraint payments_direction_known check (direction in ('out', 'refund')),
   amount_minor bigint not null constraint payments_amount_minor_range check (amount_minor between 1 and 1000000000000000),
   currency text not null references app.currencies (code),
@@ -156,9 +158,10 @@ create table app.payments (
 );
 comment on table app.payments is 'Money that left or came back: the only table that totals are made of.';
 comment on column app.payments.base_minor is 'The amount in the organization''s base currency at the rate of the payment date; null when no rate was known, never 1:1.';
+comment on column app.payments.category_id is 'Derived: the category of the expense or bill, so that totals by category are read from one index.';
 comment on column app.payments.entry is 'Counts up in the order of recording: the order of payments within a day.';
 -- What was paid lately, and how much in a time? The included columns answer totals without the table.
-create index payments_newest_idx on app.payments (organization_id, paid_on, entry) include (currency, direction, amount_minor) where deleted_at is null;
+create index payments_newest_idx on app.payments (organization_id, paid_on, entry) include (currency, direction, amount_minor, category_id) where deleted_at is null;
 -- What were the largest?
 create index payments_largest_idx on app.payments (organization_id, coalesce(base_minor, amount_minor), entry) where deleted_at is null;
 create index payments_expense_id_idx on app.payments (expense_id, organization_id);
@@ -177,9 +180,9 @@ create table app.fx_rates (
 comment on table app.fx_rates is 'How much of a currency one euro bought on a day, by source. Never updated in place.';
 
 create table app.provider_links (
-  id text primary key default app.new_id('lnk') constraint provider_links_id_format check (id ~ '^lnk_[0-9a-z]{8,32}$'),
+  id text collate "C" primary key default app.new_id('lnk') constraint provider_links_id_format check (id ~ '^lnk_[0-9a-z]{8,32}$'),
   organization_id text not null,
-  expense_id text not null,
+  expense_id text collate "C" not null,
   provider_key text not null constraint provider_links_provider_key_format check (provider_key ~ '^[a-z0-9_]{2,40}$'),
   account_label text not null constraint provider_links_account_label_length check (length(account_label) between 1 and 120),
   status text not null default 'pending' constraint provider_links_status_known check (status in ('pending', 'active', 'needs_reauth', 'paused', 'revoked')),
@@ -196,7 +199,7 @@ create unique index provider_links_one_per_bill_idx on app.provider_links (expen
 create index provider_links_expense_id_idx on app.provider_links (expense_id, organization_id);
 
 create table app.change_sets (
-  id text primary key default app.new_id('chg') constraint change_sets_id_format check (id ~ '^chg_[0-9a-z]{8,32}$'),
+  id text collate "C" primary key default app.new_id('chg') constraint change_sets_id_format check (id ~ '^chg_[0-9a-z]{8,32}$'),
   organization_id text not null references identity.organizations (id) on delete cascade,
   actor_id uuid not null,
   client_name text,
@@ -238,11 +241,19 @@ create table app.idempotency_keys (
 comment on table app.idempotency_keys is 'First result of a call that carried a key, for 24 hours.';
 create index idempotency_keys_expires_at_idx on app.idempotency_keys (expires_at);
 
--- A version says that somebody changed a row. Derived columns move with the calendar and do not count.
+-- Columns that follow from other rows or from the calendar, and what counts their changes.
+create function app.derived_columns(table_name text) returns text[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  return array['next_due', 'version', 'updated_at'] || case table_name when 'payments' then array['category_id'] else '{}' end;
+end
+$$;
+
+-- A version says that somebody changed a row: derived columns do not count.
 create function app.bump_version() returns trigger
 language plpgsql set search_path = '' as $$
 declare
-  derived constant text[] := array['next_due', 'version', 'updated_at'];
+  derived constant text[] := app.derived_columns(tg_table_name);
 begin
   if to_jsonb(new) - derived is distinct from to_jsonb(old) - derived then
     new.version := old.version + 1;
@@ -270,8 +281,27 @@ begin
   return null;
 end
 $$;
-revoke all on function app.bump_version, app.capture_change from public, anon;
-grant execute on function app.bump_version, app.capture_change to authenticated, service_role;
+create function app.copy_category() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  select e.category_id into new.category_id from app.expenses as e where e.id = new.expense_id;
+  return new;
+end
+$$;
+
+create function app.spread_category() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  update app.payments as p set category_id = new.category_id where p.expense_id = new.id and p.category_id is distinct from new.category_id;
+  return null;
+end
+$$;
+
+revoke all on function app.derived_columns, app.bump_version, app.capture_change, app.copy_category, app.spread_category from public, anon;
+grant execute on function app.derived_columns, app.bump_version, app.capture_change, app.copy_category, app.spread_category to authenticated, service_role;
+
+create trigger copy_category before insert on app.payments for each row execute function app.copy_category();
+create trigger spread_category after update of category_id on app.expenses for each row execute function app.spread_category();
 
 do $$
 declare

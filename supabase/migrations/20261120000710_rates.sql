@@ -2,9 +2,6 @@
 -- amount has no value in the other currency, never the same one. Rates say what one euro buys, so every pair crosses through the euro.
 -- Exact arithmetic: multiplied first, divided once, rounded half away from zero to the minor unit of the target, once an amount.
 
--- Which is the newest rate there is?
-create index fx_rates_rate_on_idx on app.fx_rates (rate_on);
-
 create type app.rate as (
   per_euro numeric,
   rate_on date,
@@ -12,32 +9,45 @@ create type app.rate as (
 );
 comment on type app.rate is 'What one euro buys of a currency, by a source, as of a day; the euro itself has no source.';
 
+-- Parsed when it was created, and inlined: a query over many days finds all its rates in one plan.
+create function app.rates_as_of(currency text, day date) returns setof app.rate
+language sql stable rows 1
+begin atomic
+  select case currency when 'EUR' then 1 else f.rate end, case currency when 'EUR' then day else f.rate_on end, f.source
+  from (select) as once
+  left join lateral (
+    select r.rate, r.rate_on, r.source
+    from app.fx_rates as r
+    where r.quote = currency and r.rate_on between day - 7 and day
+    -- The central bank before those who quote it, on the same day.
+    order by r.rate_on desc, r.source <> 'ecb', r.source
+    limit 1
+  ) as f on true
+  where currency = 'EUR' or f.rate is not null;
+end;
+comment on function app.rates_as_of is 'The rate of a currency as of a day, as the one row; no row when none is known.';
+
 create function app.find_rate(currency text, day date) returns app.rate
 language plpgsql stable set search_path = '' as $$
 declare
   found app.rate;
 begin
-  if currency = 'EUR' then
-    return (1, day, null)::app.rate;
-  end if;
-  select f.rate, f.rate_on, f.source into found
-  from app.fx_rates as f
-  where f.quote = currency and f.rate_on between day - 7 and day
-  -- The central bank before those who quote it, on the same day.
-  order by f.rate_on desc, f.source <> 'ecb', f.source
-  limit 1;
+  select * into found from app.rates_as_of(currency, day);
   return found;
 end
 $$;
 comment on function app.find_rate is 'The rate of a currency as of a day; all null when none is known.';
 
--- div() truncates the exact quotient, so nothing is rounded on the way; amounts are never negative. Parsed when created, and inlined.
+-- Both were parsed when they were created, and are inlined. div() truncates the exact quotient, so nothing is rounded on the way; amounts are
+-- never negative.
+create function app.scale_minor(amount_minor numeric, numerator numeric, denominator numeric) returns numeric
+language sql immutable
+  return div(2 * amount_minor * numerator + denominator, 2 * denominator);
+comment on function app.scale_minor is 'An amount times a fraction, rounded half up.';
+
 create function app.convert_minor(amount_minor numeric, from_rate numeric, from_exponent int, to_rate numeric, to_exponent int) returns numeric
 language sql immutable
-  return div(
-    2 * amount_minor * to_rate * 10::numeric ^ to_exponent + from_rate * 10::numeric ^ from_exponent,
-    2 * from_rate * 10::numeric ^ from_exponent
-  );
+  return app.scale_minor(amount_minor, to_rate * 10::numeric ^ to_exponent, from_rate * 10::numeric ^ from_exponent);
 comment on function app.convert_minor is 'Minor units of one currency in minor units of another by what one euro buys of each; null when a rate is.';
 
 create type app.base_value as (
@@ -77,5 +87,5 @@ end
 $$;
 comment on function app.value_in_base is 'A payment''s value in the base currency at the rate of its day, for the columns of app.payments; all null when no rate is known.';
 
-revoke all on function app.find_rate, app.convert_minor, app.value_in_base from public, anon;
-grant execute on function app.find_rate, app.convert_minor, app.value_in_base to authenticated, service_role;
+revoke all on function app.rates_as_of, app.find_rate, app.scale_minor, app.convert_minor, app.value_in_base from public, anon;
+grant execute on function app.rates_as_of, app.find_rate, app.scale_minor, app.convert_minor, app.value_in_base to authenticated, service_role;

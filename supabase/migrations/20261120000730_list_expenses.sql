@@ -72,7 +72,7 @@ returns table (
 language sql stable
 begin atomic
   select p.id, p.entry, p.paid_on, p.currency, p.direction, p.amount_minor, p.base_minor, p.paid_by,
-    p.expense_id, e.name, e.payee, e.category_id, e.tags,
+    p.expense_id, e.name, e.payee, p.category_id, e.tags,
     case when starts_with(p.expense_id, 'bill_') then p.note else e.note end,
     -- What is shown as one row counts the changes to both of its rows.
     case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end
@@ -88,7 +88,7 @@ begin atomic
     end)
     and ((filter).min_amount is null or p.amount_minor >= (filter).min_amount * 10::numeric ^ c.exponent)
     and ((filter).max_amount is null or p.amount_minor <= (filter).max_amount * 10::numeric ^ c.exponent)
-    and app.is_about(filter, e.category_id, e.tags, e.name, e.payee, e.note, p.note);
+    and app.is_about(filter, p.category_id, e.tags, e.name, e.payee, e.note, p.note);
 end;
 comment on function app.find_payments is 'Payments in the books that a filter lets through, with the expense or bill that each belongs to.';
 
@@ -198,7 +198,7 @@ begin
     case when is_ascending then 'asc' else 'desc' end,
     case when is_ascending then '>' else '<' end,
     case when is_by_amount then 'bigint' else 'date' end,
-    case when num_nonnulls(filter.category_ids, filter.payee, filter.query) > 0 or filter.tags <> '{}' then 'materialized' else 'not materialized' end
+    case when num_nonnulls(filter.payee, filter.query) > 0 or filter.tags <> '{}' then 'materialized' else 'not materialized' end
   ) into total_count, totals, page using filter, key, page_size, context.base_currency;
 
   if cardinality(page) > page_size then

@@ -1,0 +1,129 @@
+-- get_context: who is asking, for which organization, under which plan, and the words to use: categories, payees, recent changes.
+
+create function app.member_name(user_id uuid) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce((select p.email from identity.profiles as p where p.user_id = member_name.user_id), 'a former member');
+end
+$$;
+comment on function app.member_name is 'What to call a person of the organization.';
+
+create function app.list_payees() returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('name', p.payee, 'category', c.name) order by p.entry desc), '[]')
+    from (
+      select distinct on (lower(e.payee)) e.payee, e.category_id, latest.entry
+      from (select p.expense_id, p.entry from app.payments as p where p.deleted_at is null order by p.paid_on desc, p.entry desc limit 1000) as latest
+      join app.expenses as e on e.id = latest.expense_id
+      where e.payee is not null
+      order by lower(e.payee), latest.entry desc
+    ) as p
+    left join app.categories as c on c.id = p.category_id
+  );
+end
+$$;
+comment on function app.list_payees is 'Payees of the last 1000 payments, the latest first, each with its category.';
+
+create function app.list_changes(changes_limit int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'change_id', s.id, 'summary', s.summary, 'tool', s.tool, 'at', to_char(s.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+      'by', app.member_name(s.actor_id), 'client', s.client_name, 'undone', s.undone_by is not null
+    ) order by s.entry desc), '[]')
+    from (select * from app.change_sets as s order by s.entry desc limit changes_limit) as s
+  );
+end
+$$;
+comment on function app.list_changes is 'The latest changes of the organization, whoever made them.';
+
+create function app.read_settings(context app.context) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'timezone', p.timezone, 'base_currency', context.base_currency,
+      'reminders', jsonb_build_object(
+        'email_enabled', p.email_enabled, 'email', case when p.reminder_email_confirmed_at is not null then p.reminder_email else p.email end,
+        'default_days_before', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email
+      )
+    )
+    from identity.profiles as p
+    where p.user_id = context.owner_id
+  );
+end
+$$;
+comment on function app.read_settings is 'What update_settings can change: the owner''s and the organization''s preferences.';
+
+create function app.get_context(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  included constant jsonb := coalesce(arguments -> 'include', '["categories", "settings"]');
+  data jsonb;
+begin
+  select jsonb_build_object(
+    'user', jsonb_build_object('id', context.actor_id, 'email', app.member_name(context.actor_id)),
+    'role', context.role,
+    'plan', jsonb_build_object(
+      'name', o.plan, 'status', o.plan_status, 'trial_ends_on', (o.trial_ends_at at time zone context.timezone)::date
+    ),
+    'features', (
+      select coalesce(jsonb_agg(f.feature order by f.feature), '[]')
+      from billing.plan_features as f
+      where f.plan = identity.effective_plan(o, context.at)
+    ),
+    'fx_as_of', (
+      select max(latest.rate_on)
+      from app.currencies as c
+      cross join lateral (select f.rate_on from app.fx_rates as f where f.quote = c.code order by f.rate_on desc limit 1) as latest
+    )
+  ) into data
+  from identity.organizations as o
+  where o.id = context.organization_id;
+
+  if included ? 'categories' then
+    data := data || jsonb_build_object('categories', (
+      select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'name', c.name) order by lower(c.name)), '[]')
+      from app.categories as c
+      where c.archived_at is null
+    ));
+  end if;
+  if included ? 'payees' then
+    data := data || jsonb_build_object('payees', app.list_payees());
+  end if;
+  if included ? 'settings' then
+    data := data || jsonb_build_object('settings', app.read_settings(context));
+  end if;
+  if included ? 'recent_changes' then
+    data := data || jsonb_build_object('recent_changes', app.list_changes(coalesce((arguments ->> 'changes_limit')::int, 10)));
+  end if;
+  if included ? 'provider_links' then
+    data := data || jsonb_build_object('provider_links', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', l.id, 'bill_id', l.expense_id, 'name', e.name, 'provider', l.provider_key, 'account', l.account_label, 'status', l.status,
+        'last_success_period', to_char(l.last_success_period, 'YYYY-MM')
+      ) order by e.name, l.id), '[]')
+      from app.provider_links as l
+      join app.expenses as e on e.id = l.expense_id
+      where l.status <> 'revoked' and e.deleted_at is null
+    ));
+  end if;
+  if included ? 'members' then
+    data := data || jsonb_build_object('members', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', m.user_id, 'email', app.member_name(m.user_id), 'role', m.role
+      ) order by m.created_at, m.user_id), '[]')
+      from identity.memberships as m
+    ));
+  end if;
+  return jsonb_build_object('data', data);
+end
+$$;
+comment on function app.get_context is
+  'Tool get_context: data {user, role, plan, features, fx_as_of?} and the lists asked for: without include the categories and settings.';
+
+revoke all on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.get_context from public, anon;
+grant execute on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.get_context to authenticated, service_role;

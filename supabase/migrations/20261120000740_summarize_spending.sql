@@ -1,0 +1,414 @@
+-- summarize_spending: totals of a period in one currency, grouped, ranked and compared. Each payment is converted at the rate of its own day and
+-- rounded once; what cannot be converted is named, never counted as if it were the other currency. Refunds subtract.
+
+create type app.period as (
+  from_on date,
+  to_on date,
+  -- How far the days of an earlier period are moved to be compared with this one.
+  shift interval
+);
+
+create function app.whole_months(period app.period) returns int
+language plpgsql immutable set search_path = '' as $$
+declare
+  next_on constant date := period.to_on + 1;
+begin
+  if extract(day from period.from_on) = 1 and extract(day from next_on) = 1 then
+    return (extract(year from next_on) - extract(year from period.from_on)) * 12 + extract(month from next_on) - extract(month from period.from_on);
+  end if;
+  return null;
+end
+$$;
+comment on function app.whole_months is 'How many months of the calendar a period is; null when it is not made of whole months.';
+
+create function app.named_period(name text, today date) returns app.period
+language plpgsql immutable set search_path = '' as $$
+declare
+  unit constant text := substring(name from '^(?:this|last)_(week|month|quarter|year)$');
+  first date;
+begin
+  if name = 'last_30_days' then
+    return (today - 29, today, null)::app.period;
+  end if;
+  if name = 'last_12_months' then
+    return ((today + 1 - interval '12 months')::date, today, null)::app.period;
+  end if;
+  -- Weeks begin on Monday.
+  first := date_trunc(unit, today::timestamp)::date;
+  if name like 'last%' then
+    first := (first - ('1 ' || replace(unit, 'quarter', 'month'))::interval * case unit when 'quarter' then 3 else 1 end)::date;
+  end if;
+  return (first, (first + ('1 ' || replace(unit, 'quarter', 'month'))::interval * case unit when 'quarter' then 3 else 1 end)::date - 1, null)::app.period;
+end
+$$;
+comment on function app.named_period is 'The period that a word such as last_month means on a day: whole weeks, months, quarters and years; the others end on that day.';
+
+create function app.parse_period(context app.context, arguments jsonb, filter app.expense_filter) returns app.period
+language plpgsql stable set search_path = '' as $$
+declare
+  period app.period;
+begin
+  if arguments ? 'period' and num_nonnulls(filter.from_on, filter.to_on) > 0 then
+    perform app.fail('invalid_argument', 'Both a period and dates are given.', 'period', 'Give either period, or from and to.');
+  end if;
+  if num_nonnulls(filter.from_on, filter.to_on) = 0 then
+    return app.named_period(coalesce(arguments ->> 'period', 'this_month'), context.today);
+  end if;
+  period.to_on := coalesce(filter.to_on, greatest(context.today, filter.from_on));
+  period.from_on := coalesce(
+    filter.from_on,
+    (select p.paid_on from app.payments as p where p.deleted_at is null and p.paid_on <= filter.to_on order by p.paid_on limit 1),
+    filter.to_on
+  );
+  if period.to_on - period.from_on > 3660 then
+    perform app.fail('date_out_of_range', format('%s to %s is longer than 10 years.', period.from_on, period.to_on), 'from', 'Ask for at most 10 years at a time.');
+  end if;
+  return period;
+end
+$$;
+comment on function app.parse_period is 'The period that is meant: this month unless said; from alone reaches to today, to alone back to the first payment.';
+
+create function app.earlier_period(period app.period, compare text) returns app.period
+language plpgsql immutable set search_path = '' as $$
+declare
+  months constant int := app.whole_months(period);
+begin
+  case compare
+    when 'same_period_last_year' then
+      return (
+        (period.from_on - interval '1 year')::date,
+        -- February as a whole stays one in leap years.
+        case when months is null then (period.to_on - interval '1 year')::date else (period.to_on + 1 - interval '1 year')::date - 1 end,
+        interval '1 year'
+      )::app.period;
+    when 'previous_period' then
+      if months is null then
+        return (period.from_on - (period.to_on - period.from_on + 1), period.from_on - 1, make_interval(days => period.to_on - period.from_on + 1))::app.period;
+      end if;
+      return ((period.from_on - make_interval(months => months))::date, period.from_on - 1, make_interval(months => months))::app.period;
+    else
+      return null;
+  end case;
+end
+$$;
+comment on function app.earlier_period is 'The period to compare with: as many months, or days, right before, or the same days a year before; null for none.';
+
+-- Parsed when it was created, and inlined: with a constant dimension one branch is left.
+create function app.group_key(dimension text, category_id text, payee text, tag text, on_day date, currency text, member_id uuid) returns text
+language sql stable
+  return case dimension
+    when 'category' then category_id
+    when 'payee' then lower(payee)
+    when 'tag' then lower(tag)
+    when 'month' then to_char(on_day, 'YYYY-MM')
+    when 'week' then to_char(date_trunc('week', on_day::timestamp), 'YYYY-MM-DD')
+    when 'day' then to_char(on_day, 'YYYY-MM-DD')
+    when 'currency' then currency
+    when 'member' then member_id::text
+  end;
+comment on function app.group_key is 'What a payment is grouped by: ids where there are some, weeks by their Monday; null for none.';
+
+create function app.group_name(dimension text, key text, spelling text) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return case dimension
+    when 'category' then coalesce((select c.name from app.categories as c where c.id = key), 'Uncategorized')
+    when 'member' then coalesce((select p.email from identity.profiles as p where p.user_id = key::uuid), 'Former member')
+    when 'tag' then coalesce(spelling, 'Untagged')
+    when 'payee' then spelling
+    else key
+  end;
+end
+$$;
+comment on function app.group_name is 'What a group is called; spelling is one of those that were typed.';
+
+create type app.spending_group as (
+  key_1 text,
+  key_2 text,
+  spelling_1 text,
+  spelling_2 text,
+  minor numeric,
+  count bigint,
+  upcoming_minor numeric,
+  earlier_minor numeric,
+  earlier_count bigint,
+  -- The same without what other tags of the same payment count already.
+  once_minor numeric,
+  once_count bigint,
+  once_upcoming_minor numeric,
+  once_earlier_minor numeric
+);
+comment on type app.spending_group is 'Sums of one group in minor units of the target currency; earlier ones are of the period compared with, upcoming ones are part of minor.';
+
+create type app.spending as (
+  groups app.spending_group[],
+  unconverted jsonb,
+  sources text[],
+  as_of date
+);
+comment on type app.spending is 'All groups of a question, what could not be converted, and by which rates the rest was.';
+
+-- Planned for the values at hand; its tables are in memory as far as they are asked for, its rates always fit a hash, and compiling it would
+-- take longer than running it.
+create function app.sum_spending(
+  context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
+) returns app.spending
+language plpgsql stable set search_path = ''
+  set plan_cache_mode = force_custom_plan set random_page_cost = 1.1 set enable_mergejoin = off set jit = off as $$
+declare
+  is_tagged constant boolean := 'tag' = any (dimensions);
+  earlier_filter app.expense_filter := filter;
+  spending app.spending;
+begin
+  earlier_filter.from_on := earlier.from_on;
+  earlier_filter.to_on := earlier.to_on;
+  with moves as materialized (
+    select m.part, m.rate_on, m.currency, m.sign, m.amount_minor, tag.position is not distinct from 1 or tag.position is null as is_first,
+      app.group_key(dimensions[1], m.category_id, m.payee, tag.tag, m.on_day, m.currency, m.member_id) as key_1,
+      app.group_key(dimensions[2], m.category_id, m.payee, tag.tag, m.on_day, m.currency, m.member_id) as key_2,
+      case dimensions[1] when 'payee' then m.payee when 'tag' then tag.tag end as spelling_1,
+      case dimensions[2] when 'payee' then m.payee when 'tag' then tag.tag end as spelling_2
+    from (
+      select 'current' as part, p.paid_on as on_day, p.paid_on as rate_on, p.currency, case p.direction when 'out' then 1 else -1 end as sign,
+        p.amount_minor, p.category_id, coalesce(p.payee, p.name) as payee, case when is_tagged then p.tags end as tags, p.paid_by as member_id
+      from app.find_payments(filter) as p
+      union all
+      select 'earlier', (p.paid_on + earlier.shift)::date, p.paid_on, p.currency, case p.direction when 'out' then 1 else -1 end,
+        p.amount_minor, p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by
+      from app.find_payments(earlier_filter) as p
+      where earlier.from_on is not null
+      union all
+      -- What is still to come has no rate yet; today's is the nearest.
+      select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1,
+        x.expected_minor, e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, e.created_by
+      from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
+      join app.expenses as e on e.id = x.expense_id
+      join app.currencies as c on c.code = x.currency
+      where x.expected_minor is not null
+        and (filter.currency is null or x.currency = filter.currency)
+        and (filter.min_amount is null or x.expected_minor >= filter.min_amount * 10::numeric ^ c.exponent)
+        and (filter.max_amount is null or x.expected_minor <= filter.max_amount * 10::numeric ^ c.exponent)
+        and app.is_about(filter, e.category_id, e.tags, e.name, e.payee, e.note, null)
+    ) as m
+    left join lateral unnest(m.tags) with ordinality as tag (tag, position) on is_tagged
+  ),
+  foreign_days as materialized (
+    select m.currency, m.rate_on,
+      sum(m.sign * m.amount_minor) filter (where m.part <> 'earlier' and m.is_first) as minor,
+      count(*) filter (where m.part <> 'earlier' and m.is_first) as count
+    from moves as m
+    where m.currency <> target
+    group by m.currency, m.rate_on
+  ),
+  rates as materialized (
+    select d.currency, d.rate_on, t.per_euro * 10::numeric ^ into_currency.exponent as numerator, f.per_euro * 10::numeric ^ c.exponent as denominator,
+      least(f.rate_on, t.rate_on) as as_of, array[f.source, t.source] as sources
+    from foreign_days as d
+    join app.currencies as c on c.code = d.currency
+    join app.currencies as into_currency on into_currency.code = target
+    cross join lateral app.rates_as_of(d.currency, d.rate_on) as f
+    cross join lateral app.rates_as_of(target, d.rate_on) as t
+  ),
+  unconverted as (
+    select d.currency, sum(d.minor) as minor, sum(d.count) as count
+    from foreign_days as d
+    where d.count > 0 and not exists (select from rates as r where r.currency = d.currency and r.rate_on = d.rate_on)
+    group by d.currency
+  ),
+  sums as (
+    select m.key_1, m.key_2, m.part, m.is_first, min(m.spelling_1) as spelling_1, min(m.spelling_2) as spelling_2,
+      -- Without a rate there is no value, in the sum and in its count.
+      sum(m.sign * case when m.currency = target then m.amount_minor else app.scale_minor(m.amount_minor, r.numerator, r.denominator) end) as minor,
+      count(*) filter (where m.currency = target or r.currency is not null) as count
+    from moves as m
+    left join rates as r on r.currency = m.currency and r.rate_on = m.rate_on
+    group by m.key_1, m.key_2, m.part, m.is_first
+  ),
+  groups as (
+    select s.key_1, s.key_2, min(s.spelling_1) as spelling_1, min(s.spelling_2) as spelling_2,
+      coalesce(sum(s.minor) filter (where s.part <> 'earlier'), 0) as minor,
+      coalesce(sum(s.count) filter (where s.part <> 'earlier'), 0) as count,
+      sum(s.minor) filter (where s.part = 'upcoming') as upcoming_minor,
+      coalesce(sum(s.minor) filter (where s.part = 'earlier'), 0) as earlier_minor,
+      coalesce(sum(s.count) filter (where s.part = 'earlier'), 0) as earlier_count,
+      coalesce(sum(s.minor) filter (where s.part <> 'earlier' and s.is_first), 0) as once_minor,
+      coalesce(sum(s.count) filter (where s.part <> 'earlier' and s.is_first), 0) as once_count,
+      sum(s.minor) filter (where s.part = 'upcoming' and s.is_first) as once_upcoming_minor,
+      coalesce(sum(s.minor) filter (where s.part = 'earlier' and s.is_first), 0) as once_earlier_minor
+    from sums as s
+    group by s.key_1, s.key_2
+  )
+  select
+    array(select g::app.spending_group from groups as g where g.count > 0 or g.earlier_count > 0),
+    (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'currency', u.currency, 'amount', app.format_minor(u.minor, c.exponent), 'count', u.count
+      ) order by u.currency), '[]')
+      from unconverted as u join app.currencies as c on c.code = u.currency
+    ),
+    array(select distinct s from rates as r cross join unnest(r.sources) as s where s is not null order by s),
+    (select max(r.as_of) from rates as r)
+  into spending;
+  return spending;
+end
+$$;
+comment on function app.sum_spending is
+  'Sums by up to two dimensions, each payment converted to the target at the rate of its day; expected are rows of app.expected_in_period, or null.';
+
+create function app.rank_spending(spending app.spending, dimensions text[], top int, target text, is_compared boolean) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  times constant text[] := array['month', 'week', 'day'];
+  is_time_1 constant boolean := dimensions[1] = any (times);
+  is_time_2 constant boolean := coalesce(dimensions[2] = any (times), false);
+  exponent constant int := app.currency_exponent(target, 'in_currency');
+begin
+  return (
+    with heads as (
+      -- What competes for a place: everything but time, whose groups are a sequence and are never folded.
+      select g.*, concat_ws(
+        E'\n', case when not is_time_1 then coalesce(g.key_1, '') end, case when cardinality(dimensions) = 2 and not is_time_2 then coalesce(g.key_2, '') end
+      ) as head
+      from unnest(spending.groups) as g
+    ),
+    placed as (
+      select p.*, dense_rank() over (order by p.head_minor desc, p.head) > top as is_rest
+      from (select h.*, sum(h.minor) over (partition by h.head) as head_minor from heads as h) as p
+    ),
+    folded as (
+      select p.is_rest, f.key_1, f.key_2, min(p.spelling_1) as spelling_1, min(p.spelling_2) as spelling_2,
+        max(p.head_minor) as head_minor, min(p.head) as head,
+        sum(p.minor) as minor, sum(p.count) as count, sum(p.upcoming_minor) as upcoming_minor, sum(p.earlier_minor) as earlier_minor
+      from placed as p
+      cross join lateral (
+        select case when p.is_rest and not is_time_1 then null else p.key_1 end as key_1,
+          case when p.is_rest and not is_time_2 then null else p.key_2 end as key_2
+      ) as f
+      group by p.is_rest, f.key_1, f.key_2
+    ),
+    ordered as (
+      select f.*, sum(f.minor) over () as total_minor, row_number() over (order by
+        case when is_time_1 then f.key_1 end, f.is_rest,
+        case when not is_time_1 then f.head_minor end desc, case when not is_time_1 then f.head end,
+        case when is_time_2 then f.key_2 end, f.minor desc, f.head
+      ) as place
+      from folded as f
+    ),
+    -- Tenths of a percent that add up to 100: rounded down, and what is left goes to those that lost most.
+    shares as (
+      select o.*, floor(o.exact) as tenths,
+        row_number() over (order by o.exact - floor(o.exact) desc, o.place) as turn, 1000 - sum(floor(o.exact)) over () as left_over
+      from (select o.*, case when o.total_minor > 0 then o.minor * 1000 / o.total_minor end as exact from ordered as o) as o
+    )
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'group', case
+        when s.is_rest and not (is_time_1 or is_time_2) then jsonb_build_array('Other')
+        else to_jsonb(array_remove(array[
+          case when s.is_rest and not is_time_1 then 'Other' else app.group_name(dimensions[1], s.key_1, s.spelling_1) end,
+          case
+            when cardinality(dimensions) = 1 then null
+            when s.is_rest and not is_time_2 then 'Other'
+            else app.group_name(dimensions[2], s.key_2, s.spelling_2)
+          end
+        ], null))
+      end,
+      'amount', app.format_minor(s.minor, exponent),
+      'share_percent', round((s.tenths + case when s.turn <= s.left_over then 1 else 0 end) / 10, 1),
+      'count', s.count,
+      'upcoming', app.format_minor(s.upcoming_minor, exponent),
+      'previous', case when is_compared then app.format_minor(s.earlier_minor, exponent) end,
+      'change_percent', case when is_compared then round((s.minor - s.earlier_minor) * 100 / nullif(abs(s.earlier_minor), 0), 1) end
+    ) order by s.place), '[]')
+    from shares as s
+  );
+end
+$$;
+comment on function app.rank_spending is
+  'Rows of summarize_spending: the largest groups, the rest as Other, periods of time in their order; shares are of what the rows add up to.';
+
+create function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  filter app.expense_filter := app.parse_expense_filter(context, arguments);
+  period constant app.period := app.parse_period(context, arguments, filter);
+  earlier constant app.period := app.earlier_period(period, arguments ->> 'compare');
+  is_compared constant boolean := earlier.from_on is not null;
+  dimensions constant text[] := array(
+    select d.value from jsonb_array_elements_text(coalesce(arguments -> 'group_by', '["category"]')) with ordinality as d
+    group by d.value order by min(d.ordinality)
+  );
+  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  exponent constant int := app.currency_exponent(target, 'in_currency');
+  expected jsonb;
+  unknown_amounts text[];
+  spending app.spending;
+  rows jsonb;
+  warnings jsonb := '[]';
+  total jsonb;
+begin
+  filter.from_on := period.from_on;
+  filter.to_on := period.to_on;
+  if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment' then
+    select jsonb_agg(to_jsonb(x)) into expected from app.expected_in_period(context, period.from_on, period.to_on) as x;
+    select array_agg(distinct e.name) into unknown_amounts
+    from jsonb_to_recordset(expected) as x (expense_id text, expected_minor bigint)
+    join app.expenses as e on e.id = x.expense_id
+    where x.expected_minor is null;
+  end if;
+  spending := app.sum_spending(context, filter, earlier, expected, dimensions, target);
+  rows := app.rank_spending(spending, dimensions, coalesce((arguments ->> 'top')::int, 20), target, is_compared);
+  if jsonb_array_length(rows) > 1000 then
+    perform app.fail(
+      'invalid_argument', format('That would be %s rows.', jsonb_array_length(rows)), 'group_by', 'Group by a longer time, take a shorter period, or lower top.'
+    );
+  end if;
+
+  select jsonb_build_object(
+    'amount', app.format_minor(coalesce(sum(g.once_minor), 0), exponent), 'currency', target, 'count', coalesce(sum(g.once_count), 0),
+    'upcoming', app.format_minor(sum(g.once_upcoming_minor), exponent),
+    'previous', case when is_compared then app.format_minor(coalesce(sum(g.once_earlier_minor), 0), exponent) end,
+    'change_percent', case when is_compared then
+      round((sum(g.once_minor) - sum(g.once_earlier_minor)) * 100 / nullif(abs(sum(g.once_earlier_minor)), 0), 1)
+    end
+  ) into total
+  from unnest(spending.groups) as g;
+  if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
+    warnings := warnings || jsonb_build_object(
+      'code', 'tags_overlap', 'message', 'Some payments have several tags and count under each; the total counts them once.'
+    );
+  end if;
+  if spending.unconverted <> '[]' then
+    warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
+      'No exchange rate to %s is known for some payments; they are listed in unconverted and are not part of the total.', target
+    ));
+  end if;
+  if unknown_amounts is not null then
+    warnings := warnings || jsonb_build_object('code', 'amount_missing', 'message', format(
+      'Of what is still to come, the amount is not known yet for %s.', app.list_names(unknown_amounts)
+    ));
+  end if;
+
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'period', jsonb_build_object('from', period.from_on, 'to', period.to_on) || case when is_compared then
+        jsonb_build_object('previous', jsonb_build_object('from', earlier.from_on, 'to', earlier.to_on)) else '{}' end,
+      'rows', rows,
+      'total', total,
+      'fx', jsonb_build_object(
+        'rule', 'Each payment at the rate of its day, or the last one before it, at most 7 days old.',
+        'sources', spending.sources, 'as_of', spending.as_of
+      ),
+      'unconverted', spending.unconverted
+    ),
+    'warnings', warnings
+  );
+end
+$$;
+comment on function app.summarize_spending is 'Tool summarize_spending: data {period, rows, total, fx, unconverted}.';
+
+revoke all on function
+  app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.group_key, app.group_name, app.sum_spending, app.rank_spending,
+  app.summarize_spending from public, anon;
+grant execute on function
+  app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.group_key, app.group_name, app.sum_spending, app.rank_spending,
+  app.summarize_spending to authenticated, service_role;
