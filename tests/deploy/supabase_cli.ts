@@ -4,6 +4,8 @@ const VERSION = "3.1.0";
 
 export interface Outcome {
   ok: boolean;
+  stdout: string;
+  /** Both streams. */
   output: string;
 }
 
@@ -30,5 +32,5 @@ export async function supabase(
   }).output();
   await Deno.remove(home, { recursive: true });
   const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { ok: success, output: decode(stdout) + decode(stderr) };
+  return { ok: success, stdout: decode(stdout), output: decode(stdout) + decode(stderr) };
 }

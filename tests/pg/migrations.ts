@@ -1,0 +1,176 @@
+/**
+ * `deno task check:migrations`: squawk reads the migrations, then the Supabase CLI applies them to a server that looks like
+ * a hosted one, twice, lints what they made and generates its types. `-- --write` stores those instead of comparing them.
+ */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { postgresDatabase } from "../../local/database/postgres.ts";
+import { startCluster } from "../_support/cluster.ts";
+import { copy } from "../_support/copy.ts";
+import { newDatabase } from "../_support/new_database.ts";
+import { supabase } from "../deploy/supabase_cli.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const TYPES = `${ROOT}shared/db/database_types.ts`;
+const SCHEMAS = "public,identity,oauth,billing,app,jobs";
+
+const cluster = await startCluster();
+const { url } = await newDatabase(cluster.urlOf("postgres", "supabase_closed"));
+const project = await Deno.makeTempDir({ prefix: "expense-migrations-" });
+await copy(`${ROOT}supabase`, `${project}/supabase`);
+Deno.test.afterAll(async () => {
+  await cluster.stop();
+  await Deno.remove(project, { recursive: true });
+});
+
+const cli = (...args: string[]) => supabase(project, [...args, `--remote=${url}?sslmode=disable`]);
+
+/** The JSON list in what a command wrote. */
+const listIn = <Item>(output: string): Item[] =>
+  output.includes("[") ? JSON.parse(output.slice(output.indexOf("["), output.lastIndexOf("]") + 1)) : [];
+
+async function squawk(...files: string[]): Promise<{ ok: boolean; output: string }> {
+  const { success, stdout } = await new Deno.Command("npx", {
+    args: ["-y", "squawk-cli@2.66.0", "--config", `${ROOT}.squawk.toml`, "--reporter", "gcc", ...files],
+    cwd: `${ROOT}supabase/migrations`,
+  }).output();
+  return { ok: success, output: new TextDecoder().decode(stdout) };
+}
+
+Deno.test("squawk has nothing against the migrations", async () => {
+  const files = await Array.fromAsync(Deno.readDir(`${ROOT}supabase/migrations`), ({ name }) => name);
+  const { ok, output } = await squawk(...files.toSorted());
+  assert(ok, output);
+});
+
+Deno.test("test of the test: squawk objects to a column that is dropped", async () => {
+  const planted = `${project}/planted.sql`;
+  await Deno.writeTextFile(planted, "alter table app.expenses drop column note;\n");
+  const { ok, output } = await squawk(planted);
+  assert(!ok && output.includes("ban-drop-column"), output);
+});
+
+Deno.test("db push applies every migration as postgres, and a second one none", async () => {
+  const first = await cli("db", "push", "--yes");
+  assert(first.ok && first.output.includes("Applying migration"), first.output);
+  const second = await cli("db", "push", "--yes");
+  assert(second.ok && !second.output.includes("Applying migration"), second.output);
+  assertMatch(second.output, /up to date/);
+});
+
+Deno.test("migration list shows each of them on both sides", async () => {
+  const { ok, output } = await cli("migration", "list");
+  assert(ok, output);
+  const rows = [...output.matchAll(/^\s*`?(\d{14})?`?\s*\|\s*`?(\d{14})?`?/gm)].filter(([, local, remote]) =>
+    local || remote
+  );
+  const files = await Array.fromAsync(Deno.readDir(`${ROOT}supabase/migrations`), ({ name }) => name.slice(0, 14));
+  assertEquals(rows.map(([, local]) => local), files.toSorted());
+  assertEquals(rows.map(([, , remote]) => remote), files.toSorted());
+});
+
+interface Lint {
+  function: string;
+  issues: { level: string; message: string; statement?: { lineNumber: string } }[];
+}
+
+/** What plpgsql_check says of sound code. */
+const TOLERATED = [
+  "target type is different type than source type", // a JSON literal that is returned as jsonb
+  "control reached end of function without RETURN", // after a case or a loop of which every way out returns or fails
+  'unused parameter "context"', // tools are called alike, whatever they need
+  'unused parameter "arguments"',
+];
+
+async function lint(): Promise<string[]> {
+  const { stdout } = await cli("db", "lint", "--schema", SCHEMAS, "--level", "warning");
+  return listIn<Lint>(stdout).flatMap(({ function: name, issues }) =>
+    issues.filter(({ message }) => !TOLERATED.includes(message)).map(({ level, message, statement }) =>
+      `${name} line ${statement?.lineNumber ?? "?"}: ${level}: ${message}`
+    )
+  );
+}
+
+Deno.test("db lint finds nothing wrong with a function", async () => {
+  assertEquals(await lint(), []);
+});
+
+Deno.test("test of the test: db lint finds a misspelled column", async () => {
+  await withSql(
+    "create function app.planted() returns int language plpgsql as 'begin return (select nothing from app.expenses); end'",
+  );
+  assert((await lint()).some((issue) => issue.startsWith("app.planted")));
+  await withSql("drop function app.planted()");
+});
+
+interface Advice {
+  name: string;
+  detail: string;
+  metadata?: { name?: string; schema?: string };
+}
+
+async function advise(): Promise<string[]> {
+  const { stdout } = await cli("db", "advisors", "--fail-on", "warn");
+  // Names in a body that was resolved when the function was made do not depend on a search path.
+  const resolved = new Set(
+    (await withSql(
+      "select pronamespace::regnamespace || '.' || proname as name from pg_proc where prosqlbody is not null",
+    ))
+      .map(({ name }) => name),
+  );
+  return listIn<Advice>(stdout)
+    .filter(({ name, metadata }) =>
+      name !== "function_search_path_mutable" || !resolved.has(`${metadata?.schema}.${metadata?.name}`)
+    )
+    .map(({ name, detail }) => `${name}: ${detail}`);
+}
+
+Deno.test("db advisors have no warning", async () => {
+  assertEquals(await advise(), []);
+});
+
+Deno.test("test of the test: db advisors see a definer function without search_path and a policy that asks row by row", async () => {
+  await withSql(`
+    create function public.planted() returns int language sql security definer as 'select 1';
+    create policy planted on app.fx_rates for select to authenticated using (auth.uid() is not null)`);
+  const advice = await advise();
+  assert(
+    advice.some((line) => line.startsWith("function_search_path_mutable") && line.includes("planted")),
+    advice.join("\n"),
+  );
+  assert(advice.some((line) => line.startsWith("auth_rls_initplan")), advice.join("\n"));
+  await withSql("drop policy planted on app.fx_rates; drop function public.planted()");
+});
+
+Deno.test("the types in shared/db are those of the database", async () => {
+  const { ok, stdout, output } = await cli("gen", "types", "--schema", "public");
+  assert(ok, output);
+  // Public holds functions only: what follows are helpers for tables.
+  const [functions] = stdout.split("type DatabaseWithoutInternals");
+  const generated = await format(HEADER + functions!.trim());
+  if (Deno.args.includes("--write")) await Deno.writeTextFile(TYPES, generated);
+  assertEquals(await Deno.readTextFile(TYPES), generated, "run: deno task check:migrations -- --write");
+});
+
+const HEADER =
+  `/** The functions of schema public, as \`supabase gen types\` reads them from a database; not written by hand. */\n\n`;
+
+async function format(source: string): Promise<string> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["fmt", "--ext", "ts", "-"],
+    cwd: ROOT,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(source));
+  await writer.close();
+  const { success, stdout } = await child.output();
+  assert(success, `deno fmt cannot read:\n${source}`);
+  return new TextDecoder().decode(stdout);
+}
+
+async function withSql(sql: string): Promise<{ name?: string }[]> {
+  const database = postgresDatabase(url, { max: 1 });
+  return await database.query<{ name?: string }>(sql).finally(() => database.close());
+}
