@@ -228,6 +228,18 @@ language sql immutable
   return app.schedule_index(bill, app.first_scheduled_due(day, (bill).weekend_rule));
 comment on function app.due_index is 'The number of the first scheduled date that is due on or after a day.';
 
+create function app.scheduled_dates(bill app.expenses, first int, last int) returns table (scheduled_on date, due_on date)
+language plpgsql immutable rows 2 set search_path = '' as $$
+begin
+  for n in first..last loop
+    scheduled_on := app.scheduled_on(bill, n);
+    due_on := app.due_on(scheduled_on, bill.weekend_rule);
+    return next;
+  end loop;
+end
+$$;
+comment on function app.scheduled_dates is 'The dates of these numbers of a bill''s schedule; none when one of them is null.';
+
 -- In words
 
 create function app.schedule_text(bill app.expenses) returns text
@@ -266,8 +278,8 @@ comment on function app.schedule_text is 'A bill''s schedule in words: "every mo
 revoke all on function
   app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months, app.count_month_dates,
   app.schedule_days, app.scheduled_on, app.schedule_index, app.last_index, app.due_on, app.first_scheduled_due, app.due_index,
-  app.schedule_text from public, anon;
+  app.scheduled_dates, app.schedule_text from public, anon;
 grant execute on function
   app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months, app.count_month_dates,
   app.schedule_days, app.scheduled_on, app.schedule_index, app.last_index, app.due_on, app.first_scheduled_due, app.due_index,
-  app.schedule_text to authenticated, service_role;
+  app.scheduled_dates, app.schedule_text to authenticated, service_role;

@@ -11,19 +11,19 @@ language sql immutable
   return case when (bill).amount_mode <> 'variable' then (bill).amount_minor end;
 comment on function app.rule_amount is 'What an occurrence is expected to cost by the bill alone: nothing known for a variable one, whose amount is only its usual one.';
 
-create function app.usual_minor(bill app.expenses) returns bigint
-language plpgsql stable set search_path = '' as $$
-begin
-  return coalesce(bill.amount_minor, (
+-- A table, since the planner puts those of one row into the query that asks; each look at a table by itself costs a check of the membership.
+create function app.usual_amount(bill app.expenses) returns table (minor bigint)
+language sql stable rows 1
+begin atomic
+  select coalesce((bill).amount_minor, (
     select o.expected_minor
     from app.expense_occurrences as o
-    where o.expense_id = bill.id and o.expected_minor is not null
+    where o.expense_id = (bill).id and o.expected_minor is not null
     order by o.scheduled_on desc
     limit 1
   ));
-end
-$$;
-comment on function app.usual_minor is 'What a bill costs as far as anybody knows: its amount, else the latest that was known.';
+end;
+comment on function app.usual_amount is 'What a bill costs as far as anybody knows: its amount, else the latest that was known, else null.';
 
 create function app.is_paid_by_autopay(bill app.expenses, due_on date, today date) returns boolean
 language sql immutable
@@ -51,6 +51,20 @@ begin
 end
 $$;
 comment on function app.open_indexes is 'The numbers of the next scheduled dates that are due today or later and neither paid nor skipped, as many as wanted.';
+
+create function app.current_index(bill app.expenses, today date) returns table (n int)
+language sql stable rows 1
+begin atomic
+  select case
+    when exists (
+      select from app.expense_occurrences as o
+      where o.expense_id = (bill).id and o.scheduled_on >= app.first_scheduled_due(today, (bill).weekend_rule) and o.status <> 'open'
+    ) then (select i from app.open_indexes(bill, today, 1) as i)
+    else app.due_index(bill, today)
+  end;
+end;
+comment on function app.current_index is
+  'The number of the current date of an active bill: due today or later, neither paid nor skipped; past the last one, or null, when the schedule is over.';
 
 create function app.shortest_gap(bill app.expenses) returns int
 language sql immutable
@@ -82,11 +96,8 @@ begin atomic
   union all
   select b.id, s.scheduled_on, s.due_on, app.rule_amount(b), app.rule_amount(b), b.currency
   from app.expenses as b
-  cross join lateral generate_series(
-    app.due_index(b, b.next_due),
-    coalesce((select i from app.open_indexes(b, (context).today, 1) as i), app.last_index(b))
-  ) as n
-  cross join lateral (select app.scheduled_on(b, n) as scheduled_on, app.due_on(app.scheduled_on(b, n), b.weekend_rule) as due_on) as s
+  cross join lateral app.current_index(b, (context).today) as current
+  cross join lateral app.scheduled_dates(b, app.due_index(b, b.next_due), least(current.n, app.last_index(b))) as s
   where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null
     and b.next_due < (context).today and b.frequency <> 'once'
     and (bill_ids is null or b.id = any (bill_ids))
@@ -102,11 +113,11 @@ language sql stable
 begin atomic
   select b.id, s.scheduled_on, s.due_on, app.rule_amount(b), b.currency
   from app.expenses as b
-  cross join lateral generate_series(
-    case when b.next_due >= (context).today then app.due_index(b, b.next_due) else (select i + 1 from app.open_indexes(b, (context).today, 1) as i) end,
+  cross join lateral app.current_index(b, (context).today) as current
+  cross join lateral app.scheduled_dates(
+    b, case when b.next_due >= (context).today then app.due_index(b, b.next_due) else current.n + 1 end,
     least(app.last_index(b), app.due_index(b, last_day + 1) - 1)
-  ) as n
-  cross join lateral (select app.scheduled_on(b, n) as scheduled_on, app.due_on(app.scheduled_on(b, n), b.weekend_rule) as due_on) as s
+  ) as s
   where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null
     and (bill_ids is null or b.id = any (bill_ids))
     and b.frequency <> 'once' and greatest((context).today, b.next_due) + app.shortest_gap(b) <= last_day
@@ -118,13 +129,14 @@ create function app.expected_in_period(context app.context, first_day date, last
 returns table (expense_id text, category_id text, payee text, due_on date, expected_minor bigint, currency text)
 language sql stable
 begin atomic
-  select b.id, b.category_id, coalesce(b.payee, b.name), e.due_on, coalesce(e.minor, app.usual_minor(b)), b.currency
+  select b.id, b.category_id, coalesce(b.payee, b.name), e.due_on, coalesce(e.minor, usual.minor), b.currency
   from (
     select o.expense_id, o.due_on, o.remaining_minor as minor from app.open_occurrences(context) as o
     union all
     select f.expense_id, f.due_on, f.expected_minor from app.future_occurrences(context, last_day) as f
   ) as e
   join app.expenses as b on b.id = e.expense_id
+  cross join lateral app.usual_amount(b) as usual
   where (first_day is null or e.due_on >= first_day) and e.due_on <= last_day;
 end;
 comment on function app.expected_in_period is
@@ -156,9 +168,8 @@ begin
   -- Not part of anybody's change: rows follow from the schedule and the calendar, and undoing a payment must not take a due date with it.
   perform set_config('app.change_id', '', true);
   insert into app.expense_occurrences (organization_id, expense_id, scheduled_on, due_on, expected_minor, currency)
-  select bill.organization_id, bill.id, s.scheduled_on, app.due_on(s.scheduled_on, bill.weekend_rule), app.rule_amount(bill), bill.currency
-  from generate_series(first, last) as n
-  cross join lateral (select app.scheduled_on(bill, n) as scheduled_on) as s
+  select bill.organization_id, bill.id, s.scheduled_on, s.due_on, app.rule_amount(bill), bill.currency
+  from app.scheduled_dates(bill, first, last) as s
   where not exists (select from app.expense_occurrences as o where o.expense_id = bill.id and o.scheduled_on = s.scheduled_on);
   perform set_config('app.change_id', coalesce(change, ''), true);
 end
@@ -269,8 +280,8 @@ comment on function app.refresh_bill is
   'Brings a bill up to a day: its rows, automatic payments, next_due, and whether it has ended: no scheduled date is left and nothing is open. Overdue dates keep a bill active. Locks the bill; paused and cancelled ones are left alone.';
 
 revoke all on function
-  app.rule_amount, app.usual_minor, app.is_paid_by_autopay, app.open_indexes, app.shortest_gap, app.open_occurrences, app.future_occurrences,
+  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.open_indexes, app.current_index, app.shortest_gap, app.open_occurrences, app.future_occurrences,
   app.expected_in_period, app.next_due_dates, app.materialize_occurrences, app.pay_occurrence, app.paid_minor, app.record_autopay, app.refresh_bill from public, anon;
 grant execute on function
-  app.rule_amount, app.usual_minor, app.is_paid_by_autopay, app.open_indexes, app.shortest_gap, app.open_occurrences, app.future_occurrences,
+  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.open_indexes, app.current_index, app.shortest_gap, app.open_occurrences, app.future_occurrences,
   app.expected_in_period, app.next_due_dates, app.materialize_occurrences, app.pay_occurrence, app.paid_minor, app.record_autopay, app.refresh_bill to authenticated, service_role;

@@ -37,31 +37,25 @@ language sql immutable
 comment on function app.bill_state is
   'overdue: an open date has passed. due: the next one is today or within the lead days. paid: all that was due this calendar month is settled, and some of it by paying; or nothing is left to pay. upcoming: everything else. amount_missing instead of due or upcoming while the amount of the next date is not known. Null for a paused or cancelled bill, of which nothing is expected.';
 
-create function app.is_settled_this_month(bill app.expenses, earliest_due date, today date) returns boolean
-language plpgsql stable set search_path = '' as $$
-declare
-  first_day constant date := date_trunc('month', today);
-  next_month constant date := first_day + interval '1 month';
-  last_index int;
-begin
-  if earliest_due < next_month then
-    return false;
-  end if;
-  if exists (
-    select from app.expense_occurrences as o
-    -- The weekend rule moves a date by two days at most; the bounds on the scheduled date are there for the index.
-    where o.expense_id = bill.id and o.scheduled_on between first_day - 2 and next_month + 1 and o.status = 'paid'
-      and o.due_on >= first_day and o.due_on < next_month
-  ) then
-    return true;
-  end if;
-  last_index := app.due_index(bill, today) - 1;
-  return last_index >= 0 and bill.next_due < today
-    and app.due_on(app.scheduled_on(bill, last_index), bill.weekend_rule) >= first_day
-    and app.is_paid_by_autopay(bill, app.due_on(app.scheduled_on(bill, last_index), bill.weekend_rule), today);
-end
-$$;
-comment on function app.is_settled_this_month is 'Whether nothing of a bill is open until the end of the calendar month, and something of it was paid, automatic payments not yet recorded included.';
+create function app.this_month(bill app.expenses, earliest_due date, today date) returns table (is_settled boolean)
+language sql stable rows 1
+begin atomic
+  select earliest_due >= date_trunc('month', today) + interval '1 month' and (
+    exists (
+      select from app.expense_occurrences as o
+      -- The weekend rule moves a date by two days at most; the bounds on the scheduled date are there for the index.
+      where o.expense_id = (bill).id and o.status = 'paid'
+        and o.scheduled_on >= date_trunc('month', today) - interval '2 days' and o.scheduled_on < date_trunc('month', today) + interval '1 month 2 days'
+        and o.due_on >= date_trunc('month', today) and o.due_on < date_trunc('month', today) + interval '1 month'
+    )
+    or (bill).autopay and (bill).next_due < today and exists (
+      select from app.scheduled_dates(bill, app.due_index(bill, today) - 1, app.due_index(bill, today) - 1) as s
+      where s.due_on >= date_trunc('month', today) and app.is_paid_by_autopay(bill, s.due_on, today)
+    )
+  );
+end;
+comment on function app.this_month is
+  'Whether nothing of a bill is open until the end of the calendar month and something of it was paid, automatic payments not yet recorded included.';
 
 create function app.describe_bills(context app.context, bill_ids text[]) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
@@ -96,7 +90,7 @@ begin
       'note', b.note,
       'amount', app.format_minor(coalesce(u.expected_minor, app.rule_amount(b)), c.exponent),
       'remaining', app.format_minor(nullif(u.remaining_minor, u.expected_minor), c.exponent),
-      'usual_amount', case when b.amount_mode = 'variable' then app.format_minor(app.usual_minor(b), c.exponent) end,
+      'usual_amount', case when b.amount_mode = 'variable' then app.format_minor(usual.minor, c.exponent) end,
       'currency', b.currency,
       'amount_mode', b.amount_mode,
       'schedule_text', app.schedule_text(b),
@@ -104,14 +98,14 @@ begin
       'days_until', u.due_on - context.today,
       'state', app.bill_state(
         b.status, coalesce(overdue.earliest_due, u.due_on), u.due_on, u.expected_minor is not null, context.today, lead.days,
-        app.is_settled_this_month(b, coalesce(overdue.earliest_due, u.due_on), context.today)
+        this_month.is_settled
       ),
       'overdue', coalesce(overdue.dates, '[]'),
       'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
       'status', b.status,
       'autopay', b.autopay,
       'reminder', jsonb_build_object('enabled', b.reminder_enabled, 'days_before', lead.days),
-      'monthly_equivalent', case when b.status = 'active' then app.format_minor(app.usual_minor(b) * app.times_a_month(b), c.exponent) end,
+      'monthly_equivalent', case when b.status = 'active' then app.format_minor(usual.minor * app.times_a_month(b), c.exponent) end,
       'trial_ends_on', b.trial_ends_on,
       'renews_on', b.renews_on,
       'cancel_by', b.renews_on - b.notice_days,
@@ -127,6 +121,8 @@ begin
     left join app.provider_links as link on link.expense_id = b.id and link.status <> 'revoked'
     left join overdue on overdue.expense_id = b.id
     left join upcoming as u on u.expense_id = b.id
+    cross join lateral app.this_month(b, coalesce(overdue.earliest_due, u.due_on), context.today) as this_month
+    cross join lateral app.usual_amount(b) as usual
   );
 end
 $$;
@@ -314,8 +310,8 @@ $$;
 comment on function app.add_bill is 'Tool add_bill: data {status, bill, next_dates, first_reminder_on?}.';
 
 revoke all on function
-  app.default_lead_days, app.times_a_month, app.bill_state, app.is_settled_this_month, app.describe_bills,
+  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.describe_bills,
   app.parse_bill_schedule, app.parse_bill, app.find_same_bill, app.add_bill from public, anon;
 grant execute on function
-  app.default_lead_days, app.times_a_month, app.bill_state, app.is_settled_this_month, app.describe_bills,
+  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.describe_bills,
   app.parse_bill_schedule, app.parse_bill, app.find_same_bill, app.add_bill to authenticated, service_role;

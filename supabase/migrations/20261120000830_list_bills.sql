@@ -100,12 +100,14 @@ language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_cust
 declare
   bill constant app.expenses := case when arguments ? 'bill_id' then app.require_bill(context, arguments ->> 'bill_id') end;
   wanted_ids constant text[] := case when bill.id is not null then array[bill.id] end;
-  wanted_status constant text := case when bill.id is null then nullif(coalesce(arguments ->> 'status', 'active'), 'all') end;
-  wanted_state constant text := arguments ->> 'state';
-  query constant text := lower(app.clean_text(arguments ->> 'query'));
-  wanted_category constant text := app.clean_text(arguments ->> 'category');
+  -- An id says it all: with one, nothing else narrows the list.
+  filter constant jsonb := case when bill.id is null then arguments else '{"status": "all"}' end;
+  wanted_status constant text := nullif(coalesce(filter ->> 'status', 'active'), 'all');
+  wanted_state constant text := filter ->> 'state';
+  query constant text := lower(app.clean_text(filter ->> 'query'));
+  wanted_category constant text := app.clean_text(filter ->> 'category');
   wanted_category_id constant text := app.find_category(context, wanted_category, 'category');
-  due_within constant date := context.today + (arguments ->> 'due_within_days')::int;
+  due_within constant date := context.today + (filter ->> 'due_within_days')::int;
   until constant date := coalesce(due_within, date_trunc('month', context.today) + interval '1 month' - interval '1 day');
   into_currency constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
   into_exponent constant int := app.currency_exponent(into_currency, 'in_currency');
@@ -128,9 +130,11 @@ begin
     group by o.expense_id
   ), matched as materialized (
     select b.id, b.entry, b.currency, coalesce(f.earliest_due, 'infinity') as sort_on,
-      case when b.status = 'active' then coalesce(b.amount_minor, app.usual_minor(b)) * app.times_a_month(b) end as monthly_minor
+      case when b.status = 'active' then usual.minor * app.times_a_month(b) end as monthly_minor
     from app.expenses as b
     left join facts as f on f.expense_id = b.id
+    cross join lateral app.usual_amount(b) as usual
+    cross join lateral app.this_month(b, f.earliest_due, context.today) as this_month
     where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
       and (wanted_ids is null or b.id = any (wanted_ids))
       and (wanted_status is null or b.status = wanted_status)
@@ -139,7 +143,7 @@ begin
       and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       and (wanted_state is null or wanted_state = app.bill_state(
         b.status, f.earliest_due, f.next_due, f.is_amount_known, context.today, coalesce(b.remind_days_before, default_lead_days),
-        app.is_settled_this_month(b, f.earliest_due, context.today)
+        this_month.is_settled
       ))
   ), expected as (
     select o.expense_id, o.due_on, o.remaining_minor as minor from open_now as o
