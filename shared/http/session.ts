@@ -43,8 +43,9 @@ export async function readSession(c: AppContext, deps: SessionDeps): Promise<Sig
 /** Ends the session here and at the identity provider; when that cannot be reached, at least here. */
 export async function signOut(c: AppContext, deps: SessionDeps): Promise<void> {
   await askIdentityProvider(c, deps, (auth) => auth.signOut({ scope: "local" })).catch(() => undefined);
-  const name = sessionCookie(deps.config);
-  const ours = Object.keys(parse(c.req.header("cookie") ?? "")).filter((cookie) => cookie.startsWith(name));
+  // The session, its further chunks, and the verifiers of sign-ins under way.
+  const own = new RegExp(`^${sessionCookie(deps.config)}([.-]|$)`);
+  const ours = Object.keys(parse(c.req.header("cookie") ?? "")).filter((cookie) => own.test(cookie));
   for (const cookie of ours) addCookie(c, deps, cookie, "", 0);
 }
 
