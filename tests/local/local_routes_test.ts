@@ -86,6 +86,10 @@ Deno.test("other sites reach nothing below /local", async () => {
   );
   assertEquals(await status(`${SITE}/local/mail`, { method: "DELETE", headers: { origin: "null" } }), 403);
   assertEquals(await status(`${SITE}/local/mail`, { method: "DELETE", headers: { origin: SITE } }), 204);
+  const ownForm = { "origin": "null", "sec-fetch-site": "same-origin" };
+  assertEquals(await status(`${SITE}/local/mail`, { method: "DELETE", headers: ownForm }), 204);
+  const foreignForm = { "origin": "null", "sec-fetch-site": "cross-site" };
+  assertEquals(await status(`${SITE}/local/mail`, { method: "DELETE", headers: foreignForm }), 403);
 });
 
 const noMail = { port: 0, list: () => [], clear: () => {}, close: () => Promise.resolve() };
