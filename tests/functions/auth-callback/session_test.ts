@@ -20,9 +20,6 @@ const DATABASE = answering({
   read_account: ACCOUNT,
 });
 
-/** The client waits between its tries of a refresh, and does not hear that the answer has left. */
-const BACKING_OFF = { sanitizeOps: false, sanitizeResources: false };
-
 /** A person whose access token has run out since they signed in. */
 async function returning(pages: Pages): Promise<Browser> {
   pages.provider.expiresIn = -60;
