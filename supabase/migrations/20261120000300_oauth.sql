@@ -1,7 +1,7 @@
 -- OAuth: which clients may ask, what a person decided and granted, which codes are spent, which tokens live.
 -- Invariants: neither tokens nor codes are stored, only SHA-256 digests and code ids; a grant cannot outlive the membership it was
--- given under; a code is redeemed once; a refresh token has one successor. Row-level security is on without policies: these tables are
--- the service's own.
+-- given under, nor a token its grant; a code is redeemed once; a refresh token has one successor. Row-level security is on without
+-- policies: these tables are the service's own.
 
 create table oauth.clients (
   client_id text primary key constraint clients_client_id_format check (client_id ~ '^(client_|https://)' and length(client_id) <= 2048),
@@ -102,8 +102,7 @@ begin
   join identity.memberships as m on m.organization_id = g.organization_id and m.user_id = g.user_id
   where t.token_hash = resolve_access_token.token_hash and t.kind = 'access'
     and t.revoked_at is null and t.expires_at > at
-    and g.revoked_at is null and g.expires_at > at
-    and g.resource = resolve_access_token.resource;
+    and g.revoked_at is null and g.resource = resolve_access_token.resource;
   if not found then
     outcome := 'invalid_token';
   end if;

@@ -172,8 +172,7 @@ begin
   from oauth.grants as g
   where t.token_hash = decode(rotate_refresh_token.token_hash, 'hex') and t.kind = 'refresh'
     and t.rotated_at is null and t.expires_at > at
-    and g.id = t.grant_id and g.client_id = rotate_refresh_token.client_id
-    and g.revoked_at is null and g.expires_at > at
+    and g.id = t.grant_id and g.client_id = rotate_refresh_token.client_id and g.revoked_at is null
   returning t.grant_id into old.grant_id;
   if found then
     update oauth.grants as g set last_used_at = at where g.id = old.grant_id returning g.* into of_grant;
@@ -193,7 +192,7 @@ begin
   if of_grant.revoked_at is not null then
     return jsonb_build_object('outcome', 'revoked', 'grant_id', of_grant.id);
   end if;
-  if least(old.expires_at, of_grant.expires_at) <= at then
+  if old.expires_at <= at then
     return jsonb_build_object('outcome', 'expired', 'grant_id', of_grant.id);
   end if;
   if old.rotated_at + interval '60 seconds' < at then
@@ -258,7 +257,7 @@ begin
     from oauth.grants as g
     join oauth.clients as c on c.client_id = g.client_id
     join identity.organizations as o on o.id = g.organization_id
-    where g.user_id = list_connected_apps.user_id and g.revoked_at is null and g.expires_at > at
+    where g.user_id = list_connected_apps.user_id and g.revoked_at is null
       and exists (
         select from oauth.tokens as t
         where t.grant_id = g.id and t.rotated_at is null and t.revoked_at is null and t.expires_at > at

@@ -59,6 +59,8 @@ Deno.test("a code is exchanged for tokens by one database call", async () => {
   assertEquals(harness.calls, ["redeem_authorization_code"]);
   assertEquals(await outcomeOf(database, body.access_token, harness.clock.now), "ok");
   assertEquals(await outcomeOf(database, body.refresh_token, harness.clock.now), "invalid_token");
+  const elsewhere = "https://other.example/mcp";
+  assertEquals(await outcomeOf(database, body.access_token, harness.clock.now, elsewhere), "invalid_token");
 });
 
 Deno.test("a code that comes back with its proof ends the grant that it was exchanged for", async () => {

@@ -209,10 +209,15 @@ export async function connect(
 }
 
 /** What the connector's SQL says of an access token: `ok` or `invalid_token`. */
-export async function outcomeOf(database: TestDatabase, accessToken: string, at: Date): Promise<string> {
+export async function outcomeOf(
+  database: TestDatabase,
+  accessToken: string,
+  at: Date,
+  resource = RESOURCE,
+): Promise<string> {
   const [row] = await database.query<{ outcome: string }>(
     "select outcome from oauth.resolve_access_token(sha256(convert_to($1, 'UTF8')), $2, $3)",
-    [accessToken, RESOURCE, at],
+    [accessToken, resource, at],
   );
   return row!.outcome;
 }
