@@ -14,7 +14,7 @@ Deno.test.beforeAll(async () => {
 });
 Deno.test.afterAll(async () => {
   await browser.close();
-  await stack.stop();
+  await stack?.stop();
 });
 
 function journey(name: string, walk: (page: Page, context: BrowserContext) => Promise<void>): void {
