@@ -1,0 +1,54 @@
+-- Scheduled work inside the database: what is past its time is removed once a day. The jobs that run in functions come with those.
+
+-- Hosted projects have the extensions and create them here; the embedded stack brings stand-ins of the same functions, and where neither is,
+-- a schedule that never runs would be worse than a migration that fails. Being available is not enough: pg_cron must also be preloaded.
+do $$
+begin
+  if to_regprocedure('cron.schedule(text, text, text)') is null and exists (select from pg_available_extensions where name = 'pg_cron') then
+    create extension if not exists pg_cron;
+  end if;
+  if to_regprocedure('net.http_get(text, jsonb, jsonb, integer)') is null and exists (select from pg_available_extensions where name = 'pg_net') then
+    create extension if not exists pg_net with schema extensions;
+  end if;
+  if to_regprocedure('cron.schedule(text, text, text)') is null or to_regprocedure('net.http_get(text, jsonb, jsonb, integer)') is null then
+    raise exception 'This database has no pg_cron or no pg_net, which the scheduled jobs need'
+      using hint = 'Enable both extensions, or start the embedded stack, which brings stand-ins.';
+  end if;
+end
+$$;
+
+create function jobs.purge_expired(at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  removed jsonb := '{}';
+  count bigint;
+  target text;
+  condition text;
+begin
+  for target, condition in
+    values
+      ('app.idempotency_keys', 'expires_at < $1'),
+      -- A code and a consent page are good for minutes and a signature refuses them afterwards; tokens keep answering a replay for a while.
+      ('oauth.used_codes', 'code_expires_at < $1 - interval ''1 day'''),
+      ('oauth.consents', 'approved_at < $1 - interval ''1 day'''),
+      ('oauth.tokens', 'expires_at < $1 - interval ''7 days'''),
+      ('oauth.grants', 'least(expires_at, revoked_at) < $1 - interval ''30 days'''),
+      ('identity.attempts', 'not $1 - interval ''1 day'' < any (attempted_at)'),
+      -- 30 days to undo a change and to restore what was deleted. A bill takes its occurrences and payments with it.
+      ('app.change_sets', 'created_at < $1 - interval ''30 days'''),
+      ('app.payments', 'deleted_at < $1 - interval ''30 days'''),
+      ('app.expenses', 'deleted_at < $1 - interval ''30 days'''),
+      ('cron.job_run_details', 'end_time < $1 - interval ''7 days''')
+  loop
+    execute format('delete from %s where %s', target, condition) using at;
+    get diagnostics count = row_count;
+    removed := removed || jsonb_build_object(target, count);
+  end loop;
+  return removed;
+end
+$$;
+comment on function jobs.purge_expired is 'Removes what is past its time at an instant; answers how many rows by table.';
+revoke all on function jobs.purge_expired from public, anon, authenticated;
+grant execute on function jobs.purge_expired to service_role;
+
+select cron.schedule('purge-expired', '17 3 * * *', 'select jobs.purge_expired(now())');

@@ -1,0 +1,83 @@
+import { assertEquals } from "@std/assert";
+import { openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+
+const AT = "2026-11-20T03:17:00Z";
+const ago = (interval: string) => `timestamptz '${AT}' - interval '${interval}'`;
+
+Deno.test("jobs.purge_expired() removes what is past its time and nothing else", async () => {
+  const database = await openDatabase();
+  try {
+    const books = await openBooks(database, { day: "2026-11-20" });
+    const { organizationId: organization, userId: user } = books;
+    // Of everything one row that is past its time and one that is just not.
+    await database.exec(`
+      insert into app.idempotency_keys select '${organization}', '${user}', 'log_expenses', 'key-' || n || '-abcd', '\\x00', '{}', at
+        from (values (1, ${ago("1 second")}), (2, ${ago("-1 second")})) as v (n, at);
+      insert into oauth.clients values ('client_1', 'Client', '{http://127.0.0.1/}', ${ago("1 year")});
+      insert into oauth.grants (id, client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at, revoked_at, revocation_reason)
+        select md5(n::text)::uuid, 'client_1', '${user}', '${organization}', 'http://127.0.0.1/', 'http://127.0.0.1/api/mcp', ${
+      ago("1 year")
+    }, expires_at,
+          revoked_at, case when revoked_at is not null then 'revoked_by_user' end
+        from (values (1, ${ago("31 days")}, null::timestamptz), (2, ${ago("-99 days")}, ${ago("31 days")}), (3, ${
+      ago("29 days")
+    }, ${ago("29 days")}), (4, ${ago("-99 days")}, null)) as v (n, expires_at, revoked_at);
+      insert into oauth.tokens (token_hash, kind, grant_id, issued_at, expires_at)
+        select sha256(n::text::bytea), 'access', md5('4')::uuid, ${ago("60 days")}, at from (values (1, ${
+      ago("8 days")
+    }), (2, ${ago("6 days")})) as v (n, at);
+      insert into oauth.used_codes (id, code_expires_at) select md5(n::text)::uuid, at from (values (1, ${
+      ago("25 hours")
+    }), (2, ${ago("23 hours")})) as v (n, at);
+      insert into oauth.consents (id, user_id, organization_id, approved_at)
+        select md5(n::text)::uuid, '${user}', '${organization}', at from (values (1, ${ago("25 hours")}), (2, ${
+      ago("23 hours")
+    })) as v (n, at);
+      insert into identity.attempts values ('old', array[${ago("3 days")}, ${ago("25 hours")}]), ('new', array[${
+      ago("3 days")
+    }, ${ago("23 hours")}]);
+      insert into app.change_sets (organization_id, actor_id, tool, summary, created_at)
+        select '${organization}', '${user}', 'log_expenses', '', at from (values (${ago("31 days")}), (${
+      ago("29 days")
+    })) as v (at);
+      insert into cron.job_run_details (jobid, end_time) values (1, ${ago("8 days")}), (1, ${ago("6 days")}), (1, null);
+    `);
+    const added = [];
+    for (const name of ["Gone", "Deleted", "Kept"]) {
+      const { bill } = await books.ok("add_bill", { name, amount: "10", first_due: "2026-11-20" });
+      await books.ok("mark_bill_paid", { bill_id: bill.id });
+      added.push(bill.id);
+    }
+    await database.exec(`
+      update app.expenses set deleted_at = ${ago("31 days")} where id = '${added[0]}';
+      update app.expenses set deleted_at = ${ago("29 days")} where id = '${added[1]}';
+      update app.payments set deleted_at = ${ago("31 days")} where expense_id = '${added[1]}';`);
+
+    const [row] = await database.query("select jobs.purge_expired($1) as removed", [AT]);
+    assertEquals(row!.removed, {
+      "app.idempotency_keys": 1,
+      "oauth.used_codes": 1,
+      "oauth.consents": 1,
+      "oauth.tokens": 1,
+      "oauth.grants": 2,
+      "identity.attempts": 1,
+      "app.change_sets": 1,
+      "app.payments": 1,
+      "app.expenses": 1,
+      "cron.job_run_details": 1,
+    });
+    const [left] = await database.query(
+      `select (select array_to_string(array_agg(name order by name), ' ') from app.expenses) as bills,
+         (select array_to_string(array_agg(expense_id), ' ') from app.payments) as payments,
+         (select count(distinct expense_id) from app.expense_occurrences) as with_occurrences,
+         (select array_to_string(array_agg(key_hash), ' ') from identity.attempts) as attempts`,
+    );
+    assertEquals(left, { bills: "Deleted Kept", payments: added[2], with_occurrences: 2, attempts: "new" });
+    assertEquals(await database.query("select schedule, command from cron.job where jobname = 'purge-expired'"), [
+      { schedule: "17 3 * * *", command: "select jobs.purge_expired(now())" },
+    ]);
+  } finally {
+    await database.close();
+  }
+});
