@@ -1,9 +1,11 @@
 /**
- * Corrections 1 to 5 of `@supabase/lite` (local/lite/corrections.ts lists them; 6 is identity_provider_test.ts, 7 data_folder_test.ts). Each
- * is shown missing in lite as it is shipped, so that an upgrade which no longer needs it is noticed, and working here.
+ * Corrections 1, 2, 3 and 5 of `@supabase/lite` (local/lite/corrections.ts lists all; 4 is postgres_arguments_test.ts, 6
+ * identity_provider_test.ts, 7 start_test.ts). Each is shown missing in lite as it is shipped, so that an upgrade which no longer
+ * needs it is noticed, and working here.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { sign } from "hono/jwt";
+import { readBootstrap } from "../../local/database/prepare.ts";
 import { correctConnection } from "../../local/lite/corrections.ts";
 import { SETTINGS } from "../_support/database.ts";
 import { type Lite, openLite } from "../_support/lite.ts";
@@ -34,15 +36,6 @@ const FIXTURE = `
     $$ begin raise exception 'refused' using errcode = code, detail = 'because', hint = 'do not'; end $$;
   grant execute on all functions in schema public to authenticated, service_role;`;
 
-const withLite = async (corrected: boolean, work: (lite: Lite) => Promise<void>) => {
-  const lite = await openLite({ corrected, prepare: FIXTURE });
-  try {
-    await work(lite);
-  } finally {
-    await lite.close();
-  }
-};
-
 interface Person {
   id: string;
   token: string;
@@ -52,7 +45,7 @@ async function people(lite: Lite, count: number): Promise<Person[]> {
   const made = [];
   for (let index = 0; index < count; index++) {
     const id = crypto.randomUUID();
-    await lite.database.query("insert into auth.users (id, email) values ($1, $2)", [id, `${index}@example.com`]);
+    await lite.database.query("insert into auth.users (id, email) values ($1, $2)", [id, `${id}@example.com`]);
     const expires = Math.floor(Date.now() / 1000) + 600;
     const claims = { sub: id, role: "authenticated", aud: "authenticated", exp: expires };
     made.push({ id, token: await sign(claims, SETTINGS.jwtSecret, "HS256") });
@@ -90,116 +83,120 @@ async function ask(lite: Lite, { name, args, token }: { name: string; args?: unk
   }
 }
 
-Deno.test("1. concurrent requests keep their own role and rows", async (t) => {
-  await t.step("not in lite as it is shipped", () =>
-    withLite(false, async (lite) => {
-      // What the race throws beside the requests that it breaks is not this test's concern.
-      const ignore = (event: PromiseRejectionEvent) => event.preventDefault();
-      globalThis.addEventListener("unhandledrejection", ignore);
+/** Whether a request leaves `anon` able to read a table that it was never granted. */
+async function mayAnonRead(lite: Lite): Promise<boolean> {
+  await (await lite.rpc("my_notes")).body?.cancel();
+  const [row] = await lite.database.query<{ may: boolean }>(
+    "select has_table_privilege('anon', 'fixture.notes', 'select') as may",
+  );
+  return row!.may;
+}
+
+async function failWith(lite: Lite, code: string) {
+  const response = await lite.rpc("fail_with", { code });
+  return { status: response.status, body: await response.json() };
+}
+
+Deno.test("@supabase/lite as it is shipped", async (t) => {
+  const lite = await openLite({ corrected: false, prepare: FIXTURE });
+  const restore = withoutConsole();
+  // What the race throws beside the requests that it breaks is not this test's concern.
+  const ignore = (event: PromiseRejectionEvent) => event.preventDefault();
+  globalThis.addEventListener("unhandledrejection", ignore);
+  try {
+    await t.step("2. grants everything at its first request", async () => assert(await mayAnonRead(lite)));
+    await t.step("5. loses the code of a plain exception", async () => {
+      const { status, body } = await failWith(lite, "P0001");
+      assertEquals([status, body.code], [500, "SUP"]);
+    });
+    await t.step("1. answers concurrent requests with each other's role and rows", async () => {
       assert(await wrongAnswers(lite, { persons: 12, rounds: 4 }) > 0);
-      globalThis.removeEventListener("unhandledrejection", ignore);
-    }));
-  await t.step("with the serial driver: 0 wrong of 960", () =>
-    withLite(true, async (lite) => {
+    });
+  } finally {
+    await lite.close();
+    globalThis.removeEventListener("unhandledrejection", ignore);
+    restore();
+  }
+});
+
+Deno.test("@supabase/lite with its corrections", async (t) => {
+  const lite = await openLite({ corrected: true, prepare: FIXTURE });
+  const restore = withoutConsole();
+  try {
+    await t.step("1. gives 0 wrong answers of 960 to 40 people at once", async () => {
       assertEquals(await wrongAnswers(lite, { persons: 40, rounds: 12 }), 0);
       const [state] = await lite.database.query("select current_user as role, current_setting('role') as setting");
       assertEquals(state, { role: "postgres", setting: "none" });
-    }));
-});
-
-Deno.test("1b. a transaction beside lite waits for its requests, and they for it", () =>
-  withLite(true, async (lite) => {
-    const [person] = await people(lite, 1);
-    const added = Promise.all(Array.from({ length: 20 }, () => lite.rpc("add_note", { body: "note" }, person!.token)));
-    const seen = await lite.database.transaction(async (session) => {
-      const count = async () =>
-        (await session.query<{ count: number }>("select count(*) from fixture.notes"))[0]!.count;
-      const before = await count();
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return [before, await count()];
     });
-    assertEquals(seen[0], seen[1]);
-    assert((await added).every((response) => response.ok));
-  }));
 
-Deno.test("2. the first request grants nothing", async (t) => {
-  const mayAnonRead = async (lite: Lite) => {
-    await (await lite.rpc("my_notes")).body?.cancel();
-    const [row] = await lite.database.query<{ may: boolean }>(
-      "select has_table_privilege('anon', 'fixture.notes', 'select') as may",
+    await t.step("1. keeps out of a transaction beside it, which sees nothing of its requests", async () => {
+      const [person] = await people(lite, 1);
+      const added = Promise.all(
+        Array.from({ length: 20 }, () => lite.rpc("add_note", { body: "note" }, person!.token)),
+      );
+      const seen = await lite.database.transaction(async (session) => {
+        const count = async () =>
+          (await session.query<{ count: number }>("select count(*) from fixture.notes"))[0]!.count;
+        const before = await count();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return [before, await count()];
+      });
+      assertEquals(seen[0], seen[1]);
+      assert((await added).every((response) => response.ok));
+    });
+
+    await t.step("2. grants nothing", async () => {
+      assert(!await mayAnonRead(lite));
+      await assertRejects(() => correctConnection({} as never), Error, "rlsState");
+    });
+
+    await t.step(
+      "3. lets a function act for another user, as long as auth.sql is run after each of its starts",
+      async () => {
+        const person = crypto.randomUUID();
+        const actFor = async () => (await (await lite.rpc("act_for", { person })).json()).user;
+        assertEquals(await actFor(), person);
+        await lite.app.ensureSystemSchema();
+        assertEquals(await actFor(), null, "lite no longer restores its own auth.uid()");
+        await lite.database.exec((await readBootstrap()).auth!);
+        assertEquals(await actFor(), person);
+      },
     );
-    return row!.may;
-  };
-  await t.step("not in lite as it is shipped", () => withLite(false, async (lite) => assert(await mayAnonRead(lite))));
-  await t.step("with rlsState preset", () => withLite(true, async (lite) => assert(!await mayAnonRead(lite))));
-  await t.step("and the correction says so when there is no such field", async () => {
-    await assertRejects(() => correctConnection({} as never), Error, "rlsState");
-  });
+
+    await t.step("5. answers a SQLSTATE with the status that PostgREST gives it", async () => {
+      const expected: [code: string, status: number][] = [
+        ["P0001", 400],
+        ["23514", 400],
+        ["EX001", 400],
+        ["28000", 403],
+        ["40001", 500],
+        ["53300", 503],
+        ["57P01", 503],
+        // These lite has right already.
+        ["42501", 403],
+        ["23505", 409],
+        ["22023", 400],
+        ["PT402", 402],
+      ];
+      for (const [code, status] of expected) {
+        const { status: got, body } = await failWith(lite, code);
+        assertEquals([code, got, body.code, body.message], [code, status, code, "refused"]);
+      }
+      const { body } = await failWith(lite, "EX001");
+      assertEquals(body, { code: "EX001", message: "refused", details: "because", hint: "do not" });
+    });
+  } finally {
+    await lite.close();
+    restore();
+  }
 });
 
-Deno.test("3. a function can act for another user by request.jwt.claims, also after a restart of lite", () =>
-  withLite(true, async (lite) => {
-    const person = crypto.randomUUID();
-    const actFor = async () => (await (await lite.rpc("act_for", { person })).json()).user;
-    assertEquals(await actFor(), person);
-    await lite.app.ensureSystemSchema();
-    assertEquals(
-      await actFor(),
-      null,
-      "lite no longer restores its own auth.uid(): auth.sql need not be run at every start",
-    );
-    await lite.database.exec(await Deno.readTextFile("local/database/auth.sql"));
-    assertEquals(await actFor(), person);
-  }));
-
-Deno.test("5. a SQLSTATE reaches the client with the status that PostgREST gives it", async (t) => {
-  const expected: [code: string, status: number][] = [
-    ["P0001", 400],
-    ["23514", 400],
-    ["EX001", 400],
-    ["28000", 403],
-    ["40001", 500],
-    ["53300", 503],
-    ["57P01", 503],
-    // These lite has right already.
-    ["42501", 403],
-    ["23505", 409],
-    ["22023", 400],
-    ["PT402", 402],
-  ];
-  const answer = async (lite: Lite, code: string) => {
-    const response = await lite.rpc("fail_with", { code });
-    return { status: response.status, body: await response.json() };
-  };
-  await withoutConsole(async () => {
-    await t.step("not in lite as it is shipped", () =>
-      withLite(false, async (lite) => {
-        const { status, body } = await answer(lite, "P0001");
-        assertEquals([status, body.code], [500, "SUP"]);
-      }));
-    await t.step("with toWireError", () =>
-      withLite(true, async (lite) => {
-        for (const [code, status] of expected) {
-          const { status: got, body } = await answer(lite, code);
-          assertEquals([code, got, body.code, body.message], [code, status, code, "refused"]);
-        }
-        assertEquals((await answer(lite, "EX001")).body, {
-          code: "EX001",
-          message: "refused",
-          details: "because",
-          hint: "do not",
-        });
-      }));
-  });
-});
-
-/** lite prints every failed statement. */
-async function withoutConsole(work: () => Promise<void>): Promise<void> {
+/** lite prints every failed statement; answers how to let it again. */
+function withoutConsole(): () => void {
   // deno-lint-ignore no-console -- taken away from lite, not used
   const print = console.error;
   // deno-lint-ignore no-console -- as above
   console.error = () => {};
-  await work();
   // deno-lint-ignore no-console -- as above
-  console.error = print;
+  return () => void (console.error = print);
 }
