@@ -47,7 +47,7 @@ export const TURNS: Turn[] = [
         bill.overdue.length > 0 ? `overdue since ${day(bill.overdue[0].due_on)}` : day(bill.next_due),
         bill.amount ? money(bill) : "amount not known yet",
       ]);
-      return `${plural(bills.length, "bill")}, ${money(totals.due)} together:\n${table(rows)}`;
+      return `${plural(bills.length, "bill")}, ${money(totals.due)} together:\n${table(rows, 2)}`;
     },
   },
   {
@@ -86,7 +86,7 @@ export const TURNS: Turn[] = [
         `${row.share_percent} %`,
       ]);
       const rest = unconverted.map((part: Envelope) => money(part)).join(", ");
-      return `${money(total)} in ${plural(total.count, "payment")}, mostly:\n${table(lines)}` +
+      return `${money(total)} in ${plural(total.count, "payment")}, mostly:\n${table(lines, 1)}` +
         (rest && `\nNot counted, for want of a rate: ${rest}.`);
     },
   },
@@ -94,13 +94,13 @@ export const TURNS: Turn[] = [
     you: "Come to think of it, Netflix is part of my phone plan. Undo that.",
     tool: "undo_change",
     args: ({ add_bill }) => add_bill?.change_id && { change_id: add_bill.change_id },
-    answer: ({ data: { undone, reversed } }) =>
-      `Undone: ${undone.summary}. ${plural(reversed.length, "record")} put back as before.`,
+    answer: ({ data: { undone } }) => `Taken back: “${undone.summary}”.`,
   },
 ];
 
-/** An error as an assistant would pass it on. */
+/** An error as an assistant would pass it on; the one that a second run meets is told in fewer words. */
 export function explain({ error }: Envelope): string {
+  if (error.code === "already_paid") return "That is down as paid already, so I changed nothing.";
   return [error.message, error.hint].filter(Boolean).join(" ");
 }
 

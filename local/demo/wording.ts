@@ -15,11 +15,10 @@ export function day(date: string): string {
 
 export const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Columns of equal width, the last one aligned right. */
-export function table(rows: string[][]): string {
+/** Lines with columns of equal width; those from `rightFrom` on, counted from 0, are aligned right. */
+export function table(rows: string[][], rightFrom: number): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows.map((row) =>
-    row.map((cell, column) => column === row.length - 1 ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!))
-      .join("   ")
-  ).join("\n");
+  const pad = (cell: string, column: number) =>
+    column < rightFrom ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!);
+  return rows.map((row) => row.map(pad).join("   ")).join("\n");
 }
