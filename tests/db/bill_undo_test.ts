@@ -1,0 +1,89 @@
+/** What was done to bills can be taken back, and the calendar goes on. */
+import { assertEquals } from "@std/assert";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+
+Deno.test("undo_change of bills", async (t) => {
+  const database = await openDatabase();
+  const step = (name: string, work: (books: Books, rent: Json, database: TestDatabase) => Promise<void>) =>
+    t.step(name, async () => {
+      const books = await openBooks(database, { day: "2026-11-20" });
+      const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
+      await work(books, bill, database);
+    });
+  const shown = async (books: Books, id: string): Promise<Json> =>
+    (await books.ok("list_bills", { bill_id: id })).bills[0];
+  try {
+    await step("a payment: the date is open again and next_due goes back", async (books, rent) => {
+      const before = await shown(books, rent.id);
+      await books.ok("mark_bill_paid", { bill_id: rent.id });
+      await books.ok("undo_change");
+      assertEquals(await shown(books, rent.id), { ...before, version: (await shown(books, rent.id)).version });
+      assertEquals((await books.ok("mark_bill_paid", { bill_id: rent.id })).occurrence.due_on, "2026-12-01");
+    });
+
+    await step("a payment months later: the date is overdue, later ones are as they were", async (books, rent) => {
+      const { change_id } = await books.call("mark_bill_paid", { bill_id: rent.id });
+      books.goTo("2026-12-02");
+      await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2027-01-01" });
+      await books.ok("undo_change", { change_id });
+      const bill = await shown(books, rent.id);
+      assertEquals([bill.overdue, bill.next_due], [[{ due_on: "2026-12-01", amount: "1200.00" }], "2027-02-01"]);
+    });
+
+    await step("the payment that ended a bill: it lives again", async (books) => {
+      const { bill } = await books.ok("add_bill", {
+        name: "Deposit",
+        amount: "5",
+        frequency: "once",
+        first_due: "2026-11-25",
+      });
+      await books.ok("mark_bill_paid", { bill_id: bill.id });
+      await books.ok("undo_change");
+      const again = await shown(books, bill.id);
+      assertEquals([again.status, again.next_due], ["active", "2026-11-25"]);
+    });
+
+    await step("a new bill: it is gone, and comes back when that is undone", async (books, rent) => {
+      const { change_id } = await books.call("undo_change");
+      await books.fails("not_found", "list_bills", { bill_id: rent.id });
+      await books.ok("undo_change", { change_id });
+      assertEquals((await shown(books, rent.id)).next_due, "2026-12-01");
+    });
+
+    await step("a bill that was paid since cannot go", async (books, rent) => {
+      const [added] = await database.query<{ id: string }>(
+        "select id from app.change_sets where tool = 'add_bill' and organization_id = $1",
+        [
+          books.organizationId,
+        ],
+      );
+      await books.ok("mark_bill_paid", { bill_id: rent.id });
+      await books.fails("undo_conflict", "undo_change", { change_id: added!.id });
+      assertEquals((await shown(books, rent.id)).next_due, "2027-01-01");
+    });
+
+    await step('an automatic payment: it stays open, and is not what "undo that" means', async (books, rent) => {
+      const { bill } = await books.ok("add_bill", {
+        name: "Netflix",
+        amount: "15",
+        first_due: "2026-12-05",
+        autopay: true,
+      });
+      books.goTo("2026-12-10");
+      await books.ok("mark_bill_paid", { bill_id: bill.id });
+      const [automatic] = await database.query<{ id: string }>(
+        "select id from app.change_sets where tool = 'autopay' and organization_id = $1",
+        [books.organizationId],
+      );
+      assertEquals((await books.ok("undo_change")).undone.summary, "Paid EUR 15.00 for Netflix due 2027-01-05");
+      await books.ok("undo_change", { change_id: automatic!.id });
+      books.goTo("2026-12-20");
+      await books.ok("mark_bill_paid", { bill_id: rent.id });
+      const open = await shown(books, bill.id);
+      assertEquals([open.overdue, open.next_due], [[{ due_on: "2026-12-05", amount: "15.00" }], "2027-01-05"]);
+    });
+  } finally {
+    await database.close();
+  }
+});
