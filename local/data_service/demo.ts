@@ -24,7 +24,7 @@ export async function readDemo(database: SqlDatabase): Promise<Demo | undefined>
     [DEMO_EMAIL, OTHER_EMAIL],
   );
   const plans = await database.query<{ plan: string; provider_plan_id: string }>(
-    "select plan, min(provider_plan_id) as provider_plan_id from billing.billing_plans group by plan",
+    "select plan, min(provider_plan_id) as provider_plan_id from billing.billing_plans group by plan order by plan",
   );
   const idOf = (email: string) => organizations.find((organization) => organization.email === email)?.id;
   const [own, other] = [idOf(DEMO_EMAIL), idOf(OTHER_EMAIL)];

@@ -1,0 +1,60 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { findForm, FormBrowser, formsOf } from "../../local/form_browser.ts";
+import { signIn, startStack } from "../_support/stack.ts";
+
+Deno.test("the demo data", async (t) => {
+  const stack = await startStack();
+  const { demo } = stack;
+  try {
+    await t.step("is named in the line of JSON", () => {
+      assertEquals([demo?.email, demo?.other_email], ["demo@example.com", "other@example.com"]);
+      assertMatch(demo!.organization_id, /^org_/);
+      assertMatch(demo!.other_organization_id, /^org_/);
+      assertEquals(Object.keys(demo!.payment_plans), ["pro", "team"]);
+    });
+
+    await t.step("has a button that signs in without a mail, behind the same press", async () => {
+      const browser = new FormBrowser(stack.site_url);
+      const login = await browser.open("/login?next=%2Faccount");
+      assert("email" in formsOf(login)[0]!.fields, "the first form asks for the e-mail address");
+      const confirm = await browser.submit(
+        login,
+        findForm(login, ({ action }) => action.pathname === "/local/sign-in"),
+      );
+      assertEquals(confirm.url.pathname, "/auth/callback");
+      const account = await browser.submit(confirm, findForm(confirm));
+      assertEquals([account.status, account.url.pathname], [200, "/account"]);
+      assert(account.html.includes(demo!.email));
+    });
+
+    await t.step("lets its people sign in by mail", async () => {
+      for (const email of [demo!.email, demo!.other_email]) {
+        const { page } = await signIn(stack, email, { next: "/account" });
+        assertEquals([page.status, page.url.pathname], [200, "/account"]);
+      }
+    });
+
+    await t.step("is there once after a restart", async () => {
+      await stack.stop({ keep: true });
+      const again = await stack.restart();
+      assertEquals(again.demo, demo);
+      await again.stop();
+    });
+  } finally {
+    await Deno.remove(stack.folder, { recursive: true }).catch(() => {});
+  }
+});
+
+Deno.test("nobody is let in without a mail where there is no demo, or the site is public", async (t) => {
+  for (const args of [["--no-demo"], ["--site-url", "https://expenses.example.com"]]) {
+    await t.step(args.join(" "), async () => {
+      const stack = await startStack({ args });
+      const login = await (await fetch(`${stack.supabase_url}/login`)).text();
+      assert(!login.includes("/local/sign-in"));
+      const response = await fetch(`${stack.supabase_url}/local/sign-in`, { method: "POST", redirect: "manual" });
+      await response.body?.cancel();
+      assertEquals(response.status, 404);
+      await stack.stop();
+    });
+  }
+});
