@@ -4,8 +4,8 @@ import { eachFile, type Rule } from "./rule.ts";
 
 const describe = ({ line, specifier }: Import) => `:${line} imports ${specifier}`;
 
-/** Folders of `shared` that speak to the outside; the others hold rules. */
-const OUTWARD = /^shared\/(db|http|pages|mail)\//;
+/** What in the folders of `shared` speaks to the outside; the rest are rules. */
+const OUTWARD = /^shared\/((db|http|pages|mail)\/|net\/deno_network\.ts$)/;
 /** Files that rules may be built from besides one another. */
 const PLAIN = /^shared\/(errors|clock|urls|config|routes|log|signed_token)\.ts$/;
 const isRule = (path: string) => /^shared\/[^/]+\//.test(path) && !OUTWARD.test(path);

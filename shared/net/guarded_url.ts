@@ -1,0 +1,55 @@
+/**
+ * Which URLs of somebody else's choosing we are willing to fetch: https on its own port, at a host with a public name.
+ * What the name resolves to is judged when it is fetched (guarded_fetch.ts).
+ */
+
+export type UrlRefusal =
+  | "not_a_url"
+  | "not_https"
+  | "has_credentials"
+  | "has_fragment"
+  | "other_port"
+  | "ip_address"
+  | "host_malformed"
+  | "host_not_public"
+  | "host_refused";
+
+export type JudgedUrl = { ok: true; url: URL } | { ok: false; reason: UrlRefusal };
+
+/** Names that only a local network, or this machine, gives a meaning to (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's reserved `.internal`). */
+const LOCAL_DOMAINS = ["internal", "local", "localhost", "localdomain", "arpa", "alt", "onion", "test", "invalid"];
+
+/** Where every project of the platform lives: asking there would be asking ourselves, or a neighbour who trusts us. */
+export const PLATFORM_DOMAINS = ["supabase.co", "supabase.red", "supabase.in", "supabase.net"];
+
+/**
+ * @param options.refusedHosts hosts that may not be asked, each with everything below it: our own, and the platform's.
+ */
+export function judgeUrl(text: string, { refusedHosts }: { refusedHosts: readonly string[] }): JudgedUrl {
+  const refuse = (reason: UrlRefusal): JudgedUrl => ({ ok: false, reason });
+  if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return refuse("not_a_url");
+  const url = new URL(text);
+  if (url.protocol !== "https:") return refuse("not_https");
+  // Read from the text: the parser forgives missing and further slashes, takes a backslash for one, and drops what is empty.
+  const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? [];
+  if (authority === undefined || text.includes("\\")) return refuse("not_a_url");
+  if (authority.includes("@") || url.username || url.password) return refuse("has_credentials");
+  if (text.includes("#")) return refuse("has_fragment");
+  if (url.port !== "") return refuse("other_port");
+
+  // By now every notation of an IPv4 address (decimal, octal, hexadecimal, shortened, escaped) is four decimal numbers.
+  const host = url.hostname;
+  if (host.startsWith("[") || /^\d+(\.\d+){3}$/.test(host)) return refuse("ip_address");
+  if (!isHostName(host)) return refuse("host_malformed");
+  if (!host.includes(".") || isWithin(host, LOCAL_DOMAINS)) return refuse("host_not_public");
+  if (isWithin(host, refusedHosts)) return refuse("host_refused");
+  return { ok: true, url };
+}
+
+/** RFC 1123 §2.1, in lower case as the URL parser leaves it; a final dot would make two names of one. */
+function isHostName(host: string): boolean {
+  return host.length <= 253 && host.split(".").every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
+}
+
+const isWithin = (host: string, domains: readonly string[]) =>
+  domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
