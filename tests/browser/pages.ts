@@ -1,11 +1,11 @@
-/** `deno task test:browser`: every page in Chromium, at three widths and in both themes. Pictures go to `.local/pictures`. */
+/** `deno task test:browser`: every page in Chromium, at three widths and in both themes. Pictures go to `node_modules/.cache/pictures`. */
 import { assertEquals } from "@std/assert";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "./chromium.ts";
 import { faultsOf, focused, startAtTop } from "./look.js";
 import { type State, STATES } from "./states.ts";
 
-const PICTURES = new URL("../../.local/pictures/", import.meta.url).pathname;
+const PICTURES = new URL("../../node_modules/.cache/pictures/", import.meta.url).pathname;
 /** Phone, the narrowest that WCAG 1.4.10 knows (also 1280 at 400 %), desktop, desktop at 200 %. */
 const SIZES = { phone: 390, narrow: 320, desktop: 1280, zoomed: 640 } as const;
 const THEMES = ["light", "dark"] as const;
