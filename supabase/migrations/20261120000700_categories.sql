@@ -19,7 +19,7 @@ insert into app.category_keywords (category, keyword)
     ('Housing', 'rent mortgage furniture ikea plumber cleaning repair'),
     ('Utilities', 'electricity power gas water heating waste'),
     ('Internet and phone', 'internet broadband wifi phone mobile sim telekom vodafone verizon airtel jio'),
-    ('Transport', 'taxi cab uber lyft bolt ola bus metro subway tram train ticket parking toll fuel petrol diesel gasoline car bicycle'),
+    ('Transport', 'taxi cab uber lyft bolt ola bus metro subway tram train parking toll fuel petrol diesel gasoline car bicycle'),
     ('Travel', 'flight airline hotel hostel airbnb booking visa luggage ryanair lufthansa indigo'),
     ('Health', 'doctor dentist pharmacy medicine hospital gym fitness optician therapy'),
     ('Insurance', 'insurance premium'),
@@ -49,7 +49,7 @@ declare
   a constant text := lower(one);
   b constant text := lower(other);
 begin
-  if strpos(a, b) > 0 or strpos(b, a) > 0 then
+  if strpos(' ' || a, ' ' || b) > 0 or strpos(' ' || b, ' ' || a) > 0 then
     return 1;
   end if;
   -- Shared pairs of neighbouring letters, word ends included (Dice's coefficient).
@@ -61,7 +61,7 @@ begin
   );
 end
 $$;
-comment on function app.text_likeness is 'How alike two names are, 0 to 1; 1 when one contains the other.';
+comment on function app.text_likeness is 'How alike two names are, 0 to 1; 1 when a word of one begins with the other.';
 
 create function app.suggest_categories(name text) returns text[]
 language plpgsql stable set search_path = '' as $$

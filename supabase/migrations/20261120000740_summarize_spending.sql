@@ -277,7 +277,7 @@ begin
     ),
     folded as (
       select p.is_rest, f.key_1, f.key_2, min(p.spelling_1) as spelling_1, min(p.spelling_2) as spelling_2,
-        max(p.head_minor) as head_minor, min(p.head) as head,
+        max(p.head_minor) filter (where not p.is_rest) as head_minor, min(p.head) filter (where not p.is_rest) as head,
         sum(p.minor) as minor, sum(p.count) as count, sum(p.upcoming_minor) as upcoming_minor, sum(p.earlier_minor) as earlier_minor
       from placed as p
       cross join lateral (
@@ -290,7 +290,7 @@ begin
       select f.*, sum(f.minor) over () as total_minor, row_number() over (order by
         case when is_time_1 then f.key_1 end, f.is_rest,
         case when not is_time_1 then f.head_minor end desc, case when not is_time_1 then f.head end,
-        case when is_time_2 then f.key_2 end, f.minor desc, f.head
+        case when is_time_2 then f.key_2 end, f.minor desc, f.head, f.key_2
       ) as place
       from folded as f
     ),

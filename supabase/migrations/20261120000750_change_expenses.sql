@@ -168,7 +168,7 @@ declare
 begin
   select x ->> 'id' into stray from jsonb_array_elements(expected) as x where x ->> 'id' <> all (ids);
   if found then
-    perform app.fail('invalid_argument', format('%s is expected but not to be deleted.', stray), 'expected', 'Give expected only for what is in ids.');
+    perform app.fail('invalid_argument', format('Only what is to be deleted can be expected, and %s is not.', stray), 'expected', 'Give expected only for what is in ids.');
   end if;
   select jsonb_agg(jsonb_build_object(
     'id', e.id, 'name', e.name, 'expected', x - 'id',

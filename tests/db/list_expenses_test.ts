@@ -1,0 +1,283 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import { addRate, type Books, type Json } from "../_support/books.ts";
+
+const TODAY = "2026-10-06";
+
+const log = (books: Books, ...items: Json[]) => books.ok("log_expenses", { items, on_duplicate: "allow" });
+const names = async (books: Books, filter: Json) =>
+  (await books.ok("list_expenses", filter)).rows.map(({ name }: Json) => name);
+
+testBooks("list_expenses", { day: TODAY }, {
+  "shows money that left and came back, the latest first, in the order of logging within a day": async (
+    books,
+    database,
+  ) => {
+    await addRate(database, "USD", "2026-10-05", "1.25");
+    const { results } = await log(books, {
+      name: "Lunch",
+      payee: "Cafe",
+      amount: "14.50",
+      tags: ["a"],
+      note: "With Eva",
+    }, {
+      name: "Shoes",
+      amount: "20",
+      currency: "USD",
+      is_refund: true,
+    }, { name: "Old", amount: "1", date: "2026-01-31" });
+    const { bill } = await books.ok("add_bill", {
+      name: "Rent",
+      amount: "1200",
+      first_due: "today",
+      category: "Housing",
+    });
+    const { payment } = await books.ok("mark_bill_paid", { bill_id: bill.id, note: "By transfer" });
+    const result = await books.call("list_expenses");
+    assertEquals(result.data.rows, [
+      {
+        id: payment.id,
+        kind: "bill_payment",
+        date: TODAY,
+        name: "Rent",
+        category: "Housing",
+        note: "By transfer",
+        amount: "1200.00",
+        currency: "EUR",
+        base_amount: "1200.00",
+        bill_id: bill.id,
+        version: 1,
+      },
+      {
+        id: results[1].id,
+        kind: "refund",
+        date: TODAY,
+        name: "Shoes",
+        category: "Shopping",
+        amount: "20.00",
+        currency: "USD",
+        base_amount: "16.00",
+        version: 1,
+      },
+      {
+        id: results[0].id,
+        kind: "one_off",
+        date: TODAY,
+        name: "Lunch",
+        payee: "Cafe",
+        category: "Food",
+        tags: ["a"],
+        note: "With Eva",
+        amount: "14.50",
+        currency: "EUR",
+        base_amount: "14.50",
+        version: 1,
+      },
+      {
+        id: results[2].id,
+        kind: "one_off",
+        date: "2026-01-31",
+        name: "Old",
+        category: "Uncategorized",
+        amount: "1.00",
+        currency: "EUR",
+        base_amount: "1.00",
+        version: 1,
+      },
+    ]);
+    assertEquals([result.total_count, result.totals_by_currency], [4, { EUR: "1215.50", USD: "-20.00" }]);
+    assertEquals(result.next_cursor, undefined);
+  },
+
+  "is empty, not missing, without expenses": async (books) => {
+    const { data, total_count, totals_by_currency } = await books.call("list_expenses");
+    assertEquals({ data, total_count, totals_by_currency }, {
+      data: { rows: [] },
+      total_count: 0,
+      totals_by_currency: {},
+    });
+  },
+
+  "filters by every field": async (books, database) => {
+    await log(
+      books,
+      { name: "Lunch", payee: "Cafe Neu", amount: "14.50", tags: ["Trip", "Work"], date: "2026-10-01" },
+      { name: "Train", amount: "80", tags: ["trip"], date: "2026-10-02", category: "Travel" },
+      { name: "Sushi", amount: "3000", currency: "JPY", date: "2026-10-03", note: "With the cafe people" },
+      { name: "Qwerty", amount: "80", is_refund: true, date: "2026-10-04" },
+    );
+    const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "today" });
+    await books.ok("mark_bill_paid", { bill_id: bill.id, note: "Deposit" });
+    const expected: [Json, string[]][] = [
+      [{ from: "2026-10-02", to: "2026-10-03" }, ["Sushi", "Train"]],
+      [{ from: "today" }, ["Rent"]],
+      [{ to: "2026-10-01" }, ["Lunch"]],
+      [{ query: " CAFE " }, ["Sushi", "Lunch"]],
+      [{ query: "deposit" }, ["Rent"]],
+      [{ query: "100%" }, []],
+      [{ categories: ["food", "TRAVEL"] }, ["Sushi", "Train", "Lunch"]],
+      [{ categories: ["Uncategorized"] }, ["Qwerty"]],
+      [{ tags: ["TRIP"] }, ["Train", "Lunch"]],
+      [{ tags: ["work", "none"] }, ["Lunch"]],
+      [{ payee: "cafe neu" }, ["Lunch"]],
+      [{ min_amount: "80" }, ["Rent", "Qwerty", "Sushi", "Train"]],
+      [{ min_amount: "14.50", max_amount: "80.00" }, ["Qwerty", "Train", "Lunch"]],
+      [{ max_amount: "14.4999" }, []],
+      [{ currency: "JPY" }, ["Sushi"]],
+      [{ kind: "one_off" }, ["Sushi", "Train", "Lunch"]],
+      [{ kind: "bill_payment" }, ["Rent"]],
+      [{ kind: "refund" }, ["Qwerty"]],
+      [{ tags: ["trip"], min_amount: "50", categories: ["Travel"], query: "tra", from: "2026-10-01" }, ["Train"]],
+    ];
+    for (const [filter, rows] of expected) assertEquals(await names(books, filter), rows, JSON.stringify(filter));
+    const { total_count, totals_by_currency } = await books.call("list_expenses", { tags: ["trip"], limit: 1 });
+    assertEquals([total_count, totals_by_currency], [2, { EUR: "94.50" }]);
+    await database.query(
+      "update app.categories set archived_at = now() where organization_id = $1 and name = 'Travel'",
+      [books.organizationId],
+    );
+    assertEquals(await names(books, { categories: ["Travel"] }), ["Train"], "what was spent stays in the books");
+  },
+
+  "refuses filters that make no sense": async (books) => {
+    const cases: [string, string, Json][] = [
+      ["invalid_argument", "to", { from: "2026-10-02", to: "2026-10-01" }],
+      ["date_out_of_range", "from", { from: "2026-02-30" }],
+      ["invalid_argument", "max_amount", { min_amount: "2", max_amount: "1" }],
+      ["currency_unknown", "currency", { currency: "XXX" }],
+      ["category_not_found", "categories", { categories: ["Food", "Fod"] }],
+    ];
+    for (const [code, field, filter] of cases) {
+      assertEquals((await books.fails(code, "list_expenses", filter)).field, field);
+    }
+  },
+
+  "pages through everything once, in every order": async (books) => {
+    const items = Array.from({ length: 23 }, (_, i) => ({
+      name: `N${i}`,
+      amount: String(1 + (i * 7) % 5),
+      date: `2026-09-${String(1 + (i * 3) % 4).padStart(2, "0")}`,
+    }));
+    const { results } = await log(books, ...items);
+    const entry = new Map<string, number>(results.map(({ id }: Json, i: number) => [id, i]));
+    for (const sort of ["date", "amount"]) {
+      for (const order of ["desc", "asc"]) {
+        const pages: Json[] = [];
+        let cursor: string | undefined;
+        do {
+          const page: Json = await books.call("list_expenses", { sort, order, limit: 5, ...(cursor && { cursor }) });
+          assertEquals([page.total_count, page.totals_by_currency], [23, { EUR: "69.00" }]);
+          pages.push(...page.data.rows);
+          cursor = page.next_cursor;
+          assert(!cursor || /^[A-Za-z0-9_-]+$/.test(cursor));
+        } while (cursor);
+        const key = (row: Json) => sort === "date" ? row.date : row.amount;
+        const sorted = pages.toSorted((one, other) =>
+          (order === "asc" ? 1 : -1) *
+          (key(one) < key(other) ? -1 : key(one) > key(other) ? 1 : entry.get(one.id)! - entry.get(other.id)!)
+        );
+        assertEquals(pages.map(({ id }) => id), sorted.map(({ id }) => id));
+        assertEquals(new Set(pages.map(({ id }) => id)).size, 23);
+      }
+    }
+  },
+
+  "keeps its place when rows are added in between": async (books) => {
+    await log(books, ...["A", "B", "C"].map((name) => ({ name, amount: "1" })));
+    const first = await books.call("list_expenses", { limit: 2 });
+    await log(books, { name: "D", amount: "1" });
+    assertEquals(await names(books, { limit: 2, cursor: first.next_cursor }), ["A"]);
+    // The page may be longer, the filter may not be another.
+    assertEquals(await names(books, { limit: 9, cursor: first.next_cursor }), ["A"]);
+  },
+
+  "refuses a cursor that is not its own": async (books) => {
+    await log(books, ...["A", "B", "C"].map((name) => ({ name, amount: "1" })));
+    const { next_cursor: cursor } = await books.call("list_expenses", { limit: 1 });
+    const text = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
+    const forged = btoa(text.replace(TODAY, "2026-10-05")).replaceAll("=", "");
+    const other = await books.join();
+    assertEquals(await names(other, { limit: 1, cursor }), ["B"]);
+    const cases: Json[] = [
+      { cursor: "x" },
+      { cursor: "AAAA" },
+      { cursor: cursor.slice(1) },
+      { cursor: `${cursor}A` },
+      { cursor: forged },
+      { cursor: "€" },
+      { cursor: "" },
+      {
+        cursor,
+        sort: "amount",
+      },
+      { cursor, query: "a" },
+    ];
+    for (const filter of cases) {
+      const error = await books.fails("invalid_argument", "list_expenses", { limit: 1, ...filter });
+      assertEquals(error.field, "cursor");
+    }
+  },
+
+  "sorts amounts of several currencies by what they are worth": async (books, database) => {
+    for (const [quote, rate] of [["JPY", "160"], ["USD", "1.1"]]) await addRate(database, quote!, "2026-10-06", rate!);
+    await log(books, { name: "Yen", amount: "5000", currency: "JPY" }, {
+      name: "Dollars",
+      amount: "40",
+      currency: "USD",
+    }, { name: "Euros", amount: "35" });
+    assertEquals(await names(books, { sort: "amount" }), ["Dollars", "Euros", "Yen"]);
+    assertEquals(await names(books, { sort: "amount", order: "asc" }), ["Yen", "Euros", "Dollars"]);
+  },
+
+  "writes CSV that is safe to open in a spreadsheet": async (books) => {
+    await log(
+      books,
+      {
+        name: '=HYPERLINK("http://x")',
+        payee: "+1",
+        amount: "1",
+        note: "@sum",
+        tags: ["-x", "b,c"],
+        date: "2026-10-01",
+      },
+      { name: "Line", amount: "2.50", note: "two\nlines", date: "2026-10-02" },
+      { name: "＝1+1", amount: "3", is_refund: true, date: "2026-10-03" },
+    );
+    const { csv, rows } = await books.ok("list_expenses", { format: "csv", order: "asc" });
+    assertEquals(rows, undefined);
+    const [header, ...lines] = csv.replaceAll(/exp_\w+/g, "ID").split("\r\n");
+    assertEquals(header, "id,kind,date,name,payee,category,tags,note,amount,currency,base_amount,bill_id");
+    assertEquals(lines, [
+      `ID,one_off,2026-10-01,"'=HYPERLINK(""http://x"")",'+1,Uncategorized,"'-x; b,c",'@sum,1.00,EUR,1.00,`,
+      `ID,one_off,2026-10-02,Line,,Uncategorized,,"two\nlines",2.50,EUR,2.50,`,
+      "ID,refund,2026-10-03,'＝1+1,,Uncategorized,,,3.00,EUR,3.00,",
+      "",
+    ]);
+  },
+
+  "writes at most 500 rows of CSV at a time": async (books) => {
+    for (let i = 0; i < 6; i++) await log(books, ...Array.from({ length: 90 }, () => ({ name: "A", amount: "1" })));
+    const first = await books.call("list_expenses", { format: "csv", limit: 25 });
+    assertEquals([first.data.csv.split("\r\n").length, first.total_count], [502, 540]);
+    const second = await books.call("list_expenses", { format: "csv", cursor: first.next_cursor });
+    assertEquals([second.data.csv.split("\r\n").length, second.next_cursor], [42, undefined]);
+  },
+
+  "writes nothing": async (books, database) => {
+    await log(books, { name: "A", amount: "1" });
+    const dump = () =>
+      database.query(
+        "select (select count(*) from app.change_sets), (select count(*) from app.change_items), (select count(*) from app.payments)",
+      );
+    const before = await dump();
+    for (
+      const [tool, args] of [["list_expenses", { query: "a" }], ["list_expenses", { format: "csv" }], [
+        "summarize_spending",
+        {},
+      ], ["get_context", {}]] as const
+    ) {
+      assertMatch(JSON.stringify(await books.ok(tool, args)), /\w/);
+    }
+    assertEquals(await dump(), before);
+  },
+});
