@@ -1,0 +1,44 @@
+/** `deno task demo` as a newcomer runs it: without a stack, on a new one, and again on the same one. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { startStack } from "../_support/stack.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+async function runDemo(folder: string): Promise<{ code: number; text: string }> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "demo", "--data", folder],
+    cwd: ROOT,
+    env: { NO_COLOR: "1" },
+  }).output();
+  assertEquals(new TextDecoder().decode(stderr), "");
+  return { code, text: new TextDecoder().decode(stdout) };
+}
+
+Deno.test("the demo says what to do when no stack is running", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "no-stack-" });
+  const { code, text } = await runDemo(folder);
+  assertEquals(code, 1);
+  assertMatch(text, /No stack is running .* deno task start/);
+  await Deno.remove(folder);
+});
+
+Deno.test("the demo is a conversation, and another one the second time", async () => {
+  const stack = await startStack();
+  const first = await runDemo(stack.folder);
+  assertEquals(first.code, 0);
+  assertMatch(first.text, /demo@example\.com signs in by mail and presses Allow/);
+  assertMatch(first.text, /You: Log 14\.50 EUR .*\n.*log_expenses .*\nAssistant: Done: Lunch, €14\.50, on /);
+  assertMatch(first.text, /You: What is due this week\?\n.*\nAssistant: \d+ bills, €/);
+  assertMatch(first.text, /You: I have just paid the rent\.\n.*\nAssistant: Noted: Rent, /);
+  assertMatch(first.text, /Assistant: Added: Netflix, €15\.99, every month on the 5th/);
+  assertMatch(first.text, /You: Where did the money go last month\?\n.*\nAssistant: €[\d,.]+ in \d+ payments/);
+  assertMatch(first.text, /Assistant: Taken back: “Added Netflix/);
+
+  const second = await runDemo(stack.folder);
+  assertEquals(second.code, 0);
+  assertMatch(second.text, /That lunch is in the books already/);
+  assertMatch(second.text, /That is down as paid already/);
+  assertMatch(second.text, /Assistant: Taken back: “Added Netflix/);
+  for (const { text } of [first, second]) assertEquals(/undefined|went wrong/.test(text), false, text);
+  await stack.stop();
+});
