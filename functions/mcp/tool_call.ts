@@ -33,9 +33,12 @@ export function createToolCall(
         verdict = await store.callTool({ tokenHash, tool: name, arguments: parsed.value });
       } catch (thrown) {
         failure = toAppError(thrown);
-        log.error("tool_failure", { request_id: requestId, tool: name, error: describeError(thrown) });
+        if (failure.code === "internal") {
+          log.error("tool_failure", { request_id: requestId, tool: name, error: describeError(thrown) });
+        }
         return internalFailure(requestId);
       }
+      // Never sent: the verdict takes its place.
       if (verdict.outcome !== "ok") return internalFailure(requestId);
       const { result } = verdict;
       log.info("tool_call", {
