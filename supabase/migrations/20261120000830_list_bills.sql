@@ -96,7 +96,7 @@ $$;
 comment on function app.require_bill is 'The bill of this id in the organization; ends the tool with not_found when there is none.';
 
 create function app.list_bills(context app.context, arguments jsonb) returns jsonb
-language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
   bill constant app.expenses := case when arguments ? 'bill_id' then app.require_bill(context, arguments ->> 'bill_id') end;
   wanted_ids constant text[] := case when bill.id is not null then array[bill.id] end;
@@ -106,7 +106,8 @@ declare
   wanted_state constant text := filter ->> 'state';
   query constant text := lower(app.clean_text(filter ->> 'query'));
   wanted_category constant text := app.clean_text(filter ->> 'category');
-  wanted_category_id constant text := app.find_category(context, wanted_category, 'category');
+  -- Archived ones included: what is in them goes on.
+  wanted_category_id constant text := (select c.id from app.categories as c where c.organization_id = context.organization_id and lower(c.name) = lower(wanted_category));
   due_within constant date := context.today + (filter ->> 'due_within_days')::int;
   until constant date := coalesce(due_within, date_trunc('month', context.today) + interval '1 month' - interval '1 day');
   into_currency constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
@@ -121,6 +122,9 @@ declare
   data jsonb;
   warnings jsonb := '[]';
 begin
+  if wanted_category_id is null and lower(wanted_category) <> 'uncategorized' then
+    perform app.fail_without_category(wanted_category, 'category');
+  end if;
   with open_now as materialized (
     select * from app.open_occurrences(context, wanted_ids)
   ), facts as (

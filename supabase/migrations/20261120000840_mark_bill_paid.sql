@@ -11,7 +11,7 @@ begin
     return app.require_bill(context, arguments ->> 'bill_id');
   end if;
   if wanted is null then
-    perform app.fail('invalid_argument', 'It is not said which bill was paid.', 'bill_id', 'Give bill_id or bill_name.');
+    perform app.fail('invalid_argument', 'It is not clear which bill was paid.', 'bill_id', 'Give bill_id or bill_name.');
   end if;
   -- The best kind of match decides: an active bill before one that is over, the exact name before a part of it, names before payees.
   select array_agg(m.bill order by m.entry) into candidates
@@ -136,7 +136,7 @@ begin
   if paid.status = 'paid' or latest.amount_minor = next_open_occurrence.amount_minor then
     perform app.fail_already_paid(
       bill, latest, paid.due_on,
-      format('%s %s of %s for %s is recorded already.', latest.currency, app.format_amount(latest.amount_minor, latest.currency), bill.name, paid.due_on),
+      format('%s %s for %s due %s is recorded already.', latest.currency, app.format_amount(latest.amount_minor, latest.currency), bill.name, paid.due_on),
       case when occurrence.id is null then 'Nothing else of it is open.'
         else format('If this is another payment, call again with due_on "%s".', occurrence.due_on) end
     );
@@ -166,7 +166,7 @@ declare
 begin
   if charged_minor is null then
     perform app.fail(
-      'invalid_argument', format('It is not known yet how much %s is on %s.', bill.name, occurrence.due_on), 'amount', 'Ask for the amount and give it.'
+      'invalid_argument', format('The amount of %s for %s is not known yet.', bill.name, occurrence.due_on), 'amount', 'Ask for the amount and give it.'
     );
   elsif is_exact and charged_minor > remaining then
     perform app.fail(

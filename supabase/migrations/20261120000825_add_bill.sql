@@ -1,134 +1,4 @@
--- add_bill: a bill that comes again, or once on a day to come; and how every tool shows a bill.
-
--- How a bill is shown
-
-create function app.default_lead_days(context app.context) returns int
-language plpgsql stable set search_path = '' as $$
-begin
-  return (select p.default_lead_days from identity.profiles as p where p.user_id = context.owner_id);
-end
-$$;
-comment on function app.default_lead_days is 'Days before the due date on which the owner wants to hear of a bill that says nothing else.';
-
-create function app.times_a_month(bill app.expenses) returns numeric
-language sql immutable
-  -- A year has 365.2425 days (Gregorian mean), a month a twelfth of it.
-  return case (bill).frequency
-    when 'daily' then 365.2425 / 12 / (bill).every
-    when 'weekly' then 365.2425 / 84 / (bill).every
-    when 'monthly' then coalesce(cardinality((bill).month_days), 1)::numeric / (bill).every
-    when 'yearly' then 1.0 / 12 / (bill).every
-  end;
-comment on function app.times_a_month is 'How often a bill comes in a month on average; null for a one-time bill.';
-
-create function app.bill_state(status text, earliest_due date, next_due date, is_amount_known boolean, today date, lead_days int, is_settled boolean)
-returns text
-language sql immutable
-  return case
-    when status = 'ended' then 'paid'
-    when status <> 'active' then null
-    when earliest_due < today then 'overdue'
-    when next_due <= today + lead_days and is_amount_known then 'due'
-    when next_due <= today + lead_days then 'amount_missing'
-    when next_due is null or is_settled then 'paid'
-    when is_amount_known then 'upcoming'
-    else 'amount_missing'
-  end;
-comment on function app.bill_state is
-  'overdue: an open date has passed. due: the next one is today or within the lead days. paid: all that was due this calendar month is settled, and some of it by paying; or nothing is left to pay. upcoming: everything else. amount_missing instead of due or upcoming while the amount of the next date is not known. Null for a paused or cancelled bill, of which nothing is expected.';
-
-create function app.this_month(bill app.expenses, earliest_due date, today date) returns table (is_settled boolean)
-language sql stable rows 1
-begin atomic
-  select earliest_due >= date_trunc('month', today) + interval '1 month' and (
-    exists (
-      select from app.expense_occurrences as o
-      -- The weekend rule moves a date by two days at most; the bounds on the scheduled date are there for the index.
-      where o.expense_id = (bill).id and o.status = 'paid'
-        and o.scheduled_on >= date_trunc('month', today) - interval '2 days' and o.scheduled_on < date_trunc('month', today) + interval '1 month 2 days'
-        and o.due_on >= date_trunc('month', today) and o.due_on < date_trunc('month', today) + interval '1 month'
-    )
-    or (bill).autopay and (bill).next_due < today and exists (
-      select from app.scheduled_dates(bill, app.due_index(bill, today) - 1, app.due_index(bill, today) - 1) as s
-      where s.due_on >= date_trunc('month', today) and app.is_paid_by_autopay(bill, s.due_on, today)
-    )
-  );
-end;
-comment on function app.this_month is
-  'Whether nothing of a bill is open until the end of the calendar month and something of it was paid, automatic payments not yet recorded included.';
-
-create function app.describe_bills(context app.context, bill_ids text[]) returns jsonb
-language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
-declare
-  default_lead_days constant int := app.default_lead_days(context);
-  -- A daily bill that nobody paid for a year is told by its number.
-  max_overdue_shown constant int := 24;
-begin
-  return (
-    with open_now as materialized (
-      select * from app.open_occurrences(context, bill_ids)
-    ), overdue as (
-      select o.expense_id, min(o.due_on) as earliest_due, count(*) as dates_count,
-        jsonb_agg(jsonb_build_object('due_on', o.due_on, 'amount', app.format_minor(o.remaining_minor, c.exponent)) order by o.position)
-          filter (where o.position <= max_overdue_shown) as dates
-      from (select *, row_number() over (partition by o.expense_id order by o.due_on, o.scheduled_on) as position from open_now as o) as o
-      join app.currencies as c on c.code = o.currency
-      where o.due_on < context.today
-      group by o.expense_id
-    ), upcoming as (
-      select distinct on (o.expense_id) o.*
-      from open_now as o
-      where o.due_on >= context.today
-      order by o.expense_id, o.due_on, o.scheduled_on
-    )
-    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'id', b.id,
-      'name', b.name,
-      'payee', b.payee,
-      'category', coalesce(category.name, 'Uncategorized'),
-      'tags', case when b.tags <> '{}' then to_jsonb(b.tags) end,
-      'note', b.note,
-      'amount', app.format_minor(coalesce(u.expected_minor, app.rule_amount(b)), c.exponent),
-      'remaining', app.format_minor(nullif(u.remaining_minor, u.expected_minor), c.exponent),
-      'usual_amount', case when b.amount_mode = 'variable' then app.format_minor(usual.minor, c.exponent) end,
-      'currency', b.currency,
-      'amount_mode', b.amount_mode,
-      'schedule_text', app.schedule_text(b),
-      'next_due', u.due_on,
-      'days_until', u.due_on - context.today,
-      'state', app.bill_state(
-        b.status, coalesce(overdue.earliest_due, u.due_on), u.due_on, u.expected_minor is not null, context.today, lead.days,
-        this_month.is_settled
-      ),
-      'overdue', coalesce(overdue.dates, '[]'),
-      'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
-      'status', b.status,
-      'autopay', b.autopay,
-      'reminder', jsonb_build_object('enabled', b.reminder_enabled, 'days_before', lead.days),
-      'monthly_equivalent', case when b.status = 'active' then app.format_minor(usual.minor * app.times_a_month(b), c.exponent) end,
-      'trial_ends_on', b.trial_ends_on,
-      'renews_on', b.renews_on,
-      'cancel_by', b.renews_on - b.notice_days,
-      'my_share_percent', case when b.share_bp < 10000 then trim_scale(b.share_bp / 100.0) end,
-      'provider', case when link.id is not null then jsonb_build_object('name', link.provider_key, 'status', link.status) end,
-      'version', b.version
-    )) order by ids.position), '[]')
-    from unnest(bill_ids) with ordinality as ids (id, position)
-    join app.expenses as b on b.id = ids.id
-    join app.currencies as c on c.code = b.currency
-    cross join lateral (select coalesce(b.remind_days_before, default_lead_days) as days) as lead
-    left join app.categories as category on category.id = b.category_id
-    left join app.provider_links as link on link.expense_id = b.id and link.status <> 'revoked'
-    left join overdue on overdue.expense_id = b.id
-    left join upcoming as u on u.expense_id = b.id
-    cross join lateral app.this_month(b, coalesce(overdue.earliest_due, u.due_on), context.today) as this_month
-    cross join lateral app.usual_amount(b) as usual
-  );
-end
-$$;
-comment on function app.describe_bills is 'Bills in this order as every tool shows them, as of now; amounts of overdue dates are what remains to be paid.';
-
--- add_bill
+-- add_bill: a bill that comes again, or once on a day to come.
 
 create function app.parse_bill_schedule(context app.context, arguments jsonb, bill app.expenses) returns app.expenses
 language plpgsql stable set search_path = '' as $$
@@ -151,7 +21,7 @@ begin
   end if;
   if first_due is null and bill.month_days is null then
     perform app.fail(
-      'invalid_argument', format('It is not said when %s is due first.', bill.name), 'first_due',
+      'invalid_argument', format('The first due date of %s is missing.', bill.name), 'first_due',
       'Ask for the day. Give first_due, or month_days for a monthly bill, e.g. [5].'
     );
   end if;
@@ -202,7 +72,7 @@ begin
   bill.amount_minor := app.parse_amount(arguments ->> 'amount', bill.currency, 'amount');
   if bill.amount_minor is null and bill.amount_mode <> 'variable' then
     perform app.fail(
-      'invalid_argument', format('It is not said how much %s is.', bill.name), 'amount',
+      'invalid_argument', format('The amount of %s is missing.', bill.name), 'amount',
       'Ask for the amount. If it differs each time, give amount_mode "variable".'
     );
   end if;
@@ -310,8 +180,6 @@ $$;
 comment on function app.add_bill is 'Tool add_bill: data {status, bill, next_dates, first_reminder_on?}.';
 
 revoke all on function
-  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.describe_bills,
   app.parse_bill_schedule, app.parse_bill, app.find_same_bill, app.add_bill from public, anon;
 grant execute on function
-  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.describe_bills,
   app.parse_bill_schedule, app.parse_bill, app.find_same_bill, app.add_bill to authenticated, service_role;
