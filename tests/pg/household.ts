@@ -56,9 +56,12 @@ export async function createHousehold(database: TestDatabase): Promise<Household
   };
 }
 
-/** Redeems a new code and answers the hash of the access token. */
-export async function signIn(database: TestDatabase, household: Household): Promise<string> {
-  const accessTokenHash = newHash();
+/** Redeems a new code; answers the hash of the access token. */
+export async function signIn(
+  database: TestDatabase,
+  household: Household,
+  accessTokenHash = newHash(),
+): Promise<string> {
   await database.asService("redeem_authorization_code", {
     ...household.newCode(),
     access_token_hash: accessTokenHash,

@@ -5,7 +5,7 @@
 import { startCluster, type Template } from "../_support/cluster.ts";
 
 const DATABASE = ["tests/_support/", "tests/db/", "tests/functions/"];
-const RUNNING = ["tests/e2e/", "tests/local/", "tests/pg/races.ts", "tests/pg/modes.ts"];
+const RUNNING = ["tests/e2e/", "tests/local/", "tests/pg/races.ts", "tests/pg/modes.ts", "tests/pg/same_answers.ts"];
 
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 
