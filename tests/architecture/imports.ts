@@ -114,6 +114,7 @@ export const importRules: Rule[] = [
       const used = new Set(project.files.flatMap(({ imports, text }) => [
         ...imports.map(({ specifier }) => specifier),
         ...[...text.matchAll(/@jsxImportSource (\S+)/g)].map(([, source]) => `${source}/jsx-runtime`),
+        ...[...text.matchAll(/^\/\/ @ts-types="([^"]+)"$/gm)].map(([, source]) => source!),
       ]));
       return [
         ...names.filter((name) => !/^npm:(@[\w-]+\/)?[\w.-]+@\d+\.\d+\.\d+(-[\w.]+)?(\/[\w./-]+)?$/.test(listed[name]!))
