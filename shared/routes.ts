@@ -72,14 +72,18 @@ export const ROUTES: readonly Route[] = [
 
 /** The route of a public path, or undefined when nothing of ours is there. */
 export function findRoute(pathname: string): Route | undefined {
+  const wanted = withoutTrailingSlash(pathname);
   return ROUTES.find(({ path }) =>
-    path === pathname || (path.length > 1 && path.endsWith("/") && pathname.startsWith(path))
+    path === wanted || (path.length > 1 && path.endsWith("/") && wanted.startsWith(path))
   );
 }
 
+// People and clients add a slash to the address they were given; it is the same address.
+const withoutTrailingSlash = (path: string) => path.replace(/(?<=[^/])\/$/, "");
+
 /** The path below `/functions/v1` that the front door asks for a route. */
 export function functionPath(route: Route, pathname: string): string {
-  return `/${route.slug}${route.target ?? pathname}`;
+  return `/${route.slug}${route.target ?? withoutTrailingSlash(pathname)}`;
 }
 
 /** What a call of the bare function address (`/functions/v1/<slug>`) means. `mcp` keeps `/`: its own address is a resource of its own. */
@@ -103,7 +107,7 @@ export function localPath(slug: Slug, url: string): string {
   const { pathname } = new URL(url);
   const own = pathname.replace(/^\/functions\/v1(?=\/)/, "");
   if (own === `/${slug}`) return ROOT[slug];
-  const path = own.startsWith(`/${slug}/`) ? own.slice(slug.length + 1) : own;
+  const path = withoutTrailingSlash(own.startsWith(`/${slug}/`) ? own.slice(slug.length + 1) : own);
   const base = BASE[slug];
   const isOwnPath = findRoute(path)?.slug === slug;
   return base && !isOwnPath && findRoute(base + path)?.slug === slug ? base + path : path;

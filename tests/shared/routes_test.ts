@@ -1,0 +1,47 @@
+import { assertEquals } from "@std/assert";
+import { findRoute, functionPath, localPath, ROUTES, type Slug } from "../../shared/routes.ts";
+
+const seenBy = (slug: Slug, path: string) => localPath(slug, `http://edge-runtime.example${path}`);
+
+Deno.test("findRoute() knows every path of the table, with and without a slash at the end", () => {
+  for (const route of ROUTES) {
+    const isFolder = route.path.length > 1 && route.path.endsWith("/");
+    assertEquals(findRoute(isFolder ? `${route.path}page` : route.path), route);
+    assertEquals(findRoute(route.path.replace(/\/?$/, "/"))?.slug, route.slug);
+  }
+});
+
+Deno.test("findRoute() finds nothing beside the table", () => {
+  for (
+    const path of ["/api", "/api/mcp/x", "/accounting", "/api/oauth/authorize/x", "/.well-known", "//", "/login//"]
+  ) {
+    assertEquals(findRoute(path), undefined, path);
+  }
+});
+
+Deno.test("localPath() gives back the public path that the front door asked for", () => {
+  for (const route of ROUTES) {
+    const path = route.target ?? route.path;
+    assertEquals(
+      seenBy(route.slug, `/functions/v1${functionPath(route, route.path)}`),
+      seenBy(route.slug, path),
+      route.path,
+    );
+  }
+});
+
+Deno.test("localPath() reads a function's own addresses, with the platform's prefix and without", () => {
+  const cases: [Slug, string, string][] = [
+    ["mcp", "/mcp", "/"],
+    ["mcp", "/functions/v1/mcp/", "/"],
+    ["mcp", "/mcp/api/mcp/", "/api/mcp"],
+    ["mcp", "/functions/v1/mcp/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource"],
+    ["oauth", "/functions/v1/oauth/token", "/api/oauth/token"],
+    ["oauth", "/oauth/api/oauth/token", "/api/oauth/token"],
+    ["oauth", "/api/oauth/token", "/api/oauth/token"],
+    ["auth-callback", "/functions/v1/auth-callback", "/auth/callback"],
+    ["auth-callback", "/auth-callback/account/", "/account"],
+    ["cron-reminders", "/cron-reminders", "/api/cron/reminders"],
+  ];
+  for (const [slug, path, expected] of cases) assertEquals(seenBy(slug, path), expected, path);
+});
