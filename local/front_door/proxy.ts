@@ -30,7 +30,8 @@ export async function forward(
   headers.delete("host");
   headers.set("x-forwarded-host", url.host);
   headers.set("x-forwarded-proto", url.protocol.slice(0, -1));
-  // Replaced, not appended to: what came before is the caller's to forge.
+  // Replaced, not appended to: what came before is the caller's to forge. Where it counts, the platform's edge writes the other one anew.
+  headers.delete("cf-connecting-ip");
   if (client) headers.set("x-forwarded-for", client.address);
   const { method, body } = request;
   const response = await fetch(new Request(target, { method, headers, body, redirect: "manual" }));

@@ -37,6 +37,7 @@ server {
     proxy_ssl_server_name on;
     proxy_set_header Host ${new URL(functionsUrl).host};
     proxy_set_header X-Forwarded-For $remote_addr;
+    proxy_set_header CF-Connecting-IP "";
     proxy_set_header X-Forwarded-Host $host;
     proxy_set_header X-Forwarded-Proto $scheme;
     proxy_redirect off;
@@ -74,12 +75,14 @@ function caddyConfig({ host, functionsUrl }: Place): string {
 (answer) {
     reverse_proxy ${origin} {
         header_up Host {upstream_hostport}
+        header_up -CF-Connecting-IP
         flush_interval -1
     }
 }
 (page) {
     reverse_proxy ${origin} {
         header_up Host {upstream_hostport}
+        header_up -CF-Connecting-IP
         @page header ${PAGE_POLICY_HEADER} *
         handle_response @page {
             header {

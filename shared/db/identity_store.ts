@@ -1,5 +1,6 @@
 /** What the identity pages ask of the database: one call a page view or change. */
 import type { Database } from "./client.ts";
+import type { Limited, Quota } from "./quota.ts";
 
 export interface Onboarding {
   country: string;
@@ -75,7 +76,6 @@ export interface Reminders {
 }
 
 type Invalid = { outcome: "invalid"; field: "timezone" | "base_currency" };
-type Quota = { hash: string; atMost: number };
 type Person = { userId: string; at: Date };
 
 export type IdentityStore = ReturnType<typeof createIdentityStore>;
@@ -83,15 +83,16 @@ export type IdentityStore = ReturnType<typeof createIdentityStore>;
 /** Every method throws what `Database.call` throws. */
 export function createIdentityStore(database: Database) {
   return {
-    /** Counts one attempt of the last hour; what is refused is not counted. Hashes are keyed; `ip` is null when unknown. */
-    claimAttempt: ({ address, ip, at }: { address: Quota & { secondsApart: number }; ip: Quota | null; at: Date }) =>
-      database.call<{ outcome: "allowed" } | { outcome: "limited"; retry_after: number }>("claim_attempt", {
-        address_hash: address.hash,
-        at_most_per_address: address.atMost,
-        seconds_apart: address.secondsApart,
-        ip_hash: ip?.hash ?? null,
-        at_most_per_ip: ip?.atMost ?? null,
-        at,
+    /** Counts one attempt of the last hour at an address, by its keyed hash, after drawing on the caller's quotas; what is refused is not counted. */
+    claimAttempt: (
+      attempt: { addressHash: string; atMost: number; secondsApart: number; quotas: readonly Quota[]; at: Date },
+    ) =>
+      database.call<{ outcome: "allowed" } | Limited>("claim_attempt", {
+        address_hash: attempt.addressHash,
+        at_most: attempt.atMost,
+        seconds_apart: attempt.secondsApart,
+        quotas: attempt.quotas,
+        at: attempt.at,
       }),
 
     readOnboarding: (userId: string) =>

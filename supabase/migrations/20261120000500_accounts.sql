@@ -12,58 +12,6 @@ comment on function identity.record_event is 'Adds one line to the audit trail.'
 revoke all on function identity.record_event from public, anon;
 grant execute on function identity.record_event to service_role;
 
--- Attempts: sign-in mails, typed codes, confirmation mails
-
-create table identity.attempts (
-  key_hash text primary key,
-  attempted_at timestamptz[] not null
-);
-comment on table identity.attempts is 'When something that is limited by the hour was last tried, by keyed hash of an address or an IP. A row is worthless an hour after its last attempt.';
-alter table identity.attempts enable row level security;
-grant select, insert, update, delete on identity.attempts to service_role;
-
-create function identity.claim_attempt(key_hash text, at_most integer, apart interval, at timestamptz) returns integer
-language plpgsql set search_path = '' as $$
-declare
-  since timestamptz := claim_attempt.at - interval '1 hour';
-  earlier timestamptz[];
-begin
-  -- One conditional statement: the row it locks is the queue of everybody who asks at once.
-  insert into identity.attempts as a (key_hash, attempted_at) values (claim_attempt.key_hash, array[claim_attempt.at])
-  on conflict on constraint attempts_pkey do update
-    set attempted_at = array(select t from unnest(a.attempted_at) as t where t > since) || claim_attempt.at
-    where (select count(*) from unnest(a.attempted_at) as t where t > since) < claim_attempt.at_most
-      and not exists (select from unnest(a.attempted_at) as t where t > claim_attempt.at - claim_attempt.apart);
-  if found then
-    return 0;
-  end if;
-  select array_agg(t order by t desc) into earlier
-  from identity.attempts as a, unnest(a.attempted_at) as t
-  where a.key_hash = claim_attempt.key_hash and t > since;
-  -- Room comes when the oldest of the last `at_most` is an hour old, and not before the pause is over.
-  return ceil(extract(epoch from greatest(earlier[1] + claim_attempt.apart, earlier[claim_attempt.at_most] + interval '1 hour') - claim_attempt.at));
-end
-$$;
-comment on function identity.claim_attempt is 'Counts one attempt within the last hour: 0 when there is room, else the seconds until there is; what is refused is not counted.';
-revoke all on function identity.claim_attempt from public, anon;
-grant execute on function identity.claim_attempt to service_role;
-
-create function public.claim_attempt(
-  address_hash text, at_most_per_address integer, seconds_apart integer, ip_hash text, at_most_per_ip integer, at timestamptz
-) returns jsonb
-language plpgsql set search_path = '' as $$
-declare
-  -- The IP first: who is stopped there must not use up what is left to somebody else's address.
-  wait integer := case when ip_hash is null then 0 else identity.claim_attempt(ip_hash, at_most_per_ip, interval '0', claim_attempt.at) end;
-begin
-  if wait = 0 then
-    wait := identity.claim_attempt(address_hash, at_most_per_address, make_interval(secs => seconds_apart), claim_attempt.at);
-  end if;
-  return case when wait = 0 then '{"outcome":"allowed"}'::jsonb else jsonb_build_object('outcome', 'limited', 'retry_after', wait) end;
-end
-$$;
-comment on function public.claim_attempt is 'Whether an address, and the IP it is asked from, may try once more: {"outcome":"allowed"} or {"outcome":"limited","retry_after":seconds}.';
-
 -- Onboarding
 
 create function public.read_onboarding(user_id uuid) returns jsonb
@@ -246,10 +194,10 @@ $$;
 comment on function public.confirm_reminder_email is 'Confirms the reminder address while it is still the one that was asked for: {"outcome":"confirmed"} or {"outcome":"stale"}.';
 
 revoke all on function
-  public.claim_attempt, public.read_onboarding, public.complete_onboarding, public.read_account,
+  public.read_onboarding, public.complete_onboarding, public.read_account,
   public.rename_organization, public.update_reminders, public.confirm_reminder_email
   from public, anon, authenticated;
 grant execute on function
-  public.claim_attempt, public.read_onboarding, public.complete_onboarding, public.read_account,
+  public.read_onboarding, public.complete_onboarding, public.read_account,
   public.rename_organization, public.update_reminders, public.confirm_reminder_email
   to service_role;

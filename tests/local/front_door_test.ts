@@ -164,8 +164,10 @@ async function behind(open: (functionsUrl: string) => Promise<Door>, t: Deno.Tes
     });
 
     await t.step("says who called, whatever the caller claims", async () => {
-      const { headers } = await (await ask("/api/health", { headers: { "x-forwarded-for": "6.6.6.6" } })).json();
-      assertEquals(headers["x-forwarded-for"], "127.0.0.1");
+      const { headers } =
+        await (await ask("/api/health", { headers: { "x-forwarded-for": "6.6.6.6", "cf-connecting-ip": "6.6.6.6" } }))
+          .json();
+      assertEquals([headers["x-forwarded-for"], headers["cf-connecting-ip"]], ["127.0.0.1", undefined]);
     });
 
     await t.step("streams", async () => {

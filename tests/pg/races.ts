@@ -127,10 +127,9 @@ Deno.test("a person is onboarded once", async () => {
 Deno.test("attempts are counted one by one", async () => {
   const attempt = {
     address_hash: newHash(),
-    at_most_per_address: 3,
+    at_most: 3,
     seconds_apart: 0,
-    ip_hash: newHash(),
-    at_most_per_ip: 100,
+    quotas: [{ key: newHash(), at_most: 100, seconds: 3600 }],
     at: AT,
   };
   const answers = await together(() => database.asService<{ outcome: string }>("claim_attempt", attempt));

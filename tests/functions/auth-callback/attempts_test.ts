@@ -42,6 +42,17 @@ Deno.test("an IP asks for twenty mails an hour, and what it is refused counts ag
   assertEquals((await ask(30, "victim@example.com", "192.0.2.2")).status, 303);
 });
 
+Deno.test("an invented forwarded address evades no limit for long, and uses up nobody else's", async () => {
+  const { pages } = await fresh({ login_mail_ip: 2, login_mail_address: 1_000_000 });
+  const ask = async (forwarded: string, n: number) =>
+    (await pages.browser().post("/login", { email: `p${n}@example.com` }, { "x-forwarded-for": forwarded })).status;
+  const forged = [];
+  for (let n = 0; n < 41; n++) forged.push(await ask(`192.0.2.${n}, 203.0.113.9`, n));
+  assertEquals(forged, [...Array(40).fill(303), 429]);
+  assertEquals(await ask("192.0.2.1", 50), 303);
+  assertEquals(await ask("192.0.2.1, 203.0.113.10", 51), 303);
+});
+
 Deno.test("limits hold when everybody asks at once", async () => {
   const { ask } = await fresh();
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(0, "mira@example.com")));
@@ -65,6 +76,8 @@ Deno.test("ten codes may be tried an hour", async () => {
 Deno.test("addresses and IPs are counted under keyed hashes only", async () => {
   const { ask } = await fresh();
   await ask(0, "mira@example.com", "192.0.2.1");
-  const rows = await database.query<{ key_hash: string }>("select key_hash from identity.attempts");
-  assertEquals(rows.map(({ key_hash }) => /^[\w-]{43}$/.test(key_hash)), [true, true]);
+  const rows = await database.query<{ key: string }>(
+    "select key_hash as key from identity.attempts union all select key from oauth.rate_buckets",
+  );
+  assertEquals(rows.map(({ key }) => /^(login_mail_ip:)?[\w-]{43}$/.test(key)), [true, true, true]);
 });

@@ -1,0 +1,104 @@
+/**
+ * How often something may be done: the limits that SQL functions draw from within the call that they protect
+ * (migration rate_limits). Counted by keyed hash, so that nobody's address is kept.
+ */
+import type { Config } from "../config.ts";
+import type { Quota } from "../db/quota.ts";
+import { AppError } from "../errors.ts";
+import { keyedHash } from "../signed_token.ts";
+import type { AppContext } from "./app.ts";
+import { readCaller } from "./caller.ts";
+
+interface Limit {
+  atMost: number;
+  seconds: number;
+}
+
+/**
+ * Each number can be changed by its name in `RATE_LIMITS`. What counts for whom: service of one caller must not hang on another's failures, so
+ * what is limited by caller at the token endpoint and the connector is what failed (hosted clients reach us from a handful of addresses), and
+ * what succeeds is limited by grant.
+ */
+const LIMITS = {
+  /** Registrations: real clients make one or two a connection. In all, per day: what a flood from everywhere may leave behind. */
+  register: { atMost: 10, seconds: 60 },
+  register_all: { atMost: 10_000, seconds: 86_400 },
+  /** Authorization pages: each asks the identity provider and the database. */
+  authorize: { atMost: 120, seconds: 60 },
+  /** Refused codes and refresh tokens by caller; rotations and refusals of a known token by grant. */
+  token: { atMost: 150, seconds: 300 },
+  /** Access tokens that we never issued. */
+  failed_bearer: { atMost: 30, seconds: 60 },
+  /** Requests of the connector, by grant: a new access token is no new bucket. */
+  connector_read: { atMost: 300, seconds: 60 },
+  connector_write: { atMost: 60, seconds: 60 },
+  /** Sign-in mails an hour: by address, against flooding a mailbox; by caller, against trying many addresses. */
+  login_mail_address: { atMost: 5, seconds: 3600 },
+  login_mail_ip: { atMost: 20, seconds: 3600 },
+  /** Typed codes an hour: a code has a million values and lives for one. */
+  login_code_address: { atMost: 10, seconds: 3600 },
+  login_code_ip: { atMost: 60, seconds: 3600 },
+  /** Mails to a reminder address that its owner has not confirmed. */
+  reminder_mail_address: { atMost: 5, seconds: 3600 },
+  reminder_mail_ip: { atMost: 20, seconds: 3600 },
+  /** Metadata documents that are fetched: by who makes us, by whom we ask, and in all. */
+  client_document_ip: { atMost: 10, seconds: 60 },
+  client_document_origin: { atMost: 30, seconds: 60 },
+  client_document_all: { atMost: 120, seconds: 60 },
+} satisfies Record<string, Limit>;
+
+export type LimitName = keyof typeof LIMITS;
+export type LimitConfig = Pick<Config, "rateLimits" | "codeSecrets">;
+
+/**
+ * The draws for one request, in the order given; none where limits are off.
+ * @param subjects whom each limit is for; an undefined one, an address that is not known, is not limited.
+ */
+export async function quotasFor(
+  config: LimitConfig,
+  subjects: readonly (readonly [LimitName, string | undefined])[],
+): Promise<Quota[]> {
+  if (config.rateLimits === "off") return [];
+  const quotas = subjects.map(async ([name, subject]) =>
+    subject === undefined ? [] : [{ key: await keyOf(config, name, subject), ...limitOf(config, name)! }]
+  );
+  return (await Promise.all(quotas)).flat();
+}
+
+/** How many callers a front door may stand for at once, as far as limits go. */
+const CROWD = 20;
+
+/** The draws of whoever makes this request: their own, then, behind a hop that forwards for many, those of all of these together. */
+export async function callerQuotas(config: LimitConfig, name: LimitName, c: AppContext): Promise<Quota[]> {
+  const limit = limitOf(config, name);
+  const caller = limit && readCaller(c.req.raw.headers);
+  if (!caller) return [];
+  const own = { key: await keyOf(config, name, caller.name), ...limit };
+  if (!caller.crowd) return [own];
+  return [own, {
+    key: await keyOf(config, name, `everybody by ${caller.crowd}`),
+    at_most: limit.at_most * CROWD,
+    seconds: limit.seconds,
+  }];
+}
+
+/** What a limit allows, for SQL that knows by itself whom to count; undefined where limits are off. */
+export function limitOf({ rateLimits }: Pick<Config, "rateLimits">, name: LimitName): Omit<Quota, "key"> | undefined {
+  if (rateLimits === "off") return undefined;
+  const override = typeof rateLimits === "object" ? rateLimits[name] : undefined;
+  return { at_most: override ?? LIMITS[name].atMost, seconds: LIMITS[name].seconds };
+}
+
+/** Whether `RATE_LIMITS` names this limit. */
+export const isOverridden = ({ rateLimits }: Pick<Config, "rateLimits">, name: LimitName): boolean =>
+  typeof rateLimits === "object" && name in rateLimits;
+
+const keyOf = async ({ codeSecrets }: LimitConfig, name: LimitName, subject: string) =>
+  `${name}:${await keyedHash(codeSecrets, name, subject)}`;
+
+/** Who calls, by the address that they are counted under; undefined when nothing says. */
+export const callerAddress = (c: AppContext): string | undefined => readCaller(c.req.raw.headers)?.name;
+
+/** @param retryAfter in seconds, as the database says. */
+export const tooMany = (message: string, retryAfter: number): AppError =>
+  new AppError("rate_limited", message, { headers: { "retry-after": String(retryAfter) } });
