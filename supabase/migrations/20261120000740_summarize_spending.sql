@@ -264,33 +264,35 @@ declare
   exponent constant int := app.currency_exponent(target, 'in_currency');
 begin
   return (
-    with heads as (
-      -- What competes for a place: everything but time, whose groups are a sequence and are never folded.
-      select g.*, concat_ws(
-        E'\n', case when not is_time_1 then coalesce(g.key_1, '') end, case when cardinality(dimensions) = 2 and not is_time_2 then coalesce(g.key_2, '') end
-      ) as head
+    with named as (
+      select g.*, app.group_name(dimensions[1], g.key_1, g.spelling_1) as name_1, app.group_name(dimensions[2], g.key_2, g.spelling_2) as name_2
       from unnest(spending.groups) as g
+    ),
+    heads as (
+      -- What competes for a place: everything but time, whose groups are a sequence and are never folded.
+      select n.*, concat_ws(E'\n', case when not is_time_1 then n.name_1 end, case when not is_time_2 then n.name_2 end) as head
+      from named as n
     ),
     placed as (
       select p.*, dense_rank() over (order by p.head_minor desc, p.head) > top as is_rest
       from (select h.*, sum(h.minor) over (partition by h.head) as head_minor from heads as h) as p
     ),
     folded as (
-      select p.is_rest, f.key_1, f.key_2, min(p.spelling_1) as spelling_1, min(p.spelling_2) as spelling_2,
+      select p.is_rest, f.name_1, f.name_2,
         max(p.head_minor) filter (where not p.is_rest) as head_minor, min(p.head) filter (where not p.is_rest) as head,
         sum(p.minor) as minor, sum(p.count) as count, sum(p.upcoming_minor) as upcoming_minor, sum(p.earlier_minor) as earlier_minor
       from placed as p
       cross join lateral (
-        select case when p.is_rest and not is_time_1 then null else p.key_1 end as key_1,
-          case when p.is_rest and not is_time_2 then null else p.key_2 end as key_2
+        select case when p.is_rest and not is_time_1 then null else p.name_1 end as name_1,
+          case when p.is_rest and not is_time_2 then null else p.name_2 end as name_2
       ) as f
-      group by p.is_rest, f.key_1, f.key_2
+      group by p.is_rest, f.name_1, f.name_2
     ),
     ordered as (
       select f.*, sum(f.minor) over () as total_minor, row_number() over (order by
-        case when is_time_1 then f.key_1 end, f.is_rest,
+        case when is_time_1 then f.name_1 end, f.is_rest,
         case when not is_time_1 then f.head_minor end desc, case when not is_time_1 then f.head end,
-        case when is_time_2 then f.key_2 end, f.minor desc, f.head, f.key_2
+        case when is_time_2 then f.name_2 end, f.minor desc, f.head
       ) as place
       from folded as f
     ),
@@ -302,15 +304,9 @@ begin
     )
     select coalesce(jsonb_agg(jsonb_build_object(
       'group', case
-        when s.is_rest and not (is_time_1 or is_time_2) then jsonb_build_array('Other')
-        else to_jsonb(array_remove(array[
-          case when s.is_rest and not is_time_1 then 'Other' else app.group_name(dimensions[1], s.key_1, s.spelling_1) end,
-          case
-            when cardinality(dimensions) = 1 then null
-            when s.is_rest and not is_time_2 then 'Other'
-            else app.group_name(dimensions[2], s.key_2, s.spelling_2)
-          end
-        ], null))
+        when s.name_1 is null and s.name_2 is null then jsonb_build_array('Other')
+        when cardinality(dimensions) = 1 then jsonb_build_array(s.name_1)
+        else jsonb_build_array(coalesce(s.name_1, 'Other'), coalesce(s.name_2, 'Other'))
       end,
       'amount', app.format_minor(s.minor, exponent),
       'share_percent', round((s.tenths + case when s.turn <= s.left_over then 1 else 0 end) / 10, 1),

@@ -252,13 +252,15 @@ begin
     expense_ids := array_append(expense_ids, expense_id);
   end loop;
 
-  -- A bill cannot go while money that was paid for it since stays.
-  select conflicts || coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'subject', described.subject, 'current', app.describe_current(to_jsonb(p))) order by p.entry), '[]')
-  into conflicts
-  from app.payments as p
-  join app.expenses as e on e.id = p.expense_id and e.deleted_at is not null
-  cross join lateral app.describe_reversal('payments', to_jsonb(p), to_jsonb(p), to_jsonb(p)) as described
-  where p.expense_id = any (expense_ids) and p.deleted_at is null;
+  if conflicts = '[]' then
+    -- A bill cannot go while money that was paid for it since stays.
+    select coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'subject', described.subject, 'current', app.describe_current(to_jsonb(p))) order by p.entry), '[]')
+    into conflicts
+    from app.payments as p
+    join app.expenses as e on e.id = p.expense_id and e.deleted_at is not null
+    cross join lateral app.describe_reversal('payments', to_jsonb(p), to_jsonb(p), to_jsonb(p)) as described
+    where p.expense_id = any (expense_ids) and p.deleted_at is null;
+  end if;
   if conflicts <> '[]' then
     perform app.fail_undo(target, conflicts);
   end if;
