@@ -5,6 +5,9 @@
 import { type Config, readConfig } from "../shared/config.ts";
 import { createDatabase } from "../shared/db/client.ts";
 import { createLog } from "../shared/log.ts";
+import { createDenoNetwork } from "../shared/net/deno_network.ts";
+import { createGuardedFetch } from "../shared/net/guarded_fetch.ts";
+import { refusedHosts } from "../shared/net/guarded_url.ts";
 import { movableClock } from "./clock.ts";
 import { openDataFolder } from "./data_folder.ts";
 import { startDataServiceWorker } from "./data_service/client.ts";
@@ -64,12 +67,14 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
   const clock = movableClock(data.setClockOffset);
   // The functions reach the database without the detour through this port.
   const database = createDatabase({ url: data.url, key: secrets.secret_key });
+  const guardedFetch = createGuardedFetch({ network: createDenoNetwork(), fetch, refusedHosts: refusedHosts(config) });
   const functions = createFunctions((slug) => ({
     config,
     database,
     clock: clock.now,
     log: createLog(undefined, { function: slug }),
     fetch,
+    guardedFetch,
   }));
   const local = createLocalRoutes({
     mail,

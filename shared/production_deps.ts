@@ -4,6 +4,9 @@ import { type ConfigName, readConfig } from "./config.ts";
 import { createDatabase } from "./db/client.ts";
 import type { Deps } from "./deps.ts";
 import { createLog } from "./log.ts";
+import { createDenoNetwork } from "./net/deno_network.ts";
+import { createGuardedFetch } from "./net/guarded_fetch.ts";
+import { refusedHosts } from "./net/guarded_url.ts";
 import type { Slug } from "./routes.ts";
 
 /**
@@ -13,5 +16,7 @@ import type { Slug } from "./routes.ts";
 export function productionDeps(slug: Slug, needs: readonly ConfigName[]): Deps {
   const config = readConfig(Deno.env.toObject(), needs);
   const database = createDatabase({ url: config.supabaseUrl, key: config.serviceRoleKey });
-  return { config, database, clock: systemClock, log: createLog(undefined, { function: slug }), fetch };
+  const network = createDenoNetwork();
+  const guardedFetch = createGuardedFetch({ network, fetch, refusedHosts: refusedHosts(config) });
+  return { config, database, clock: systemClock, log: createLog(undefined, { function: slug }), fetch, guardedFetch };
 }

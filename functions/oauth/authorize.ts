@@ -17,6 +17,7 @@ import { readParameters } from "../../shared/oauth/parameters.ts";
 import { isRegistered, judgeRedirectUri, type RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
 import { redirect, redirectRefusal } from "./authorization_response.ts";
 import { showConsent } from "./consent_page.tsx";
+import { openClient } from "./open_client.ts";
 import { type PageRefusal, refuseWithPage } from "./page_refusal.ts";
 import type { AuthorizationServer } from "./server.ts";
 
@@ -27,9 +28,10 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
 
   const user = await readSession(c, server);
   const at = server.clock();
-  const opened = await server.store.openConsent({ clientId: sent.client_id, userId: user?.id ?? null, at });
-  const { client, organizations } = opened;
-  if (!client) return await refuseWithPage(c, server, "unknown_client");
+  const asking = { clientId: sent.client_id, userId: user?.id ?? null, at };
+  const found = await openClient(c, server, asking);
+  if (!found.ok) return await refuseWithPage(c, server, found.reason);
+  const { client, organizations, onboarded } = found.opened;
   if (!isRegistered(sent.redirect_uri, client.redirect_uris)) {
     return await refuseWithPage(c, server, "redirect_uri_not_registered", { clientId: client.client_id });
   }
@@ -43,7 +45,7 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
   }
   // Silence is never consent: any app on this computer could ask again in the name of one that was allowed before (RFC 8252 §8.6).
   if (isSilent) return redirectRefusal(c, server, { request: sent, reason: "consent_required" });
-  if (!opened.onboarded) return redirect(withNext("/onboarding", authorizationPath(sent)), 302);
+  if (!onboarded) return redirect(withNext("/onboarding", authorizationPath(sent)), 302);
   // Onboarding makes a first organization once; whoever lost theirs would be sent back and forth.
   if (organizations.length === 0) return await refuseWithPage(c, server, "no_organization");
 

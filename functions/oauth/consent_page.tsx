@@ -4,6 +4,7 @@ import type { ConsentOrganization, StoredClient } from "../../shared/db/oauth_st
 import type { AppContext } from "../../shared/http/app.ts";
 import type { SignedInUser } from "../../shared/http/session.ts";
 import { shownClientName } from "../../shared/oauth/client_name.ts";
+import { verifiedHost } from "../../shared/oauth/client_id.ts";
 import { nameFitsTarget } from "../../shared/oauth/client_trust.ts";
 import type { RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
 import { Buttons, type Choice, Facts, Name, Notice, RadioList } from "../../shared/pages/components.tsx";
@@ -28,6 +29,7 @@ export function showConsent(
   { client, target, redirectUri, organizations, user, token, path }: ConsentPage,
 ): Promise<Response> {
   const name = shownClientName(client.client_name);
+  const host = verifiedHost(client.client_id);
   const plansUrl = config.pricingUrl ?? urls.account;
   const chosen = organizations.find(({ has_connector }) => has_connector)?.organization_id;
   return renderPage(c, {
@@ -39,7 +41,7 @@ export function showConsent(
         <h1>
           <Name>{name}</Name> wants to use your expenses
         </h1>
-        <p class="muted">self-registered, unverified</p>
+        <p class="muted">{host ? `verified: ${host}` : "self-registered, unverified"}</p>
         <form class="stack" method="post" action={urls.authorize}>
           <input type="hidden" name="consent" value={token} />
           <RadioList
@@ -55,7 +57,7 @@ export function showConsent(
               ["Then it", <Destination target={target} />],
             ]}
           />
-          <Caution name={name} target={target} />
+          <Caution name={name} target={target} host={host} />
           <Buttons even>
             <button class="primary" type="submit" name="action" value="approve" disabled={!chosen}>Allow</button>
             <button type="submit" name="action" value="deny" formnovalidate>Deny</button>
@@ -119,11 +121,17 @@ function Destination({ target }: { target: RedirectTarget }) {
 }
 
 /** What to think about before pressing Allow, when there is something. */
-function Caution({ name, target }: { name: string; target: RedirectTarget }) {
-  const fits = nameFitsTarget(name, target);
+function Caution({ name, target, host }: { name: string; target: RedirectTarget; host: string | undefined }) {
+  // A host that publishes where its client's answers go vouches for those places; what is left is whether the name is its own.
+  const fits = nameFitsTarget(name, host ? { kind: "https", host } : target);
   switch (target.kind) {
     case "loopback":
-      return <p>Allow it only if you started connecting it yourself, on this computer, just now.</p>;
+      return (
+        <>
+          {!fits && <Doubt name={name} host={host!} />}
+          <p>Allow it only if you started connecting it yourself, on this computer, just now.</p>
+        </>
+      );
     case "app":
       return (
         <Notice kind="warning">
@@ -136,14 +144,16 @@ function Caution({ name, target }: { name: string; target: RedirectTarget }) {
         </Notice>
       );
     case "https":
-      return fits ? null : (
-        <Notice kind="warning">
-          It calls itself <Name>{name}</Name>, but we cannot tell whether {target.host}{" "}
-          belongs to it. Allow it only if you know that address and started connecting there.
-        </Notice>
-      );
+      return fits ? null : <Doubt name={name} host={host ?? target.host} />;
   }
 }
+
+const Doubt = ({ name, host }: { name: string; host: string }) => (
+  <Notice kind="warning">
+    It calls itself <Name>{name}</Name>, but we cannot tell whether {host}{" "}
+    belongs to it. Allow it only if you know that address and started connecting there.
+  </Notice>
+);
 
 /**
  * Where the form may lead. Chromium holds every redirect that follows a form to `form-action`, the client's own next hop

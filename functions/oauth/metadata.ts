@@ -24,6 +24,7 @@ export const metadata: Endpoint = (c, { urls, config }) =>
       code_challenge_methods_supported: ["S256"],
       scopes_supported: [SCOPE, OFFLINE_ACCESS],
       authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
       protected_resources: [urls.resource],
       subject_types_supported: ["public"],
       id_token_signing_alg_values_supported: ["RS256"],

@@ -7,6 +7,9 @@ export type PageRefusal =
   | "parameter_repeated"
   | "client_id_missing"
   | "unknown_client"
+  | "client_url_not_allowed"
+  | "client_document_unavailable"
+  | "client_document_invalid"
   | "redirect_uri_missing"
   | "redirect_uri_not_allowed"
   | "redirect_uri_not_registered"
@@ -38,6 +41,23 @@ const WORDS: Readonly<Record<PageRefusal, { status: 400 | 403; title: string; me
     status: 400,
     title: "We do not know this app",
     message: "Its registration here does not exist any more. Remove this connector in the app and add it again.",
+  },
+  client_url_not_allowed: {
+    status: 400,
+    title: FAULTY_LINK,
+    message: `It gives an address for itself that we do not look anything up at. ${BACK_TO_APP}`,
+  },
+  client_document_unavailable: {
+    status: 400,
+    title: "We could not look this app up",
+    message: "The website where it describes itself does not answer us. That often passes within minutes; then start " +
+      "connecting again from the app.",
+  },
+  client_document_invalid: {
+    status: 400,
+    title: "We could not look this app up",
+    message:
+      "What its website says about it is not complete or not correct. The makers of the app need to put it right.",
   },
   redirect_uri_missing: {
     status: 400,

@@ -2,11 +2,16 @@
 import { createOAuthStore, type OAuthStore } from "../../shared/db/oauth_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import type { AppContext } from "../../shared/http/app.ts";
+import { refusedHosts } from "../../shared/net/guarded_url.ts";
 import { createUrls, type Urls } from "../../shared/urls.ts";
+import { createDocumentReader, type DocumentReader } from "./document_reader.ts";
 
 export interface AuthorizationServer extends Deps {
   store: OAuthStore;
   urls: Urls;
+  readDocument: DocumentReader;
+  /** Hosts that no client may make us ask. */
+  refusedHosts: readonly string[];
   /** Addresses that mean the connector; tokens are bound to the first, whichever was asked for. */
   resources: readonly string[];
 }
@@ -19,6 +24,8 @@ export function createAuthorizationServer(deps: Deps): AuthorizationServer {
     ...deps,
     store: createOAuthStore(deps.database),
     urls,
+    readDocument: createDocumentReader(deps),
+    refusedHosts: refusedHosts(deps.config),
     resources: [urls.front.resource, urls.direct.resource],
   };
 }

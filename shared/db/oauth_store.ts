@@ -1,6 +1,7 @@
 /** What the authorization server asks of the database: one call a request. Times are instants, hashes lower-case hex SHA-256. */
 import { AppError } from "../errors.ts";
 import type { Database } from "./client.ts";
+import type { Quota } from "./quota.ts";
 
 export interface StoredClient {
   client_id: string;
@@ -24,6 +25,15 @@ export interface OpenedConsent {
   /** False for nobody and for people who have yet to say where they live. */
   onboarded: boolean;
   organizations: ConsentOrganization[];
+}
+
+/** The same for a client that publishes its metadata, with what is known of its document. */
+export interface OpenedDocumentConsent extends OpenedConsent {
+  /** `due` is to be fetched now; `limited` not, for `retry_after` seconds. The client is then as it was last, or null. */
+  document: "fresh" | "due" | "limited";
+  retry_after: number;
+  /** Whether the client as it was last may serve when its document cannot be had. */
+  serves_stale: boolean;
 }
 
 type Refused<Outcome extends string> = { outcome: Outcome };
@@ -71,6 +81,31 @@ export function createOAuthStore(database: Database) {
     /** @param userId null when nobody is signed in. */
     openConsent: ({ clientId, userId, at }: { clientId: string; userId: string | null; at: Date }) =>
       call<OpenedConsent>("open_consent", { client_id: clientId, user_id: userId, at }),
+
+    /** @param quotas what fetching the document costs; drawn only when it has to be fetched. */
+    openDocumentConsent: (
+      { clientId, userId, quotas, at }: { clientId: string; userId: string | null; quotas: readonly Quota[]; at: Date },
+    ) => call<OpenedDocumentConsent>("open_document_consent", { client_id: clientId, user_id: userId, quotas, at }),
+
+    /** Takes over what a client's document says, and opens consent with it. */
+    storeClientDocument: (
+      document: {
+        clientId: string;
+        clientName: string;
+        redirectUris: readonly string[];
+        freshUntil: Date;
+        userId: string | null;
+        at: Date;
+      },
+    ) =>
+      call<OpenedConsent>("store_client_document", {
+        client_id: document.clientId,
+        client_name: document.clientName,
+        redirect_uris: document.redirectUris,
+        fresh_until: document.freshUntil,
+        user_id: document.userId,
+        at: document.at,
+      }),
 
     approveConsent: (
       consent: { id: string; clientId: string; userId: string; organizationId: string; at: Date },

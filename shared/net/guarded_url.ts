@@ -20,10 +20,16 @@ export type JudgedUrl = { ok: true; url: URL } | { ok: false; reason: UrlRefusal
 const LOCAL_DOMAINS = ["internal", "local", "localhost", "localdomain", "arpa", "alt", "onion", "test", "invalid"];
 
 /** Where every project of the platform lives: asking there would be asking ourselves, or a neighbour who trusts us. */
-export const PLATFORM_DOMAINS = ["supabase.co", "supabase.red", "supabase.in", "supabase.net"];
+const PLATFORM_DOMAINS = ["supabase.co", "supabase.red", "supabase.in", "supabase.net"];
+
+/** Hosts that nobody may make us ask, each with everything below it: our own, by configuration, and the platform's. */
+export function refusedHosts({ siteUrl, supabaseUrl }: { siteUrl: string; supabaseUrl: string }): string[] {
+  const own = [siteUrl, supabaseUrl].filter((url) => URL.canParse(url)).map((url) => new URL(url).hostname);
+  return [...own, ...PLATFORM_DOMAINS];
+}
 
 /**
- * @param options.refusedHosts hosts that may not be asked, each with everything below it: our own, and the platform's.
+ * @param options.refusedHosts hosts that may not be asked, each with everything below it.
  */
 export function judgeUrl(text: string, { refusedHosts }: { refusedHosts: readonly string[] }): JudgedUrl {
   const refuse = (reason: UrlRefusal): JudgedUrl => ({ ok: false, reason });

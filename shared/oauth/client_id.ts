@@ -1,4 +1,4 @@
-/** Client identifiers: our own for registered clients, an https URL for clients that publish their metadata. */
+/** Client identifiers: our own for registered clients, the URL of its metadata document for a client that publishes one. */
 import { MAX_URI_LENGTH } from "./limits.ts";
 
 /** The id of a newly registered client, out of 128 random bits or more in base64url. It is an identifier, not a secret. */
@@ -9,3 +9,10 @@ export function isClientId(text: string): boolean {
   if (text.length > MAX_URI_LENGTH) return false;
   return /^client_[A-Za-z0-9_-]+$/.test(text) || /^https:\/\/[\x21-\x7e]+$/.test(text);
 }
+
+/** Whether a client goes by the URL of its metadata document. */
+export const isDocumentUrl = (clientId: string): boolean => clientId.startsWith("https://");
+
+/** The host that vouches for what a client says of itself; undefined for a registered one, for which nobody does. */
+export const verifiedHost = (clientId: string): string | undefined =>
+  isDocumentUrl(clientId) ? new URL(clientId).host : undefined;

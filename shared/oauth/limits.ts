@@ -20,6 +20,9 @@ export const MAX_URI_LENGTH = 2048;
 /** Real clients register at most four. */
 export const MAX_REDIRECT_URIS = 10;
 
+/** Recommended by draft-ietf-oauth-client-id-metadata-document §6.6. */
+export const MAX_DOCUMENT_BYTES = 5 * 1024;
+
 export const MAX_NAME_LENGTH = 200;
 
 /** A longer name pushes what matters off the consent page. */

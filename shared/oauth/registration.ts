@@ -17,12 +17,9 @@ export interface ClientMetadata {
   scope: typeof SCOPE;
 }
 
-export type RegistrationRefusal =
-  | "not_an_object"
-  | "client_name_not_a_string"
-  | "no_redirect_uris"
-  | "too_many_redirect_uris"
-  | "no_usable_redirect_uri";
+export type RedirectUrisRefusal = "no_redirect_uris" | "too_many_redirect_uris" | "no_usable_redirect_uri";
+
+export type RegistrationRefusal = "not_an_object" | "client_name_not_a_string" | RedirectUrisRefusal;
 
 export type JudgedRegistration = { ok: true; metadata: ClientMetadata } | { ok: false; reason: RegistrationRefusal };
 
@@ -35,22 +32,32 @@ export function judgeRegistration(body: unknown): JudgedRegistration {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return refuse("not_an_object");
   const { redirect_uris: uris, client_name: name, grant_types: grantTypes } = body as Record<string, unknown>;
   if (name !== undefined && name !== null && typeof name !== "string") return refuse("client_name_not_a_string");
-  if (!Array.isArray(uris) || uris.length === 0) return refuse("no_redirect_uris");
-  if (uris.length > MAX_REDIRECT_URIS) return refuse("too_many_redirect_uris");
-  // One client registers its custom scheme and its web callback together; refusing both for one would lock it out.
-  const usable = uris.filter((uri): uri is string => typeof uri === "string" && judgeRedirectUri(uri).ok);
-  if (usable.length === 0) return refuse("no_usable_redirect_uri");
+  const judged = judgeRedirectUris(uris);
+  if (!judged.ok) return judged;
 
   const wanted = Array.isArray(grantTypes) ? GRANT_TYPES.filter((type) => grantTypes.includes(type)) : [];
   return {
     ok: true,
     metadata: {
       client_name: cleanClientName(name ?? "") ?? NO_NAME,
-      redirect_uris: [...new Set(usable)],
+      redirect_uris: judged.usable,
       grant_types: wanted.length > 0 ? wanted : GRANT_TYPES,
       response_types: ["code"],
       token_endpoint_auth_method: "none",
       scope: SCOPE,
     },
   };
+}
+
+/** The redirect URIs among those that a client names, each once. One that may not be used is dropped while another may. */
+export function judgeRedirectUris(
+  uris: unknown,
+): { ok: true; usable: string[] } | { ok: false; reason: RedirectUrisRefusal } {
+  if (!Array.isArray(uris) || uris.length === 0) return { ok: false, reason: "no_redirect_uris" };
+  if (uris.length > MAX_REDIRECT_URIS) return { ok: false, reason: "too_many_redirect_uris" };
+  // One client registers its custom scheme and its web callback together; refusing both for one would lock it out.
+  const usable = uris.filter((uri): uri is string => typeof uri === "string" && judgeRedirectUri(uri).ok);
+  return usable.length > 0
+    ? { ok: true, usable: [...new Set(usable)] }
+    : { ok: false, reason: "no_usable_redirect_uri" };
 }

@@ -7,12 +7,14 @@ create table oauth.clients (
   client_id text primary key constraint clients_client_id_format check (client_id ~ '^(client_|https://)' and length(client_id) <= 2048),
   client_name text not null constraint clients_client_name_length check (length(client_name) between 1 and 200),
   redirect_uris text[] not null constraint clients_redirect_uris_count check (cardinality(redirect_uris) between 1 and 10),
-  created_at timestamptz not null
+  created_at timestamptz not null,
+  granted_at timestamptz
 );
-comment on table oauth.clients is 'Public clients: self-registered (RFC 7591). They have no secret, and what they say of themselves is unverified.';
-comment on column oauth.clients.client_id is 'client_… as issued at registration.';
+comment on table oauth.clients is 'Public clients: self-registered (RFC 7591), or known by the metadata that they publish. They have no secret, and what they say of themselves is their word.';
+comment on column oauth.clients.client_id is 'client_… as issued at registration, or the https URL of a metadata document, whose host vouches for what it says.';
 comment on column oauth.clients.client_name is 'As the client calls itself, without control and direction marks.';
 comment on column oauth.clients.redirect_uris is 'Compared exactly, but for the port of http on loopback (RFC 8252 section 7.3).';
+comment on column oauth.clients.granted_at is 'When somebody first allowed it something. One that nobody has is forgotten after a week; one that somebody did, never.';
 
 create table oauth.grants (
   id uuid primary key default gen_random_uuid(),
@@ -26,7 +28,8 @@ create table oauth.grants (
   last_used_at timestamptz,
   revoked_at timestamptz,
   revocation_reason text constraint grants_revocation_reason_known
-    check (revocation_reason in ('code_replayed', 'refresh_token_replayed', 'revoked_by_client', 'revoked_by_user')),
+    check (revocation_reason in ('code_replayed', 'refresh_token_replayed', 'revoked_by_client', 'revoked_by_user', 'too_many')),
+  alert_seen_at timestamptz,
   constraint grants_membership_fkey foreign key (organization_id, user_id)
     references identity.memberships (organization_id, user_id) on delete cascade,
   constraint grants_revocation_explained check ((revoked_at is null) = (revocation_reason is null))
@@ -35,7 +38,9 @@ comment on table oauth.grants is 'One consent: what one person allowed one clien
 comment on column oauth.grants.redirect_uri is 'Where the code was sent; tells installations of one client apart on the account page.';
 comment on column oauth.grants.resource is 'The canonical resource identifier; tokens are good for nothing else (RFC 8707).';
 comment on column oauth.grants.expires_at is 'The end of every token of the grant, however often it was refreshed.';
-comment on column oauth.grants.last_used_at is 'When the client last renewed its tokens; null when it never has.';
+comment on column oauth.grants.last_used_at is 'When the client last asked the connector for something, to within an hour; null when it never has.';
+comment on column oauth.grants.revocation_reason is 'too_many: the one that idled longest had to go when its person connected more than 20 clients to the organization.';
+comment on column oauth.grants.alert_seen_at is 'When the person said that they know that the grant ended by a replay.';
 create index grants_client_id_idx on oauth.grants (client_id);
 create index grants_membership_idx on oauth.grants (user_id, organization_id);
 
@@ -91,11 +96,12 @@ grant select, insert, update, delete on oauth.clients, oauth.grants, oauth.conse
 
 create function oauth.resolve_access_token(
   token_hash bytea, resource text, at timestamptz,
-  out outcome text, out user_id uuid, out organization_id text, out grant_id uuid, out client_id text, out client_name text
+  out outcome text, out user_id uuid, out organization_id text, out grant_id uuid, out client_id text, out client_name text,
+  out last_used_at timestamptz
 ) language plpgsql stable set search_path = '' as $$
 begin
-  select 'ok', g.user_id, g.organization_id, g.id, c.client_id, c.client_name
-  into outcome, user_id, organization_id, grant_id, client_id, client_name
+  select 'ok', g.user_id, g.organization_id, g.id, c.client_id, c.client_name, g.last_used_at
+  into outcome, user_id, organization_id, grant_id, client_id, client_name, last_used_at
   from oauth.tokens as t
   join oauth.grants as g on g.id = t.grant_id
   join oauth.clients as c on c.client_id = g.client_id

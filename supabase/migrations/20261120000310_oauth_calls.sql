@@ -1,39 +1,73 @@
 -- The authorization server's calls: one a request, the client looked up in the same transaction. Refusals are returned as outcomes, never
 -- raised: a raise would undo the revocation that a replay must leave behind. Where two requests may meet, one conditional statement decides.
+-- Any of them may answer {"outcome": "limited", "retry_after": seconds}. What `limits` and `quotas` name is drawn here, in the same call; without
+-- them nothing is limited. A caller's bucket pays for refusals and a grant's for what it is given, so that nobody who holds a good code or token
+-- is turned away because of what others sent from the same address.
 
-create function public.register_client(client_id text, client_name text, redirect_uris text[], at timestamptz) returns jsonb
+create function oauth.refused(refusal jsonb, quotas jsonb, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  wait constant integer := oauth.draw_quotas(quotas, at);
+begin
+  return case when wait = 0 then refusal else oauth.limited(wait) end;
+end
+$$;
+comment on function oauth.refused is 'A refusal, paid for by these quotas; limited when they are used up.';
+revoke all on function oauth.refused from public, anon, authenticated;
+grant execute on function oauth.refused to service_role;
+
+create function oauth.draw_for_grant(grant_id uuid, limits jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
 begin
+  if limits -> 'grant' is null then
+    return 0;
+  end if;
+  return oauth.draw_from_bucket('token_grant:' || grant_id, (limits #>> '{grant,at_most}')::integer, (limits #>> '{grant,seconds}')::double precision, at);
+end
+$$;
+comment on function oauth.draw_for_grant is 'Draws one from what a grant may ask of the token endpoint: 0, or the seconds until it may again.';
+revoke all on function oauth.draw_for_grant from public, anon, authenticated;
+grant execute on function oauth.draw_for_grant to service_role;
+
+create function public.register_client(client_id text, client_name text, redirect_uris text[], at timestamptz, quotas jsonb default null) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  wait constant integer := oauth.draw_quotas(quotas, at);
+begin
+  if wait > 0 then
+    return oauth.limited(wait);
+  end if;
   insert into oauth.clients (client_id, client_name, redirect_uris, created_at) values (client_id, client_name, redirect_uris, at);
   return '{"outcome": "registered"}';
 end
 $$;
-comment on function public.register_client is 'Stores a client that registered itself, under the id that the function made up.';
+comment on function public.register_client is
+  'Stores a client that registered itself, under the id that the function made up. Registering the same twice makes two of them, which is as cheap as telling them apart.';
 revoke all on function public.register_client from public, anon, authenticated;
 grant execute on function public.register_client to service_role;
 
-create function public.find_client(client_id text) returns jsonb
-language plpgsql stable set search_path = '' as $$
+create function public.find_client(client_id text, at timestamptz, limits jsonb default null) returns jsonb
+language plpgsql volatile set search_path = '' as $$
 begin
-  return case
+  return oauth.refused(case
     when exists (select from oauth.clients as c where c.client_id = find_client.client_id) then '{"outcome": "found"}'
     else '{"outcome": "unknown_client"}'
-  end::jsonb;
+  end::jsonb, limits -> 'caller', at);
 end
 $$;
-comment on function public.find_client is 'Whether there is such a client: outcome found or unknown_client.';
+comment on function public.find_client is 'For requests that are refused whoever the client is: outcome found or unknown_client.';
 revoke all on function public.find_client from public, anon, authenticated;
 grant execute on function public.find_client to service_role;
 
-create function public.open_consent(client_id text, user_id uuid, at timestamptz) returns jsonb
+create function oauth.consent_of(client_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object(
     'client', (
       select jsonb_build_object('client_id', c.client_id, 'client_name', c.client_name, 'redirect_uris', c.redirect_uris)
-      from oauth.clients as c where c.client_id = open_consent.client_id
+      from oauth.clients as c where c.client_id = consent_of.client_id
     ),
-    'onboarded', exists (select from identity.profiles as p where p.user_id = open_consent.user_id and p.country is not null),
+    'onboarded', exists (select from identity.profiles as p where p.user_id = consent_of.user_id and p.country is not null),
     'organizations', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'organization_id', o.id, 'name', o.name, 'role', m.role, 'plan', identity.effective_plan(o, at),
@@ -41,12 +75,20 @@ begin
       ) order by m.created_at, o.id), '[]')
       from identity.memberships as m
       join identity.organizations as o on o.id = m.organization_id
-      where m.user_id = open_consent.user_id
+      where m.user_id = consent_of.user_id
     )
   );
 end
 $$;
-comment on function public.open_consent is 'All that an authorization request is judged by: the client (null when unknown) and, for a signed-in person, their organizations.';
+comment on function oauth.consent_of is 'All that an authorization request is judged by: the client (null when unknown) and, for a signed-in person, their organizations.';
+revoke all on function oauth.consent_of from public, anon, authenticated;
+grant execute on function oauth.consent_of to service_role;
+
+create function public.open_consent(client_id text, user_id uuid, at timestamptz) returns jsonb
+language sql stable set search_path = '' as $$
+  select oauth.consent_of(client_id, user_id, at)
+$$;
+comment on function public.open_consent is 'What an authorization request of a registered client is judged by: {"client","onboarded","organizations"}.';
 revoke all on function public.open_consent from public, anon, authenticated;
 grant execute on function public.open_consent to service_role;
 
@@ -90,7 +132,7 @@ grant execute on function public.approve_consent to service_role;
 
 create function public.redeem_authorization_code(
   code_id uuid, code_expires_at timestamptz, client_id text, redirect_uri text, user_id uuid, organization_id text, resource text,
-  access_token_hash text, refresh_token_hash text, at timestamptz
+  access_token_hash text, refresh_token_hash text, at timestamptz, limits jsonb default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -99,13 +141,14 @@ declare
 begin
   perform from oauth.clients as c where c.client_id = redeem_authorization_code.client_id for key share;
   if not found then
-    return '{"outcome": "unknown_client"}';
+    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
   end if;
+  -- One at a time of a person in an organization: their grants are counted below.
   perform from identity.memberships as m
   where m.organization_id = redeem_authorization_code.organization_id and m.user_id = redeem_authorization_code.user_id
-  for key share;
+  for no key update;
   if not found then
-    return '{"outcome": "not_a_member"}';
+    return oauth.refused('{"outcome": "not_a_member"}', limits -> 'caller', at);
   end if;
 
   insert into oauth.used_codes as u (id, used_at, grant_id, code_expires_at) values (code_id, at, gen_random_uuid(), code_expires_at)
@@ -115,17 +158,27 @@ begin
   if not found then
     select * into strict spent from oauth.used_codes as u where u.id = code_id;
     if spent.used_at is null then
-      return '{"outcome": "burnt"}';
+      return oauth.refused('{"outcome": "burnt"}', limits -> 'caller', at);
     end if;
     -- Whoever gets here has proven the verifier: the code leaked together with it, or the client is broken (RFC 6749 section 4.1.2).
     perform oauth.end_grant(spent.grant_id, 'code_replayed', at);
-    return '{"outcome": "replayed"}';
+    return oauth.refused('{"outcome": "replayed"}', limits -> 'caller', at);
   end if;
 
   insert into oauth.grants (id, client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at)
   values (spent.grant_id, client_id, user_id, organization_id, redirect_uri, resource, at, at + interval '180 days')
   returning * into new_grant;
   perform oauth.audit_grant(new_grant, 'grant.created', at);
+  update oauth.clients as c set granted_at = at where c.client_id = redeem_authorization_code.client_id and c.granted_at is null;
+  -- Clients that forget their grant, or take a new one with every start, leave the old ones behind.
+  perform oauth.end_grant(surplus.id, 'too_many', at)
+  from (
+    select g.id from oauth.grants as g
+    where g.user_id = redeem_authorization_code.user_id and g.organization_id = redeem_authorization_code.organization_id
+      and g.revoked_at is null and g.expires_at > at
+    order by g.id = new_grant.id desc, coalesce(g.last_used_at, g.created_at) desc, g.created_at desc, g.id
+    offset 20
+  ) as surplus;
   return jsonb_build_object(
     'outcome', 'redeemed', 'grant_id', new_grant.id,
     'expires_in', oauth.issue_tokens(new_grant, access_token_hash, refresh_token_hash, at)
@@ -138,16 +191,16 @@ comment on function public.redeem_authorization_code is
 revoke all on function public.redeem_authorization_code from public, anon, authenticated;
 grant execute on function public.redeem_authorization_code to service_role;
 
-create function public.count_wrong_verifier(code_id uuid, code_expires_at timestamptz, client_id text) returns jsonb
+create function public.count_wrong_verifier(code_id uuid, code_expires_at timestamptz, client_id text, at timestamptz, limits jsonb default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
   if not exists (select from oauth.clients as c where c.client_id = count_wrong_verifier.client_id) then
-    return '{"outcome": "unknown_client"}';
+    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
   end if;
   insert into oauth.used_codes as u (id, wrong_verifiers, code_expires_at) values (code_id, 1, code_expires_at)
   on conflict on constraint used_codes_pkey do update set wrong_verifiers = u.wrong_verifiers + 1
   where u.used_at is null and u.wrong_verifiers < 5;
-  return '{"outcome": "counted"}';
+  return oauth.refused('{"outcome": "counted"}', limits -> 'caller', at);
 end
 $$;
 comment on function public.count_wrong_verifier is
@@ -156,26 +209,34 @@ revoke all on function public.count_wrong_verifier from public, anon, authentica
 grant execute on function public.count_wrong_verifier to service_role;
 
 create function public.rotate_refresh_token(
-  token_hash text, client_id text, successor_hash text, access_token_hash text, at timestamptz
+  token_hash text, client_id text, successor_hash text, access_token_hash text, at timestamptz, limits jsonb default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   old oauth.tokens;
   of_grant oauth.grants;
   successor oauth.tokens;
+  wait integer;
 begin
   if not exists (select from oauth.clients as c where c.client_id = rotate_refresh_token.client_id) then
-    return '{"outcome": "unknown_client"}';
+    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
   end if;
 
-  update oauth.tokens as t set rotated_at = at, successor_hash = decode(rotate_refresh_token.successor_hash, 'hex')
-  from oauth.grants as g
+  -- Of all who present it at once, one gets the row while it is not rotated yet; the others wait here and then find that it is.
+  select t.* into old
+  from oauth.tokens as t join oauth.grants as g on g.id = t.grant_id
   where t.token_hash = decode(rotate_refresh_token.token_hash, 'hex') and t.kind = 'refresh'
     and t.rotated_at is null and t.expires_at > at
-    and g.id = t.grant_id and g.client_id = rotate_refresh_token.client_id and g.revoked_at is null
-  returning t.grant_id into old.grant_id;
+    and g.client_id = rotate_refresh_token.client_id and g.revoked_at is null
+  for no key update of t for share of g;
   if found then
-    update oauth.grants as g set last_used_at = at where g.id = old.grant_id returning g.* into of_grant;
+    wait := oauth.draw_for_grant(old.grant_id, limits, at);
+    if wait > 0 then
+      return oauth.limited(wait);
+    end if;
+    update oauth.tokens as t set rotated_at = at, successor_hash = decode(rotate_refresh_token.successor_hash, 'hex')
+    where t.token_hash = old.token_hash;
+    select g.* into strict of_grant from oauth.grants as g where g.id = old.grant_id;
     return jsonb_build_object(
       'outcome', 'rotated', 'grant_id', of_grant.id, 'successor_hash', successor_hash,
       'expires_in', oauth.issue_tokens(of_grant, access_token_hash, successor_hash, at)
@@ -187,7 +248,14 @@ begin
   select g.* into of_grant from oauth.grants as g
   where g.id = old.grant_id and g.client_id = rotate_refresh_token.client_id;
   if of_grant.id is null then
-    return '{"outcome": "unknown_token"}';
+    return oauth.refused('{"outcome": "unknown_token"}', limits -> 'caller', at);
+  end if;
+  -- A dead token of a living client must be told so, whatever comes from the same address; one that keeps asking waits on its own account.
+  if of_grant.revoked_at is not null or old.expires_at <= at then
+    wait := oauth.draw_for_grant(of_grant.id, limits, at);
+    if wait > 0 then
+      return oauth.limited(wait);
+    end if;
   end if;
   if of_grant.revoked_at is not null then
     return jsonb_build_object('outcome', 'revoked', 'grant_id', of_grant.id);
@@ -218,20 +286,20 @@ comment on function public.rotate_refresh_token is
 revoke all on function public.rotate_refresh_token from public, anon, authenticated;
 grant execute on function public.rotate_refresh_token to service_role;
 
-create function public.revoke_token(token_hash text, client_id text, at timestamptz) returns jsonb
+create function public.revoke_token(token_hash text, client_id text, at timestamptz, limits jsonb default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   token oauth.tokens;
 begin
   if not exists (select from oauth.clients as c where c.client_id = revoke_token.client_id) then
-    return '{"outcome": "unknown_client"}';
+    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
   end if;
   select t.* into token
   from oauth.tokens as t
   join oauth.grants as g on g.id = t.grant_id
   where t.token_hash = decode(revoke_token.token_hash, 'hex') and g.client_id = revoke_token.client_id;
   if not found then
-    return '{"outcome": "unknown_token"}';
+    return oauth.refused('{"outcome": "unknown_token"}', limits -> 'caller', at);
   end if;
   if token.kind = 'refresh' then
     perform oauth.end_grant(token.grant_id, 'revoked_by_client', at);
@@ -268,6 +336,50 @@ $$;
 comment on function public.list_connected_apps is 'The grants of a person that still hold a live token, newest first: an array for the account page.';
 revoke all on function public.list_connected_apps from public, anon, authenticated;
 grant execute on function public.list_connected_apps to service_role;
+
+create function public.list_grant_alerts(user_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'grant_id', g.id, 'client_name', c.client_name, 'organization_name', o.name, 'ended_at', g.revoked_at, 'reason', g.revocation_reason
+    ) order by g.revoked_at desc, g.id), '[]')
+    from oauth.grants as g
+    join oauth.clients as c on c.client_id = g.client_id
+    join identity.organizations as o on o.id = g.organization_id
+    where g.user_id = list_grant_alerts.user_id and g.revocation_reason in ('code_replayed', 'refresh_token_replayed') and g.alert_seen_at is null
+  );
+end
+$$;
+comment on function public.list_grant_alerts is 'The grants of a person that ended because a code or token of theirs came back, until the person has said that they know: an array, newest first.';
+revoke all on function public.list_grant_alerts from public, anon, authenticated;
+grant execute on function public.list_grant_alerts to service_role;
+
+create function public.dismiss_grant_alerts(user_id uuid, until timestamptz, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  update oauth.grants as g set alert_seen_at = at
+  where g.user_id = dismiss_grant_alerts.user_id and g.revocation_reason in ('code_replayed', 'refresh_token_replayed')
+    and g.alert_seen_at is null and g.revoked_at <= until;
+  return '{"outcome": "dismissed"}';
+end
+$$;
+comment on function public.dismiss_grant_alerts is 'Notes that a person has seen the alerts of grants that ended until an instant; later ones stay.';
+revoke all on function public.dismiss_grant_alerts from public, anon, authenticated;
+grant execute on function public.dismiss_grant_alerts to service_role;
+
+create function public.record_use(token_hash text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  update oauth.grants as g set last_used_at = at
+  where g.id = (select t.grant_id from oauth.tokens as t where t.token_hash = decode(record_use.token_hash, 'hex') and t.kind = 'access')
+    and (g.last_used_at is null or g.last_used_at <= at - interval '1 hour');
+  return jsonb_build_object('outcome', case when found then 'recorded' else 'recent' end);
+end
+$$;
+comment on function public.record_use is 'Notes that the client of an access token is in use, at most once an hour a grant: outcome recorded or recent.';
+revoke all on function public.record_use from public, anon, authenticated;
+grant execute on function public.record_use to service_role;
 
 create function public.revoke_grant(user_id uuid, grant_id uuid, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$

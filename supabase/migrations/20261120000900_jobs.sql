@@ -33,6 +33,9 @@ begin
       ('oauth.consents', 'approved_at < $1 - interval ''1 day'''),
       ('oauth.tokens', 'expires_at < $1 - interval ''7 days'''),
       ('oauth.grants', 'least(expires_at, revoked_at) < $1 - interval ''30 days'''),
+      -- Documents of clients are read again when they are wanted; a bucket that is full says nothing.
+      ('oauth.client_documents', 'fresh_until < $1 - interval ''1 day'''),
+      ('oauth.rate_buckets', 'full_at < $1'),
       ('identity.attempts', 'not $1 - interval ''1 day'' < any (attempted_at)'),
       -- 30 days to undo a change and to restore what was deleted. A bill takes its occurrences and payments with it.
       ('app.change_sets', 'created_at < $1 - interval ''30 days'''),

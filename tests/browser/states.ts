@@ -231,6 +231,7 @@ function consent(
       clock: () => NOW,
       log: createLog(() => {}),
       fetch: pages.provider.fetch,
+      guardedFetch: () => Promise.reject(new Error("unexpected fetch")),
     });
     const query = new URLSearchParams({
       response_type: "code",

@@ -44,6 +44,7 @@ export async function newMember(
     clock: () => NOW,
     log: createLog(() => {}),
     fetch: () => Promise.reject(new Error("the connector fetches nothing")),
+    guardedFetch: () => Promise.reject(new Error("the connector fetches nothing")),
   });
   return {
     userId,

@@ -64,6 +64,7 @@ Deno.test("one request to the database each", async (t) => {
     clock: systemClock,
     log: createLog(() => {}),
     fetch,
+    guardedFetch: () => Promise.reject(new Error("unexpected fetch")),
   };
   const oauth = createOAuthApp(deps);
   const mcp = createMcpApp(deps);

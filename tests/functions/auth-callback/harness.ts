@@ -46,6 +46,7 @@ export function createPages(database: Database, overrides: Partial<Config> = {})
       mails.push(JSON.parse(String(init?.body)));
       return Promise.resolve(Response.json({ id: "1" }));
     },
+    guardedFetch: () => Promise.reject(new Error("pages fetch nothing of other people's choosing")),
   });
   return { app, provider, config, log, mails, clock, browser: () => new Browser(app, config.siteUrl) };
 }

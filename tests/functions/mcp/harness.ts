@@ -50,6 +50,7 @@ export function startConnector(
     clock: () => NOW,
     log: createLog((line) => lines.push(line)),
     fetch: () => Promise.reject(new Error("the connector fetches nothing")),
+    guardedFetch: () => Promise.reject(new Error("the connector fetches nothing")),
   });
 
   const send = async (path: string, init: RequestInit) => await app.request(`${SITE}${path}`, init);

@@ -4,6 +4,7 @@ import { createOAuthApp } from "../../../functions/oauth/app.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";
 import type { Database } from "../../../shared/db/client.ts";
 import { createLog } from "../../../shared/log.ts";
+import type { GuardedAnswer, GuardedRequest } from "../../../shared/net/guarded_fetch.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 
 export const SITE = "https://expenses.example";
@@ -31,6 +32,10 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
   const log: string[] = [];
   const clock = { now: START };
   const identityProvider = { isDown: false };
+  const fetched: GuardedRequest[] = [];
+  const publish = {
+    answer: (_url: string): Promise<GuardedAnswer> => Promise.resolve({ ok: false, reason: "unresolvable" }),
+  };
   const app = createOAuthApp({
     config: {
       ...readConfig({
@@ -56,6 +61,10 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
       if (path !== "/auth/v1/user" || !bearer) throw new Error(`unexpected ${path}`);
       return Promise.resolve(Response.json(JSON.parse(atob(bearer))));
     },
+    guardedFetch: (request) => {
+      fetched.push(request);
+      return publish.answer(request.url);
+    },
   });
 
   const request = async (path: string, init: RequestInit = {}) => await app.request(new URL(path, SITE).href, init);
@@ -68,12 +77,16 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
     log,
     clock,
     identityProvider,
+    /** What was fetched for clients that go by the URL of their metadata. */
+    fetched,
+    /** What is to be found there; at first nothing. */
+    publish,
     request,
     later: (seconds: number) => void (clock.now = new Date(clock.now.getTime() + seconds * 1000)),
 
     /** A page of the browser in which `person` is signed in. */
-    get: (path: string, person: Person | null) =>
-      request(path, { headers: person ? { cookie: sessionOf(person) } : {} }),
+    get: (path: string, person: Person | null, headers: Record<string, string> = {}) =>
+      request(path, { headers: { ...headers, ...(person && { cookie: sessionOf(person) }) } }),
 
     /** Answers a consent page as a browser does. */
     decide: (page: string, fields: Fields, person: Person | null, headers: Record<string, string> = {}) =>

@@ -31,6 +31,7 @@ Deno.test("every discovery address serves the same document", async () => {
     code_challenge_methods_supported: ["S256"],
     scopes_supported: ["expenses:rw", "offline_access"],
     authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
     protected_resources: [`${SITE}/api/mcp`],
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: ["RS256"],

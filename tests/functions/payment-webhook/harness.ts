@@ -22,6 +22,8 @@ export interface Webhook {
   lines: string[];
 }
 
+const unexpected = () => Promise.reject(new Error("the webhook fetches nothing"));
+
 export function createWebhook(
   { database, secrets = `${SECRET},${PREVIOUS_SECRET}`, now = () => new Date("2026-11-20T12:00:00Z") }: {
     database: Database;
@@ -32,7 +34,7 @@ export function createWebhook(
   const lines: string[] = [];
   const config = readConfig({ NEXT_PUBLIC_SITE_URL: "http://127.0.0.1", PAYMENT_WEBHOOK_SECRET: secrets }, []);
   const log = createLog((line) => lines.push(line));
-  const app = createPaymentWebhookApp({ config, database, clock: now, log, fetch });
+  const app = createPaymentWebhookApp({ config, database, clock: now, log, fetch, guardedFetch: unexpected });
   return {
     lines,
     fetch: async (request) => await app.fetch(request),

@@ -1,8 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { judgeUrl, PLATFORM_DOMAINS, type UrlRefusal } from "../../../shared/net/guarded_url.ts";
+import { judgeUrl, refusedHosts as hostsRefusedFor, type UrlRefusal } from "../../../shared/net/guarded_url.ts";
 
-const refusedHosts = ["expenses.example.com", ...PLATFORM_DOMAINS];
+const refusedHosts = hostsRefusedFor({
+  siteUrl: "https://expenses.example.com",
+  supabaseUrl: "https://api.own.example",
+});
 const judge = (text: string) => judgeUrl(text, { refusedHosts });
 
 const REFUSED: Record<UrlRefusal, readonly string[]> = {
@@ -89,7 +92,12 @@ const REFUSED: Record<UrlRefusal, readonly string[]> = {
     ],
   ],
   host_refused: [
-    ...["https://expenses.example.com/", "https://EXPENSES.example.com/", "https://a.expenses.example.com/"],
+    ...[
+      "https://expenses.example.com/",
+      "https://EXPENSES.example.com/",
+      "https://a.expenses.example.com/",
+      "https://api.own.example/",
+    ],
     ...["https://abcdefgh.supabase.co/functions/v1/mcp", "https://abc.supabase.red/", "https://supabase.co/"],
   ],
 };

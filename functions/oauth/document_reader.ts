@@ -1,0 +1,74 @@
+/**
+ * Reads metadata documents of clients: fetched under guard and judged. A document that is being read is not asked for twice,
+ * and one that could not be read is left alone for a moment; both in this process only, and nothing that succeeded is kept here.
+ */
+import type { Clock } from "../../shared/clock.ts";
+import type { GuardedFetch } from "../../shared/net/guarded_fetch.ts";
+import type { FetchRefusal } from "../../shared/net/refusal.ts";
+import {
+  type ClientDocument,
+  type DocumentRefusal,
+  freshUntil,
+  judgeDocument,
+} from "../../shared/oauth/client_metadata_document.ts";
+import { MAX_DOCUMENT_BYTES } from "../../shared/oauth/limits.ts";
+
+export type ReadDocument =
+  | { ok: true; document: ClientDocument; freshUntil: Date }
+  /** `unavailable`: it could not be had, which says nothing about what it would have said. */
+  | { ok: false; reason: FetchRefusal | DocumentRefusal; unavailable: boolean };
+
+export type DocumentReader = (clientId: string) => Promise<ReadDocument>;
+
+/** Long enough for a page that is reloaded in anger, short enough for somebody who is putting their document right. */
+const FAILURE_REMEMBERED_MS = 30_000;
+/** Strangers can make us fail for as many URLs as the limits allow; the latest are enough. */
+const MAX_FAILURES = 1000;
+
+/** Ways to fail of the network or of the other server; a document or an address that is wrong is not among them. */
+const UNAVAILABLE: ReadonlySet<FetchRefusal> = new Set([
+  "unresolvable",
+  "unreachable",
+  "tls_failed",
+  "timed_out",
+  "malformed",
+  "cut_short",
+]);
+
+export function createDocumentReader(
+  { guardedFetch, clock }: { guardedFetch: GuardedFetch; clock: Clock },
+): DocumentReader {
+  const underWay = new Map<string, Promise<ReadDocument>>();
+  const failures = new Map<string, { read: ReadDocument; until: number }>();
+
+  return (clientId) => {
+    const failure = failures.get(clientId);
+    if (failure && clock().getTime() < failure.until) return Promise.resolve(failure.read);
+    const reading = underWay.get(clientId) ?? fetchDocument(clientId).finally(() => underWay.delete(clientId));
+    underWay.set(clientId, reading);
+    return reading;
+  };
+
+  async function fetchDocument(clientId: string): Promise<ReadDocument> {
+    const answer = await guardedFetch({
+      url: clientId,
+      headers: { accept: "application/json", "user-agent": "expense-connector" },
+      maxBytes: MAX_DOCUMENT_BYTES,
+    });
+    if (!answer.ok) return fail(clientId, { reason: answer.reason, unavailable: UNAVAILABLE.has(answer.reason) });
+    const judged = judgeDocument(clientId, answer);
+    if (!judged.ok) {
+      const unavailable = answer.status >= 500 || answer.status === 429;
+      return fail(clientId, { reason: judged.reason, unavailable });
+    }
+    return { ok: true, document: judged.document, freshUntil: freshUntil(answer.headers, clock()) };
+  }
+
+  function fail(clientId: string, why: { reason: FetchRefusal | DocumentRefusal; unavailable: boolean }): ReadDocument {
+    const read: ReadDocument = { ok: false, ...why };
+    failures.delete(clientId);
+    failures.set(clientId, { read, until: clock().getTime() + FAILURE_REMEMBERED_MS });
+    if (failures.size > MAX_FAILURES) failures.delete(failures.keys().next().value!);
+    return read;
+  }
+}

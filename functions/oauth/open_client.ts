@@ -1,0 +1,91 @@
+/**
+ * Finds the client that a request names, with the person's organizations: a registered one in the database; one that
+ * publishes its metadata in the database too while what we read is fresh, else at its URL, as often as the limits allow.
+ */
+import type { OpenedConsent, OpenedDocumentConsent, StoredClient } from "../../shared/db/oauth_store.ts";
+import type { AppContext } from "../../shared/http/app.ts";
+import { callerQuotas, quotasFor, tooMany } from "../../shared/http/quotas.ts";
+import { isDocumentUrl } from "../../shared/oauth/client_id.ts";
+import { judgeClientUrl } from "../../shared/oauth/client_metadata_document.ts";
+import type { PageRefusal } from "./page_refusal.ts";
+import type { AuthorizationServer } from "./server.ts";
+
+export type OpenedClient =
+  | { ok: true; opened: OpenedConsent & { client: StoredClient } }
+  | { ok: false; reason: PageRefusal };
+
+/** Who asks, and in whose name. */
+export interface Asking {
+  clientId: string;
+  /** Null when nobody is signed in. */
+  userId: string | null;
+  at: Date;
+}
+
+/**
+ * One database call; two when a document had to be fetched.
+ * @throws {AppError} `rate_limited` when a document would have to be fetched and may not be for now.
+ */
+export async function openClient(c: AppContext, server: AuthorizationServer, asking: Asking): Promise<OpenedClient> {
+  if (!isDocumentUrl(asking.clientId)) return known(await server.store.openConsent(asking));
+  const judged = judgeClientUrl(asking.clientId, server);
+  if (!judged.ok) {
+    logDocument(c, server, { ...asking, outcome: "refused", reason: judged.reason });
+    return { ok: false, reason: "client_url_not_allowed" };
+  }
+  const quotas = [
+    ...await callerQuotas(server.config, "client_document_ip", c),
+    ...await quotasFor(server.config, [
+      ["client_document_origin", new URL(asking.clientId).origin],
+      ["client_document_all", ""],
+    ]),
+  ];
+  const opened = await server.store.openDocumentConsent({ ...asking, quotas });
+  switch (opened.document) {
+    case "fresh":
+      return known(opened);
+    case "limited":
+      if (opened.serves_stale) return known(opened);
+      throw tooMany("Many apps are being looked up at this moment.", opened.retry_after);
+    case "due":
+      return await readAndOpen(c, server, { asking, opened });
+  }
+}
+
+async function readAndOpen(
+  c: AppContext,
+  server: AuthorizationServer,
+  { asking, opened }: { asking: Asking; opened: OpenedDocumentConsent },
+): Promise<OpenedClient> {
+  const read = await server.readDocument(asking.clientId);
+  if (read.ok) {
+    logDocument(c, server, { ...asking, outcome: "read" });
+    return known(
+      await server.store.storeClientDocument({
+        clientId: asking.clientId,
+        clientName: read.document.client_name,
+        redirectUris: read.document.redirect_uris,
+        freshUntil: read.freshUntil,
+        userId: asking.userId,
+        at: server.clock(),
+      }),
+    );
+  }
+  // People who use the client already are not to suffer from an outage of its server; nobody new is let in on old words.
+  const isServed = read.unavailable && opened.serves_stale;
+  logDocument(c, server, { ...asking, outcome: isServed ? "served_stale" : "refused", reason: read.reason });
+  if (isServed) return known(opened);
+  return { ok: false, reason: read.unavailable ? "client_document_unavailable" : "client_document_invalid" };
+}
+
+const known = (opened: OpenedConsent): OpenedClient =>
+  opened.client ? { ok: true, opened: { ...opened, client: opened.client } } : { ok: false, reason: "unknown_client" };
+
+function logDocument(
+  c: AppContext,
+  { log }: Pick<AuthorizationServer, "log">,
+  { clientId, outcome, reason }: { clientId: string; outcome: string; reason?: string },
+): void {
+  const why = reason === undefined ? {} : { reason };
+  log.info("client_document", { request_id: c.get("requestId"), client_id: clientId, outcome, ...why });
+}

@@ -1,0 +1,102 @@
+/**
+ * Client metadata documents (draft-ietf-oauth-client-id-metadata-document): which URLs may be a client's id, what of a
+ * document takes effect, and for how long. It fetches nothing. Everything that a document says besides the members read
+ * here is ignored, and nothing that it names (logo, keys, pages) is ever asked for.
+ */
+import { judgeUrl, type UrlRefusal } from "../net/guarded_url.ts";
+import { cleanClientName } from "./client_name.ts";
+import { judgeRedirectUris, type RedirectUrisRefusal } from "./registration.ts";
+
+export type ClientUrlRefusal = UrlRefusal | "not_canonical" | "without_path";
+
+/**
+ * Judges a URL as a client id (§3): fetchable, with a path, and written as the URL parser writes it, so that no two spellings
+ * of one URL are two clients, and dot segments, escaped hosts and default ports are out.
+ * @param options.refusedHosts hosts that may not be asked.
+ */
+export function judgeClientUrl(
+  clientId: string,
+  { refusedHosts }: { refusedHosts: readonly string[] },
+): { ok: true } | { ok: false; reason: ClientUrlRefusal } {
+  const judged = judgeUrl(clientId, { refusedHosts });
+  if (!judged.ok) return judged;
+  if (judged.url.pathname === "/") return { ok: false, reason: "without_path" };
+  return judged.url.href === clientId ? { ok: true } : { ok: false, reason: "not_canonical" };
+}
+
+/** What of a document takes effect. */
+export interface ClientDocument {
+  client_name: string;
+  redirect_uris: string[];
+}
+
+export type DocumentRefusal =
+  | "status_not_200"
+  | "type_not_json"
+  | "not_json"
+  | "not_an_object"
+  /** Its `client_id` is not the URL that it was fetched from. */
+  | "of_another_client"
+  | "client_name_missing"
+  /** A document is public: what it calls a secret is none (§4.1). */
+  | "holds_a_secret"
+  | "grant_type_not_offered"
+  | "response_type_not_offered"
+  | RedirectUrisRefusal;
+
+export type JudgedDocument = { ok: true; document: ClientDocument } | { ok: false; reason: DocumentRefusal };
+
+/** Judges what was fetched from a client's id. */
+export function judgeDocument(
+  clientId: string,
+  { status, headers, body }: { status: number; headers: Headers; body: Uint8Array },
+): JudgedDocument {
+  const refuse = (reason: DocumentRefusal): JudgedDocument => ({ ok: false, reason });
+  if (status !== 200) return refuse("status_not_200");
+  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers.get("content-type") ?? "")) {
+    return refuse("type_not_json");
+  }
+  const said = parseJson(body);
+  if (said === undefined) return refuse("not_json");
+  if (typeof said !== "object" || said === null || Array.isArray(said)) return refuse("not_an_object");
+
+  const metadata = said as Record<string, unknown>;
+  if (metadata.client_id !== clientId) return refuse("of_another_client");
+  const name = typeof metadata.client_name === "string" ? cleanClientName(metadata.client_name) : undefined;
+  if (!name) return refuse("client_name_missing");
+  if (holdsSecret(metadata)) return refuse("holds_a_secret");
+  // Clients list what any server may want of them; one thing in common with us is enough.
+  if (!offers(metadata.grant_types, "authorization_code")) return refuse("grant_type_not_offered");
+  if (!offers(metadata.response_types, "code")) return refuse("response_type_not_offered");
+  const uris = judgeRedirectUris(metadata.redirect_uris);
+  return uris.ok ? { ok: true, document: { client_name: name, redirect_uris: uris.usable } } : uris;
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A preference for keys (`private_key_jwt`) is none of it: such a client is served as the public one that it also is. */
+function holdsSecret(metadata: Record<string, unknown>): boolean {
+  const method = metadata.token_endpoint_auth_method;
+  return "client_secret" in metadata || "client_secret_expires_at" in metadata ||
+    (typeof method === "string" && method.startsWith("client_secret_"));
+}
+
+const offers = (list: unknown, wanted: string) => !Array.isArray(list) || list.length === 0 || list.includes(wanted);
+
+const MINUTE_MS = 60_000;
+/** A document that forbids caching still is not fetched for every page; one that allows a year is still looked at again. */
+const FRESH_MS = { least: 5 * MINUTE_MS, most: 24 * 60 * MINUTE_MS };
+
+/** Until when a document that was fetched at `at` is used without looking again (RFC 9111 §4.2, within our own bounds). */
+export function freshUntil(headers: Headers, at: Date): Date {
+  const [, maxAge] = /(?:^|[,\s])max-age="?(\d{1,9})/i.exec(headers.get("cache-control") ?? "") ?? [];
+  const age = /^\d{1,9}$/.exec(headers.get("age") ?? "")?.[0] ?? "0";
+  const seconds = maxAge === undefined ? 0 : Number(maxAge) - Number(age);
+  return new Date(at.getTime() + Math.min(Math.max(seconds * 1000, FRESH_MS.least), FRESH_MS.most));
+}
