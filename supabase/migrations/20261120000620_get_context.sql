@@ -12,13 +12,13 @@ create function app.list_payees() returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (
-    select coalesce(jsonb_agg(jsonb_build_object('name', p.payee, 'category', c.name) order by p.entry desc), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object('name', p.payee, 'category', c.name) order by p.paid_on desc, p.entry desc), '[]')
     from (
-      select distinct on (lower(e.payee)) e.payee, e.category_id, latest.entry
-      from (select p.expense_id, p.entry from app.payments as p where p.deleted_at is null order by p.paid_on desc, p.entry desc limit 1000) as latest
+      select distinct on (lower(e.payee)) e.payee, e.category_id, latest.paid_on, latest.entry
+      from (select p.expense_id, p.paid_on, p.entry from app.payments as p where p.deleted_at is null order by p.paid_on desc, p.entry desc limit 1000) as latest
       join app.expenses as e on e.id = latest.expense_id
       where e.payee is not null
-      order by lower(e.payee), latest.entry desc
+      order by lower(e.payee), latest.paid_on desc, latest.entry desc
     ) as p
     left join app.categories as c on c.id = p.category_id
   );

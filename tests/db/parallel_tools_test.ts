@@ -1,0 +1,78 @@
+/** Tools at the same time, on a real PostgreSQL: PGlite is one connection and cannot show this. */
+import { assertEquals } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import type { Json } from "../_support/books.ts";
+
+const together = <Result>(count: number, work: (i: number) => Promise<Result>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => work(i)));
+const codes = (answers: Json[]) => answers.map(({ ok, error }) => ok ? "ok" : error.code).toSorted();
+
+if (Deno.env.get("TEST_DATABASE_URL")) {
+  testBooks("parallel calls", { day: "2026-10-06" }, {
+    "of the same expense write it once": async (books) => {
+      for (let round = 0; round < 10; round++) {
+        const items = [{ name: `Lunch ${round}`, amount: "14.50" }, {
+          name: `Tea ${round}`,
+          amount: "2",
+          category: `New ${round}`,
+        }];
+        const answers = await together(4, () => books.call("log_expenses", { items, create_missing_categories: true }));
+        const statuses = answers.flatMap(({ data }) => data.results.map(({ status }: Json) => status));
+        assertEquals(statuses.filter((status) => status === "created").length, 2);
+        assertEquals(
+          new Set(answers.flatMap(({ data }) => data.results.map(({ id, existing_id }: Json) => id ?? existing_id)))
+            .size,
+          2,
+        );
+      }
+      assertEquals((await books.call("list_expenses")).total_count, 20);
+    },
+
+    "with the same key write once and answer the same": async (books) => {
+      const call = {
+        items: [{ name: "Lunch", amount: "14.50" }],
+        on_duplicate: "allow",
+        idempotency_key: "key-000001",
+      };
+      const answers = await together(4, () => books.call("log_expenses", call));
+      assertEquals(new Set(answers.map(({ change_id }) => change_id)).size, 1);
+      assertEquals(answers.filter(({ replayed }) => replayed).length, 3);
+      assertEquals((await books.call("list_expenses")).total_count, 1);
+    },
+
+    "of one undo succeed once": async (books) => {
+      for (let round = 0; round < 5; round++) {
+        const { change_id } = await books.call("log_expenses", { items: [{ name: `N${round}`, amount: "1" }] });
+        assertEquals(codes(await together(4, () => books.call("undo_change", { change_id }))), [
+          "ok",
+          "undo_conflict",
+          "undo_conflict",
+          "undo_conflict",
+        ]);
+      }
+      assertEquals((await books.call("list_expenses")).total_count, 0);
+    },
+
+    "of two updates of one version let one through": async (books) => {
+      const { results: [{ id }] } = await books.ok("log_expenses", { items: [{ name: "Lunch", amount: "1" }] });
+      const answers = await together(
+        4,
+        (i) => books.call("update_expenses", { ids: [id], set: { amount: String(i + 2) }, expected_version: 1 }),
+      );
+      assertEquals(codes(answers), ["ok", "stale_version", "stale_version", "stale_version"]);
+    },
+
+    "of two members change each its own": async (books) => {
+      const member = await books.join();
+      await together(
+        20,
+        (i) => (i % 2 ? books : member).ok("log_expenses", { items: [{ name: `N${i}`, amount: "1" }] }),
+      );
+      assertEquals((await books.call("list_expenses")).totals_by_currency, { EUR: "20.00" });
+      await Promise.all([books, member].map(async (one) => {
+        for (let i = 0; i < 10; i++) await one.ok("undo_change");
+      }));
+      assertEquals((await books.call("list_expenses")).total_count, 0);
+    },
+  });
+}
