@@ -216,7 +216,7 @@ begin
     group by d.currency
   ),
   sums as (
-    select m.key_1, m.key_2, m.part, m.is_first, min(m.spelling_1) as spelling_1, min(m.spelling_2) as spelling_2,
+    select m.key_1, m.key_2, m.part, m.is_first, min(m.spelling_1 collate "C") as spelling_1, min(m.spelling_2 collate "C") as spelling_2,
       -- Without a rate there is no value, in the sum and in its count.
       sum(m.sign * case when m.currency = target then m.amount_minor else app.scale_minor(m.amount_minor, r.numerator, r.denominator) end) as minor,
       count(*) filter (where m.currency = target or r.currency is not null) as count
@@ -225,7 +225,7 @@ begin
     group by m.key_1, m.key_2, m.part, m.is_first
   ),
   groups as (
-    select s.key_1, s.key_2, min(s.spelling_1) as spelling_1, min(s.spelling_2) as spelling_2,
+    select s.key_1, s.key_2, min(s.spelling_1 collate "C") as spelling_1, min(s.spelling_2 collate "C") as spelling_2,
       coalesce(sum(s.minor) filter (where s.part <> 'earlier'), 0) as minor,
       coalesce(sum(s.count) filter (where s.part <> 'earlier'), 0) as count,
       sum(s.minor) filter (where s.part = 'upcoming') as upcoming_minor,
