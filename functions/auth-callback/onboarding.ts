@@ -6,11 +6,9 @@ import { isEmail, reminderAddress } from "../../shared/identity/email.ts";
 import { safeNextPath } from "../../shared/identity/next_path.ts";
 import { isTimezone, timezoneOfCountry } from "../../shared/identity/timezone.ts";
 import type { Onboarding } from "../../shared/db/identity_store.ts";
-import { renderOnboarding } from "./onboarding_page.tsx";
+import { type Problems, renderOnboarding } from "./onboarding_page.tsx";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "./page_deps.ts";
 import { mailReminderConfirmation } from "./account/reminder_confirmation.ts";
-
-export type Problems = Partial<Record<keyof Onboarding, string>>;
 
 const goalOf = (c: AppContext) => safeNextPath(c.req.query("next")) ?? "/account";
 

@@ -8,8 +8,10 @@ import { COUNTRIES } from "../../shared/identity/country.ts";
 import { RENAMED_TIMEZONES, timezones } from "../../shared/identity/timezone.ts";
 import { Buttons, Name, Notice, SelectField, TextField } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
-import type { Problems } from "./onboarding.ts";
 import type { PageDeps } from "./page_deps.ts";
+
+/** What is wrong with a field, in a sentence, by field. */
+export type Problems = Partial<Record<keyof Onboarding, string>>;
 
 export interface OnboardingView {
   user: SignedInUser;
