@@ -40,6 +40,8 @@ export type DocumentRefusal =
   | "client_name_missing"
   /** A document is public: what it calls a secret is none (§4.1). */
   | "holds_a_secret"
+  /** It can only authenticate in ways that we do not offer. */
+  | "auth_method_not_offered"
   | "grant_type_not_offered"
   | "response_type_not_offered"
   | RedirectUrisRefusal;
@@ -65,7 +67,9 @@ export function judgeDocument(
   const name = typeof metadata.client_name === "string" ? cleanClientName(metadata.client_name) : undefined;
   if (!name) return refuse("client_name_missing");
   if (holdsSecret(metadata)) return refuse("holds_a_secret");
-  // Clients list what any server may want of them; one thing in common with us is enough.
+  // Clients list what any server may want of them, what they like best first; one thing in common with us is enough.
+  const { token_endpoint_auth_method: preferred = "none", token_endpoint_auth_methods_supported: methods } = metadata;
+  if (!offers(Array.isArray(methods) ? methods : [preferred], "none")) return refuse("auth_method_not_offered");
   if (!offers(metadata.grant_types, "authorization_code")) return refuse("grant_type_not_offered");
   if (!offers(metadata.response_types, "code")) return refuse("response_type_not_offered");
   const uris = judgeRedirectUris(metadata.redirect_uris);
@@ -80,7 +84,6 @@ function parseJson(body: Uint8Array): unknown {
   }
 }
 
-/** A preference for keys (`private_key_jwt`) is none of it: such a client is served as the public one that it also is. */
 function holdsSecret(metadata: Record<string, unknown>): boolean {
   const method = metadata.token_endpoint_auth_method;
   return "client_secret" in metadata || "client_secret_expires_at" in metadata ||
@@ -95,7 +98,7 @@ const FRESH_MS = { least: 5 * MINUTE_MS, most: 24 * 60 * MINUTE_MS };
 
 /** Until when a document that was fetched at `at` is used without looking again (RFC 9111 §4.2, within our own bounds). */
 export function freshUntil(headers: Headers, at: Date): Date {
-  const [, maxAge] = /(?:^|[,\s])max-age="?(\d{1,9})/i.exec(headers.get("cache-control") ?? "") ?? [];
+  const [, maxAge] = /(?:^|[,\s])max-age="?(\d+)/i.exec(headers.get("cache-control") ?? "") ?? [];
   const age = /^\d{1,9}$/.exec(headers.get("age") ?? "")?.[0] ?? "0";
   const seconds = maxAge === undefined ? 0 : Number(maxAge) - Number(age);
   return new Date(at.getTime() + Math.min(Math.max(seconds * 1000, FRESH_MS.least), FRESH_MS.most));
