@@ -33,7 +33,7 @@ export function createMcpApp({ config, database, clock, log }: Deps): App {
   app.use(cors);
 
   for (const [paths, address] of [[FRONT, urls.front], [DIRECT, urls.direct]] as const) {
-    const connector: Connector = { store, log, address, upgradeUrl };
+    const connector: Connector = { store, config, log, address, upgradeUrl };
     app.use(paths.endpoint, refuseForeignOrigins);
     app.get(paths.endpoint, (c) => getCard(c, connector));
     app.post(paths.endpoint, (c) => postMessage(c, connector));

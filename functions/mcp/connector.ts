@@ -4,15 +4,18 @@
 import { readBearer } from "../../shared/connector/bearer.ts";
 import { challenge, type ChallengeError } from "../../shared/connector/challenge.ts";
 import { errorResponse, type RequestId } from "../../shared/connector/json_rpc.ts";
-import type { Authentication, ConnectorStore, Refusal, ToolRun } from "../../shared/db/connector_store.ts";
+import type { Authentication, Bearer, ConnectorStore, Refusal, ToolRun } from "../../shared/db/connector_store.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
-import type { Log } from "../../shared/log.ts";
+import { afterAnswer } from "../../shared/http/after_answer.ts";
+import { connectorLimits, type LimitConfig } from "../../shared/http/quotas.ts";
+import { describeError, type Log } from "../../shared/log.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";
 import type { ConnectorAddress } from "../../shared/urls.ts";
 
 export interface Connector {
   store: ConnectorStore;
+  config: LimitConfig;
   log: Log;
   /** The address that was asked; challenges point to its own document. */
   address: ConnectorAddress;
@@ -21,14 +24,14 @@ export interface Connector {
 }
 
 /**
- * The hash of the caller's token, without asking whether it is any good.
+ * The caller's token, without asking whether it is any good.
  * @throws {AppError} `unauthorized` with a challenge, or `invalid_request` for what is no bearer credential at all.
  */
-export async function callerTokenHash(c: AppContext, { address }: Connector): Promise<string> {
+export async function callerOf(c: AppContext, { address, config }: Connector): Promise<Bearer> {
   const bearer = readBearer(c.req.header("authorization"));
   switch (bearer.kind) {
     case "token":
-      return await hashToken(bearer.token);
+      return { tokenHash: await hashToken(bearer.token), limits: await connectorLimits(config, c) };
     case "malformed":
       throw new AppError("invalid_request", "The Authorization header is not a bearer credential.", {
         headers: { "www-authenticate": challenge(address.metadata, "invalid_request") },
@@ -64,7 +67,25 @@ export function refusal(
  * @returns the answer to give instead, or undefined for a caller who may.
  */
 export async function admit(c: AppContext, connector: Connector): Promise<Response | undefined> {
-  return refusal(await connector.store.authenticate(await callerTokenHash(c, connector)), connector);
+  const caller = await callerOf(c, connector);
+  const verdict = await connector.store.authenticate(caller);
+  noteUse(connector, verdict, caller);
+  return refusal(verdict, connector);
+}
+
+/**
+ * Keeps "last used" true to within an hour by a call of its own after the answer, so that neither the call of a tool nor whoever waits for it pays.
+ * It may fail: the next request tries again.
+ */
+export function noteUse(
+  { store, log }: Connector,
+  verdict: Authentication | ToolRun,
+  { tokenHash }: Pick<Bearer, "tokenHash">,
+): void {
+  if (verdict.outcome !== "ok" || !verdict.first_use_in_hour) return;
+  afterAnswer(
+    store.recordUse(tokenHash).catch((thrown) => log.error("use_not_recorded", { error: describeError(thrown) })),
+  );
 }
 
 function unauthorized(address: ConnectorAddress, error?: ChallengeError): AppError {

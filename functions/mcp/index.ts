@@ -2,4 +2,4 @@
 import { productionDeps } from "../../shared/production_deps.ts";
 import { createMcpApp } from "./app.ts";
 
-Deno.serve(createMcpApp(productionDeps("mcp", ["siteUrl", "supabaseUrl", "serviceRoleKey"])).fetch);
+Deno.serve(createMcpApp(productionDeps("mcp", ["siteUrl", "supabaseUrl", "serviceRoleKey", "codeSecrets"])).fetch);

@@ -9,7 +9,7 @@ import { errorResponse, INVALID_REQUEST, readMessage } from "../../shared/connec
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { describeError } from "../../shared/log.ts";
-import { callerTokenHash, type Connector, refusal } from "./connector.ts";
+import { callerOf, type Connector, noteUse, refusal } from "./connector.ts";
 import { settle } from "./settle.ts";
 import { createServer, type RunTool } from "./server.ts";
 import { createToolCall } from "./tool_call.ts";
@@ -17,21 +17,25 @@ import { createToolCall } from "./tool_call.ts";
 const MAX_BODY_BYTES = 1_048_576;
 
 export async function postMessage(c: AppContext, connector: Connector): Promise<Response> {
-  const tokenHash = await callerTokenHash(c, connector);
+  const caller = await callerOf(c, connector);
   const body = await readRequestBody(c.req.raw, MAX_BODY_BYTES).catch((cause) => {
     throw new AppError("invalid_request", "The message did not arrive whole.", { cause });
   });
   const parsed = body.tooLarge ? undefined : parseJson(body.text);
   const message = readMessage(parsed);
-  const call = createToolCall(connector, { tokenHash, requestId: c.get("requestId") });
+  const call = createToolCall(connector, { caller, requestId: c.get("requestId") });
   const exchange = { parsed, isStream: message.method === "subscriptions/listen", run: call.run };
 
   if (message.method === "tools/call") {
     const response = await serve(c, connector, exchange);
-    return refusal(await call.verdict(), connector, message.id) ?? response;
+    const verdict = await call.verdict();
+    noteUse(connector, verdict, caller);
+    return refusal(verdict, connector, message.id) ?? response;
   }
 
-  const refused = refusal(await connector.store.authenticate(tokenHash), connector, message.id);
+  const verdict = await connector.store.authenticate(caller);
+  noteUse(connector, verdict, caller);
+  const refused = refusal(verdict, connector, message.id);
   if (refused) return refused;
   if (body.tooLarge) throw new AppError("payload_too_large", "A message may have 1 MiB at most.");
   if (Array.isArray(parsed)) {

@@ -3,7 +3,7 @@
  * SDK turns whatever a tool does into an answer before anyone can ask.
  */
 import { internalFailure, invalidArgument, toolResult } from "../../shared/connector/result.ts";
-import type { Authentication, ToolRun } from "../../shared/db/connector_store.ts";
+import type { Authentication, Bearer, ToolRun } from "../../shared/db/connector_store.ts";
 import { type AppError, toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
 import type { Connector } from "./connector.ts";
@@ -20,7 +20,7 @@ export interface ToolCall {
 
 export function createToolCall(
   { store, log }: Connector,
-  { tokenHash, requestId }: { tokenHash: string; requestId: string },
+  { caller, requestId }: { caller: Bearer; requestId: string },
 ): ToolCall {
   let verdict: ToolRun | undefined;
   let failure: AppError | undefined;
@@ -30,7 +30,7 @@ export function createToolCall(
       if (!parsed.ok) return invalidArgument(parsed.error);
       const { name } = tool.listed;
       try {
-        verdict = await store.callTool({ tokenHash, tool: name, arguments: parsed.value });
+        verdict = await store.callTool({ ...caller, tool: name, arguments: parsed.value });
       } catch (thrown) {
         failure = toAppError(thrown);
         if (failure.code === "internal") {
@@ -51,7 +51,7 @@ export function createToolCall(
     },
     async verdict() {
       if (failure && failure.code !== "internal") throw failure;
-      return verdict ?? await store.authenticate(tokenHash);
+      return verdict ?? await store.authenticate(caller);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The authorization code grant (RFC 6749 §4.1.3, RFC 7636 §4.5): a good code for the first tokens of a new grant. One database call, whatever comes of it. */
 import { encodeBase64Url } from "@std/encoding/base64url";
 import type { AppContext } from "../../shared/http/app.ts";
+import { tokenLimits } from "../../shared/http/quotas.ts";
 import { judgeCode } from "../../shared/oauth/authorization_code.ts";
 import { hashToken, tokenPair } from "../../shared/oauth/tokens.ts";
 import { refuse } from "./errors.ts";
@@ -23,15 +24,16 @@ export async function exchangeCode(c: AppContext, server: AuthorizationServer, f
     resource: sent.resource,
   }, { secrets: server.config.codeSecrets, resources, at });
   const client = { client_id: sent.client_id };
+  const limits = await tokenLimits(server.config, c);
 
   // A client that we do not know hears that first, so that it registers again instead of asking the person.
   if (judged.outcome === "refused") {
-    const { outcome } = await store.findClient(sent.client_id);
+    const { outcome } = await store.findClient({ clientId: sent.client_id, at, limits });
     return refuse(c, server, outcome === "found" ? judged.reason : outcome, client);
   }
   const { code, expiresAt } = judged;
   if (judged.outcome === "wrong_verifier") {
-    const { outcome } = await store.countWrongVerifier({ id: code.id, expiresAt, clientId: code.clientId });
+    const { outcome } = await store.countWrongVerifier({ id: code.id, expiresAt, clientId: code.clientId, at, limits });
     return refuse(c, server, outcome === "counted" ? "wrong_verifier" : outcome, client);
   }
 
@@ -42,6 +44,7 @@ export async function exchangeCode(c: AppContext, server: AuthorizationServer, f
     accessTokenHash: await hashToken(tokens.accessToken),
     refreshTokenHash: await hashToken(tokens.refreshToken),
     at,
+    limits,
   });
   if (redemption.outcome !== "redeemed") return refuse(c, server, redemption.outcome, client);
   server.log.info("grant_created", { request_id: c.get("requestId"), grant_id: redemption.grant_id, ...client });

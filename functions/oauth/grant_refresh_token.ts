@@ -3,6 +3,7 @@
  * so that a retry within the grace period gets the very same answer. `scope` is not read: a refresh neither widens nor narrows.
  */
 import type { AppContext } from "../../shared/http/app.ts";
+import { tokenLimits } from "../../shared/http/quotas.ts";
 import { isOurResource } from "../../shared/oauth/resource.ts";
 import { hashToken, isRefreshToken, successorOf } from "../../shared/oauth/tokens.ts";
 import { refuse } from "./errors.ts";
@@ -18,10 +19,12 @@ export async function exchangeRefreshToken(
   const sent = requireParameters(c, server, { form, required: ["refresh_token"] });
   if (sent instanceof Response) return sent;
   const { store, config } = server;
+  const at = server.clock();
+  const limits = await tokenLimits(config, c);
   const presented = sent.refresh_token;
   const isOtherResource = sent.resource && !isOurResource(sent.resource, server.resources);
   if (isOtherResource || !isRefreshToken(presented)) {
-    const { outcome } = await store.findClient(sent.client_id);
+    const { outcome } = await store.findClient({ clientId: sent.client_id, at, limits });
     const reason = isOtherResource ? "resource_unknown" : "token_malformed";
     return refuse(c, server, outcome === "found" ? reason : outcome, { client_id: sent.client_id });
   }
@@ -32,7 +35,8 @@ export async function exchangeRefreshToken(
     clientId: sent.client_id,
     successorHash: await hashToken(next.refreshToken),
     accessTokenHash: await hashToken(next.accessToken),
-    at: server.clock(),
+    at,
+    limits,
   });
   if (rotation.outcome !== "rotated") {
     const grant = "grant_id" in rotation ? { grant_id: rotation.grant_id } : {};

@@ -24,23 +24,24 @@ export interface Asking {
 
 /**
  * One database call; two when a document had to be fetched.
- * @throws {AppError} `rate_limited` when a document would have to be fetched and may not be for now.
+ * @throws {AppError} `rate_limited` past the pages of a caller, or when a document would have to be fetched and may not be for now.
  */
 export async function openClient(c: AppContext, server: AuthorizationServer, asking: Asking): Promise<OpenedClient> {
-  if (!isDocumentUrl(asking.clientId)) return known(await server.store.openConsent(asking));
+  const quotas = await callerQuotas(server.config, "authorize", c);
+  if (!isDocumentUrl(asking.clientId)) return known(await server.store.openConsent({ ...asking, quotas }));
   const judged = judgeClientUrl(asking.clientId, server);
   if (!judged.ok) {
     logDocument(c, server, { ...asking, outcome: "refused", reason: judged.reason });
     return { ok: false, reason: "client_url_not_allowed" };
   }
-  const quotas = [
+  const documentQuotas = [
     ...await callerQuotas(server.config, "client_document_ip", c),
     ...await quotasFor(server.config, [
       ["client_document_origin", new URL(asking.clientId).origin],
       ["client_document_all", ""],
     ]),
   ];
-  const opened = await server.store.openDocumentConsent({ ...asking, quotas });
+  const opened = await server.store.openDocumentConsent({ ...asking, quotas, documentQuotas });
   switch (opened.document) {
     case "fresh":
       return known(opened);

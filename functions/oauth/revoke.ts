@@ -2,6 +2,7 @@
  * Token revocation (RFC 7009): a refresh token ends its grant, an access token only itself. A token that is unknown, or
  * another client's, is answered like a revoked one and nothing happens. `token_type_hint` is not needed to find it.
  */
+import { tokenLimits } from "../../shared/http/quotas.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";
 import { NO_STORE, refuse } from "./errors.ts";
 import { readForm, requireParameters } from "./form.ts";
@@ -17,6 +18,7 @@ export const revoke: Endpoint = async (c, server) => {
     tokenHash: await hashToken(sent.token),
     clientId: sent.client_id,
     at: server.clock(),
+    limits: await tokenLimits(server.config, c),
   });
   if (revocation.outcome === "unknown_client") return refuse(c, server, "unknown_client");
   server.log.info("revocation", { ...revocation, request_id: c.get("requestId"), client_id: sent.client_id });

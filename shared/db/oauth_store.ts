@@ -1,7 +1,7 @@
 /** What the authorization server asks of the database: one call a request. Times are instants, hashes lower-case hex SHA-256. */
-import { AppError } from "../errors.ts";
+import { believe, hasOutcome } from "./answer.ts";
 import type { Database } from "./client.ts";
-import type { Quota } from "./quota.ts";
+import { type ClientLimits, type Limited, type Quota, withinLimits } from "./quota.ts";
 
 export interface StoredClient {
   client_id: string;
@@ -55,37 +55,69 @@ export type Revocation =
   | { outcome: "revoked"; grant_id: string }
   | Refused<"unknown_client" | "unknown_token">;
 
+/** Who asks for consent, in whose name. */
+interface Asked {
+  clientId: string;
+  userId: string | null;
+  at: Date;
+}
+
+const isConsent = (answer: Record<string, unknown>) =>
+  hasOutcome()(answer) || ("client" in answer && Array.isArray(answer.organizations));
+
 export type OAuthStore = ReturnType<typeof createOAuthStore>;
 
-/** Every method throws what `Database.call` throws, and `unavailable` on an answer that cannot be one: nobody may lose a login over nonsense. */
+/** Every method throws what `Database.call` throws, `unavailable` on an answer that cannot be one, and `rate_limited`. */
 export function createOAuthStore(database: Database) {
-  async function call<Result extends object>(name: string, args: Record<string, unknown>): Promise<Result> {
-    const answer = await database.call<Result | null>(name, args);
-    if (typeof answer === "object" && answer !== null) return answer;
-    throw new AppError("unavailable", "The service cannot reach its database. Try again in a moment.", {
-      cause: new Error(`${name} answered with ${answer === null ? "null" : typeof answer}`),
-    });
+  async function call<Result extends object>(
+    name: string,
+    args: Record<string, unknown>,
+    isOne: (answer: Record<string, unknown>) => boolean,
+  ): Promise<Result> {
+    return withinLimits(believe<Result | Limited>(name, await database.call(name, args), isOne));
   }
   return {
-    registerClient: (client: { clientId: string; clientName: string; redirectUris: readonly string[]; at: Date }) =>
+    registerClient: (client: {
+      clientId: string;
+      clientName: string;
+      redirectUris: readonly string[];
+      quotas: readonly Quota[];
+      at: Date;
+    }) =>
       call<{ outcome: "registered" }>("register_client", {
         client_id: client.clientId,
         client_name: client.clientName,
         redirect_uris: client.redirectUris,
         at: client.at,
-      }),
+        quotas: client.quotas,
+      }, hasOutcome("registered")),
 
-    findClient: (clientId: string) =>
-      call<{ outcome: "found" | "unknown_client" }>("find_client", { client_id: clientId }),
+    /** For a request that is refused whoever the client is. */
+    findClient: ({ clientId, at, limits }: { clientId: string; at: Date; limits: ClientLimits }) =>
+      call<{ outcome: "found" | "unknown_client" }>(
+        "find_client",
+        { client_id: clientId, at, limits },
+        hasOutcome("found", "unknown_client"),
+      ),
 
     /** @param userId null when nobody is signed in. */
-    openConsent: ({ clientId, userId, at }: { clientId: string; userId: string | null; at: Date }) =>
-      call<OpenedConsent>("open_consent", { client_id: clientId, user_id: userId, at }),
+    openConsent: ({ clientId, userId, quotas, at }: Asked & { quotas: readonly Quota[] }) =>
+      call<OpenedConsent>("open_consent", { client_id: clientId, user_id: userId, at, quotas }, isConsent),
 
-    /** @param quotas what fetching the document costs; drawn only when it has to be fetched. */
+    /** @param quotas what the page costs; @param documentQuotas what fetching the document costs, drawn only when it has to be fetched. */
     openDocumentConsent: (
-      { clientId, userId, quotas, at }: { clientId: string; userId: string | null; quotas: readonly Quota[]; at: Date },
-    ) => call<OpenedDocumentConsent>("open_document_consent", { client_id: clientId, user_id: userId, quotas, at }),
+      { clientId, userId, quotas, documentQuotas, at }: Asked & {
+        quotas: readonly Quota[];
+        documentQuotas: readonly Quota[];
+      },
+    ) =>
+      call<OpenedDocumentConsent>("open_document_consent", {
+        client_id: clientId,
+        user_id: userId,
+        quotas: documentQuotas,
+        at,
+        page_quotas: quotas,
+      }, (answer) => isConsent(answer) && (answer.outcome === "limited" || typeof answer.document === "string")),
 
     /** Takes over what a client's document says, and opens consent with it. */
     storeClientDocument: (
@@ -105,7 +137,7 @@ export function createOAuthStore(database: Database) {
         fresh_until: document.freshUntil,
         user_id: document.userId,
         at: document.at,
-      }),
+      }, isConsent),
 
     approveConsent: (
       consent: { id: string; clientId: string; userId: string; organizationId: string; at: Date },
@@ -116,7 +148,7 @@ export function createOAuthStore(database: Database) {
         user_id: consent.userId,
         organization_id: consent.organizationId,
         at: consent.at,
-      }),
+      }, hasOutcome("approved", "already_decided", "unknown_client", "not_a_member", "feature_not_in_plan")),
 
     /** Spends a code that passed every check of its contents. */
     redeemCode: (code: {
@@ -130,6 +162,7 @@ export function createOAuthStore(database: Database) {
       accessTokenHash: string;
       refreshTokenHash: string;
       at: Date;
+      limits: ClientLimits;
     }) =>
       call<Redemption>("redeem_authorization_code", {
         code_id: code.id,
@@ -142,14 +175,20 @@ export function createOAuthStore(database: Database) {
         access_token_hash: code.accessTokenHash,
         refresh_token_hash: code.refreshTokenHash,
         at: code.at,
-      }),
+        limits: code.limits,
+      }, (answer) =>
+        answer.outcome === "redeemed"
+          ? Number.isInteger(answer.expires_in)
+          : hasOutcome("unknown_client", "not_a_member", "burnt", "replayed")(answer)),
 
-    countWrongVerifier: (code: { id: string; expiresAt: Date; clientId: string }) =>
+    countWrongVerifier: (code: { id: string; expiresAt: Date; clientId: string; at: Date; limits: ClientLimits }) =>
       call<{ outcome: "counted" | "unknown_client" }>("count_wrong_verifier", {
         code_id: code.id,
         code_expires_at: code.expiresAt,
         client_id: code.clientId,
-      }),
+        at: code.at,
+        limits: code.limits,
+      }, hasOutcome("counted", "unknown_client")),
 
     /** The successor hashes are stored unless another successor stands already, whose hash then comes back. */
     rotateRefreshToken: (rotation: {
@@ -158,6 +197,7 @@ export function createOAuthStore(database: Database) {
       successorHash: string;
       accessTokenHash: string;
       at: Date;
+      limits: ClientLimits;
     }) =>
       call<Rotation>("rotate_refresh_token", {
         token_hash: rotation.tokenHash,
@@ -165,10 +205,19 @@ export function createOAuthStore(database: Database) {
         successor_hash: rotation.successorHash,
         access_token_hash: rotation.accessTokenHash,
         at: rotation.at,
-      }),
+        limits: rotation.limits,
+      }, (answer) =>
+        answer.outcome === "rotated"
+          ? typeof answer.successor_hash === "string" && Number.isInteger(answer.expires_in)
+          : hasOutcome("unknown_client", "unknown_token", "revoked", "expired", "superseded", "replayed")(answer)),
 
-    revokeToken: ({ tokenHash, clientId, at }: { tokenHash: string; clientId: string; at: Date }) =>
-      call<Revocation>("revoke_token", { token_hash: tokenHash, client_id: clientId, at }),
+    revokeToken: (token: { tokenHash: string; clientId: string; at: Date; limits: ClientLimits }) =>
+      call<Revocation>("revoke_token", {
+        token_hash: token.tokenHash,
+        client_id: token.clientId,
+        at: token.at,
+        limits: token.limits,
+      }, hasOutcome("revoked", "unknown_client", "unknown_token")),
 
     /** Resolves when the database answers. */
     ping: () => database.call<boolean>("ping", {}),

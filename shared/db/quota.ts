@@ -1,3 +1,5 @@
+import { AppError } from "../errors.ts";
+
 /** One draw from the bucket of a rate limit, as SQL takes it (`oauth.draw_quotas`). */
 export interface Quota {
   /** Name of the limit and keyed hash of whom it is for. */
@@ -12,4 +14,21 @@ export interface Limited {
   outcome: "limited";
   /** Seconds. */
   retry_after: number;
+}
+
+/** What SQL may count by a grant, which it knows by itself. */
+export type Allowance = Omit<Quota, "key">;
+
+/** What a request of a client draws on: its caller's quotas for what is refused, its grant's allowance for what is given. */
+export interface ClientLimits {
+  caller: readonly Quota[];
+  grant?: Allowance | undefined;
+}
+
+/** @returns the answer, unless it is that there were too many. @throws {AppError} `rate_limited`, with the time to wait. */
+export function withinLimits<Answer extends object>(answer: Answer | Limited): Answer {
+  if (!("outcome" in answer && answer.outcome === "limited")) return answer as Answer;
+  throw new AppError("rate_limited", "There were too many requests in a short time. Wait before the next one.", {
+    headers: { "retry-after": String((answer as Limited).retry_after) },
+  });
 }

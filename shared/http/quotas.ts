@@ -3,7 +3,8 @@
  * (migration rate_limits). Counted by keyed hash, so that nobody's address is kept.
  */
 import type { Config } from "../config.ts";
-import type { Quota } from "../db/quota.ts";
+import type { ConnectorLimits } from "../db/connector_store.ts";
+import type { Allowance, ClientLimits, Quota } from "../db/quota.ts";
 import { AppError } from "../errors.ts";
 import { keyedHash } from "../signed_token.ts";
 import type { AppContext } from "./app.ts";
@@ -82,8 +83,21 @@ export async function callerQuotas(config: LimitConfig, name: LimitName, c: AppC
   }];
 }
 
+/** What a client's request to the token or revocation endpoint draws on. */
+export const tokenLimits = async (config: LimitConfig, c: AppContext): Promise<ClientLimits> => ({
+  caller: await callerQuotas(config, "token", c),
+  grant: limitOf(config, "token"),
+});
+
+/** What a request to the connector draws on; undefined where limits are off. */
+export async function connectorLimits(config: LimitConfig, c: AppContext): Promise<ConnectorLimits | undefined> {
+  const read = limitOf(config, "connector_read");
+  const write = limitOf(config, "connector_write");
+  return read && write && { caller: await callerQuotas(config, "failed_bearer", c), read, write };
+}
+
 /** What a limit allows, for SQL that knows by itself whom to count; undefined where limits are off. */
-export function limitOf({ rateLimits }: Pick<Config, "rateLimits">, name: LimitName): Omit<Quota, "key"> | undefined {
+export function limitOf({ rateLimits }: Pick<Config, "rateLimits">, name: LimitName): Allowance | undefined {
   if (rateLimits === "off") return undefined;
   const override = typeof rateLimits === "object" ? rateLimits[name] : undefined;
   return { at_most: override ?? LIMITS[name].atMost, seconds: LIMITS[name].seconds };

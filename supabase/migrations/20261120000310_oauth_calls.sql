@@ -84,9 +84,13 @@ comment on function oauth.consent_of is 'All that an authorization request is ju
 revoke all on function oauth.consent_of from public, anon, authenticated;
 grant execute on function oauth.consent_of to service_role;
 
-create function public.open_consent(client_id text, user_id uuid, at timestamptz) returns jsonb
-language sql stable set search_path = '' as $$
-  select oauth.consent_of(client_id, user_id, at)
+create function public.open_consent(client_id text, user_id uuid, at timestamptz, quotas jsonb default null) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  wait constant integer := oauth.draw_quotas(quotas, at);
+begin
+  return case when wait = 0 then oauth.consent_of(client_id, user_id, at) else oauth.limited(wait) end;
+end
 $$;
 comment on function public.open_consent is 'What an authorization request of a registered client is judged by: {"client","onboarded","organizations"}.';
 revoke all on function public.open_consent from public, anon, authenticated;
@@ -228,7 +232,7 @@ begin
   where t.token_hash = decode(rotate_refresh_token.token_hash, 'hex') and t.kind = 'refresh'
     and t.rotated_at is null and t.expires_at > at
     and g.client_id = rotate_refresh_token.client_id and g.revoked_at is null
-  for no key update of t for share of g;
+  for no key update of t;
   if found then
     wait := oauth.draw_for_grant(old.grant_id, limits, at);
     if wait > 0 then

@@ -12,12 +12,15 @@ comment on column oauth.client_documents.fresh_until is 'As its owner said, with
 alter table oauth.client_documents enable row level security;
 grant select, insert, update, delete on oauth.client_documents to service_role;
 
-create function public.open_document_consent(client_id text, user_id uuid, quotas jsonb, at timestamptz) returns jsonb
+create function public.open_document_consent(client_id text, user_id uuid, quotas jsonb, at timestamptz, page_quotas jsonb default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   fresh_until timestamptz;
-  wait integer := 0;
+  wait integer := oauth.draw_quotas(page_quotas, at);
 begin
+  if wait > 0 then
+    return oauth.limited(wait);
+  end if;
   select d.fresh_until into fresh_until from oauth.client_documents as d where d.client_id = open_document_consent.client_id;
   if fresh_until is null or fresh_until <= at then
     wait := oauth.draw_quotas(quotas, at);

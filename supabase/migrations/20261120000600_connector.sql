@@ -191,18 +191,39 @@ comment on function app.run_tool is 'Runs one tool as the person of the request'
 
 -- The database's API of the connector
 
-create function app.authenticate(token_hash text, resource text, at timestamptz) returns jsonb
-language plpgsql stable set search_path = '' as $$
+create function app.quota_key(grant_id text, kind text) returns text
+language sql immutable set search_path = '' as $$
+  select 'connector_' || kind || ':' || grant_id
+$$;
+comment on function app.quota_key is 'The bucket of what a grant reads or writes. A new access token of the grant is no new bucket.';
+
+create function app.authenticate(token_hash text, resource text, kind text, limits jsonb, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
 declare
   principal record;
   organization identity.organizations;
+  wait integer := 0;
 begin
-  select * into principal from oauth.resolve_access_token(decode(token_hash, 'hex'), resource, at);
+  select * into principal from oauth.resolve_access_token(decode(authenticate.token_hash, 'hex'), resource, at);
   if principal.outcome is distinct from 'ok' then
-    return jsonb_build_object('outcome', 'invalid_token');
+    -- Only a token that was never ours is a guess. One that has expired or was revoked must hear that it did, however many others of the same
+    -- hosted client come from the same address; and who holds a good one never comes here.
+    if limits is not null and not exists (select from oauth.tokens as t where t.token_hash = decode(authenticate.token_hash, 'hex')) then
+      wait := oauth.draw_quotas(limits -> 'caller', at);
+    end if;
+    return case when wait = 0 then '{"outcome": "invalid_token"}' else oauth.limited(wait) end;
+  end if;
+  if limits -> kind is not null then
+    wait := oauth.wait_for_bucket(
+      app.quota_key(principal.grant_id::text, kind), (limits #>> array[kind, 'at_most'])::integer, (limits #>> array[kind, 'seconds'])::double precision, at
+    );
+    if wait > 0 then
+      return oauth.limited(wait);
+    end if;
   end if;
   select * into strict organization from identity.organizations as o where o.id = principal.organization_id;
   if not identity.organization_has_feature(organization.id, 'ai:connector', at) then
+    perform app.count_request(principal.grant_id::text, kind, limits, at);
     return jsonb_build_object(
       'outcome', 'feature_not_in_plan', 'required_plan', 'pro', 'plan', identity.effective_plan(organization, at),
       'organization', jsonb_build_object('id', organization.id, 'name', organization.name)
@@ -215,23 +236,50 @@ begin
       'sub', principal.user_id, 'role', 'authenticated', 'organization_id', organization.id,
       'grant_id', principal.grant_id, 'client_name', principal.client_name
     )
-  );
+  ) || case
+    when principal.last_used_at > at - interval '1 hour' then '{}'
+    else '{"first_use_in_hour": true}'
+  end::jsonb;
 end
 $$;
-comment on function app.authenticate is 'Who a bearer token speaks for at an instant, by its SHA-256 in hex: outcome ok, invalid_token or feature_not_in_plan.';
+comment on function app.authenticate is
+  'Who a bearer token speaks for at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan or limited. kind: read or write.
+   limits: {"caller": quotas, "read": {"at_most","seconds"}, "write": …}; null limits nothing.';
 
-create function public.authenticate_bearer(token_hash text, resource text, at timestamptz) returns jsonb
-language plpgsql stable set search_path = '' as $$
+create function app.count_request(grant_id text, kind text, limits jsonb, at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
 begin
-  return app.authenticate(token_hash, resource, at) - 'claims';
+  if limits -> kind is not null then
+    perform oauth.draw_from_bucket(
+      app.quota_key(grant_id, kind), (limits #>> array[kind, 'at_most'])::integer, (limits #>> array[kind, 'seconds'])::double precision, at
+    );
+  end if;
 end
 $$;
-comment on function public.authenticate_bearer is 'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan, organization?, plan?, required_plan?}.';
+comment on function app.count_request is
+  'Counts what a grant was given. It comes last in its transaction: the row stays locked until the end of that, and calls of one client must not wait for
+   each other''s tools. So what is under way at the same time is not counted yet; that is as exact as this limit needs to be.';
 
-create function public.call_tool(token_hash text, resource text, tool text, arguments jsonb, at timestamptz) returns jsonb
+create function public.authenticate_bearer(token_hash text, resource text, at timestamptz, limits jsonb default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  principal constant jsonb := app.authenticate(token_hash, resource, at);
+  principal constant jsonb := app.authenticate(token_hash, resource, 'read', limits, at);
+begin
+  if principal ->> 'outcome' = 'ok' then
+    perform app.count_request(principal #>> '{claims,grant_id}', 'read', limits, at);
+  end if;
+  return principal - 'claims';
+end
+$$;
+comment on function public.authenticate_bearer is
+  'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | limited, organization?, plan?, required_plan?, retry_after?, first_use_in_hour?}.';
+
+create function public.call_tool(token_hash text, resource text, tool text, arguments jsonb, at timestamptz, limits jsonb default null) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  kind constant text := case when app.is_write(tool) then 'write' else 'read' end;
+  principal constant jsonb := app.authenticate(token_hash, resource, kind, limits, at);
+  result jsonb;
 begin
   if principal ->> 'outcome' <> 'ok' then
     return principal;
@@ -239,13 +287,17 @@ begin
   -- auth.uid() reads the one or the other, depending on the platform's age.
   perform set_config('request.jwt.claims', (principal -> 'claims')::text, true),
     set_config('request.jwt.claim.sub', principal #>> '{claims,sub}', true);
-  return jsonb_build_object('outcome', 'ok', 'result', app.run_tool(tool, coalesce(arguments, '{}'), at));
+  result := app.run_tool(tool, coalesce(arguments, '{}'), at);
+  perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
+  return principal - 'claims' - 'organization' || jsonb_build_object('result', result);
 end
 $$;
-comment on function public.call_tool is 'Authenticates a bearer and runs one tool, in one call: {outcome, result?}; result is the tool''s envelope.';
+comment on function public.call_tool is
+  'Authenticates a bearer and runs one tool, in one call: {outcome, result?, first_use_in_hour?}; result is the tool''s envelope. first_use_in_hour asks for
+   record_use after the answer: once an hour a grant, so that no call of a tool writes the grant.';
 
-revoke all on function public.authenticate_bearer, public.call_tool, app.authenticate from public, anon, authenticated;
-grant execute on function public.authenticate_bearer, public.call_tool, app.authenticate to service_role;
+revoke all on function public.authenticate_bearer, public.call_tool, app.authenticate, app.count_request, app.quota_key from public, anon, authenticated;
+grant execute on function public.authenticate_bearer, public.call_tool, app.authenticate, app.count_request, app.quota_key to service_role;
 
 revoke all on function
   app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once, app.run_tool

@@ -32,7 +32,12 @@ begin
       ('oauth.used_codes', 'code_expires_at < $1 - interval ''1 day'''),
       ('oauth.consents', 'approved_at < $1 - interval ''1 day'''),
       ('oauth.tokens', 'expires_at < $1 - interval ''7 days'''),
-      ('oauth.grants', 'least(expires_at, revoked_at) < $1 - interval ''30 days'''),
+      -- Of a replay its person must have heard before it is forgotten; an alert that nobody looks at for half a year will not be.
+      ('oauth.grants', 'least(expires_at, revoked_at) < $1 - interval ''30 days'' and (coalesce(revocation_reason, '''') not like ''%_replayed''
+        or alert_seen_at is not null or revoked_at < $1 - interval ''180 days'')'),
+      -- Registered and never allowed anything: a client asks within minutes, and one that comes back later than this registers again.
+      ('oauth.clients', 'granted_at is null and created_at < $1 - interval ''7 days''
+        and not exists (select from oauth.grants as g where g.client_id = clients.client_id)'),
       -- Documents of clients are read again when they are wanted; a bucket that is full says nothing.
       ('oauth.client_documents', 'fresh_until < $1 - interval ''1 day'''),
       ('oauth.rate_buckets', 'full_at < $1'),

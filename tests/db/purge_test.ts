@@ -14,15 +14,22 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
     await database.exec(`
       insert into app.idempotency_keys select '${organization}', '${user}', 'log_expenses', 'key-' || n || '-abcd', '\\x00', '{}', at
         from (values (1, ${ago("1 second")}), (2, ${ago("-1 second")})) as v (n, at);
-      insert into oauth.clients values ('client_1', 'Client', '{http://127.0.0.1/}', ${ago("1 year")});
+      insert into oauth.clients (client_id, client_name, redirect_uris, created_at, granted_at)
+        select 'client_' || n, 'Client', '{http://127.0.0.1/}', created_at, granted_at
+        from (values (1, ${ago("1 year")}, null::timestamptz), (2, ${ago("8 days")}, null), (3, ${
+      ago("6 days")
+    }, null), (4, ${ago("1 year")}, ${ago("1 year")})) as v (n, created_at, granted_at);
+      insert into oauth.rate_buckets (key, full_at) values ('full', ${ago("1 second")}), ('used', ${ago("-1 second")});
       insert into oauth.grants (id, client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at, revoked_at, revocation_reason)
         select md5(n::text)::uuid, 'client_1', '${user}', '${organization}', 'http://127.0.0.1/', 'http://127.0.0.1/api/mcp', ${
       ago("1 year")
     }, expires_at,
-          revoked_at, case when revoked_at is not null then 'revoked_by_user' end
+          revoked_at, case when n > 4 then 'code_replayed' when revoked_at is not null then 'revoked_by_user' end
         from (values (1, ${ago("31 days")}, null::timestamptz), (2, ${ago("-99 days")}, ${ago("31 days")}), (3, ${
       ago("29 days")
-    }, ${ago("29 days")}), (4, ${ago("-99 days")}, null)) as v (n, expires_at, revoked_at);
+    }, ${ago("29 days")}), (4, ${ago("-99 days")}, null), (5, ${ago("-99 days")}, ${ago("31 days")}), (6, ${
+      ago("-99 days")
+    }, ${ago("181 days")})) as v (n, expires_at, revoked_at);
       insert into oauth.tokens (token_hash, kind, grant_id, issued_at, expires_at)
         select sha256(n::text::bytea), 'access', md5('4')::uuid, ${ago("60 days")}, at from (values (1, ${
       ago("8 days")
@@ -60,7 +67,9 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
       "oauth.used_codes": 1,
       "oauth.consents": 1,
       "oauth.tokens": 1,
-      "oauth.grants": 2,
+      "oauth.grants": 3,
+      "oauth.clients": 1,
+      "oauth.rate_buckets": 1,
       "identity.attempts": 1,
       "app.change_sets": 1,
       "app.payments": 1,
@@ -71,9 +80,16 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
       `select (select array_to_string(array_agg(name order by name), ' ') from app.expenses) as bills,
          (select array_to_string(array_agg(expense_id), ' ') from app.payments) as payments,
          (select count(distinct expense_id) from app.expense_occurrences) as with_occurrences,
-         (select array_to_string(array_agg(key_hash), ' ') from identity.attempts) as attempts`,
+         (select array_to_string(array_agg(key_hash), ' ') from identity.attempts) as attempts,
+         (select array_to_string(array_agg(client_id order by client_id), ' ') from oauth.clients) as clients`,
     );
-    assertEquals(left, { bills: "Deleted Kept", payments: added[2], with_occurrences: 2, attempts: "new" });
+    assertEquals(left, {
+      bills: "Deleted Kept",
+      payments: added[2],
+      with_occurrences: 2,
+      attempts: "new",
+      clients: "client_1 client_3 client_4",
+    });
     assertEquals(await database.query("select schedule, command from cron.job where jobname = 'purge-expired'"), [
       { schedule: "17 3 * * *", command: "select jobs.purge_expired(now())" },
     ]);

@@ -45,7 +45,7 @@ export function startConnector(
     },
   };
   const app = createMcpApp({
-    config: { siteUrl: SITE, supabaseUrl: SUPABASE, ...config } as Config,
+    config: { siteUrl: SITE, supabaseUrl: SUPABASE, rateLimits: "off", ...config } as Config,
     database,
     clock: () => NOW,
     log: createLog((line) => lines.push(line)),

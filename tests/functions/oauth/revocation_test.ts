@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { hashToken } from "../../../shared/oauth/tokens.ts";
 import { openDatabase } from "../../_support/database.ts";
 import {
   connect,
@@ -95,7 +96,7 @@ Deno.test("revoke_grant() disconnects an app for its owner and for nobody else",
   assertEquals(event, { event: "grant.revoked", actor_id: owner.id, reason: "revoked_by_user" });
 });
 
-Deno.test("list_connected_apps() tells when an app last renewed its tokens, and forgets apps that cannot any more", async () => {
+Deno.test("list_connected_apps() tells when an app was last used, to within an hour, and forgets apps that cannot any more", async () => {
   const owner = await createPerson(database, "lister@example.com", ["team"]);
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness, { client_name: "Notes" });
@@ -114,8 +115,15 @@ Deno.test("list_connected_apps() tells when an app last renewed its tokens, and 
     last_used_at: null,
   });
   harness.later(3600);
-  await harness.post("token", refreshFields(clientId, tokens.refresh_token));
+  const use = async (token: string) =>
+    await database.asService("record_use", { token_hash: await hashToken(token), at: harness.clock.now });
+  assertEquals(await use(tokens.refresh_token), { outcome: "recent" });
+  assertEquals(await use(tokens.access_token), { outcome: "recorded" });
   assertEquals((await list(harness.clock.now))[0]!.last_used_at, "2026-11-20T11:00:00+00:00");
+  harness.later(3599);
+  assertEquals(await use(tokens.access_token), { outcome: "recent" });
+  harness.later(1);
+  assertEquals(await use(tokens.access_token), { outcome: "recorded" });
   harness.later(31 * 86_400);
   assertEquals(await list(harness.clock.now), []);
 });
