@@ -1,4 +1,4 @@
--- What tools read and write at their edges: errors, typed text, dates, amounts, cursors.
+-- What tools read and write at their edges: errors, text, dates, amounts, cursors.
 -- Arguments arrive checked against the contract; here is what a schema cannot know: the calendar, the currencies, the owner's day.
 
 create function app.fail(code text, message text, field text default null, hint text default null, details jsonb default null) returns void
@@ -46,6 +46,14 @@ begin
 end
 $$;
 comment on function app.clean_tags is 'Tags as typed, each once whatever its case, in the order of their first mention.';
+
+create function app.list_names(names text[]) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return array_to_string(names[:3], ', ') || case when cardinality(names) > 3 then format(' and %s more', cardinality(names) - 3) else '' end;
+end
+$$;
+comment on function app.list_names is 'The first three names, and how many more there are.';
 
 -- Dates
 
@@ -173,8 +181,8 @@ $$;
 comment on function app.read_cursor is 'The sort key in a cursor; null stays null; a cursor that was not written for this scope ends the tool with invalid_argument.';
 
 revoke all on function
-  app.fail, app.clean_text, app.clean_tags, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
+  app.fail, app.clean_text, app.clean_tags, app.list_names, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
   app.write_cursor, app.read_cursor from public, anon;
 grant execute on function
-  app.fail, app.clean_text, app.clean_tags, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
+  app.fail, app.clean_text, app.clean_tags, app.list_names, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
   app.write_cursor, app.read_cursor to authenticated, service_role;

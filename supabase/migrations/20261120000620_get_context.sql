@@ -32,7 +32,7 @@ begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
       'change_id', s.id, 'summary', s.summary, 'tool', s.tool, 'at', to_char(s.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
-      'by', app.member_name(s.actor_id), 'client', s.client_name, 'undone', s.undone_by is not null
+      'by', case s.tool when 'autopay' then 'automatic' else app.member_name(s.actor_id) end, 'client', s.client_name, 'undone', s.undone_by is not null
     ) order by s.entry desc), '[]')
     from (select * from app.change_sets as s order by s.entry desc limit changes_limit) as s
   );

@@ -131,28 +131,82 @@ $$;
 comment on function app.find_same_payment is
   'The expense or bill payment in the books of the same day, amount, currency, direction and payee (name, where there is no payee), else null.';
 
-create function app.list_names(names text[]) returns text
-language plpgsql immutable set search_path = '' as $$
+create function app.describe_drafts(context app.context, drafts app.expense_draft[], is_preview boolean) returns jsonb
+language plpgsql stable set search_path = '' as $$
 begin
-  return array_to_string(names[:3], ', ') || case when cardinality(names) > 3 then format(' and %s more', cardinality(names) - 3) else '' end;
+  return jsonb_build_object(
+    'results', (
+      select jsonb_agg(jsonb_build_object(
+        'index', d.ordinality - 1,
+        'status', case when d.id is null then 'duplicate' else 'created' end,
+        'id', case when not is_preview then d.id end,
+        'existing_id', d.existing_id,
+        'name', d.name,
+        'date', d.paid_on,
+        'amount', app.format_minor(d.amount_minor, c.exponent),
+        'currency', d.currency,
+        'category', coalesce(category.name, 'Uncategorized'),
+        'category_source', d.category_source,
+        'base_amount', app.format_minor((d.base).base_minor, base.exponent)
+      ) order by d.ordinality)
+      from unnest(drafts) with ordinality as d
+      join app.currencies as c on c.code = d.currency
+      join app.currencies as base on base.code = context.base_currency
+      left join app.categories as category on category.id = d.category_id
+    ),
+    'totals_by_currency', (
+      select coalesce(jsonb_object_agg(sums.currency, app.format_minor(sums.net, c.exponent)), '{}')
+      from (
+        select d.currency, sum(case d.direction when 'out' then d.amount_minor else -d.amount_minor end) as net
+        from unnest(drafts) as d
+        where d.id is not null
+        group by d.currency
+      ) as sums
+      join app.currencies as c on c.code = sums.currency
+    )
+  );
 end
 $$;
-comment on function app.list_names is 'The first three names, and how many more there are.';
+comment on function app.describe_drafts is 'Data of log_expenses: {results, totals_by_currency}; the totals are of what is written.';
+
+create function app.warn_of_drafts(context app.context, drafts app.expense_draft[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  skipped text[];
+  unrated text;
+  warnings jsonb := '[]';
+begin
+  select array_agg(format('"%s"', d.name) order by d.ordinality) filter (where d.id is null),
+    string_agg(distinct d.currency, ', ') filter (where d.id is not null and (d.base).base_minor is null)
+  into skipped, unrated
+  from unnest(drafts) with ordinality as d;
+  if skipped is not null then
+    warnings := warnings || jsonb_build_object('code', 'duplicate', 'message', format(
+      '%s %s in the books already and not written again. If the money left twice, call again with on_duplicate "allow" and only what is missing.',
+      app.list_names(skipped), case cardinality(skipped) when 1 then 'is' else 'are' end
+    ));
+  end if;
+  if unrated is not null then
+    warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
+      'No exchange rate from %s to %s is known for the day, so totals in %s leave the amount out and say so.',
+      unrated, context.base_currency, context.base_currency
+    ));
+  end if;
+  return warnings;
+end
+$$;
+comment on function app.warn_of_drafts is 'What a person should hear about what was logged: items left out, amounts without a value in the base currency.';
 
 create function app.log_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  is_preview constant boolean := coalesce((arguments ->> 'dry_run')::boolean, false);
   is_duplicate_allowed constant boolean := coalesce(arguments ->> 'on_duplicate' = 'allow', false);
   drafts app.expense_draft[] := app.parse_expense_items(
     context, arguments -> 'items', coalesce((arguments ->> 'create_missing_categories')::boolean, false)
   );
   known_id text;
-  skipped text[];
-  unrated text;
-  warnings jsonb := '[]';
   written text[];
-  result jsonb;
+  data jsonb;
 begin
   -- Judged against the books as they were before the call: two equal items in one call are two expenses, but an external id stands for one.
   for i in 1..cardinality(drafts) loop
@@ -184,60 +238,17 @@ begin
   where d.id is not null
   order by d.ordinality;
 
-  select
-    array_agg(d.name order by d.ordinality) filter (where d.id is not null),
-    array_agg(format('"%s"', d.name) order by d.ordinality) filter (where d.id is null),
-    string_agg(distinct d.currency, ', ') filter (where d.id is not null and (d.base).base_minor is null)
-  into written, skipped, unrated
-  from unnest(drafts) with ordinality as d;
-  if skipped is not null then
-    warnings := warnings || jsonb_build_object('code', 'duplicate', 'message', format(
-      '%s %s in the books already and not written again. If the money left twice, call again with on_duplicate "allow" and only what is missing.',
-      app.list_names(skipped), case cardinality(skipped) when 1 then 'is' else 'are' end
-    ));
-  end if;
-  if unrated is not null then
-    warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
-      'No exchange rate from %s to %s is known for the day, so totals in %s leave the amount out and say so.',
-      unrated, context.base_currency, context.base_currency
-    ));
-  end if;
-
-  select jsonb_build_object(
-    'results', jsonb_agg(jsonb_build_object(
-      'index', d.ordinality - 1,
-      'status', case when d.id is null then 'duplicate' else 'created' end,
-      'id', case when not is_preview then d.id end,
-      'existing_id', d.existing_id,
-      'name', d.name,
-      'date', d.paid_on,
-      'amount', app.format_minor(d.amount_minor, c.exponent),
-      'currency', d.currency,
-      'category', coalesce(category.name, 'Uncategorized'),
-      'category_source', d.category_source,
-      'base_amount', app.format_minor((d.base).base_minor, base.exponent)
-    ) order by d.ordinality),
-    'totals_by_currency', (
-      select coalesce(jsonb_object_agg(sums.currency, app.format_minor(sums.net, c.exponent)), '{}')
-      from (
-        select d.currency, sum(case d.direction when 'out' then d.amount_minor else -d.amount_minor end) as net
-        from unnest(drafts) as d
-        where d.id is not null
-        group by d.currency
-      ) as sums
-      join app.currencies as c on c.code = sums.currency
-    )
-  ) into result
-  from unnest(drafts) with ordinality as d
-  join app.currencies as c on c.code = d.currency
-  join app.currencies as base on base.code = context.base_currency
-  left join app.categories as category on category.id = d.category_id;
-
+  written := array(
+    select case d.direction when 'refund' then 'refund of ' else '' end || d.name
+    from unnest(drafts) with ordinality as d
+    where d.id is not null
+    order by d.ordinality
+  );
+  data := app.describe_drafts(context, drafts, coalesce((arguments ->> 'dry_run')::boolean, false));
   return jsonb_build_object(
-    'data', result, 'warnings', warnings,
+    'data', data, 'warnings', app.warn_of_drafts(context, drafts),
     'summary', case cardinality(written)
-      when 1 then 'Logged ' || written[1] || (select ', ' || (r ->> 'amount') || ' ' || (r ->> 'currency')
-        from jsonb_array_elements(result -> 'results') as r where r ->> 'status' = 'created')
+      when 1 then concat_ws(' ', 'Logged', written[1] || ',', (select ltrim(t.value, '-') || ' ' || t.key from jsonb_each_text(data -> 'totals_by_currency') as t))
       else format('Logged %s expenses: %s', cardinality(written), app.list_names(written))
     end
   );
@@ -246,8 +257,10 @@ $$;
 comment on function app.log_expenses is 'Tool log_expenses: data {results, totals_by_currency}.';
 
 revoke all on function
-  app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.list_names, app.log_expenses
+  app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.describe_drafts,
+  app.warn_of_drafts, app.log_expenses
   from public, anon;
 grant execute on function
-  app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.list_names, app.log_expenses
+  app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.describe_drafts,
+  app.warn_of_drafts, app.log_expenses
   to authenticated, service_role;

@@ -59,7 +59,7 @@ comment on function app.parse_expense_filter is 'The filter arguments of list_ex
 create function app.is_about(filter app.expense_filter, category_id text, tags text[], name text, payee text, note text, payment_note text) returns boolean
 language sql stable
   return ((filter).category_ids is null or coalesce(category_id, '') = any ((filter).category_ids))
-    and ((filter).payee is null or lower(payee) = (filter).payee)
+    and ((filter).payee is null or lower(coalesce(payee, name)) = (filter).payee)
     and ((filter).tags = '{}' or lower(tags::text)::text[] && (filter).tags)
     and ((filter).query is null or strpos(lower(concat_ws(E'\n', name, payee, note, payment_note)), (filter).query) > 0);
 comment on function app.is_about is 'Whether an expense or bill is one that a filter asks for.';

@@ -1,98 +1,6 @@
 -- summarize_spending: totals of a period in one currency, grouped, ranked and compared. Each payment is converted at the rate of its own day and
 -- rounded once; what cannot be converted is named, never counted as if it were the other currency. Refunds subtract.
 
-create type app.period as (
-  from_on date,
-  to_on date,
-  -- How far the days of an earlier period are moved to be compared with this one.
-  shift interval
-);
-
-create function app.whole_months(period app.period) returns int
-language plpgsql immutable set search_path = '' as $$
-declare
-  next_on constant date := period.to_on + 1;
-begin
-  if extract(day from period.from_on) = 1 and extract(day from next_on) = 1 then
-    return (extract(year from next_on) - extract(year from period.from_on)) * 12 + extract(month from next_on) - extract(month from period.from_on);
-  end if;
-  return null;
-end
-$$;
-comment on function app.whole_months is 'How many months of the calendar a period is; null when it is not made of whole months.';
-
-create function app.named_period(name text, today date) returns app.period
-language plpgsql immutable set search_path = '' as $$
-declare
-  unit constant text := substring(name from '^(?:this|last)_(week|month|quarter|year)$');
-  first date;
-begin
-  if name = 'last_30_days' then
-    return (today - 29, today, null)::app.period;
-  end if;
-  if name = 'last_12_months' then
-    return ((today + 1 - interval '12 months')::date, today, null)::app.period;
-  end if;
-  -- Weeks begin on Monday.
-  first := date_trunc(unit, today::timestamp)::date;
-  if name like 'last%' then
-    first := (first - ('1 ' || replace(unit, 'quarter', 'month'))::interval * case unit when 'quarter' then 3 else 1 end)::date;
-  end if;
-  return (first, (first + ('1 ' || replace(unit, 'quarter', 'month'))::interval * case unit when 'quarter' then 3 else 1 end)::date - 1, null)::app.period;
-end
-$$;
-comment on function app.named_period is 'The period that a word such as last_month means on a day: whole weeks, months, quarters and years; the others end on that day.';
-
-create function app.parse_period(context app.context, arguments jsonb, filter app.expense_filter) returns app.period
-language plpgsql stable set search_path = '' as $$
-declare
-  period app.period;
-begin
-  if arguments ? 'period' and num_nonnulls(filter.from_on, filter.to_on) > 0 then
-    perform app.fail('invalid_argument', 'Both a period and dates are given.', 'period', 'Give either period, or from and to.');
-  end if;
-  if num_nonnulls(filter.from_on, filter.to_on) = 0 then
-    return app.named_period(coalesce(arguments ->> 'period', 'this_month'), context.today);
-  end if;
-  period.to_on := coalesce(filter.to_on, greatest(context.today, filter.from_on));
-  period.from_on := coalesce(
-    filter.from_on,
-    (select p.paid_on from app.payments as p where p.deleted_at is null and p.paid_on <= filter.to_on order by p.paid_on limit 1),
-    filter.to_on
-  );
-  if period.to_on - period.from_on > 3660 then
-    perform app.fail('date_out_of_range', format('%s to %s is longer than 10 years.', period.from_on, period.to_on), 'from', 'Ask for at most 10 years at a time.');
-  end if;
-  return period;
-end
-$$;
-comment on function app.parse_period is 'The period that is meant: this month unless said; from alone reaches to today, to alone back to the first payment.';
-
-create function app.earlier_period(period app.period, compare text) returns app.period
-language plpgsql immutable set search_path = '' as $$
-declare
-  months constant int := app.whole_months(period);
-begin
-  case compare
-    when 'same_period_last_year' then
-      return (
-        (period.from_on - interval '1 year')::date,
-        -- February as a whole stays one in leap years.
-        case when months is null then (period.to_on - interval '1 year')::date else (period.to_on + 1 - interval '1 year')::date - 1 end,
-        interval '1 year'
-      )::app.period;
-    when 'previous_period' then
-      if months is null then
-        return (period.from_on - (period.to_on - period.from_on + 1), period.from_on - 1, make_interval(days => period.to_on - period.from_on + 1))::app.period;
-      end if;
-      return ((period.from_on - make_interval(months => months))::date, period.from_on - 1, make_interval(months => months))::app.period;
-    else
-      return null;
-  end case;
-end
-$$;
-comment on function app.earlier_period is 'The period to compare with: as many months, or days, right before, or the same days a year before; null for none.';
-
 -- Parsed when it was created, and inlined: with a constant dimension one branch is left.
 create function app.group_key(dimension text, category_id text, payee text, tag text, on_day date, currency text, member_id uuid) returns text
 language sql stable
@@ -100,9 +8,9 @@ language sql stable
     when 'category' then category_id
     when 'payee' then lower(payee)
     when 'tag' then lower(tag)
-    when 'month' then to_char(on_day, 'YYYY-MM')
+    when 'month' then to_char(on_day::timestamp, 'YYYY-MM')
     when 'week' then to_char(date_trunc('week', on_day::timestamp), 'YYYY-MM-DD')
-    when 'day' then to_char(on_day, 'YYYY-MM-DD')
+    when 'day' then to_char(on_day::timestamp, 'YYYY-MM-DD')
     when 'currency' then currency
     when 'member' then member_id::text
   end;
@@ -113,7 +21,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return case dimension
     when 'category' then coalesce((select c.name from app.categories as c where c.id = key), 'Uncategorized')
-    when 'member' then coalesce((select p.email from identity.profiles as p where p.user_id = key::uuid), 'Former member')
+    when 'member' then coalesce((select p.email from identity.profiles as p where p.user_id = key::uuid), case when key is null then 'Automatic' else 'Former member' end)
     when 'tag' then coalesce(spelling, 'Untagged')
     when 'payee' then spelling
     else key
@@ -143,10 +51,11 @@ comment on type app.spending_group is 'Sums of one group in minor units of the t
 create type app.spending as (
   groups app.spending_group[],
   unconverted jsonb,
+  is_partial boolean,
   sources text[],
   as_of date
 );
-comment on type app.spending is 'All groups of a question, what could not be converted, and by which rates the rest was.';
+comment on type app.spending is 'All groups of a question, what could not be converted, whether that is so in any period, and by which rates the rest was.';
 
 -- Planned for the values at hand; its tables are in memory as far as they are asked for, its rates always fit a hash, and compiling it would
 -- take longer than running it.
@@ -163,7 +72,7 @@ begin
   earlier_filter.from_on := earlier.from_on;
   earlier_filter.to_on := earlier.to_on;
   with moves as materialized (
-    select m.part, m.rate_on, m.currency, m.sign, m.amount_minor, tag.position is not distinct from 1 or tag.position is null as is_first,
+    select m.part, m.rate_on, m.currency, m.sign, m.amount_minor, coalesce(tag.position, 1) = 1 as is_first,
       app.group_key(dimensions[1], m.category_id, m.payee, tag.tag, m.on_day, m.currency, m.member_id) as key_1,
       app.group_key(dimensions[2], m.category_id, m.payee, tag.tag, m.on_day, m.currency, m.member_id) as key_2,
       case dimensions[1] when 'payee' then m.payee when 'tag' then tag.tag end as spelling_1,
@@ -246,6 +155,7 @@ begin
       ) order by u.currency), '[]')
       from unconverted as u join app.currencies as c on c.code = u.currency
     ),
+    (select count(*) from foreign_days) > (select count(*) from rates),
     array(select distinct s from rates as r cross join unnest(r.sources) as s where s is not null order by s),
     (select max(r.as_of) from rates as r)
   into spending;
@@ -373,9 +283,9 @@ begin
       'code', 'tags_overlap', 'message', 'Some payments have several tags and count under each; the total counts them once.'
     );
   end if;
-  if spending.unconverted <> '[]' then
+  if spending.is_partial then
     warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
-      'No exchange rate to %s is known for some payments; they are listed in unconverted and are not part of the total.', target
+      'No exchange rate to %s is known for some payments, so they are in no total; those of this period are listed in unconverted.', target
     ));
   end if;
   if unknown_amounts is not null then
@@ -402,9 +312,5 @@ end
 $$;
 comment on function app.summarize_spending is 'Tool summarize_spending: data {period, rows, total, fx, unconverted}.';
 
-revoke all on function
-  app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.group_key, app.group_name, app.sum_spending, app.rank_spending,
-  app.summarize_spending from public, anon;
-grant execute on function
-  app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.group_key, app.group_name, app.sum_spending, app.rank_spending,
-  app.summarize_spending to authenticated, service_role;
+revoke all on function app.group_key, app.group_name, app.sum_spending, app.rank_spending, app.summarize_spending from public, anon;
+grant execute on function app.group_key, app.group_name, app.sum_spending, app.rank_spending, app.summarize_spending to authenticated, service_role;

@@ -120,6 +120,7 @@ testBooks("list_expenses", { day: TODAY }, {
       [{ tags: ["TRIP"] }, ["Train", "Lunch"]],
       [{ tags: ["work", "none"] }, ["Lunch"]],
       [{ payee: "cafe neu" }, ["Lunch"]],
+      [{ payee: "train" }, ["Train"]], // as summarize_spending calls what has no payee
       [{ min_amount: "80" }, ["Rent", "Qwerty", "Sushi", "Train"]],
       [{ min_amount: "14.50", max_amount: "80.00" }, ["Qwerty", "Train", "Lunch"]],
       [{ max_amount: "14.4999" }, []],

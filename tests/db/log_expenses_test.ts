@@ -140,6 +140,20 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals(await count(books), 3);
   },
 
+  "describes the change in a few words": async (books) => {
+    const names = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `N${i}`, amount: "1" }));
+    for (const items of [names(1), [{ name: "Shoes", amount: "20", is_refund: true }], names(4).slice(1), names(5)]) {
+      await books.ok("log_expenses", { items, on_duplicate: "allow" });
+    }
+    const { recent_changes } = await books.ok("get_context", { include: ["recent_changes"] });
+    assertEquals(recent_changes.map(({ summary }: Json) => summary), [
+      "Logged 5 expenses: N0, N1, N2 and 2 more",
+      "Logged 3 expenses: N1, N2, N3",
+      "Logged refund of Shoes, 20.00 INR",
+      "Logged N0, 1.00 INR",
+    ]);
+  },
+
   "knows a thing by its external id": async (books) => {
     const line = { name: "Card payment", amount: "3", external_id: "bank-1" };
     const first = await log(books, line, { ...line, amount: "4" });

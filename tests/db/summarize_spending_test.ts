@@ -267,6 +267,13 @@ testBooks("summarize_spending", { day: TODAY }, {
       count: 2,
     }]);
     assertEquals(warnings.map(({ code }: Json) => code), ["rate_missing"]);
+    const later = await books.call("summarize_spending", {
+      from: "2026-10-06",
+      to: "2026-10-09",
+      compare: "previous_period",
+      currency: "GBP",
+    });
+    assertEquals([later.data.unconverted, later.warnings.map(({ code }: Json) => code)], [[], ["rate_missing"]]);
     // The list says the same of each row.
     const list = await books.ok("list_expenses", { order: "asc" });
     assertEquals(list.rows.map(({ name, base_amount }: Json) => [name, base_amount]), [
