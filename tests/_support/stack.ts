@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { readMigrations } from "../../local/database/migrations.ts";
-import { readBootstrap } from "../../local/database/prepare.ts";
+import { preparationDigest } from "../../local/database/prepare.ts";
 import type { RunningStack } from "../../local/running_stack.ts";
 import { cachedFolder, digestOf } from "./cache.ts";
 import { newDatabase } from "./new_database.ts";
@@ -58,7 +58,8 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", "--json", "--port", "0", "--data", folder, ...(options.args ?? [])],
     cwd: ROOT,
-    env: { NO_COLOR: "1", ...options.env },
+    // The limits have tests of their own.
+    env: { NO_COLOR: "1", RATE_LIMITS: "off", ...options.env },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -99,7 +100,7 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
 async function preparedFolder(options: StackOptions): Promise<string> {
   const seed = await Deno.readTextFile(join(ROOT, "supabase/seed.sql")).catch(() => "");
   const demo = options.args?.includes("--no-demo") ? "plain" : "demo";
-  const digest = await digestOf([await readMigrations(), await readBootstrap(), seed]);
+  const digest = digestOf([await preparationDigest(await readMigrations()), seed]);
   return await cachedFolder(`stack_${demo}-${digest}`, async (folder) => {
     const stack = await launch(folder, { ...options, args: [...(options.args ?? []), "--no-schedules"] });
     await stack.stop({ keep: true });

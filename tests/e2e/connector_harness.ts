@@ -39,7 +39,7 @@ export async function newMember(
   await issueToken(database, { userId, organizationId, token });
 
   const app = createMcpApp({
-    config: { siteUrl: SITE, supabaseUrl: "https://ref.supabase.example" } as Config,
+    config: { siteUrl: SITE, supabaseUrl: "https://ref.supabase.example", rateLimits: "off" } as Config,
     database: { call: <Result>(name: string, args: Record<string, unknown>) => database.asService<Result>(name, args) },
     clock: () => NOW,
     log: createLog(() => {}),

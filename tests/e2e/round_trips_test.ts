@@ -14,7 +14,7 @@ import { createDatabase } from "../../shared/db/client.ts";
 import type { App } from "../../shared/http/app.ts";
 import { createLog } from "../../shared/log.ts";
 import { startStack, type TestStack } from "../_support/stack.ts";
-import { ERA_NAMES, ERAS } from "../functions/mcp/harness.ts";
+import { type Era, ERA_NAMES, ERAS } from "../functions/mcp/harness.ts";
 import { type Json, newPerson } from "./person.ts";
 
 // RFC 7636 appendix B.
@@ -33,15 +33,22 @@ const ARGUMENTS: Record<string, Record<string, unknown>> = {
 /** The database of a stack behind a proxy that notes every path it is asked for. */
 function countedDatabase(stack: TestStack) {
   const paths: string[] = [];
+  let onPath = () => {};
   const proxy = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     const { pathname, search } = new URL(request.url);
     paths.push(pathname);
+    onPath();
     return fetch(new Request(stack.supabase_url + pathname + search, request));
   });
   return {
     database: createDatabase({ url: `http://127.0.0.1:${proxy.addr.port}`, key: stack.secret_key }),
     /** The paths since the last time. */
     take: () => paths.splice(0),
+    /** The same, once there are so many. */
+    async takeOnce(count: number) {
+      while (paths.length < count) await new Promise<void>((resolve) => onPath = resolve);
+      return paths.splice(0);
+    },
     close: () => proxy.shutdown(),
   };
 }
@@ -49,7 +56,7 @@ function countedDatabase(stack: TestStack) {
 Deno.test("one request to the database each", async (t) => {
   const stack = await startStack({ args: ["--no-demo"] });
   const person = await newPerson(stack, "counted@example.com");
-  const { database, take, close } = countedDatabase(stack);
+  const { database, take, takeOnce, close } = countedDatabase(stack);
   const deps = {
     config: readConfig(
       functionEnvironment({}, {
@@ -101,24 +108,31 @@ Deno.test("one request to the database each", async (t) => {
     assertEquals(take(), ["/rest/v1/rpc/rotate_refresh_token"]);
   });
 
+  const send = (era: Era, method: string, params: Record<string, unknown>) => {
+    const { body, headers } = ERAS[era](method, params);
+    const authorization = `Bearer ${tokens.access_token}`;
+    return ask(mcp, "/api/mcp", {
+      body: JSON.stringify(body),
+      headers: { ...headers, authorization, "content-type": "application/json" },
+    });
+  };
+
+  // Once an hour and grant, "last used" is written by a request of its own that nobody waits for.
+  await t.step("the first request of an hour", async () => {
+    await send(ERA_NAMES[0]!, "tools/list", {});
+    assertEquals(await takeOnce(2), ["/rest/v1/rpc/authenticate_bearer", "/rest/v1/rpc/record_use"]);
+  });
+
   for (const era of ERA_NAMES) {
-    const send = (method: string, params: Record<string, unknown>) => {
-      const { body, headers } = ERAS[era](method, params);
-      const authorization = `Bearer ${tokens.access_token}`;
-      return ask(mcp, "/api/mcp", {
-        body: JSON.stringify(body),
-        headers: { ...headers, authorization, "content-type": "application/json" },
-      });
-    };
     for (const { listed: { name } } of TOOLS) {
       await t.step(`tools/call ${name} (${era})`, async () => {
-        const { result } = await send("tools/call", { name, arguments: ARGUMENTS[name] ?? {} });
+        const { result } = await send(era, "tools/call", { name, arguments: ARGUMENTS[name] ?? {} });
         assertEquals(take(), ["/rest/v1/rpc/call_tool"]);
         assertEquals(result.structuredContent.error?.code === "internal", false);
       });
     }
     await t.step(`tools/list (${era})`, async () => {
-      await send("tools/list", {});
+      await send(era, "tools/list", {});
       assertEquals(take(), ["/rest/v1/rpc/authenticate_bearer"]);
     });
   }

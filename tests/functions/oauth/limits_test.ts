@@ -1,0 +1,194 @@
+/** How often each endpoint may be asked, by whom that is counted, and who is never made to wait for it. */
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { openDatabase } from "../../_support/database.ts";
+import {
+  authorizationQuery,
+  CALLBACK,
+  connect,
+  createHarness,
+  createPerson,
+  exchangeFields,
+  type Fields,
+  obtainCode,
+  outcomeOf,
+  over,
+  refreshFields,
+  registerClient,
+} from "./harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+const person = await createPerson(database, "limits@example.com", ["team"]);
+
+const HERE = "198.51.100.7";
+const ELSEWHERE = "203.0.113.9";
+
+/** Empty buckets, and what is asked from an address. */
+async function start(config = {}) {
+  await database.query("delete from oauth.rate_buckets");
+  const harness = createHarness(over(database), config);
+  const clientId = await registerClient(harness);
+  const from = (ip: string, headers: Record<string, string> = {}) => ({ "x-forwarded-for": ip, ...headers });
+  const form = (endpoint: "token" | "revoke", fields: Fields, ip = HERE) =>
+    harness.request(`/api/oauth/${endpoint}`, {
+      method: "POST",
+      body: new URLSearchParams(fields as Record<string, string>),
+      headers: from(ip),
+    });
+  const register = (ip: string) =>
+    harness.request("/api/oauth/register", {
+      method: "POST",
+      body: JSON.stringify({ redirect_uris: [CALLBACK] }),
+      headers: from(ip, { "content-type": "application/json" }),
+    });
+  return { harness, clientId, form, register, from };
+}
+
+async function statuses(count: number, ask: (n: number) => Promise<Response>): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  for (let n = 0; n < count; n++) {
+    const response = await ask(n);
+    await response.body?.cancel();
+    counts[response.status] = (counts[response.status] ?? 0) + 1;
+  }
+  return counts;
+}
+
+Deno.test("ten registrations a minute and caller, in one database call each, then 429 in JSON with the time to wait", async () => {
+  const { harness, register } = await start();
+  harness.calls.length = 0;
+  assertEquals(await statuses(10, () => register(HERE)), { 201: 10 });
+  const refused = await register(HERE);
+  assertEquals([refused.status, refused.headers.get("retry-after")], [429, "6"]);
+  assertEquals(refused.headers.get("cache-control"), "no-store");
+  assertEquals(refused.headers.get("access-control-allow-origin"), "*");
+  assertEquals((await refused.json()).error, "temporarily_unavailable");
+  assertEquals(harness.calls, Array(11).fill("register_client"));
+  assertEquals(await statuses(1, () => register(ELSEWHERE)), { 201: 1 });
+  harness.later(6);
+  assertEquals(await statuses(2, () => register(HERE)), { 201: 1, 429: 1 });
+});
+
+Deno.test("registrations have a limit a day over everybody, which a refused caller does not use up", async () => {
+  const { register } = await start({ rateLimits: { register_all: 12, register: 10 } });
+  assertEquals(await statuses(30, () => register(HERE)), { 201: 10, 429: 20 });
+  assertEquals(await statuses(2, () => register(ELSEWHERE)), { 201: 1, 429: 1 });
+});
+
+Deno.test("a forged forwarded address gives no new budget for long, and takes none from whom it names", async () => {
+  const { register } = await start();
+  const forged = await statuses(210, (n) => register(`10.1.${n >> 8}.${n & 255}, ${ELSEWHERE}`));
+  assertEquals(forged, { 201: 200, 429: 10 });
+  assertEquals(await statuses(10, () => register("10.1.0.1")), { 201: 10 });
+  assertEquals(await statuses(10, () => register("10.1.0.1, 203.0.113.10")), { 201: 10 });
+});
+
+Deno.test("the edge's own word counts, whatever was forwarded", async () => {
+  const { harness, from } = await start();
+  const ask = (n: number) =>
+    harness.request("/api/oauth/register", {
+      method: "POST",
+      body: JSON.stringify({ redirect_uris: [CALLBACK] }),
+      headers: from(`${ELSEWHERE}, 10.0.0.${n}`, { "cf-connecting-ip": ELSEWHERE }),
+    });
+  assertEquals(await statuses(12, ask), { 201: 10, 429: 2 });
+});
+
+Deno.test("a hundred and twenty authorization pages a minute and caller, then a page that says when", async () => {
+  const { harness, clientId, from } = await start();
+  const ask = (ip: string) => harness.request(authorizationQuery(clientId), { headers: from(ip) });
+  assertEquals(await statuses(120, () => ask(HERE)), { 302: 120 });
+  harness.calls.length = 0;
+  const refused = await ask(HERE);
+  assertEquals([refused.status, refused.headers.get("location")], [429, null]);
+  assertMatch(refused.headers.get("content-type")!, /text\/html/);
+  assertEquals(refused.headers.get("retry-after"), "1");
+  assertStringIncludes(await refused.text(), "<h1>");
+  assertEquals(harness.calls, ["open_consent"]);
+  assertEquals(await statuses(1, () => ask(ELSEWHERE)), { 302: 1 });
+});
+
+Deno.test("a hundred and fifty refused token requests in five minutes and caller; good codes and tokens of the same address are served", async () => {
+  const { harness, clientId, form } = await start();
+  const code = await obtainCode(harness, { clientId, person });
+  const tokens = await connect(harness, { clientId, person });
+  const unknown = refreshFields(clientId, `exp_rt_${"x".repeat(43)}`);
+  const refusals: Fields[] = [
+    unknown,
+    refreshFields(clientId, "not-a-token"),
+    refreshFields("client_gone", tokens.refresh_token),
+    exchangeFields(clientId, "x.y"),
+    exchangeFields("client_gone", code),
+  ];
+  assertEquals(await statuses(150, (n) => form("token", refusals[n % 5]!)), { 400: 90, 401: 60 });
+  harness.calls.length = 0;
+  for (const refusal of refusals) {
+    const refused = await form("token", refusal);
+    assertEquals([refused.status, (await refused.json()).error], [429, "temporarily_unavailable"]);
+    assertEquals(refused.headers.get("retry-after"), "2");
+  }
+  assertEquals(harness.calls.length, refusals.length);
+  assertEquals(await statuses(1, () => form("revoke", { client_id: clientId, token: "guess" })), { 429: 1 });
+  assertEquals(await statuses(1, () => form("token", unknown, ELSEWHERE)), { 400: 1 });
+
+  assertEquals((await form("token", exchangeFields(clientId, code))).status, 200);
+  assertEquals((await form("token", refreshFields(clientId, tokens.refresh_token))).status, 200);
+  assertEquals((await form("token", refreshFields(clientId, tokens.refresh_token))).status, 200);
+  assertEquals((await form("revoke", { client_id: clientId, token: tokens.refresh_token })).status, 200);
+  // A dead token of somebody who was connected: they must learn that they have to sign in.
+  const dead = await form("token", refreshFields(clientId, tokens.refresh_token));
+  assertEquals((await dead.json()).error, "invalid_grant");
+});
+
+Deno.test("a hundred and fifty rotations in five minutes and grant; what is refused then is not lost, and other grants go on", async () => {
+  const { harness, clientId, form } = await start();
+  const tokens = await connect(harness, { clientId, person });
+  const other = await connect(harness, { clientId, person });
+  let latest = tokens.refresh_token;
+  for (let n = 0; n < 150; n++) {
+    const response = await form("token", refreshFields(clientId, latest), `198.51.100.${n}`);
+    assertEquals(response.status, 200);
+    latest = (await response.json()).refresh_token;
+  }
+  const refused = await form("token", refreshFields(clientId, latest));
+  assertEquals([refused.status, refused.headers.get("retry-after")], [429, "2"]);
+  await refused.body?.cancel();
+  assertEquals(await statuses(1, () => form("token", refreshFields(clientId, other.refresh_token))), { 200: 1 });
+  harness.later(2);
+  assertEquals((await form("token", refreshFields(clientId, latest))).status, 200);
+});
+
+Deno.test("a code that comes back ends its grant though its caller has used up every refusal", async () => {
+  const { harness, clientId, form } = await start({ rateLimits: { token: 1 } });
+  const code = await obtainCode(harness, { clientId, person });
+  const tokens = await (await form("token", exchangeFields(clientId, code))).json();
+  assertEquals(await statuses(2, () => form("token", exchangeFields(clientId, "x.y"))), { 400: 1, 429: 1 });
+  assertEquals((await form("token", exchangeFields(clientId, code))).status, 429);
+  assertEquals(await outcomeOf(database, tokens.access_token, harness.clock.now), "invalid_token");
+});
+
+Deno.test("limits can be changed by name and switched off, and nothing is limited that nobody can be told from", async () => {
+  const named = await start({ rateLimits: { register: 2 } });
+  assertEquals(await statuses(3, () => named.register(HERE)), { 201: 2, 429: 1 });
+  const off = await start({ rateLimits: "off" });
+  assertEquals(await statuses(15, () => off.register(HERE)), { 201: 15 });
+  assertEquals(await database.query("select from oauth.rate_buckets"), []);
+  const { harness } = await start();
+  assertEquals(await statuses(15, () => harness.register({ redirect_uris: [CALLBACK] })), { 201: 15 });
+});
+
+Deno.test("a clock that was set back locks nobody out", async () => {
+  const { harness, register } = await start();
+  harness.later(7 * 86_400);
+  assertEquals(await statuses(11, () => register(HERE)), { 201: 10, 429: 1 });
+  harness.later(-7 * 86_400);
+  assertEquals(await statuses(11, () => register(HERE)), { 201: 10, 429: 1 });
+});
+
+Deno.test("no address is kept, only its keyed hash", async () => {
+  const { register } = await start();
+  await register(HERE);
+  const rows = JSON.stringify(await database.query("select * from oauth.rate_buckets"));
+  assertEquals(rows.includes(HERE), false);
+  assertMatch(rows, /"register:[\w-]{43}"/);
+});
