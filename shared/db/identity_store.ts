@@ -42,6 +42,15 @@ export interface ConnectedApp {
   last_used_at: string | null;
 }
 
+/** A connection that ended because a code or token of it came back: somebody else may have had it. */
+export interface GrantAlert {
+  grant_id: string;
+  client_name: string;
+  organization_name: string;
+  ended_at: string;
+  reason: "code_replayed" | "refresh_token_replayed";
+}
+
 export interface AccountProviderLink {
   id: string;
   provider_key: string;
@@ -65,6 +74,7 @@ export interface Account {
   };
   organizations: AccountOrganization[];
   connected_apps: ConnectedApp[];
+  grant_alerts: GrantAlert[];
   provider_links: AccountProviderLink[];
 }
 
@@ -121,6 +131,10 @@ export function createIdentityStore(database: Database) {
         grant_id: grantId,
         at,
       }),
+
+    /** The alerts of grants that ended until that instant are not shown again. */
+    dismissGrantAlerts: ({ userId, until, at }: Person & { until: Date }) =>
+      database.call<{ outcome: "dismissed" }>("dismiss_grant_alerts", { user_id: userId, until, at }),
 
     /** `unconfirmed` is the new reminder address when it must be confirmed before it is used. */
     updateReminders: ({ userId, at, ...values }: Reminders & Person) =>

@@ -94,12 +94,13 @@ begin
     select jsonb_build_object(
       'profile', jsonb_build_object(
         'email', p.email, 'timezone', p.timezone, 'email_enabled', p.email_enabled, 'default_lead_days', p.default_lead_days,
-        'reminder_email', p.reminder_email, 'reminder_email_confirmed', p.reminder_email_confirmed_at is not null
+        'reminder_email', p.reminder_email, 'reminder_email_confirmed', p.reminder_email_confirmed_at is not null,
+        'refused_email', p.refused_email
       ),
       'organizations', coalesce((
         select jsonb_agg(jsonb_build_object(
           'id', o.id, 'name', o.name, 'role', m.role, 'base_currency', o.base_currency, 'plan', o.plan, 'plan_status', o.plan_status,
-          'effective_plan', identity.effective_plan(o, read_account.at), 'trial_ends_at', o.trial_ends_at,
+          'reminders_enabled', o.reminders_enabled, 'effective_plan', identity.effective_plan(o, read_account.at), 'trial_ends_at', o.trial_ends_at,
           'grace_ends_at', o.past_due_since + interval '7 days',
           'period_ends_at', case when o.plan_status = 'canceled' then (s.clock).occurred_at else s.period_ends_at end,
           'features_off', (
@@ -114,6 +115,7 @@ begin
         where m.user_id = p.user_id
       ), '[]'),
       'connected_apps', public.list_connected_apps(p.user_id, read_account.at),
+      'grant_alerts', public.list_grant_alerts(p.user_id),
       'provider_links', coalesce((
         select jsonb_agg(jsonb_build_object(
           'id', l.id, 'provider_key', l.provider_key, 'account_label', l.account_label,
@@ -165,6 +167,8 @@ begin
     reminder_email = nullif(update_reminders.reminder_email, p.email),
     -- A confirmation belongs to the address it was given for.
     reminder_email_confirmed_at = case when update_reminders.reminder_email = p.reminder_email then p.reminder_email_confirmed_at end,
+    -- Whoever saves an address again wants it tried again.
+    refused_email = null, refused_at = null,
     updated_at = update_reminders.at
   where p.user_id = update_reminders.user_id
   returning case when p.reminder_email_confirmed_at is null then p.reminder_email end into unconfirmed;
@@ -182,7 +186,8 @@ create function public.confirm_reminder_email(user_id uuid, reminder_email text,
 language plpgsql set search_path = '' as $$
 begin
   update identity.profiles as p
-  set reminder_email_confirmed_at = coalesce(p.reminder_email_confirmed_at, confirm_reminder_email.at), updated_at = confirm_reminder_email.at
+  set reminder_email_confirmed_at = coalesce(p.reminder_email_confirmed_at, confirm_reminder_email.at),
+    refused_email = null, refused_at = null, updated_at = confirm_reminder_email.at
   where p.user_id = confirm_reminder_email.user_id and p.reminder_email = confirm_reminder_email.reminder_email;
   if not found then
     return '{"outcome":"stale"}';

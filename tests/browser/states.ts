@@ -57,7 +57,7 @@ const claude: ConnectedApp = {
   last_used_at: "2026-11-19T09:00:00Z",
 };
 const ACCOUNTS: Record<string, Account> = {
-  "new": { profile, organizations: [home], connected_apps: [], provider_links: [] },
+  "new": { profile, organizations: [home], connected_apps: [], grant_alerts: [], provider_links: [] },
   "used": {
     profile: { ...profile, reminder_email: "bills@example.com" },
     organizations: [home, {
@@ -89,6 +89,13 @@ const ACCOUNTS: Record<string, Account> = {
         redirect_uri: "cursor://anysphere.cursor-mcp/oauth/callback",
       },
     ],
+    grant_alerts: [{
+      grant_id: "7d1d2c7a-0d53-4d3f-9a53-555555555555",
+      client_name: "Claude Code",
+      organization_name: "Home",
+      ended_at: "2026-11-18T09:00:00Z",
+      reason: "refresh_token_replayed",
+    }],
     provider_links: [
       {
         id: "lnk_1",
@@ -138,6 +145,13 @@ const ACCOUNTS: Record<string, Account> = {
       client_name: name,
       organization_name: name,
       redirect_uri: `https://${"sub.".repeat(30)}example.com/callback`,
+    })),
+    grant_alerts: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({
+      grant_id: `7d1d2c7a-0d53-4d3f-9a53-66666666666${n}`,
+      client_name: name,
+      organization_name: name,
+      ended_at: "2026-11-18T09:00:00Z",
+      reason: "code_replayed",
     })),
     provider_links: [{
       id: "lnk_1",

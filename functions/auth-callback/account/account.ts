@@ -17,7 +17,7 @@ export const showAccount = (deps: PageDeps): Handler =>
     return await renderAccount(c, deps, { user, account, done: c.req.query("done") });
   });
 
-/** Field `action`: `rename` an organization, or change the `reminders`. */
+/** Field `action`: `rename` an organization, change the `reminders`, or `alerts_seen`. */
 export const postAccount = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     switch (form.get("action")) {
@@ -25,6 +25,8 @@ export const postAccount = (deps: PageDeps): Handler =>
         return back(c, await rename(deps, user, form));
       case "reminders":
         return back(c, await changeReminders(c, deps, { user, form }));
+      case "alerts_seen":
+        return back(c, await dismissAlerts(deps, user, form));
       default:
         throw new AppError("invalid_request", "This page does not know that change.");
     }
@@ -45,6 +47,14 @@ async function rename({ store, clock }: PageDeps, user: SignedInUser, form: Form
   });
   if (outcome === "not_owner") throw new AppError("forbidden", "Only the owner can rename an organization.");
   return "renamed";
+}
+
+/** Field `until`: when the newest of the alerts that were shown was raised; one that came since stays. */
+async function dismissAlerts({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
+  const until = new Date(form.get("until") ?? "");
+  if (Number.isNaN(until.getTime())) throw new AppError("invalid_request", "This page does not know that change.");
+  await store.dismissGrantAlerts({ userId: user.id, until, at: clock() });
+  return "seen";
 }
 
 async function changeReminders(

@@ -10,6 +10,7 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import { createUrls } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_deps.ts";
 import { ConnectedApps } from "./connected_apps.tsx";
+import { GrantAlerts } from "./grant_alerts.tsx";
 import { Organizations } from "./organizations.tsx";
 import { ProviderLinks } from "./provider_links.tsx";
 import { ReminderForm } from "./reminders.tsx";
@@ -26,6 +27,7 @@ const DONE = {
     kind: "warning",
     text: "Saved, but the confirmation mail could not be sent. Save again in a few minutes to have it sent.",
   },
+  seen: { kind: "done", text: "Good. We will not mention it again." },
   disconnected: { kind: "done", text: "The app is disconnected. It can no longer read or change anything." },
 } as const;
 export type Done = keyof typeof DONE;
@@ -65,6 +67,7 @@ export async function renderAccount(
         <p class="muted">
           Signed in as <Name>{user.email}</Name>
         </p>
+        <GrantAlerts alerts={account.grant_alerts} token={token} />
         <Section title="Organization and plan">
           <Organizations organizations={account.organizations} token={token} pricingUrl={config.pricingUrl} />
         </Section>

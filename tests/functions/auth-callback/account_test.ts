@@ -304,6 +304,47 @@ accountTest(
   },
 );
 
+accountTest(
+  "GET /account tells of apps that were disconnected because a login came back, until the person has seen it",
+  async (pages, database) => {
+    const { id, browser } = await onboarded(pages, database);
+    const grant = await connectApp(database, { userId: id, name: "<b>Claude</b>" });
+    const page = async () => await (await browser.get("/account")).text();
+    assertNotMatch(await page(), /We disconnected an app/);
+    await database.query("select oauth.end_grant($1, 'refresh_token_replayed', $2)", [grant, NOW.toISOString()]);
+    const alerted = await page();
+    assertMatch(alerted, /We disconnected an app to be safe/);
+    assertStringIncludes(alerted, "&lt;b&gt;Claude&lt;/b&gt;");
+    assertMatch(await page(), /We disconnected an app/);
+
+    const other = await onboarded(pages, database, "other@example.com");
+    assertNotMatch(await (await other.browser.get("/account")).text(), /We disconnected an app/);
+    const theirs = formsOf(await (await other.browser.get("/account")).text())[0]!.fields.form_token!;
+    await other.browser.post("/account", { form_token: theirs, action: "alerts_seen", until: "2099-01-01T00:00:00Z" });
+    assertMatch(await page(), /We disconnected an app/);
+
+    const token = formsOf(alerted).find(({ html }) => html.includes("alerts_seen"))!.fields.form_token!;
+    const early = { form_token: token, action: "alerts_seen", until: new Date(NOW.getTime() - 1).toISOString() };
+    assertEquals((await browser.post("/account", early)).status, 303);
+    assertMatch(await page(), /We disconnected an app/);
+    assertEquals((await browser.post("/account", { ...early, until: "soon" })).status, 400);
+
+    const seen = await browser.submit(alerted, "alerts_seen");
+    assertEquals([seen.status, seen.headers.get("location")], [303, "/account?done=seen"]);
+    assertNotMatch(await page(), /We disconnected an app/);
+  },
+);
+
+accountTest(
+  "GET /account does not alarm anybody over an app that they disconnected themselves",
+  async (pages, database) => {
+    const { id, browser } = await onboarded(pages, database);
+    const grant = await connectApp(database, { userId: id, name: "Claude" });
+    await database.query("select oauth.end_grant($1, 'revoked_by_user', $2)", [grant, NOW.toISOString()]);
+    assertNotMatch(await (await browser.get("/account")).text(), /We disconnected an app/);
+  },
+);
+
 accountTest("pages of signed-in people lead to the login and back", async (pages, database) => {
   const browser = pages.browser();
   assertEquals(

@@ -12,6 +12,7 @@ const ACCOUNT = {
   },
   organizations: [],
   connected_apps: [],
+  grant_alerts: [],
   provider_links: [],
 };
 const DATABASE = answering({
