@@ -1,0 +1,46 @@
+/** `deno task selfcheck -- SITE [--functions URL]`: checks a deployment from outside and says in a line each what is wrong. It changes nothing there. */
+import { parseArgs } from "node:util";
+import { SLUGS } from "../shared/routes.ts";
+import { createSite } from "./selfcheck/check.ts";
+import { checkDeployment } from "./selfcheck/run.ts";
+
+const USAGE =
+  `deno task selfcheck -- https://expenses.example.com [--functions https://<project>.supabase.co/functions/v1]
+  --functions   checks the connector at the functions' own address too`;
+
+const { values, positionals } = parseArgs({
+  args: Deno.args.filter((arg) => arg !== "--"),
+  allowPositionals: true,
+  options: { functions: { type: "string" } },
+});
+const [given, ...more] = positionals;
+if (!given || more.length > 0 || !URL.canParse(given)) {
+  Deno.stderr.writeSync(new TextEncoder().encode(`${USAGE}\n`));
+  Deno.exit(2);
+}
+
+const site = createSite({
+  url: new URL(given).origin,
+  ...(values.functions && { functionsUrl: values.functions.replace(/\/+$/, "") }),
+  slugs: await builtFunctions(),
+});
+let faults = 0;
+for await (const { kind, text } of checkDeployment(site)) {
+  if (kind === "wrong") faults += 1;
+  say(`${kind}: ${text}`);
+}
+say(faults === 0 ? `${site.url} is as it should be.` : `${site.url}: ${faults} ${faults === 1 ? "fault" : "faults"}.`);
+Deno.exit(faults === 0 ? 0 : 1);
+
+/** The functions that this checkout has, which a deployment of it should have too. */
+async function builtFunctions() {
+  const folders = new URL("../functions/", import.meta.url);
+  const isBuilt = await Promise.all(
+    SLUGS.map((slug) => Deno.stat(new URL(`${slug}/index.ts`, folders)).then(() => true, () => false)),
+  );
+  return SLUGS.filter((_, index) => isBuilt[index]);
+}
+
+function say(line: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+}

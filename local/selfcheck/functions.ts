@@ -1,0 +1,43 @@
+/**
+ * Whether our functions themselves answer. The platform's gateway has answers of its own for a function that is not there,
+ * does not start, or is behind its token check; ours all carry a request id.
+ */
+import type { Slug } from "../../shared/routes.ts";
+import { type Answer, type Line, objectOf, type Site, wrong } from "./check.ts";
+
+/** A request to each function that it answers without doing anything. */
+const PROBES: Record<Slug, readonly [method: string, path: string]> = {
+  "mcp": ["POST", "/api/mcp"],
+  "oauth": ["POST", "/api/oauth/token"],
+  "payment-webhook": ["POST", "/api/payment/webhook"],
+  "auth-callback": ["GET", "/login"],
+  "cron-reminders": ["GET", "/api/cron/reminders"],
+  "cron-provider-sync": ["GET", "/api/cron/provider-sync"],
+};
+
+/** Finds the functions that do not answer; the other checks are not worth making of them. */
+export async function askFunctions(site: Site): Promise<{ answering: Slug[]; lines: Line[] }> {
+  const answering: Slug[] = [];
+  const lines: Line[] = [];
+  for (const slug of site.slugs) {
+    const [method, path] = PROBES[slug];
+    const answer = await site.ask(path, { method });
+    if (answer.headers.has("x-request-id")) answering.push(slug);
+    else lines.push(wrong(`${method} ${path}: ${whoAnswered(slug, answer)}`));
+  }
+  return { answering, lines };
+}
+
+function whoAnswered(slug: Slug, answer: Answer): string {
+  const code = objectOf(answer)?.code;
+  if (answer.status === 401) {
+    return `the gateway asks for a token of the platform before ${slug} is reached; deploy it with verify_jwt = false (supabase/config.toml)`;
+  }
+  if (code === "NOT_FOUND") return `the function ${slug} is not deployed`;
+  if (answer.status >= 500) {
+    return `${slug} does not start (${answer.status}${
+      code ? ` ${code}` : ""
+    }); its log names every missing or malformed setting`;
+  }
+  return `something else than ${slug} answers, with ${answer.status}; does the front door lead this path to it?`;
+}

@@ -1,0 +1,55 @@
+/** Every check of a deployment, in the order in which one fault explains the next. */
+import type { Slug } from "../../shared/routes.ts";
+import { type Check, type Line, note, type Site, wrong } from "./check.ts";
+import { connector, directAddress } from "./connector.ts";
+import { authorizationServer, forgedHost, protectedResource, unknownAddresses } from "./discovery.ts";
+import { health, jobs, methods, preflights, tokenEndpoint, webhook } from "./endpoints.ts";
+import { askFunctions } from "./functions.ts";
+import { pages } from "./pages.ts";
+import { transport } from "./transport.ts";
+
+/** Checks, and the functions that they are about. */
+const CHECKS: readonly (readonly [Check, ...Slug[]])[] = [
+  [transport],
+  [health, "oauth"],
+  [authorizationServer, "oauth"],
+  [forgedHost, "oauth"],
+  [protectedResource, "mcp"],
+  [connector, "mcp"],
+  [directAddress, "mcp"],
+  [unknownAddresses],
+  [pages],
+  [tokenEndpoint],
+  [webhook],
+  [jobs],
+  [methods],
+  [preflights],
+];
+
+/** Makes every check and gives a line for everything that it found; nothing is changed at the deployment. */
+export async function* checkDeployment(site: Site): AsyncIterable<Line> {
+  let answering: Slug[];
+  try {
+    const asked = await askFunctions(site);
+    yield* asked.lines;
+    answering = asked.answering;
+  } catch (thrown) {
+    yield wrong((thrown as Error).message);
+    return;
+  }
+  const reachable: Site = { ...site, slugs: answering };
+  for (const [check, ...slugs] of CHECKS) {
+    if (!slugs.every((slug) => answering.includes(slug))) continue;
+    try {
+      yield* check(reachable);
+    } catch (thrown) {
+      yield wrong((thrown as Error).message);
+    }
+  }
+  if (answering.length > 0) {
+    yield note(
+      `The length of keys cannot be seen from outside. A function does not start with one that is too short, and these have: ` +
+        answering.join(", "),
+    );
+  }
+}
