@@ -1,5 +1,6 @@
 /** The functions of this project, by the slug they are deployed under: the very modules that are deployed. */
 import { createAuthCallbackApp } from "../functions/auth-callback/app.ts";
+import { createCronRemindersApp } from "../functions/cron-reminders/app.ts";
 import { createMcpApp } from "../functions/mcp/app.ts";
 import { createOAuthApp } from "../functions/oauth/app.ts";
 import { createPaymentWebhookApp } from "../functions/payment-webhook/app.ts";
@@ -12,6 +13,7 @@ const CREATE: Partial<Record<Slug, (deps: Deps) => App>> = {
   "oauth": createOAuthApp,
   "payment-webhook": createPaymentWebhookApp,
   "auth-callback": createAuthCallbackApp,
+  "cron-reminders": createCronRemindersApp,
 };
 
 export type FunctionsHandler = (request: Request) => Promise<Response>;

@@ -25,6 +25,7 @@ export interface Config {
   mailUrl?: string;
   mailFrom?: string;
   authProviders: readonly string[];
+  /** Sources of exchange rates in the order they are asked: `ecb`, `frankfurter`, each `=base URL` where it is elsewhere. */
   fxSources: readonly string[];
   rateLimits: RateLimits;
   supportUrl?: string;
@@ -83,7 +84,12 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
     mailUrl: read("mailUrl", "MAIL_URL", mailUrl, "is not a resend:, smtps: or smtp: URL"),
     mailFrom: read("mailFrom", "MAIL_FROM", (value) => value, "is empty"),
     authProviders: read("authProviders", "AUTH_PROVIDERS", providers, "has a malformed provider name") ?? [],
-    fxSources: read("fxSources", "FX_SOURCES", list, "is empty") ?? ["ecb", "frankfurter"],
+    fxSources: read(
+      "fxSources",
+      "FX_SOURCES",
+      rateSources,
+      "has an entry that is neither ecb nor frankfurter, or no base URL after =",
+    ) ?? ["ecb", "frankfurter"],
     rateLimits: read("rateLimits", "RATE_LIMITS", rateLimits, "is neither on, off nor a JSON object of numbers") ??
       "on",
     supportUrl: optional("supportUrl", "SUPPORT_URL"),
@@ -155,6 +161,12 @@ function aesKeys(value: string): string[] | undefined {
 function providers(value: string): string[] | undefined {
   const entries = list(value);
   return entries.every((entry) => /^[a-z0-9_]+$/.test(entry)) ? entries : undefined;
+}
+
+function rateSources(value: string): string[] | undefined {
+  const entries = list(value);
+  const isKnown = (entry: string) => /^(ecb|frankfurter)(=https?:\/\/\S+)?$/.test(entry);
+  return entries.length > 0 && entries.every(isKnown) ? entries : undefined;
 }
 
 function rateLimits(value: string): RateLimits | undefined {

@@ -22,6 +22,7 @@ export interface Urls {
   revoke: string;
   jwks: string;
   account: string;
+  unsubscribe: string;
 }
 
 const address = (resource: string): ConnectorAddress => ({
@@ -42,5 +43,6 @@ export function createUrls(config: Pick<Config, "siteUrl" | "supabaseUrl">): Url
     revoke: `${site}/api/oauth/revoke`,
     jwks: `${site}/api/oauth/jwks`,
     account: `${site}/account`,
+    unsubscribe: `${site}/email/unsubscribe`,
   };
 }

@@ -38,14 +38,18 @@ create table identity.profiles (
   email_enabled boolean not null default true,
   default_lead_days smallint not null default 3 constraint profiles_default_lead_days_range check (default_lead_days between 0 and 90),
   hide_amounts_in_email boolean not null default false,
+  refused_email text,
+  refused_at timestamptz,
   trial_started_at timestamptz,
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  constraint profiles_refused_dated check ((refused_email is null) = (refused_at is null))
 );
 comment on table identity.profiles is 'A person: where they live, which day it is for them, where their reminders go.';
 comment on column identity.profiles.email is 'The sign-in address, as the identity provider knew it at onboarding.';
 comment on column identity.profiles.timezone is 'IANA name; every calendar date of the organizations they own is a date in this zone.';
 comment on column identity.profiles.reminder_email is 'Another address for reminders; used once confirmed, until then the sign-in address is.';
+comment on column identity.profiles.refused_email is 'An address that its mail server refused for good: no reminders go there until the settings are saved again.';
 comment on column identity.profiles.trial_started_at is 'Set with the first organization: a person has one trial.';
 
 create table identity.organizations (
@@ -56,6 +60,7 @@ create table identity.organizations (
   plan_status text not null default 'active' constraint organizations_plan_status_known check (plan_status in ('active', 'past_due', 'canceled')),
   past_due_since timestamptz,
   trial_ends_at timestamptz,
+  reminders_enabled boolean not null default true,
   owner_id uuid not null references identity.profiles (user_id) on delete restrict,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -65,6 +70,7 @@ create table identity.organizations (
 comment on table identity.organizations is 'Whose expenses and bills these are: a household, a business.';
 comment on column identity.organizations.owner_id is 'Reminders go to the owner and dates are the owner''s. A person who owns an organization cannot be deleted before it.';
 comment on column identity.organizations.trial_ends_at is 'Until then the plan counts without a payment; null once the payment provider has spoken.';
+comment on column identity.organizations.reminders_enabled is 'Whether the owner wants reminders of this organization''s bills.';
 create index organizations_owner_id_idx on identity.organizations (owner_id);
 create index organizations_base_currency_idx on identity.organizations (base_currency);
 

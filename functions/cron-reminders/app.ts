@@ -1,0 +1,25 @@
+/** The reminders job: rolls bills forward, mails what falls due, refreshes exchange rates. Only the scheduler may call it. */
+import { createRemindersStore } from "../../shared/db/reminders_store.ts";
+
+import { type App, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
+import { requireCronSecret } from "../../shared/http/caller_secret.ts";
+import { type Job, runReminders } from "./run.ts";
+
+const PATH = "/api/cron/reminders";
+
+/** The platform ends a call after 60 s; what is begun by then is over. */
+const WORK_MS = 50_000;
+
+/** @param options.workMs for how long new work is begun. */
+export function createCronRemindersApp(deps: Omit<Job, "store">, { workMs = WORK_MS }: { workMs?: number } = {}): App {
+  const app = createApp("cron-reminders", deps);
+  const job = { ...deps, store: createRemindersStore(deps.database) };
+
+  app.get(PATH, async (c) => {
+    await requireCronSecret(c, deps.config);
+    return c.json(await runReminders(job, { workMs }), 200, { "cache-control": "no-store" });
+  });
+
+  refuseOtherMethods(app, PATH, "GET");
+  return app;
+}

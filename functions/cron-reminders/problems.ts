@@ -1,0 +1,28 @@
+/** What went wrong in a run, as the answer says it: one entry for each kind, counted; no addresses, no secrets. */
+
+export interface Problem {
+  stage: string;
+  code: string;
+  message: string;
+  /** One of the things it is about: the id of a bill or a digest, a source of rates. */
+  ref: string | null;
+  count: number;
+}
+
+const MOST = 50;
+
+export class Problems {
+  readonly #entries = new Map<string, Problem>();
+
+  /** @param problem.count 1 when absent. */
+  add({ count = 1, ref = null, ...problem }: Omit<Problem, "count" | "ref"> & Partial<Problem>): void {
+    const key = `${problem.stage} ${problem.code}`;
+    const known = this.#entries.get(key);
+    if (known) known.count += count;
+    else this.#entries.set(key, { ...problem, ref, count });
+  }
+
+  list(): Problem[] {
+    return [...this.#entries.values()].slice(0, MOST);
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Makes digests, then claims, sends and marks them batch by batch. Whoever dies in between leaves a lease that runs out: the next run sends
+ * the same batch in the same words under the same key.
+ */
+import type { ClaimedBatch, Cursor } from "../../shared/db/reminders_store.ts";
+import { AppError } from "../../shared/errors.ts";
+import { describeError } from "../../shared/log.ts";
+import type { Delivery, MailResult, MailTransport, OutgoingMail } from "../../shared/mail/delivery.ts";
+import { createMailTransport } from "../../shared/mail/mail_transport.ts";
+import { composeDigest } from "../../shared/reminders/digest_mail.ts";
+import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
+import { createUrls } from "../../shared/urls.ts";
+import { mailProblem } from "./mail_problems.ts";
+import type { Job, Stage } from "./run.ts";
+
+const LONGEST_SEND_MS = 10_000;
+/** So many batches in a row without an answer, and the service is left alone until the next run. */
+const PATIENCE = 3;
+
+interface Sent {
+  digests: number;
+  reminders: number;
+  [count: string]: number;
+}
+
+/** @throws {AppError} `internal` when no mail is configured; digests wait then. */
+export async function sendReminders(job: Job, stage: Stage): Promise<Sent> {
+  await collect(job, stage);
+  const transport = createMailTransport(job);
+  if (!transport) {
+    throw new AppError("internal", "Mails cannot be sent.", { cause: new Error("MAIL_URL or MAIL_FROM is not set") });
+  }
+  try {
+    return await sendBatches(job, stage, transport);
+  } finally {
+    transport.close();
+  }
+}
+
+async function collect({ store, clock }: Job, { remainingMs }: Stage): Promise<void> {
+  let after: Cursor = null;
+  // What is not collected today is collected tomorrow, as long as it is in its window: sending what there is comes first.
+  while (remainingMs() > 0) {
+    const page = await store.collectReminders({ after, at: clock() });
+    after = page.next;
+    if (after === null) return;
+  }
+}
+
+async function sendBatches(job: Job, stage: Stage, transport: MailTransport): Promise<Sent> {
+  const { store, clock } = job;
+  const { problems, remainingMs } = stage;
+  const sent: Sent = { digests: 0, reminders: 0 };
+  let slowestMs = 0;
+  let unanswered = 0;
+  while (remainingMs() > slowestMs) {
+    const { batch, given_up } = await store.claimReminders({ size: transport.batchSize, at: clock() });
+    if (given_up > 0) problems.add({ ...mailProblem("mail_given_up"), count: given_up });
+    if (!batch) return sent;
+    const startedAt = performance.now();
+    const { pause, isUnsure } = await sendBatch(job, { batch, transport, stage, sent });
+    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    unanswered = isUnsure ? unanswered + 1 : 0;
+    if (pause || unanswered === PATIENCE) break;
+  }
+  const count = await store.countWaiting();
+  if (count > 0) problems.add({ ...mailProblem("left_for_next_run"), count });
+  return sent;
+}
+
+async function sendBatch(
+  job: Job,
+  { batch, transport, stage, sent }: { batch: ClaimedBatch; transport: MailTransport; stage: Stage; sent: Sent },
+): Promise<{ pause: Delivery["pause"]; isUnsure: boolean }> {
+  const { store, clock } = job;
+  const retryAfter = (ms: number) => new Date(clock().getTime() + ms);
+  const settle = async (results: readonly MailResult[], { isLast, waitMs }: { isLast: boolean; waitMs: number }) => {
+    for (const { code, id } of results) if (code) stage.problems.add({ ...mailProblem(code), ref: id });
+    const answer = await store.settleReminders({ batch, results, isLast, retryAt: retryAfter(waitMs), at: clock() });
+    if (answer.outcome === "lost") {
+      stage.problems.add({ ...mailProblem("lease_lost"), ref: batch.id });
+      return;
+    }
+    sent.digests += answer.digests;
+    sent.reminders += answer.reminders;
+  };
+
+  const { mails, failed } = await compose(job, batch);
+  const backoffMs = backoff(batch.attempts);
+  const { results, pause } = mails.length === 0 ? { results: [], pause: undefined } : await transport.deliver(mails, {
+    key: `reminders/${batch.id}`,
+    timeoutMs: Math.max(1_000, Math.min(LONGEST_SEND_MS, stage.remainingMs())),
+    onSettled: (result) => settle([result], { isLast: false, waitMs: backoffMs }),
+  });
+  await settle([...failed, ...results], { isLast: true, waitMs: Math.max(backoffMs, pause?.ms ?? 0) });
+  return { pause, isUnsure: results.some(({ outcome }) => outcome === "unsure") };
+}
+
+/** The mails of a batch in its order; a digest that cannot be rendered ends alone, and never leaves the batch any other way. */
+async function compose(
+  { config, log }: Job,
+  batch: ClaimedBatch,
+): Promise<{ mails: OutgoingMail[]; failed: MailResult[] }> {
+  const mails: OutgoingMail[] = [];
+  const failed: MailResult[] = [];
+  const urls = createUrls(config);
+  for (const { id, owner_id: ownerId, content } of batch.digests) {
+    try {
+      const token = await signUnsubscribing(config.codeSecrets, { ownerId, scope: "all" });
+      const links = { settings: urls.account, unsubscribe: `${urls.unsubscribe}?t=${token}` };
+      mails.push({ id, ...await composeDigest({ id, content }, { links, host: new URL(config.siteUrl).hostname }) });
+    } catch (thrown) {
+      log.error("digest_not_composed", { code: "not_composed", error: describeError(thrown) });
+      failed.push({ id, outcome: "dead", code: "not_composed" });
+    }
+  }
+  return { mails, failed };
+}
+
+/** 1, 2, 4 … minutes, at most an hour, plus up to a tenth so that many do not come back at once. */
+function backoff(attempts: number): number {
+  const minutes = Math.min(2 ** (attempts - 1), 60);
+  return minutes * 60_000 * (1 + Math.random() / 10);
+}

@@ -1,0 +1,24 @@
+/** Rolls every recurring bill whose due date has passed, page by page. */
+import type { Cursor } from "../../shared/db/reminders_store.ts";
+import type { Job, Stage } from "./run.ts";
+
+export async function rollBills(
+  { store, clock }: Job,
+  { problems, remainingMs }: Stage,
+): Promise<{ advanced: number }> {
+  let advanced = 0;
+  let after: Cursor = null;
+  do {
+    if (remainingMs() <= 0) {
+      problems.add({ stage: "roll", code: "out_of_time", message: "Some bills are left for the next run." });
+      break;
+    }
+    const page = await store.rollBills({ after, at: clock() });
+    advanced += page.advanced;
+    for (const { ref } of page.failed) {
+      problems.add({ stage: "roll", code: "bill_not_rolled", message: "A bill could not be rolled forward.", ref });
+    }
+    after = page.next;
+  } while (after !== null);
+  return { advanced };
+}

@@ -1,0 +1,98 @@
+/**
+ * One run of the job. Its stages do not depend on each other: each has its own time, its own row in `jobs.job_runs`, and fails alone.
+ * Everything is keyed by what it is about, so that running twice, at once or late changes nothing.
+ */
+import type { RemindersStore } from "../../shared/db/reminders_store.ts";
+import type { Deps } from "../../shared/deps.ts";
+import { toAppError } from "../../shared/errors.ts";
+import { describeError } from "../../shared/log.ts";
+import { type Problem, Problems } from "./problems.ts";
+import { refreshRates } from "./rates_stage.ts";
+import { sendReminders } from "./reminders_stage.ts";
+import { rollBills } from "./roll_stage.ts";
+
+/** What a run works with. It asks no address that a person chose. */
+export interface Job extends Omit<Deps, "guardedFetch"> {
+  store: RemindersStore;
+}
+
+/** What a stage is given: when the run began, and how long it may begin new work. */
+export interface Stage {
+  problems: Problems;
+  /** Milliseconds left for new work; none when zero or less. */
+  remainingMs(): number;
+}
+
+/** The source document's fields, and no others. */
+export interface RunAnswer {
+  ok: boolean;
+  candidates: number;
+  nextDueAdvanced: number;
+  digestsSent: number;
+  remindersSent: number;
+  fxRefreshed: boolean;
+  errors: Problem[];
+}
+
+/** Bills are rolled before anything is sent, and rates are not left to wait for mails: so much is kept for what comes after. */
+const KEPT_FOR_SENDING = 0.5;
+const KEPT_FOR_RATES_MS = 10_000;
+
+/** @throws {AppError} `unavailable` when the database cannot be reached at all. */
+export async function runReminders(job: Job, { workMs }: { workMs: number }): Promise<RunAnswer> {
+  const startedAt = performance.now();
+  const problems = new Problems();
+  const until = (ms: number): Stage => ({ problems, remainingMs: () => startedAt + ms - performance.now() });
+  const run = stageRunner(job, problems);
+
+  const counted = await run("candidates", async () => ({ candidates: await job.store.countCandidates(job.clock()) }));
+  const rolled = await run("roll", () => rollBills(job, until(workMs * (1 - KEPT_FOR_SENDING))));
+  const sent = await run(
+    "reminders",
+    () => sendReminders(job, until(Math.max(workMs - KEPT_FOR_RATES_MS, workMs * 0.75))),
+  );
+  const rates = await run("rates", () => refreshRates(job, until(workMs)));
+  return {
+    ok: [counted, rolled, sent, rates].every((counts) => counts !== null),
+    candidates: counted?.candidates ?? 0,
+    nextDueAdvanced: rolled?.advanced ?? 0,
+    digestsSent: sent?.digests ?? 0,
+    remindersSent: sent?.reminders ?? 0,
+    fxRefreshed: rates?.refreshed ?? false,
+    errors: problems.list(),
+  };
+}
+
+type Counts = Readonly<Record<string, number | boolean>>;
+
+/** Runs stages; null for one that failed as a whole. The first that cannot reach the database ends the run. */
+function stageRunner({ store, clock, log }: Job, problems: Problems) {
+  let reached = false;
+  return async function run<Result extends Counts>(stage: string, work: () => Promise<Result>): Promise<Result | null> {
+    const startedAt = clock();
+    const finish = async (counts: Counts, errorCode: string | null) => {
+      reached = true;
+      const status = errorCode ? "failed" as const : "ok" as const;
+      await store.recordRun(startedAt.toISOString().slice(0, 10), {
+        stage,
+        status,
+        counts,
+        errorCode,
+        startedAt,
+        finishedAt: clock(),
+      }).catch((thrown) => log.error("job_run_not_recorded", { route: stage, error: describeError(thrown) }));
+    };
+    try {
+      const counts = await work();
+      await finish(counts, null);
+      return counts;
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (!reached && error.code === "unavailable") throw error;
+      log.error("job_stage_failed", { route: stage, code: error.code, error: describeError(error) });
+      problems.add({ stage, code: error.code, message: "This part of the job failed and will be tried again." });
+      await finish({}, error.code);
+      return null;
+    }
+  };
+}

@@ -1,0 +1,80 @@
+/** What the reminders job asks of the database: one call a page or a batch, each one transaction. */
+import type { MailResult } from "../mail/delivery.ts";
+import type { StoredRates } from "../rates/refusal.ts";
+import type { RateSet } from "../rates/rate_set.ts";
+import type { DigestContent } from "../reminders/content.ts";
+import type { Database } from "./client.ts";
+
+/** Where the next page begins; null after the last. */
+export type Cursor = unknown;
+
+export interface ClaimedBatch {
+  id: string;
+  lease_token: string;
+  attempts: number;
+  digests: { id: string; owner_id: string; content: DigestContent }[];
+}
+
+export interface StageRun {
+  stage: string;
+  status: "ok" | "failed";
+  counts: Readonly<Record<string, number | boolean>>;
+  errorCode: string | null;
+  startedAt: Date;
+  finishedAt: Date;
+}
+
+export type RemindersStore = ReturnType<typeof createRemindersStore>;
+
+/** Every method throws what `Database.call` throws. */
+export function createRemindersStore(database: Database) {
+  return {
+    countCandidates: (at: Date) => database.call<number>("count_reminder_candidates", { at }),
+
+    /** Rolls one page of bills; `failed` names those that could not be, with their SQLSTATE. */
+    rollBills: ({ after, at }: { after: Cursor; at: Date }) =>
+      database.call<{ advanced: number; failed: { ref: string; code: string }[]; next: Cursor }>("roll_bills", {
+        after,
+        at,
+      }),
+
+    collectReminders: ({ after, at }: { after: Cursor; at: Date }) =>
+      database.call<{ digests: number; reminders: number; next: Cursor }>("collect_reminders", { after, at }),
+
+    claimReminders: ({ size, at }: { size: number; at: Date }) =>
+      database.call<{ batch: ClaimedBatch | null; given_up: number }>("claim_reminders", { size, at }),
+
+    /** @param isLast gives the lease back; what is not settled by then waits until `retryAt`. */
+    settleReminders: (
+      { batch, results, isLast, retryAt, at }: {
+        batch: ClaimedBatch;
+        results: readonly MailResult[];
+        isLast: boolean;
+        retryAt: Date;
+        at: Date;
+      },
+    ) =>
+      database.call<{ outcome: "settled"; digests: number; reminders: number } | { outcome: "lost" }>(
+        "settle_reminders",
+        { batch_id: batch.id, lease_token: batch.lease_token, results, is_last: isLast, retry_at: retryAt, at },
+      ),
+
+    countWaiting: () => database.call<number>("count_waiting_reminders", {}),
+
+    /** `rates_on` is the newest day that is kept, of any currency. */
+    readNewestRates: () => database.call<{ rates_on: string | null; per_euro: StoredRates }>("read_newest_rates", {}),
+
+    storeRates: ({ source, publishedOn, perEuro }: RateSet, at: Date) =>
+      database.call<{ added: number }>("store_rates", { source, published_on: publishedOn, per_euro: perEuro, at }),
+
+    recordRun: (period: string, { errorCode, startedAt, finishedAt, ...run }: StageRun) =>
+      database.call<void>("record_job_run", {
+        job: "reminders",
+        period,
+        ...run,
+        error_code: errorCode,
+        started_at: startedAt,
+        finished_at: finishedAt,
+      }),
+  };
+}

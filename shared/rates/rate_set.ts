@@ -1,0 +1,34 @@
+/** One day's rates as a source published them. */
+
+export interface RateSet {
+  source: SourceName;
+  /** The day they are for, YYYY-MM-DD, as the source says: the last working day, seldom today. */
+  publishedOn: string;
+  /** What one euro buys, by currency code, as a decimal string in the source's own digits. */
+  perEuro: Readonly<Record<string, string>>;
+}
+
+export type SourceName = "ecb" | "frankfurter";
+
+/** What a source answered is no set of rates. */
+export class MalformedRates extends Error {
+  override readonly name = "MalformedRates";
+}
+
+const CODE = /^[A-Z]{3}$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const DECIMAL = /^\d{1,9}(\.\d{1,10})?$/;
+
+/** @throws {MalformedRates} unless every part has the right form; whether the numbers are believable is not asked here. */
+export function rateSet(source: SourceName, publishedOn: unknown, entries: readonly [unknown, unknown][]): RateSet {
+  if (typeof publishedOn !== "string" || !DAY.test(publishedOn) || Number.isNaN(Date.parse(publishedOn))) {
+    throw new MalformedRates("the set says no day");
+  }
+  const perEuro: Record<string, string> = {};
+  for (const [code, rate] of entries) {
+    if (typeof code !== "string" || !CODE.test(code)) throw new MalformedRates("a currency has no code");
+    if (typeof rate !== "string" || !DECIMAL.test(rate)) throw new MalformedRates(`${code} has no decimal rate`);
+    perEuro[code] = rate;
+  }
+  return { source, publishedOn, perEuro };
+}

@@ -1,0 +1,61 @@
+/** What a digest says, as the database wrote it down when the digest was first sent (jobs.describe_digests). */
+
+export interface DigestContent {
+  address: string;
+  /** The owner's date, YYYY-MM-DD, that everything is told from. */
+  today: string;
+  /** The owner wants no amounts in mails; there are none in here then. */
+  hides_amounts: boolean;
+  organizations: DigestOrganization[];
+}
+
+export interface DigestOrganization {
+  id: string;
+  name: string;
+  base_currency: string;
+  /** Overdue first, then as they fall due. */
+  bills: DigestBill[];
+  /** All of them in the base currency; null when an amount or a rate is not known. */
+  total: string | null;
+  /** The oldest day of the exchange rates in it; null when there are none in it. */
+  rates_on: string | null;
+}
+
+/** One line: what falls due of a bill, or what is overdue of it. Amounts are decimal strings. */
+export interface DigestBill {
+  bill_id: string;
+  name: string;
+  /** The earliest, where several dates are overdue. */
+  due_on: string;
+  /** From today; negative when overdue. */
+  days: number;
+  /** How many due dates the line stands for. */
+  dates: number;
+  autopay: boolean;
+  currency: string;
+  /** What remains to be paid; null when it is not known, or hidden. */
+  amount: string | null;
+  is_estimate: boolean;
+  /** The amount came from the provider. */
+  is_fetched: boolean;
+  /** What it cost the last time. */
+  earlier_amount: string | null;
+  /** The amount in the base currency where that is another one; null when no rate is known. */
+  base_amount: string | null;
+}
+
+export const isOverdue = (bill: DigestBill): boolean => bill.days < 0;
+
+/** Every bill of a digest, overdue ones first, then by due date, whatever organization it belongs to. */
+export function billsOf({ organizations }: DigestContent): DigestBill[] {
+  return organizations.flatMap(({ bills }) => bills).toSorted((a, b) =>
+    a.days - b.days || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+  );
+}
+
+/** Where a digest's links lead. */
+export interface DigestLinks {
+  settings: string;
+  /** Signed; works without signing in. */
+  unsubscribe: string;
+}

@@ -1,0 +1,177 @@
+/** @jsxImportSource hono/jsx */
+/**
+ * The HTML part of a digest: one column, a table, nothing from outside. Styles that mail programs must not lose stand on the elements; the
+ * dark theme and narrow screens come from the sheet, which some leave out.
+ */
+import type { DigestContent, DigestLinks } from "./content.ts";
+import { advice, reason } from "./phrases.ts";
+import { type Row, type Section, sectionsOf } from "./rows.ts";
+import { sentenceOf, subjectOf } from "./subject.ts";
+
+const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+const INK = "#17201d";
+const MUTED = "#56625d";
+const LINE = "#dde3e0";
+const ACCENT = "#0b5f4c";
+const DANGER = "#a12a1e";
+
+const SHEET = `
+:root { color-scheme: light dark; supported-color-schemes: light dark; }
+td { overflow-wrap: anywhere; }
+@media (prefers-color-scheme: dark) {
+  .paper, .paper td, .paper th, .paper p, .paper h1, .paper h2 { color: #e7ece9 !important; }
+  .paper { background: #121715 !important; }
+  .paper .muted, .paper .muted td { color: #a0aca7 !important; }
+  .paper .line { border-color: #2c3632 !important; }
+  .paper a { color: #74d0b4 !important; }
+  .paper .bad { color: #f2998e !important; }
+}
+@media (max-width: 30em) {
+  .when { display: block !important; }
+  .column { padding: 20px 16px !important; }
+}`;
+
+export async function digestHtml(content: DigestContent, links: DigestLinks): Promise<string> {
+  const html = await (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="format-detection" content="telephone=no, date=no, address=no" />
+        <title>{subjectOf(content)}</title>
+        <style dangerouslySetInnerHTML={{ __html: SHEET }} />
+      </head>
+      <body class="paper" style={`margin:0;padding:0;background:#ffffff;color:${INK};font-family:${FONT}`}>
+        <table
+          class="paper"
+          role="presentation"
+          width="100%"
+          cellpadding="0"
+          cellspacing="0"
+          style="background:#ffffff"
+        >
+          <tr>
+            <td class="column" align="center" style="padding:32px 24px">
+              <table
+                role="presentation"
+                width="100%"
+                cellpadding="0"
+                cellspacing="0"
+                style={`max-width:600px;text-align:start;color:${INK};font:16px/1.5 ${FONT}`}
+              >
+                <tr>
+                  <td>
+                    <h1 dir="auto" style="margin:0 0 24px;font-size:21px;line-height:1.35;font-weight:600">
+                      {sentenceOf(content)}
+                    </h1>
+                    {sectionsOf(content).map((section) => <Bills section={section} />)}
+                    <p dir="auto" style="margin:24px 0 0">{advice(content)}</p>
+                    <Footer content={content} links={links} />
+                  </td>
+                </tr>
+              </table>
+            </td>
+          </tr>
+        </table>
+      </body>
+    </html>
+  ).toString();
+  return `<!doctype html>${html}`;
+}
+
+function Bills({ section: { title, overdue, due, total } }: { section: Section }) {
+  return (
+    <>
+      {title && <h2 dir="auto" style="margin:28px 0 4px;font-size:17px;line-height:1.35;font-weight:600">{title}</h2>}
+      <table
+        width="100%"
+        cellpadding="0"
+        cellspacing="0"
+        style={`margin:0;font:16px/1.5 ${FONT};border-collapse:collapse`}
+      >
+        {overdue.length > 0 && <Group heading="Overdue" rows={overdue} />}
+        {due.length > 0 && <Group heading="Due" rows={due} />}
+        {total && (
+          <tr>
+            <td
+              colspan={2}
+              align="right"
+              class="line"
+              style={`padding:10px 0;border-top:2px solid ${LINE};font-weight:600;font-variant-numeric:tabular-nums`}
+            >
+              {total}
+            </td>
+          </tr>
+        )}
+      </table>
+    </>
+  );
+}
+
+function Group({ heading, rows }: { heading: string; rows: Row[] }) {
+  const color = rows[0]!.isOverdue ? DANGER : MUTED;
+  return (
+    <>
+      <tr>
+        <th
+          colspan={2}
+          align="left"
+          scope="colgroup"
+          class={rows[0]!.isOverdue ? "bad" : "muted"}
+          style={`padding:12px 0 4px;color:${color};font-size:14px;font-weight:600;text-align:start`}
+        >
+          {heading}
+        </th>
+      </tr>
+      {rows.map((row) => <Line row={row} />)}
+    </>
+  );
+}
+
+function Line({ row: { name, date, distance, amount, notes } }: { row: Row }) {
+  return (
+    <tr>
+      <td class="line" style={`padding:10px 16px 10px 0;border-top:1px solid ${LINE};vertical-align:top`}>
+        <bdi style="font-weight:600">{name}</bdi>
+        <br />
+        <span class="muted" style={`color:${MUTED}`}>
+          {date}, <span class="when" style="white-space:nowrap">{distance}</span>
+        </span>
+        {notes.length > 0 && (
+          <>
+            <br />
+            <span class="muted" style={`color:${MUTED};font-size:14px`}>{notes.join(" · ")}</span>
+          </>
+        )}
+      </td>
+      <td
+        class="line"
+        align="right"
+        style={`padding:10px 0;border-top:1px solid ${LINE};vertical-align:top;white-space:nowrap;font-variant-numeric:tabular-nums`}
+      >
+        {amount}
+      </td>
+    </tr>
+  );
+}
+
+function Footer({ content, links }: { content: DigestContent; links: DigestLinks }) {
+  return (
+    <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="margin-top:32px">
+      <tr>
+        <td
+          class="muted line"
+          dir="auto"
+          style={`padding-top:12px;border-top:1px solid ${LINE};color:${MUTED};font:14px/1.5 ${FONT}`}
+        >
+          {reason(content)}
+          <br />
+          <a href={links.settings} style={`color:${ACCENT}`}>Settings</a>
+          {" · "}
+          <a href={links.unsubscribe} style={`color:${ACCENT}`}>Unsubscribe</a>
+        </td>
+      </tr>
+    </table>
+  );
+}

@@ -1,0 +1,36 @@
+/** The plain-text part of a digest: the same facts as the HTML in the same order. */
+import type { DigestContent, DigestLinks } from "./content.ts";
+import { advice, reason } from "./phrases.ts";
+import { type Row, type Section, sectionsOf } from "./rows.ts";
+import { sentenceOf } from "./subject.ts";
+
+export function digestText(content: DigestContent, links: DigestLinks): string {
+  return [
+    sentenceOf(content),
+    ...sectionsOf(content).map(sectionText),
+    advice(content),
+    "-- ",
+    [
+      reason(content),
+      `Settings: ${links.settings}`,
+      `Unsubscribe: ${links.unsubscribe}`,
+    ].join("\n"),
+  ].join("\n\n") + "\n";
+}
+
+function sectionText({ title, overdue, due, total }: Section): string {
+  return [
+    ...(title ? [title.toUpperCase()] : []),
+    ...group("Overdue", overdue),
+    ...group("Due", due),
+    ...(total ? [`${total}.`] : []),
+  ].join("\n");
+}
+
+const group = (heading: string, rows: Row[]) => rows.length === 0 ? [] : [`${heading}:`, ...rows.map(rowText)];
+
+function rowText({ name, date, distance, amount, notes }: Row): string {
+  const amounts = amount ? `: ${amount}` : "";
+  const detail = notes.length > 0 ? ` (${notes.join("; ")})` : "";
+  return `  ${name}, ${date}, ${distance}${amounts}${detail}`;
+}

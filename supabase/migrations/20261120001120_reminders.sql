@@ -1,0 +1,466 @@
+-- Reminders: which bills are due for one, the digests that carry them, and the log that keeps each from being sent twice.
+-- A digest is made, claimed in a batch under a lease, sent after commit, and marked by that lease. A batch that may have reached the mail service
+-- keeps its members and their words, so that the service knows a repeated one by its key; one that surely did not is dissolved.
+
+create index profiles_default_lead_days_idx on identity.profiles (default_lead_days);
+
+create function identity.reminder_address(profile identity.profiles) returns text
+language sql immutable
+  return case when (profile).reminder_email_confirmed_at is not null then (profile).reminder_email else (profile).email end;
+comment on function identity.reminder_address is 'Where a person''s reminders go: the address they chose once it is confirmed, until then the one they sign in with.';
+
+create table jobs.reminder_batches (
+  id uuid primary key,
+  lease_token uuid,
+  leased_at timestamptz not null,
+  next_attempt_at timestamptz not null,
+  attempts int not null default 1,
+  unsure_since timestamptz
+);
+comment on table jobs.reminder_batches is 'Digests that are being sent together: always the same ones, in the same words, until it is known what became of them.';
+comment on column jobs.reminder_batches.lease_token is 'Who is sending it; still there after next_attempt_at, the sender is gone and nobody knows how far it came.';
+comment on column jobs.reminder_batches.unsure_since is 'When it was first sent without an answer.';
+create index reminder_batches_next_attempt_at_idx on jobs.reminder_batches (next_attempt_at);
+
+create table jobs.reminder_digests (
+  id uuid primary key default gen_random_uuid(),
+  owner_id uuid not null references identity.profiles (user_id) on delete cascade,
+  local_on date not null,
+  status text not null default 'pending' constraint reminder_digests_status_known check (status in ('pending', 'sent', 'dead', 'unknown')),
+  batch_id uuid references jobs.reminder_batches (id) on delete set null,
+  content jsonb,
+  sent_alone boolean not null default false,
+  attempts int not null default 0,
+  next_attempt_at timestamptz not null,
+  failure_code text,
+  created_at timestamptz not null,
+  closed_at timestamptz,
+  unique (owner_id, local_on),
+  constraint reminder_digests_closed_dated check ((status = 'pending') = (closed_at is null))
+);
+comment on table jobs.reminder_digests is 'One mail to an owner about what falls due, over all their organizations; at most one a local day.';
+comment on column jobs.reminder_digests.local_on is 'The owner''s date when it was made; one more than the last where they travelled back to a date that had its digest.';
+comment on column jobs.reminder_digests.status is 'dead: refused for good; unknown: sent, and nobody answered for a day.';
+comment on column jobs.reminder_digests.content is 'What the mail says and to whom, from the first attempt until it is known what became of it.';
+create index reminder_digests_batch_id_idx on jobs.reminder_digests (batch_id);
+create index reminder_digests_pending_idx on jobs.reminder_digests (next_attempt_at, id) where status = 'pending' and batch_id is null;
+
+create table jobs.reminder_log (
+  id bigint primary key generated always as identity,
+  organization_id text not null,
+  expense_id text collate "C" not null,
+  due_on date not null,
+  digest_id uuid not null references jobs.reminder_digests (id) on delete cascade,
+  sent_at timestamptz,
+  voided_at timestamptz,
+  foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,
+  constraint reminder_log_sent_or_void check (sent_at is null or voided_at is null)
+);
+comment on table jobs.reminder_log is 'One row for each expense and due date that a digest reminds of; the reminder was sent when sent_at says so. A void row stands for nothing.';
+create unique index reminder_log_once_idx on jobs.reminder_log (expense_id, due_on) where voided_at is null;
+create index reminder_log_expense_id_idx on jobs.reminder_log (expense_id, organization_id);
+create index reminder_log_digest_id_idx on jobs.reminder_log (digest_id);
+
+alter table jobs.reminder_batches enable row level security;
+alter table jobs.reminder_digests enable row level security;
+alter table jobs.reminder_log enable row level security;
+grant select, insert, update, delete on jobs.reminder_batches, jobs.reminder_digests, jobs.reminder_log to service_role;
+
+-- Which bills
+
+create function public.count_reminder_candidates(at timestamptz) returns bigint
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(sum(c.bills), 0)
+    from (
+      select e.organization_id, count(*) as bills
+      from app.expenses as e
+      where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled and e.next_due is not null
+      group by 1
+    ) as c
+    where identity.organization_has_feature(c.organization_id, 'reminders:email', count_reminder_candidates.at)
+  );
+end
+$$;
+comment on function public.count_reminder_candidates is
+  'How many active expenses have reminders on and a next due date, in organizations whose plan includes reminder mails.';
+
+-- Parsed when it was created, and inlined. A window and not a day: a missed day is caught up.
+create function jobs.reminders_due(at timestamptz)
+returns table (owner_id uuid, today date, organization_id text, expense_id text, due_on date, remind_on date)
+language sql stable
+begin atomic
+  select o.owner_id, t.today, e.organization_id, e.id, e.next_due, e.next_due - coalesce(e.remind_days_before, 0)::int
+  from app.expenses as e
+  join identity.organizations as o on o.id = e.organization_id
+  join identity.profiles as p on p.user_id = o.owner_id
+  cross join lateral (select (at at time zone p.timezone)::date as today) as t
+  where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
+    and o.reminders_enabled and p.email_enabled and identity.reminder_address(p) is distinct from p.refused_email
+    and e.next_due - coalesce(e.remind_days_before, 0)::int <= jobs.latest_today(at) + (select max(l.default_lead_days) from identity.profiles as l)
+    and e.next_due between t.today and t.today + coalesce(e.remind_days_before, p.default_lead_days)
+    and exists (
+      select from app.expense_occurrences as c
+      where c.expense_id = e.id and c.due_on = e.next_due and c.status = 'open' and (c.snoozed_until is null or c.snoozed_until <= t.today)
+    )
+    and not exists (select from jobs.reminder_log as l where l.expense_id = e.id and l.due_on = e.next_due and l.voided_at is null)
+    and identity.organization_has_feature(e.organization_id, 'reminders:email', at);
+end;
+comment on function jobs.reminders_due is
+  'Bills inside their lead window at an instant, by the date of their owners, that no digest reminds of yet; remind_on is the order in which they are paged.';
+
+-- Making digests
+
+create function jobs.drop_outdated_digests(at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- With their rows of the log.
+  delete from jobs.reminder_digests as d
+  using identity.profiles as p
+  where d.status = 'pending' and d.batch_id is null and p.user_id = d.owner_id
+    and (d.created_at at time zone p.timezone)::date < (drop_outdated_digests.at at time zone p.timezone)::date;
+end
+$$;
+comment on function jobs.drop_outdated_digests is 'Removes digests of earlier days that surely never left, for today''s to say what they would have said.';
+
+create function public.collect_reminders(at timestamptz, after jsonb default null, size int default 2000) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  owners uuid[];
+  latest jsonb;
+  digest_count int;
+  reminder_count int;
+begin
+  if after is null then
+    perform jobs.drop_outdated_digests(at);
+  end if;
+  select array_agg(distinct r.owner_id), (array_agg(jsonb_build_array(r.remind_on, r.expense_id) order by r.remind_on, r.expense_id))[size] into owners, latest
+  from (
+    select r.owner_id, r.remind_on, r.expense_id
+    from jobs.reminders_due(collect_reminders.at) as r
+    where after is null or (r.remind_on, r.expense_id) > ((after ->> 0)::date, after ->> 1)
+    order by r.remind_on, r.expense_id
+    limit size
+  ) as r;
+
+  -- Whoever is locked here cannot change their time zone under us. Had somebody a digest today? By the calendar they have now, so that
+  -- travelling makes neither two digests of a day nor a day without one.
+  with free as materialized (
+    select p.user_id, (collect_reminders.at at time zone p.timezone)::date as today
+    from identity.profiles as p
+    where p.user_id = any (owners) and not exists (
+      select from jobs.reminder_digests as d
+      where d.owner_id = p.user_id and (d.created_at at time zone p.timezone)::date >= (collect_reminders.at at time zone p.timezone)::date
+    )
+    for no key update of p skip locked
+  ), made as (
+    insert into jobs.reminder_digests as d (owner_id, local_on, next_attempt_at, created_at)
+    select f.user_id, greatest(f.today, latest_digest.local_on + 1), collect_reminders.at, collect_reminders.at
+    from free as f
+    cross join lateral (select max(d.local_on) as local_on from jobs.reminder_digests as d where d.owner_id = f.user_id) as latest_digest
+    on conflict (owner_id, local_on) do nothing
+    returning d.id, d.owner_id
+  ), logged as (
+    insert into jobs.reminder_log (organization_id, expense_id, due_on, digest_id)
+    select r.organization_id, r.expense_id, r.due_on, m.id
+    from made as m
+    cross join lateral (select * from jobs.reminders_due(collect_reminders.at) as r where r.owner_id = m.owner_id offset 0) as r
+    on conflict (expense_id, due_on) where voided_at is null do nothing
+    returning 1
+  )
+  select (select count(*) from made), (select count(*) from logged) into digest_count, reminder_count;
+  return jsonb_build_object('digests', digest_count, 'reminders', reminder_count, 'next', latest);
+end
+$$;
+comment on function public.collect_reminders is
+  'Makes the digests of one page of the bills that are due for a reminder: {"digests","reminders","next": where the following page begins, or null}.';
+
+-- What a digest says
+
+create function jobs.describe_digests(digest_ids uuid[], at timestamptz) returns table (digest_id uuid, content jsonb)
+language sql stable
+begin atomic
+  with digests as (
+    select d.id, d.owner_id, t.today, identity.reminder_address(p) as address, p.hide_amounts_in_email as hides_amounts
+    from jobs.reminder_digests as d
+    join identity.profiles as p on p.user_id = d.owner_id
+    cross join lateral (select (at at time zone p.timezone)::date as today) as t
+    where d.id = any (digest_ids) and p.email_enabled and identity.reminder_address(p) is distinct from p.refused_email
+  ), organizations as (
+    select d.*, o.id as organization_id, o.name as organization_name, o.base_currency, b.exponent as base_exponent, base_rate.per_euro as base_per_euro
+    from digests as d
+    join identity.organizations as o on o.owner_id = d.owner_id
+    join app.currencies as b on b.code = o.base_currency
+    left join lateral app.rates_as_of(o.base_currency, d.today) as base_rate on true
+    where o.reminders_enabled and identity.organization_has_feature(o.id, 'reminders:email', at)
+  ), open_dates as (
+    -- Still due: it may have been paid, snoozed or changed since the digest was made.
+    select d.id, d.organization_id, e.id as bill_id, c.due_on, c.id as occurrence_id, c.expected_minor, c.amount_source, c.scheduled_on
+    from organizations as d
+    join jobs.reminder_log as l on l.digest_id = d.id and l.organization_id = d.organization_id and l.voided_at is null and l.due_on >= d.today
+    join app.expenses as e on e.id = l.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
+    join app.expense_occurrences as c on c.expense_id = e.id and c.due_on = l.due_on and c.status = 'open'
+    where c.snoozed_until is null or c.snoozed_until <= d.today
+    union all
+    select d.id, d.organization_id, e.id, c.due_on, c.id, c.expected_minor, c.amount_source, c.scheduled_on
+    from organizations as d
+    join app.expense_occurrences as c on c.organization_id = d.organization_id and c.status = 'open' and c.due_on < d.today
+    join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
+    where (c.snoozed_until is null or c.snoozed_until <= d.today) and app.is_paid_by_autopay(e, c.due_on, d.today) is not true
+  ), bills as (
+    -- One line a bill for what is overdue of it, one for what falls due.
+    select d.id, d.organization_id, o.bill_id, min(o.due_on) as due_on, count(*) as dates,
+      case when not bool_or(d.hides_amounts) and count(*) = count(o.expected_minor) then sum(o.expected_minor - app.paid_minor(o.occurrence_id)) end as minor,
+      min(o.amount_source) as amount_source, min(o.scheduled_on) as scheduled_on
+    from open_dates as o
+    join organizations as d on d.id = o.id and d.organization_id = o.organization_id
+    group by d.id, d.organization_id, o.bill_id, o.due_on < d.today
+  ), lines as (
+    select b.id, b.organization_id, b.due_on, e.name, b.minor, d.base_currency, rate.rate_on,
+      case when e.currency = d.base_currency then b.minor
+        else app.convert_minor(b.minor, rate.per_euro, c.exponent, d.base_per_euro, d.base_exponent) end as base_minor,
+      jsonb_build_object(
+        'bill_id', e.id, 'name', e.name, 'due_on', b.due_on, 'days', b.due_on - d.today, 'dates', b.dates, 'autopay', e.autopay,
+        'currency', e.currency, 'amount', app.format_minor(b.minor, c.exponent),
+        'is_estimate', e.amount_mode = 'estimated' and b.amount_source = 'rule', 'is_fetched', b.amount_source = 'provider',
+        'earlier_amount', case when not d.hides_amounts then app.format_minor(earlier.minor, c.exponent) end
+      ) as line
+    from bills as b
+    join organizations as d on d.id = b.id and d.organization_id = b.organization_id
+    join app.expenses as e on e.id = b.bill_id
+    join app.currencies as c on c.code = e.currency
+    left join lateral app.rates_as_of(e.currency, d.today) as rate on e.currency <> d.base_currency
+    left join lateral (
+      select o.expected_minor as minor
+      from app.expense_occurrences as o
+      where o.expense_id = e.id and o.scheduled_on < b.scheduled_on and o.status = 'paid' and o.currency = e.currency and o.expected_minor is not null
+      order by o.scheduled_on desc
+      limit 1
+    ) as earlier on true
+  ), sections as (
+    select l.id, bool_or((l.line ->> 'days')::int >= 0) as is_due, jsonb_build_object(
+      'id', d.organization_id, 'name', d.organization_name, 'base_currency', d.base_currency,
+      'bills', jsonb_agg(l.line || jsonb_build_object('base_amount', case
+        when l.line ->> 'currency' <> d.base_currency then app.format_minor(l.base_minor, d.base_exponent)
+      end) order by l.due_on, l.name, l.line ->> 'bill_id'),
+      'total', case when count(*) = count(l.base_minor) then app.format_minor(sum(l.base_minor), d.base_exponent) end,
+      'rates_on', min(l.rate_on)
+    ) as section, d.organization_name, d.organization_id
+    from lines as l
+    join organizations as d on d.id = l.id and d.organization_id = l.organization_id
+    group by l.id, d.organization_id, d.organization_name, d.base_currency, d.base_exponent
+  )
+  select d.id, jsonb_build_object(
+    'address', d.address, 'today', d.today, 'hides_amounts', d.hides_amounts,
+    'organizations', (
+      select jsonb_agg(s.section order by s.organization_name, s.organization_id) from sections as s where s.id = d.id
+    )
+  )
+  from digests as d
+  -- What is overdue is said on the way; alone it sends nothing.
+  where exists (select from sections as s where s.id = d.id and s.is_due);
+end;
+comment on function jobs.describe_digests is
+  'What digests say at an instant: to whom, and by organization the bills that fall due and those overdue; no row for one that has nothing to say.';
+
+-- Sending
+
+create function jobs.open_batch(size int, at timestamptz) returns uuid
+language plpgsql volatile set search_path = '' as $$
+declare
+  digest_ids uuid[];
+  new_id constant uuid := gen_random_uuid();
+begin
+  loop
+    select array_agg(d.id) into digest_ids
+    from (
+      select d.id from jobs.reminder_digests as d
+      where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= open_batch.at and not d.sent_alone
+      order by d.next_attempt_at, d.id
+      limit size
+      for update skip locked
+    ) as d;
+    if digest_ids is null then
+      select array_agg(d.id) into digest_ids
+      from (
+        select d.id from jobs.reminder_digests as d
+        where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= open_batch.at
+        order by d.next_attempt_at, d.id
+        limit 1
+        for update skip locked
+      ) as d;
+    end if;
+    exit when digest_ids is null;
+
+    insert into jobs.reminder_batches (id, leased_at, next_attempt_at) values (new_id, at, at);
+    update jobs.reminder_digests as d set batch_id = new_id, content = said.content, attempts = d.attempts + 1
+    from jobs.describe_digests(digest_ids, at) as said
+    where d.id = said.digest_id;
+    -- Nothing is left to say, or the owner wants no mail any more. What their log would have said may be said another day.
+    delete from jobs.reminder_digests as d where d.id = any (digest_ids) and d.batch_id is null;
+    delete from jobs.reminder_log as l
+    using jobs.reminder_digests as d
+    where d.batch_id = new_id and l.digest_id = d.id and not exists (
+      select
+      from jsonb_array_elements(d.content -> 'organizations') as o, jsonb_array_elements(o -> 'bills') as b
+      where b ->> 'bill_id' = l.expense_id and (b ->> 'due_on')::date = l.due_on
+    );
+    if exists (select from jobs.reminder_digests as d where d.batch_id = new_id) then
+      return new_id;
+    end if;
+    delete from jobs.reminder_batches as b where b.id = new_id;
+  end loop;
+  return null;
+end
+$$;
+comment on function jobs.open_batch is 'Puts pending digests together into a batch and writes down what they say; null when there are none.';
+
+create function jobs.give_up_batches(at timestamptz) returns int
+language plpgsql volatile set search_path = '' as $$
+declare
+  digest_ids uuid[];
+begin
+  -- The mail service remembers a key for 24 hours: after that, sending again might say everything twice.
+  with closed as (
+    update jobs.reminder_digests as d set status = 'unknown', closed_at = give_up_batches.at, batch_id = null, content = null
+    from jobs.reminder_batches as b
+    where b.id = d.batch_id and b.next_attempt_at <= give_up_batches.at and d.status = 'pending'
+      and case when b.lease_token is null then b.unsure_since else coalesce(b.unsure_since, b.leased_at) end < give_up_batches.at - interval '23 hours'
+    returning d.id
+  )
+  select array_agg(id) into digest_ids from closed;
+  update jobs.reminder_log as l set voided_at = at where l.digest_id = any (digest_ids) and l.sent_at is null and l.voided_at is null;
+  delete from jobs.reminder_batches as b
+  where b.next_attempt_at <= give_up_batches.at and not exists (select from jobs.reminder_digests as d where d.batch_id = b.id);
+  return coalesce(cardinality(digest_ids), 0);
+end
+$$;
+comment on function jobs.give_up_batches is 'Ends digests that were sent a day ago without an answer; answers how many.';
+
+create function public.claim_reminders(size int, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  given_up constant int := jobs.give_up_batches(at);
+  token constant uuid := gen_random_uuid();
+  chosen uuid := jobs.open_batch(size, at);
+begin
+  -- New ones first: a batch that ends whoever sends it must not keep the others waiting.
+  if chosen is null then
+    select b.id into chosen
+    from jobs.reminder_batches as b
+    where b.next_attempt_at <= claim_reminders.at
+    order by b.next_attempt_at
+    limit 1
+    for update skip locked;
+    update jobs.reminder_batches as b
+    set attempts = b.attempts + 1, unsure_since = case when b.lease_token is null then b.unsure_since else coalesce(b.unsure_since, b.leased_at) end
+    where b.id = chosen;
+  end if;
+  -- Longer than a run may take.
+  update jobs.reminder_batches as b
+  set lease_token = token, leased_at = claim_reminders.at, next_attempt_at = claim_reminders.at + interval '90 seconds'
+  where b.id = chosen;
+  return jsonb_build_object('given_up', given_up, 'batch', (
+    select jsonb_build_object(
+      'id', b.id, 'lease_token', b.lease_token, 'attempts', b.attempts,
+      'digests', (
+        select jsonb_agg(jsonb_build_object('id', d.id, 'owner_id', d.owner_id, 'content', d.content) order by d.id)
+        from jobs.reminder_digests as d
+        where d.batch_id = b.id and d.status = 'pending'
+      )
+    )
+    from jobs.reminder_batches as b
+    where b.id = chosen
+  ));
+end
+$$;
+comment on function public.claim_reminders is
+  'Leases a batch of at most so many digests for 90 seconds: {"batch":{"id","lease_token","attempts","digests":[{"id","owner_id","content"}]} or null, "given_up": how many ended without an answer}.';
+
+create function public.settle_reminders(
+  batch_id uuid, lease_token uuid, results jsonb, is_last boolean, retry_at timestamptz, at timestamptz
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  batch jobs.reminder_batches;
+  digest_count int;
+  reminder_count int;
+begin
+  select * into batch from jobs.reminder_batches as b
+  where b.id = settle_reminders.batch_id and b.lease_token = settle_reminders.lease_token
+  for update;
+  if not found then
+    return '{"outcome":"lost"}';
+  end if;
+
+  with said as (
+    select r ->> 'id' as id, r ->> 'outcome' as outcome, r ->> 'code' as code, coalesce((r ->> 'refused')::boolean, false) as refused,
+      coalesce((r ->> 'alone')::boolean, false) as alone
+    from jsonb_array_elements(results) as r
+  ), refused as (
+    update identity.profiles as p set refused_email = d.content ->> 'address', refused_at = settle_reminders.at
+    from said as s
+    join jobs.reminder_digests as d on d.id = s.id::uuid
+    where s.refused and d.batch_id = batch.id and p.user_id = d.owner_id and identity.reminder_address(p) = d.content ->> 'address'
+    returning identity.record_event('reminders.address_refused', p.user_id, null, '{}', settle_reminders.at)
+  ), closed as (
+    update jobs.reminder_digests as d
+    set status = s.outcome, closed_at = settle_reminders.at, failure_code = s.code, batch_id = null, content = null
+    from said as s
+    where d.id = s.id::uuid and d.batch_id = batch.id and d.status = 'pending' and s.outcome in ('sent', 'dead')
+    returning d.id, d.status
+  ), held as (
+    -- Surely not taken now, nor before: it may be said anew, in other company.
+    update jobs.reminder_digests as d
+    set batch_id = null, content = null, next_attempt_at = retry_at, failure_code = s.code, sent_alone = d.sent_alone or s.alone
+    from said as s
+    where d.id = s.id::uuid and d.batch_id = batch.id and d.status = 'pending' and s.outcome = 'held' and batch.unsure_since is null
+    returning d.id
+  ), logged as (
+    update jobs.reminder_log as l
+    set sent_at = case c.status when 'sent' then settle_reminders.at end, voided_at = case c.status when 'dead' then settle_reminders.at end
+    from closed as c
+    where l.digest_id = c.id and l.voided_at is null
+    returning c.status
+  )
+  select (select count(*) from closed where status = 'sent'), (select count(*) from logged where status = 'sent')
+  into digest_count, reminder_count
+  from (select count(*) from held) as h, (select count(*) from refused) as r;
+
+  if not exists (select from jobs.reminder_digests as d where d.batch_id = batch.id) then
+    delete from jobs.reminder_batches as b where b.id = batch.id;
+  elsif is_last then
+    update jobs.reminder_batches as b
+    set lease_token = null, next_attempt_at = retry_at, unsure_since = case
+        when exists (select from jsonb_array_elements(results) as r where r ->> 'outcome' = 'unsure') then coalesce(b.unsure_since, b.leased_at)
+        else b.unsure_since
+      end
+    where b.id = batch.id;
+  end if;
+  return jsonb_build_object('outcome', 'settled', 'digests', digest_count, 'reminders', reminder_count);
+end
+$$;
+comment on function public.settle_reminders is
+  'Says what became of digests of a leased batch, each {"id","outcome": sent, dead, held (surely not taken) or unsure,"code","refused","alone"}: {"outcome":"settled","digests","reminders"} as sent, or {"outcome":"lost"} when the lease is another''s. With is_last the lease ends, and what is left waits until retry_at.';
+
+create function public.count_waiting_reminders() returns bigint
+language plpgsql stable set search_path = '' as $$
+begin
+  return (select count(*) from jobs.reminder_digests as d where d.status = 'pending');
+end
+$$;
+comment on function public.count_waiting_reminders is 'How many digests are made and not yet known to be sent.';
+
+revoke all on function
+  identity.reminder_address, jobs.reminders_due, jobs.drop_outdated_digests, jobs.describe_digests, jobs.open_batch, jobs.give_up_batches
+  from public, anon, authenticated;
+grant execute on function
+  identity.reminder_address, jobs.reminders_due, jobs.drop_outdated_digests, jobs.describe_digests, jobs.open_batch, jobs.give_up_batches
+  to service_role;
+revoke all on function
+  public.count_reminder_candidates, public.collect_reminders, public.claim_reminders, public.settle_reminders, public.count_waiting_reminders
+  from public, anon, authenticated;
+grant execute on function
+  public.count_reminder_candidates, public.collect_reminders, public.claim_reminders, public.settle_reminders, public.count_waiting_reminders
+  to service_role;

@@ -1,0 +1,185 @@
+/** The reminders job over a database of the test's choice, a mail service that remembers keys as the real one does, and sources of rates. */
+import { assertEquals } from "@std/assert";
+import { createCronRemindersApp } from "../../../functions/cron-reminders/app.ts";
+import type { RunAnswer } from "../../../functions/cron-reminders/run.ts";
+import { readConfig } from "../../../shared/config.ts";
+import type { Database } from "../../../shared/db/client.ts";
+import { createLog } from "../../../shared/log.ts";
+import type { TestDatabase } from "../../_support/database.ts";
+
+export const SECRET = "the-secret-of-the-scheduler-in-tests";
+export const PREVIOUS_SECRET = "the-secret-of-the-scheduler-before-it";
+export const SITE = "https://expenses.example.com";
+export const CODE_SECRET = "code-secret-code-secret-code-secret-1";
+
+export interface SentMail {
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  headers: Record<string, string>;
+}
+
+/** What one call of the mail service is answered with instead of the truth; thrown where it is an error. */
+export type Fault = (call: { key: string; mails: SentMail[] }) => Response | Error | undefined;
+
+export interface MailService {
+  fetch: typeof fetch;
+  /** Every mail that was accepted, once. */
+  delivered: SentMail[];
+  /** How often it was called, whatever it answered. */
+  calls: { key: string; mails: SentMail[] }[];
+  /** Decides before anything is accepted. */
+  before?: Fault;
+  /** Decides after everything was accepted: the answer gets lost. */
+  after?: Fault;
+  /** Addresses that it never takes. */
+  bad: Set<string>;
+  /** Refuses a whole call for one bad address, whatever was asked. */
+  isStrict: boolean;
+}
+
+/** Keeps the answer of each key, as the real service does for 24 hours. */
+export function mailService(): MailService {
+  const answers = new Map<string, { body: string; answer: Record<string, unknown> }>();
+  const service: MailService = {
+    delivered: [],
+    calls: [],
+    bad: new Set(),
+    isStrict: false,
+    async fetch(input, init) {
+      await Promise.resolve();
+      assertEquals(String(input), "https://api.resend.com/emails/batch");
+      const headers = new Headers(init?.headers);
+      const body = String(init?.body);
+      const key = headers.get("idempotency-key")!;
+      const mails: SentMail[] = JSON.parse(body).map((mail: SentMail & { to: string[] }) => ({
+        ...mail,
+        to: mail.to[0],
+      }));
+      service.calls.push({ key, mails });
+      const instead = service.before?.({ key, mails });
+      if (instead instanceof Error) throw instead;
+      if (instead) return instead;
+      const known = answers.get(key);
+      if (known && known.body !== body) {
+        return Response.json({ statusCode: 409, name: "invalid_idempotent_request", message: "…" }, { status: 409 });
+      }
+      const bad = mails.flatMap(({ to }, index) => service.bad.has(to) ? [index] : []);
+      if (!known && bad.length > 0 && (service.isStrict || headers.get("x-batch-validation") !== "permissive")) {
+        return Response.json({ statusCode: 422, name: "validation_error", message: "Invalid `to` field." }, {
+          status: 422,
+        });
+      }
+      if (!known) {
+        const taken = mails.filter((_, index) => !bad.includes(index));
+        service.delivered.push(...taken);
+        answers.set(key, {
+          body,
+          answer: {
+            data: taken.map(() => ({ id: crypto.randomUUID() })),
+            ...(bad.length > 0 && { errors: bad.map((index) => ({ index, message: "Invalid `to` field." })) }),
+          },
+        });
+      }
+      const lost = service.after?.({ key, mails });
+      if (lost instanceof Error) throw lost;
+      return lost ?? Response.json(answers.get(key)!.answer);
+    },
+  };
+  return service;
+}
+
+export interface JobOptions {
+  database: Database;
+  fetch: typeof fetch;
+  now: () => Date;
+  env?: Record<string, string>;
+  workMs?: number;
+}
+
+export interface JobHarness {
+  /** Runs the job as the scheduler does, and answers what it says. */
+  run(): Promise<RunAnswer>;
+  request(path: string, init?: RequestInit): Promise<Response>;
+  lines: string[];
+}
+
+export function createJob({ database, fetch, now, env = {}, workMs }: JobOptions): JobHarness {
+  const lines: string[] = [];
+  const config = readConfig({
+    NEXT_PUBLIC_SITE_URL: SITE,
+    SUPABASE_URL: "https://project.supabase.co",
+    OAUTH_CODE_SECRET: CODE_SECRET,
+    CRON_SECRET: `${SECRET},${PREVIOUS_SECRET}`,
+    MAIL_URL: "resend://re_Key_1",
+    MAIL_FROM: "Expenses <expenses@example.com>",
+    ...env,
+  }, []);
+  const log = createLog((line) => lines.push(line));
+  const app = createCronRemindersApp({ config, database, clock: now, log, fetch }, { workMs });
+  const request = async (path: string, init?: RequestInit) => await app.request(path, init);
+  return {
+    lines,
+    request,
+    async run() {
+      const response = await request("/api/cron/reminders", { headers: { authorization: `Bearer ${SECRET}` } });
+      assertEquals(response.status, 200, await response.clone().text());
+      return await response.json();
+    },
+  };
+}
+
+/** The database as the functions call it. */
+export const asDatabase = (database: TestDatabase): Database => ({
+  call: (name, args) => database.asService(name, JSON.parse(JSON.stringify(args))),
+});
+
+const CURRENCIES =
+  "USD JPY CZK DKK GBP HUF PLN RON SEK CHF ISK NOK TRY AUD BRL CAD CNY HKD IDR ILS INR KRW MXN MYR NZD PHP SGD THB ZAR"
+    .split(" ");
+
+/** The central bank's file of a day, as it writes it, every rate 1.5 unless it is given. */
+export function ecbXml(
+  day: string,
+  { rates = {}, quote = "'" }: { rates?: Record<string, string>; quote?: string } = {},
+) {
+  const cubes = CURRENCIES.map((code) =>
+    `<Cube currency=${quote}${code}${quote} rate=${quote}${rates[code] ?? "1.5"}${quote}/>`
+  );
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
+	<gesmes:subject>Reference rates</gesmes:subject>
+	<gesmes:Sender>
+		<gesmes:name>European Central Bank</gesmes:name>
+	</gesmes:Sender>
+	<Cube>
+		<Cube time=${quote}${day}${quote}>
+			${cubes.join("\n\t\t\t")}
+		</Cube>
+	</Cube>
+</gesmes:Envelope>`;
+}
+
+/** The same from Frankfurter. */
+export function frankfurterJson(day: string, rates: Record<string, string> = {}): string {
+  const entries = CURRENCIES.map((code) => `"${code}":${rates[code] ?? "1.5"}`);
+  return `{"amount":1.0,"base":"EUR","date":"${day}","rates":{${entries.join(",")}}}`;
+}
+
+/** Answers both sources and hands the rest to the mail service. */
+export function withRates(
+  mail: typeof fetch,
+  sources: { ecb?: () => Response | Promise<Response>; frankfurter?: () => Response | Promise<Response> } = {},
+): typeof fetch {
+  return async (input, init) => {
+    const url = String(input);
+    if (url.startsWith("https://www.ecb.europa.eu/")) {
+      return await (sources.ecb?.() ?? new Response("", { status: 503 }));
+    }
+    if (url.startsWith("https://api.frankfurter.dev/")) {
+      return await (sources.frankfurter?.() ?? new Response("", { status: 503 }));
+    }
+    return await mail(input, init);
+  };
+}
