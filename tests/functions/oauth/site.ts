@@ -1,0 +1,47 @@
+/** The whole site as a client sees it, in this process: connector and authorization server behind the front door. */
+import { createFrontDoor } from "../../../local/front_door/front_door.ts";
+import { createMcpApp } from "../../../functions/mcp/app.ts";
+import { type Config, readConfig } from "../../../shared/config.ts";
+import { createLog } from "../../../shared/log.ts";
+import type { TestDatabase } from "../../_support/database.ts";
+import { createHarness, over, type Person, SITE } from "./harness.ts";
+
+export function createSite(database: TestDatabase, config: Partial<Config> = { rateLimits: "off" }) {
+  const harness = createHarness(over(database), config);
+  const log: string[] = harness.log;
+  const connector = createMcpApp({
+    config: {
+      ...readConfig({
+        NEXT_PUBLIC_SITE_URL: SITE,
+        SUPABASE_URL: "https://ref.supabase.example",
+        OAUTH_CODE_SECRET: "a-secret-of-more-than-thirty-two-bytes",
+      }, []),
+      ...config,
+    },
+    database: over(database),
+    clock: () => harness.clock.now,
+    log: createLog((line) => log.push(line)),
+    fetch: () => Promise.reject(new Error("unexpected")),
+    guardedFetch: () => Promise.reject(new Error("unexpected")),
+  });
+  const frontDoor = createFrontDoor({
+    functionsUrl: "https://ref.supabase.example/functions/v1",
+    fetch: async (request) =>
+      await (new URL(request.url).pathname.startsWith("/functions/v1/mcp/") ? connector : harness.app).fetch(request),
+  });
+  /** `fetch` of somebody who knows no other site. */
+  const siteFetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const request = new Request(input, init);
+    if (new URL(request.url).origin !== SITE) throw new TypeError(`There is no ${request.url} here`);
+    return await frontDoor(request, { address: "198.51.100.7" });
+  };
+  /** Goes to an authorization URL as a signed-in person who presses Allow; answers where the browser is sent. */
+  const allow = async (authorizationUrl: URL, person: Person & { organizations: string[] }): Promise<URL> => {
+    const page = await harness.get(authorizationUrl.pathname + authorizationUrl.search, person);
+    const text = await page.text();
+    if (page.status !== 200) throw new Error(`consent page: ${page.status} ${page.headers.get("location")} ${text}`);
+    const fields = { action: "approve", organization_id: person.organizations[0] };
+    return new URL((await harness.decide(text, fields, person)).headers.get("location")!);
+  };
+  return { harness, fetch: siteFetch, allow };
+}
