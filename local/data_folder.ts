@@ -3,7 +3,7 @@
  * is not ours.
  *
  *     stack.lock       locked while a stack runs (PGlite takes no lock of its own)
- *     postgres/        PGlite's files; whole once postgres.ready is there
+ *     postgres/        PGlite's files; whole once postgres.ready is there, which names the digest that they were prepared as
  *     secrets.json     made once
  *     running.json     the stack that runs now; removed when it ends
  */
@@ -24,9 +24,9 @@ export interface DataFolder {
   readJson<Value>(name: string): Promise<Value | undefined>;
   /** Writes a file that only its owner may read. */
   writeJson(name: string, value: unknown): Promise<void>;
-  /** Where PGlite lives. What a start that did not get as far as `markReady` has left there is removed. */
-  databaseFolder(): Promise<string>;
-  markReady(): Promise<void>;
+  /** Where PGlite lives. What a start that did not get as far as `markPrepared` has left there is removed. */
+  database(): Promise<{ folder: string; preparedAs?: string }>;
+  markPrepared(digest: string): Promise<void>;
   /** Removes `running.json` and gives the folder free. */
   release(): Promise<void>;
 }
@@ -57,12 +57,12 @@ export async function openDataFolder(folder: string, { fresh }: { fresh: boolean
     path,
     readJson: (name) => readJson(path(name)),
     writeJson: (name, value) => writeJson(path(name), value),
-    async databaseFolder() {
-      const isReady = await Deno.stat(path(READY)).then(() => true, () => false);
-      if (!isReady) await Deno.remove(path("postgres"), { recursive: true }).catch(ignoreMissing);
-      return path("postgres");
+    async database() {
+      const preparedAs = await Deno.readTextFile(path(READY)).catch(ignoreMissing);
+      if (preparedAs === undefined) await Deno.remove(path("postgres"), { recursive: true }).catch(ignoreMissing);
+      return { folder: path("postgres"), preparedAs };
     },
-    markReady: () => Deno.writeTextFile(path(READY), ""),
+    markPrepared: (digest) => Deno.writeTextFile(path(READY), digest),
     async release() {
       await Deno.remove(path("running.json")).catch(ignoreMissing);
       lock.close();

@@ -44,7 +44,7 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
 
   const mail = await startMailSink();
   const data = await startDataServiceWorker({
-    database: options.db === "embedded" ? { folder: await folder.databaseFolder() } : { url: options.db },
+    database: options.db === "embedded" ? await folder.database() : { url: options.db },
     siteUrl,
     publicUrl: supabaseUrl,
     jwtSecret: secrets.jwt_secret,
@@ -56,7 +56,7 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
     demo: options.demo,
     schedules: options.schedules,
   }, onDeath);
-  await folder.markReady();
+  await folder.markPrepared(data.preparedAs);
 
   // Whoever finds a public address must not be let in by the demo's button.
   const demoEmail = options.siteUrl ? undefined : data.demo?.email;

@@ -7,7 +7,7 @@ import { describeError, type Log } from "../../shared/log.ts";
 import { createIdentityProvider } from "../auth/identity_provider.ts";
 import { readAuthSettings } from "../auth/settings.ts";
 import { readMigrations } from "../database/migrations.ts";
-import { prepareDatabase } from "../database/prepare.ts";
+import { preparationDigest, prepareDatabase } from "../database/prepare.ts";
 import type { SqlDatabase } from "../database/sql.ts";
 import { startCron } from "../jobs/cron.ts";
 import { startNet } from "../jobs/net.ts";
@@ -21,10 +21,12 @@ import type { DataService, DataServiceSettings } from "./settings.ts";
 export async function startDataService(settings: DataServiceSettings, log: Log): Promise<DataService> {
   const { database, connection, close } = await openDatabase(settings.database);
   const lite = createLiteApp(connection, settings);
-  await prepareDatabase(database, {
-    createAuthTables: () => lite.ensureSystemSchema(),
-    migrations: await readMigrations(),
-  });
+  const migrations = await readMigrations();
+  const preparedAs = await preparationDigest(migrations);
+  // Half a second that a start on an unchanged folder need not spend.
+  if (!("folder" in settings.database && settings.database.preparedAs === preparedAs)) {
+    await prepareDatabase(database, { createAuthTables: () => lite.ensureSystemSchema(), migrations });
+  }
   await correctConnection(connection);
   await storeVaultSecrets(database, { project_url: settings.publicUrl, cron_secret: settings.cronSecret });
   if (settings.demo) await loadDemo(database);
@@ -56,6 +58,7 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
   // lite reads the schema before its first answer; read now, the first call need not wait for it.
   connection.introspect({ useCache: true }).catch((thrown) => log.error("failure", { error: describeError(thrown) }));
   return {
+    preparedAs,
     url: `http://127.0.0.1:${server.addr.port}`,
     demo: await readDemo(database),
     setClockOffset: jobs.setClockOffset,

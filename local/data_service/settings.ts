@@ -1,7 +1,7 @@
 /** What the data service is started with; it crosses into a Worker, so it is plain data. */
 export interface DataServiceSettings {
-  /** A folder of PGlite's own, or the address of a real PostgreSQL. */
-  database: { folder: string } | { url: string };
+  /** A folder of PGlite's own with the digest that it was prepared as, or the address of a real PostgreSQL. */
+  database: { folder: string; preparedAs?: string } | { url: string };
   /** Public base of the site, without a slash at the end. */
   siteUrl: string;
   /** Base of `/rest/v1` and `/auth/v1` as others see it. */
@@ -28,6 +28,8 @@ export interface Demo {
 }
 
 export interface DataService {
+  /** Digest of what the database is prepared as now. */
+  preparedAs: string;
   /** Loopback base of `/rest/v1`, `/auth/v1` and `/health`. */
   url: string;
   demo?: Demo;

@@ -2,10 +2,10 @@
 /// <reference lib="deno.worker" />
 import { createLog, describeError } from "../../shared/log.ts";
 import { startDataService } from "./service.ts";
-import type { DataService, DataServiceSettings, Demo } from "./settings.ts";
+import type { DataService, DataServiceSettings } from "./settings.ts";
 
 export type Order = { start: DataServiceSettings } | { clockOffsetMs: number } | "close";
-export type Report = { ready: { url: string; demo?: Demo } } | { failed: string } | "closed";
+export type Report = { ready: Pick<DataService, "preparedAs" | "url" | "demo"> } | { failed: string } | "closed";
 
 const log = createLog((line) => void Deno.stderr.writeSync(new TextEncoder().encode(`${line}\n`)), {
   function: "data service",
@@ -34,7 +34,10 @@ self.onmessage = async ({ data: order }: MessageEvent<Order>) => {
       report("closed");
     } else if ("start" in order) {
       service = await startDataService(order.start, log);
-      report({ ready: { url: service.url, demo: service.demo } });
+      const { preparedAs, url, demo } = service;
+      report({ ready: { preparedAs, url, demo } });
+      // Making a database leaves a second WebAssembly memory behind, which is otherwise collected late or never.
+      (globalThis as { gc?: () => void }).gc?.();
     } else {
       service?.setClockOffset(order.clockOffsetMs);
     }

@@ -1,4 +1,5 @@
 /** Brings a database from empty, or from an older version of this project, to what the functions expect. */
+import { createHash } from "node:crypto";
 import { applyMigrations, type Migration } from "./migrations.ts";
 import type { SqlDatabase } from "./sql.ts";
 
@@ -7,6 +8,13 @@ export async function readBootstrap(): Promise<Record<string, string>> {
   const names = ["bootstrap", "auth", "cron", "net", "vault"];
   const read = (name: string) => Deno.readTextFile(new URL(`${name}.sql`, import.meta.url));
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await read(name)])));
+}
+
+/** Changes with anything that `prepareDatabase` would do: scripts, migrations, the pinned version of lite. */
+export async function preparationDigest(migrations: readonly Migration[]): Promise<string> {
+  const versions = await Deno.readTextFile(new URL("../../import_map.json", import.meta.url));
+  const everything = JSON.stringify([versions, await readBootstrap(), migrations]);
+  return createHash("sha256").update(everything).digest("hex");
 }
 
 /**

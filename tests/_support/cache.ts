@@ -1,15 +1,13 @@
 /** Files and folders that are expensive to make and depend only on the sources: kept in `node_modules/.cache` under a digest of what they depend on. */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const FOLDER = join(ROOT, "node_modules/.cache/expense-service");
 
-/** SHA-256, shortened, of any JSON value and of the pinned versions of everything. */
-export async function digestOf(value: unknown): Promise<string> {
-  const versions = await Deno.readTextFile(join(ROOT, "import_map.json"));
-  const bytes = new TextEncoder().encode(JSON.stringify([versions, value]));
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest.slice(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
+/** SHA-256, shortened, of any JSON value. */
+export function digestOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
 }
 
 /** The content of the file `<kind>-<digest>`, made when it is not there. */

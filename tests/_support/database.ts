@@ -8,7 +8,7 @@ import { createPostgresConnection } from "@supabase/lite/postgres";
 import { readMigrations } from "../../local/database/migrations.ts";
 import { extensions, parsers, pgliteDatabase } from "../../local/database/pglite.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
-import { prepareDatabase, readBootstrap } from "../../local/database/prepare.ts";
+import { preparationDigest, prepareDatabase } from "../../local/database/prepare.ts";
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 import { createLiteApp, type LiteSettings } from "../../local/lite/app.ts";
 import { cachedFile, digestOf } from "./cache.ts";
@@ -72,7 +72,7 @@ function forgivingExits(database: SqlDatabase): SqlDatabase {
 /** The folder of a PGlite with every migration applied, as one file. */
 export async function databaseTemplate(): Promise<Blob> {
   const migrations = await readMigrations();
-  const key = await digestOf([await readBootstrap(), migrations, PGTAP]);
+  const key = digestOf([await preparationDigest(migrations), PGTAP]);
   const file = await cachedFile(`database-${key}`, async () => {
     const connection = await createPgliteConnection({ url: "memory://", pgliteOptions: { extensions, parsers } });
     const database = await pgliteDatabase(connection.driver);
