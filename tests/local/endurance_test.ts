@@ -7,9 +7,15 @@ import { startStack, type TestStack } from "../_support/stack.ts";
 const slack = () => 2 * Math.max(1, Deno.loadavg()[0]! / navigator.hardwareConcurrency);
 const isEmbedded = !Deno.env.has("TEST_DATABASE_URL");
 
+/** Once it has settled: for some moments it is still giving back what starting took. */
 async function residentMb(stack: TestStack): Promise<number> {
-  const status = await Deno.readTextFile(`/proc/${stack.pid}/status`);
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024);
+  const readings = [];
+  for (let reading = 0; reading < 10; reading++) {
+    const status = await Deno.readTextFile(`/proc/${stack.pid}/status`);
+    readings.push(Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  return Math.min(...readings);
 }
 
 Deno.test({
@@ -24,11 +30,11 @@ Deno.test({
     await second.stop();
     await t.step(`empty folder: ready in ${Math.round(first.readyMs)} ms (of 6000), ${firstMb} MB (of 1024)`, () => {
       assert(first.readyMs < 6000 * slack());
-      assert(firstMb < 1024 * 1.2);
+      assert(firstMb < 1024);
     });
     await t.step(`used folder: ready in ${Math.round(second.readyMs)} ms (of 2000), ${secondMb} MB (of 600)`, () => {
       assert(second.readyMs < 2000 * slack());
-      assert(secondMb < 600 * 1.2);
+      assert(secondMb < 600);
     });
   },
 });
