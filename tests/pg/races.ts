@@ -63,7 +63,9 @@ Deno.test("test of the test: a redemption that checks before it inserts is caugh
          perform pg_sleep(0.05);
          insert into oauth.used_codes`,
       )
-      .replace("where u.used_at is null and u.wrong_verifiers < 5", "");
+      .replace("where u.used_at is null and u.wrong_verifiers < 5", "")
+      // The lock by which the connections of a person are counted would hide it.
+      .replace("for no key update", "for key share");
     assert(planted.length > row!.source.length, "the redemption no longer has the statement that this test breaks");
     await into.exec(planted);
   };

@@ -29,6 +29,7 @@ async function start(config: Partial<Config> = {}) {
   await database.query("delete from oauth.rate_buckets");
   const tokens: Tokens = await connect(authorization, { clientId, person });
   const calls: string[] = [];
+  const answers: Promise<unknown>[] = [];
   const clock = { now: authorization.clock.now };
   const app = createMcpApp({
     config: {
@@ -40,9 +41,11 @@ async function start(config: Partial<Config> = {}) {
       ...config,
     },
     database: {
-      call: (name, args) => {
+      call: <Result>(name: string, args: Record<string, unknown>) => {
         calls.push(name);
-        return over(database).call(name, args);
+        const answer = over(database).call<Result>(name, args);
+        answers.push(answer);
+        return answer;
       },
     },
     clock: () => clock.now,
@@ -65,7 +68,20 @@ async function start(config: Partial<Config> = {}) {
     method: "tools/call",
     params: { name, arguments: args },
   });
-  return { tokens, calls, clock, post, tool, later: (s: number) => void (clock.now = new Date(+clock.now + s * 1000)) };
+  /** The calls so far, when the last has its answer. */
+  const settled = async () => {
+    await Promise.all(answers);
+    return calls.splice(0);
+  };
+  return {
+    tokens,
+    calls,
+    settled,
+    clock,
+    post,
+    tool,
+    later: (s: number) => void (clock.now = new Date(+clock.now + s * 1000)),
+  };
 }
 
 async function statuses(count: number, ask: (n: number) => Promise<Response>): Promise<Record<number, number>> {
@@ -81,13 +97,13 @@ async function statuses(count: number, ask: (n: number) => Promise<Response>): P
 const READS = { connector_read: 5, connector_write: 2, failed_bearer: 3 };
 
 Deno.test("a grant reads and writes so often a minute, each on its own account, in one database call each", async () => {
-  const { tokens, calls, post, tool, later } = await start({ rateLimits: READS });
+  const { tokens, calls, settled, post, tool, later } = await start({ rateLimits: READS });
   const read = () => post(tokens.access_token, tool("get_context"));
   const list = () => post(tokens.access_token, { method: "tools/list" });
   const write = (n: number) =>
     post(tokens.access_token, tool("log_expenses", { items: [{ name: `Tea ${n}`, amount: "2" }] }));
   await list();
-  calls.length = 0;
+  await settled();
   assertEquals(await statuses(3, read), { 200: 3 });
   assertEquals(await statuses(2, list), { 200: 1, 429: 1 });
   assertEquals(await statuses(3, write), { 200: 2, 429: 1 });
@@ -160,26 +176,22 @@ Deno.test("a plan without the connector is refused on its grant's account", asyn
 });
 
 Deno.test("last used is written once an hour, after the answer and by a call of its own", async () => {
-  const { tokens, calls, post, tool, later } = await start();
+  const { tokens, settled, post, tool, later } = await start();
   const lastUsed = async () =>
     (await database.query<{ at: string | null }>(
       `select g.last_used_at as at from oauth.grants as g join oauth.tokens as t on t.grant_id = g.id
        where t.token_hash = decode($1, 'hex')`,
       [await hashToken(tokens.access_token)],
     ))[0]!.at;
-  const take = async () => {
-    await database.query("select 1");
-    return calls.splice(0);
-  };
   assertEquals(await lastUsed(), null);
   await post(tokens.access_token, tool("get_context"));
-  assertEquals(await take(), ["call_tool", "record_use"]);
+  assertEquals(await settled(), ["call_tool", "record_use"]);
   const first = await lastUsed();
   assertEquals(typeof first, "string");
   later(3599);
   await post(tokens.access_token, { method: "tools/list" });
   await post(tokens.access_token, tool("get_context"));
-  assertEquals(await take(), ["authenticate_bearer", "call_tool"]);
+  assertEquals(await settled(), ["authenticate_bearer", "call_tool"]);
   assertEquals(await lastUsed(), first);
 });
 
