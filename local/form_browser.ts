@@ -106,7 +106,10 @@ export function formsOf(page: Page): Form[] {
     return {
       action: new URL(action ?? page.url.href, page.url),
       method: (method ?? "get").toLowerCase(),
-      fields: { ...selectedOf(inner!), ...fieldsOf(controls.filter((control) => !isButton(control))) },
+      fields: {
+        ...selectedOf(inner!),
+        ...fieldsOf(controls.filter((control) => control.element === "input" && !isButton(control))),
+      },
       buttons: controls.filter(isButton).filter(({ name }) => name).map(({ name, value }) => ({
         name: name!,
         value: value ?? "",

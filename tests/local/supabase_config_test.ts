@@ -1,0 +1,47 @@
+/** `supabase/config.toml` and the mail templates that it names: what the platform exposes and the embedded stack sends. */
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { parse } from "@std/toml/parse";
+import { renderMail } from "../../local/auth/mail_template.ts";
+import { readAuthSettings } from "../../local/auth/settings.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const config = parse(await Deno.readTextFile(new URL("supabase/config.toml", ROOT))) as Record<
+  string,
+  Record<string, unknown>
+>;
+
+Deno.test("only schema public is exposed", () => assertEquals(config.api!.schemas, ["public"]));
+
+Deno.test("each sign-in mail holds one link, to our own page, and the digits", async () => {
+  const { templates } = await readAuthSettings();
+  const values = {
+    SiteURL: "https://expenses.example.com",
+    RedirectTo: "https://expenses.example.com/auth/callback?next=%2Faccount%3Fa%3D1&sb_flow_id=f",
+    TokenHash: "pkce_abc",
+    Token: "012345",
+    Email: `"<b>"@example.com`,
+  };
+  for (const template of Object.values(templates)) {
+    const { html } = renderMail(template, values);
+    const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href!.replaceAll("&amp;", "&"));
+    assertEquals(links, [`${values.RedirectTo}&token_hash=pkce_abc&type=email`]);
+    assertMatch(html, />012345</);
+    assertMatch(html, /&#34;&lt;b&gt;&#34;@example\.com/);
+
+    // What the identity provider puts there when the place that was asked for is not allowed.
+    const fallback = renderMail(template, { ...values, RedirectTo: values.SiteURL });
+    assertMatch(
+      fallback.html,
+      /href="https:\/\/expenses\.example\.com\/auth\/callback\?token_hash=pkce_abc&amp;type=email"/,
+    );
+  }
+});
+
+Deno.test("renderMail() refuses what it does not know instead of mailing it", () => {
+  const values = { SiteURL: "s", RedirectTo: "r", TokenHash: "h", Token: "t", Email: "e" };
+  const render = (html: string) => renderMail({ subject: "", html }, values).html;
+  assertEquals(render("{{ if eq .SiteURL .RedirectTo }}same{{ else }}{{ .Token }}{{ end }}"), "t");
+  for (const unknown of ["{{ .Data }}", "{{ range .Items }}", "{{.Token}}", "{{ if .Email }}x{{ end }}"]) {
+    assertThrows(() => render(unknown), Error, "is not known here");
+  }
+});
