@@ -1,5 +1,6 @@
 /** The environment that the functions of the stack are configured from: the process's own, where it sets anything, over the stack's. */
 import type { Environment } from "../shared/config.ts";
+import { ratesFixtureSources } from "./fixtures/exchange_rates.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** What may be set from outside; addresses and platform keys are the stack's to decide. */
@@ -39,6 +40,7 @@ export function functionEnvironment(
     CREDENTIALS_KEY: stack.secrets.credentials_key,
     MAIL_URL: `smtp://127.0.0.1:${stack.smtpPort}`,
     MAIL_FROM,
+    FX_SOURCES: ratesFixtureSources(`${stack.supabaseUrl}/local/fx`),
     ...Object.fromEntries(PASSED_ON.filter((name) => own[name]).map((name) => [name, own[name]])),
     RATE_LIMITS: rateLimits(own.RATE_LIMITS),
     NEXT_PUBLIC_SITE_URL: stack.siteUrl,

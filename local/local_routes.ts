@@ -4,6 +4,7 @@
  */
 import { Hono } from "hono";
 import type { MovableClock } from "./clock.ts";
+import { createRatesFixture } from "./fixtures/exchange_rates.ts";
 import { renderMailbox } from "./mail/mailbox_page.tsx";
 import type { MailSink } from "./mail/smtp_sink.ts";
 
@@ -58,6 +59,8 @@ export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOp
     clock.move(to);
     return c.json(time(clock));
   });
+
+  app.route("/fx", createRatesFixture(clock.now));
 
   // The button "Sign in as …" of the login page: a sign-in link without the mail. It ends at the same page, behind the same press.
   app.post("/sign-in", async (c) => {

@@ -1,4 +1,4 @@
-/** Routes of the identity pages. `/email/unsubscribe` is in the route table and not answered here yet: it comes with the reminder mails. */
+/** Routes of the identity pages. */
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { type App, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
@@ -12,6 +12,7 @@ import { postLogin, showLogin } from "./login.ts";
 import { postLogout } from "./logout.ts";
 import { postOnboarding, showOnboarding } from "./onboarding.ts";
 import type { PageDeps } from "./page_deps.ts";
+import { postUnsubscribe, showUnsubscribe } from "./unsubscribe/unsubscribe.ts";
 
 export function createAuthCallbackApp(deps: Deps): App {
   const app = createApp("auth-callback", deps, pageErrors(deps.config));
@@ -25,6 +26,7 @@ export function createAuthCallbackApp(deps: Deps): App {
   app.get("/account", showAccount(pages)).post(postAccount(pages));
   app.get("/account/disconnect", showDisconnect(pages)).post(postDisconnect(pages));
   app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
+  app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));
 
   refuseOtherMethods(app, "/", "GET, HEAD");
   refuseOtherMethods(app, "/logout", "POST");
@@ -36,6 +38,7 @@ export function createAuthCallbackApp(deps: Deps): App {
       "/account",
       "/account/disconnect",
       "/account/reminder-email",
+      "/email/unsubscribe",
     ]
   ) {
     refuseOtherMethods(app, path, "GET, HEAD, POST");

@@ -16,6 +16,8 @@ export interface AccountOrganization {
   name: string;
   role: "owner" | "member";
   base_currency: string;
+  /** Whether the owner wants reminders of its bills. */
+  reminders_enabled: boolean;
   plan: Plan;
   plan_status: "active" | "past_due" | "canceled";
   /** The plan whose features count now. */
@@ -71,11 +73,24 @@ export interface Account {
     default_lead_days: number;
     reminder_email: string | null;
     reminder_email_confirmed: boolean;
+    /** An address that refused our mail for good, until the settings are saved again. */
+    refused_email: string | null;
   };
   organizations: AccountOrganization[];
   connected_apps: ConnectedApp[];
   grant_alerts: GrantAlert[];
   provider_links: AccountProviderLink[];
+}
+
+/** What a person can end from a reminder mail. */
+export interface Unsubscribable {
+  email_enabled: boolean;
+  organizations: {
+    id: string;
+    name: string;
+    reminders_enabled: boolean;
+    bills: { id: string; name: string; reminder_enabled: boolean }[];
+  }[];
 }
 
 export interface Reminders {
@@ -147,6 +162,21 @@ export function createIdentityStore(database: Database) {
       database.call<{ outcome: "confirmed" | "stale" }>("confirm_reminder_email", {
         user_id: userId,
         reminder_email: reminderEmail,
+        at,
+      }),
+
+    /** Null when there is no such person. */
+    readUnsubscribing: (ownerId: string) =>
+      database.call<Unsubscribable | null>("read_unsubscribing", { owner_id: ownerId }),
+
+    /** @param asked.scope `all`, or the id of an organization or a bill of theirs. */
+    unsubscribe: ({ ownerId, scope, at }: { ownerId: string; scope: string; at: Date }) =>
+      database.call<{ outcome: "unsubscribed" | "unknown" }>("unsubscribe", { owner_id: ownerId, scope, at }),
+
+    resumeReminders: ({ userId, organizationId, at }: Person & { organizationId: string }) =>
+      database.call<{ outcome: "resumed" | "not_owner" }>("resume_reminders", {
+        user_id: userId,
+        organization_id: organizationId,
         at,
       }),
   };

@@ -32,12 +32,14 @@ const profile: Account["profile"] = {
   default_lead_days: 3,
   reminder_email: null,
   reminder_email_confirmed: false,
+  refused_email: null,
 };
 const home: Account["organizations"][number] = {
   id: "org_home00000000",
   name: "Home",
   role: "owner",
   base_currency: "EUR",
+  reminders_enabled: true,
   plan: "team",
   plan_status: "active",
   effective_plan: "team",

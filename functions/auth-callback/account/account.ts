@@ -17,12 +17,14 @@ export const showAccount = (deps: PageDeps): Handler =>
     return await renderAccount(c, deps, { user, account, done: c.req.query("done") });
   });
 
-/** Field `action`: `rename` an organization, change the `reminders`, or `alerts_seen`. */
+/** Field `action`: `rename` an organization, `resume` its reminders, change the `reminders`, or `alerts_seen`. */
 export const postAccount = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     switch (form.get("action")) {
       case "rename":
         return back(c, await rename(deps, user, form));
+      case "resume":
+        return back(c, await resumeReminders(deps, user, form));
       case "reminders":
         return back(c, await changeReminders(c, deps, { user, form }));
       case "alerts_seen":
@@ -55,6 +57,15 @@ async function dismissAlerts({ store, clock }: PageDeps, user: SignedInUser, for
   if (Number.isNaN(until.getTime())) throw new AppError("invalid_request", "This page does not know that change.");
   await store.dismissGrantAlerts({ userId: user.id, until, at: clock() });
   return "seen";
+}
+
+async function resumeReminders({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
+  const organizationId = form.get("organization_id") ?? "";
+  const { outcome } = await store.resumeReminders({ userId: user.id, organizationId, at: clock() });
+  if (outcome === "not_owner") {
+    throw new AppError("forbidden", "Only the owner is reminded of an organization's bills.");
+  }
+  return "resumed";
 }
 
 async function changeReminders(

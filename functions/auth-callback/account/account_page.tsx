@@ -13,12 +13,13 @@ import { ConnectedApps } from "./connected_apps.tsx";
 import { GrantAlerts } from "./grant_alerts.tsx";
 import { Organizations } from "./organizations.tsx";
 import { ProviderLinks } from "./provider_links.tsx";
-import { ReminderForm } from "./reminders.tsx";
+import { EndedReminders, ReminderForm } from "./reminders.tsx";
 
 /** What was just done, as `?done=` says it after a redirect. */
 const DONE = {
   renamed: { kind: "done", text: "The organization has its new name." },
   saved: { kind: "done", text: "Your reminder settings are saved." },
+  resumed: { kind: "done", text: "You will be reminded of that organization's bills again." },
   confirm: {
     kind: "done",
     text: "Saved. We sent a mail to the new address; reminders go there once the link in it was confirmed.",
@@ -78,6 +79,7 @@ export async function renderAccount(
           <ProviderLinks links={account.provider_links} />
         </Section>
         <Section title="Reminders">
+          <EndedReminders organizations={account.organizations} token={token} />
           <ReminderForm profile={account.profile} token={token} />
         </Section>
       </>

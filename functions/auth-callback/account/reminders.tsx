@@ -11,6 +11,14 @@ export function ReminderForm({ profile, token }: { profile: Account["profile"]; 
     <form method="post" action="/account" class="stack">
       {token}
       <input type="hidden" name="action" value="reminders" />
+      {profile.refused_email && (
+        <Notice kind="warning">
+          <p>
+            <Name>{profile.refused_email}</Name>{" "}
+            did not accept our mail, so we stopped sending reminders there. Check the address and save to try again.
+          </p>
+        </Notice>
+      )}
       {waits && (
         <Notice kind="warning">
           <p>
@@ -58,5 +66,28 @@ export function ReminderForm({ profile, token }: { profile: Account["profile"]; 
         <button class="primary" type="submit">Save</button>
       </Buttons>
     </form>
+  );
+}
+
+/** Organizations whose reminders the owner ended from a mail. */
+export function EndedReminders({ organizations, token }: { organizations: Account["organizations"]; token: Child }) {
+  const ended = organizations.filter(({ role, reminders_enabled }) => role === "owner" && !reminders_enabled);
+  if (ended.length === 0) return null;
+  return (
+    <ul class="rows">
+      {ended.map(({ id, name }) => (
+        <li class="row">
+          <p>
+            No reminders for bills of <Name>{name}</Name>.
+          </p>
+          <form method="post" action="/account">
+            {token}
+            <input type="hidden" name="action" value="resume" />
+            <input type="hidden" name="organization_id" value={id} />
+            <button type="submit">Remind me again</button>
+          </form>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,0 +1,45 @@
+/** `deno task cron -- reminders`: runs a scheduled job of the running stack now, as its schedule would, and prints what it answers. */
+import { parseArgs } from "node:util";
+import { ROUTES } from "../shared/routes.ts";
+import { findStack } from "./running_stack.ts";
+
+const PREFIX = "/api/cron/";
+const JOBS = ROUTES.filter(({ path }) => path.startsWith(PREFIX)).map(({ path }) => path.slice(PREFIX.length));
+
+const print = (text: string, to = Deno.stdout) => void to.writeSync(new TextEncoder().encode(`${text}\n`));
+
+function fail(message: string): never {
+  print(message, Deno.stderr);
+  Deno.exit(1);
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      args: Deno.args.filter((arg) => arg !== "--"),
+      allowPositionals: true,
+      options: { data: { type: "string", default: ".local" }, period: { type: "string" } },
+    });
+  } catch (thrown) {
+    fail((thrown as Error).message);
+  }
+}
+
+const { values, positionals: [job] } = readArguments();
+if (!job || !JOBS.includes(job)) {
+  fail(`deno task cron -- <job> [options]
+
+  <job>               one of ${JOBS.join(", ")}
+  --period <YYYY-MM>  a past month (provider-sync)
+  --data <folder>     where the stack keeps its data (.local)`);
+}
+
+const stack = await findStack(values.data).catch((thrown) => fail(thrown.message));
+const query = values.period ? `?${new URLSearchParams({ period: values.period })}` : "";
+const response = await fetch(`${stack.supabase_url}${PREFIX}${job}${query}`, {
+  headers: { authorization: `Bearer ${stack.cron_secret}` },
+});
+const text = (await response.text()).trim();
+const isJson = response.headers.get("content-type")?.startsWith("application/json");
+print(isJson ? JSON.stringify(JSON.parse(text), null, 2) : `${response.status} ${text}`);
+if (!response.ok) Deno.exit(1);
