@@ -1,0 +1,111 @@
+/** Reminders on a running stack: the day moves, mails arrive, by hand and by the schedule; a mail's link ends them. */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { ReceivedMail } from "../../local/mail/smtp_sink.ts";
+import { startStack, type TestStack } from "../_support/stack.ts";
+import { connectFor, newPerson } from "./person.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+const moveClock = async (stack: TestStack, now: string) => {
+  const response = await fetch(`${stack.supabase_url}/local/clock`, { method: "POST", body: JSON.stringify({ now }) });
+  assertEquals(response.status, 200, await response.text());
+};
+
+async function mailsTo(stack: TestStack, email: string): Promise<ReceivedMail[]> {
+  const mails: ReceivedMail[] = await (await fetch(`${stack.mail_url}?to=${encodeURIComponent(email)}`)).json();
+  return mails.filter(({ headers }) => headers["list-unsubscribe"]);
+}
+
+/** `deno task cron -- reminders`, as a person runs it. */
+async function runByHand(stack: TestStack) {
+  const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "cron", "--", "reminders", "--data", stack.folder],
+    cwd: ROOT,
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  assert(success, new TextDecoder().decode(stderr));
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+Deno.test("reminders arrive on a running stack", async (t) => {
+  // Its own schedule would send at real times of the day; the clock decides below when it does.
+  const stack = await startStack({ args: ["--no-demo"] });
+  const day = (offset: number, time: string) =>
+    `${new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)}T${time}Z`;
+  const dateOf = (offset: number) => day(offset, "").slice(0, 10);
+  try {
+    await moveClock(stack, day(0, "05:00:00"));
+    const mira = await newPerson(stack, "mira@example.com");
+    const { client, call } = await connectFor(mira, stack.mcp_url);
+    const add = (name: string, offset: number, amount: string) =>
+      call("add_bill", { name, amount, first_due: dateOf(offset), frequency: "monthly" });
+    assertEquals((await add("Rent", 5, "1450")).ok, true);
+    assertEquals((await add("Netflix", 4, "12.99")).ok, true);
+
+    await t.step("the job by hand: nothing is due yet, rates are fetched", async () => {
+      assertEquals(await runByHand(stack), {
+        ok: true,
+        candidates: 2,
+        nextDueAdvanced: 0,
+        digestsSent: 0,
+        remindersSent: 0,
+        fxRefreshed: true,
+        errors: [],
+      });
+      assertEquals(await mailsTo(stack, mira.email), []);
+    });
+
+    await t.step("by its schedule, when the clock reaches 08:00", async () => {
+      await moveClock(stack, day(1, "07:59:59.000"));
+      const [mail] = await waitFor(async () => {
+        const mails = await mailsTo(stack, mira.email);
+        return mails.length > 0 ? mails : undefined;
+      });
+      assertMatch(mail!.subject, /^Netflix is due \w+day \d+ \w{3}/);
+      assertStringIncludes(mail!.text, "in 3 days");
+      assertStringIncludes(mail!.html, "Netflix");
+      assertEquals(mail!.headers["list-unsubscribe-post"], "List-Unsubscribe=One-Click");
+      assertEquals(mail!.headers["auto-submitted"], "auto-generated");
+      assertMatch(mail!.headers["message-id"]!, /^<digest\./);
+    });
+
+    await t.step("once a day, whoever runs it and how often", async () => {
+      const [answer] = await Promise.all([runByHand(stack), runByHand(stack)]);
+      assertEquals([answer.digestsSent, answer.remindersSent], [0, 0]);
+      assertEquals((await mailsTo(stack, mira.email)).length, 1);
+      await moveClock(stack, day(2, "12:30:00"));
+      const next = await runByHand(stack);
+      assertEquals([next.digestsSent, next.remindersSent], [1, 1]);
+      assertStringIncludes((await mailsTo(stack, mira.email))[0]!.subject, "Rent is due");
+    });
+
+    await t.step("the mail's link asks, and one click ends them", async () => {
+      const [mail] = await mailsTo(stack, mira.email);
+      const link = mail!.headers["list-unsubscribe"]!.slice(1, -1);
+      assert(link.startsWith(`${stack.site_url}/email/unsubscribe?t=`));
+      const page = await fetch(link);
+      assertEquals([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"]);
+      assertStringIncludes(await page.text(), "Stop reminder mails?");
+      const done = await fetch(link, { method: "POST", body: new URLSearchParams("List-Unsubscribe=One-Click") });
+      assertEquals(done.status, 200);
+      await done.body?.cancel();
+      await call("add_bill", { name: "Water", amount: "30", first_due: dateOf(3) });
+      await moveClock(stack, day(3, "12:30:00"));
+      const answer = await runByHand(stack);
+      assertEquals([answer.candidates, answer.digestsSent], [3, 0]);
+    });
+    await client.close();
+  } finally {
+    await stack.stop();
+  }
+});
+
+async function waitFor<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
+  for (const end = Date.now() + 30_000; Date.now() < end;) {
+    const value = await look();
+    if (value !== undefined) return value;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error("Nothing came within 30 s");
+}
