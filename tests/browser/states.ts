@@ -212,6 +212,7 @@ const failedSignIn = (name: string, query: string): State =>
   page(name, async ({ browser }) => await browser.get(`/auth/callback?${query}`));
 
 interface ConsentState {
+  clientId?: string;
   clientName?: string;
   redirectUri?: string;
   organizations?: Partial<ConsentOrganization>[];
@@ -227,13 +228,17 @@ const ORGANIZATION: ConsentOrganization = {
 
 function consent(
   name: string,
-  { clientName = "Claude", redirectUri = "https://claude.ai/api/mcp/auth_callback", organizations = [{}] }:
-    ConsentState,
+  {
+    clientId = "client_a",
+    clientName = "Claude",
+    redirectUri = "https://claude.ai/api/mcp/auth_callback",
+    organizations = [{}],
+  }: ConsentState,
 ): State {
   return page(`consent-${name}`, async ({ pages }) => {
     const { browser } = await signIn(pages, EMAIL);
     const opened = {
-      client: { client_id: "client_a", client_name: clientName, redirect_uris: [redirectUri] },
+      client: { client_id: clientId, client_name: clientName, redirect_uris: [redirectUri] },
       onboarded: true,
       organizations: organizations.map((organization, n) => ({
         ...ORGANIZATION,
@@ -243,7 +248,10 @@ function consent(
     };
     const app = createOAuthApp({
       config: pages.config,
-      database: answering({ open_consent: opened }),
+      database: answering({
+        open_consent: opened,
+        open_document_consent: { ...opened, document: "fresh", retry_after: 0, serves_stale: false },
+      }),
       clock: () => NOW,
       log: createLog(() => {}),
       fetch: pages.provider.fetch,
@@ -251,7 +259,7 @@ function consent(
     });
     const query = new URLSearchParams({
       response_type: "code",
-      client_id: "client_a",
+      client_id: clientId,
       redirect_uri: redirectUri,
       code_challenge: "a".repeat(43),
       code_challenge_method: "S256",
@@ -319,6 +327,11 @@ export const STATES: readonly State[] = [
   page("stale-reminder-link", ({ browser }) => browser.get("/account/reminder-email?t=abc")),
   page("broken", async ({ pages }) => await (await signIn(pages, EMAIL)).browser.get("/account"), { answers: {} }),
   consent("one", {}),
+  consent("verified", { clientId: "https://claude.ai/oauth/mcp-oauth-client-metadata" }),
+  consent("doubted", {
+    clientId: "https://claude-login.example/client.json",
+    redirectUri: "http://127.0.0.1:33418/callback",
+  }),
   consent("many", {
     organizations: [{}, { name: "Workshop", plan: "pro", role: "member" }, {
       name: "Choir",
