@@ -1,6 +1,7 @@
 /** Whatever is sent: an answer on purpose, nobody sent to an address that is not the client's, no secret in answer or log. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { judgeRedirectUri } from "../../../shared/oauth/redirect_uri.ts";
 import { openDatabase } from "../../_support/database.ts";
 import {
   CALLBACK,
@@ -11,16 +12,34 @@ import {
   obtainCode,
   over,
   registerClient,
+  type Tokens,
   VERIFIER,
 } from "./harness.ts";
 
+/** Requests in all: some with every change, 20,000 where the whole suite runs against a server (`deno task test:pg`). */
+const RUNS = Deno.env.get("TEST_DATABASE_URL") ? 5_000 : 300;
+const CODE_SECRET = "a-secret-of-more-than-thirty-two-bytes";
+
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
-const person = await createPerson(database, "any@example.com", ["team"]);
-const harness = createHarness(over(database));
+const harness = createHarness(over(database), { rateLimits: "off" });
 const clientId = await registerClient(harness);
-const code = await obtainCode(harness, { clientId, person });
-const tokens = await connect(harness, { clientId, person });
+const person = await createPerson(database, "any@example.com", ["team"]);
+const codes: string[] = [];
+const issued: Tokens[] = [];
+// Several, since good requests use them up.
+for (let n = 0; n < 3; n++) {
+  const other = await createPerson(database, `any-${n}@example.com`, ["team"]);
+  for (let m = 0; m < 6; m++) {
+    codes.push(await obtainCode(harness, { clientId, person: other }));
+    issued.push(await connect(harness, { clientId, person: other }));
+  }
+}
+const refreshTokens = issued.map(({ refresh_token }) => refresh_token);
+const accessTokens = issued.map(({ access_token }) => access_token);
+/** What no answer may repeat; tokens that are given out on the way are added for the log. */
+const secrets = [CODE_SECRET, VERIFIER, ...codes, ...refreshTokens, ...accessTokens];
+const given: string[] = [];
 
 const text = fc.oneof(
   fc.string({ unit: "grapheme" }),
@@ -56,18 +75,21 @@ const AUTHORIZATION = {
 const TOKEN = {
   grant_type: around("authorization_code", "refresh_token"),
   client_id: around(clientId),
-  code: around(code),
+  code: around(...codes),
   code_verifier: around(VERIFIER),
   redirect_uri: around(CALLBACK),
-  refresh_token: around(tokens.refresh_token, tokens.access_token),
-  token: around(tokens.refresh_token),
+  refresh_token: around(...refreshTokens, accessTokens[0]!),
+  token: around(accessTokens[1]!, refreshTokens[2]!, `exp_rt_${"x".repeat(43)}`),
   resource: around("https://expenses.example/api/mcp"),
   scope: text,
 };
 
+/** An answer on purpose that tells nothing it was not asked for. */
 function assertDeliberate(response: Response, body: string) {
   assert(response.status < 500, `${response.status}: ${body}`);
   assert(!/postgres|plpgsql|at .*\.ts:/i.test(body), body);
+  const all = body + JSON.stringify([...response.headers]);
+  assertEquals(secrets.filter((secret) => all.includes(secret)), []);
 }
 
 Deno.test("authorize answers anything, and sends nobody to an address that is not the client's", async () => {
@@ -79,24 +101,32 @@ Deno.test("authorize answers anything, and sends nobody to an address that is no
       const location = response.headers.get("location");
       if (location) assert(location.startsWith("/login?next=") || location.startsWith(`${CALLBACK}?`), location);
     }),
-    { numRuns: 300 },
+    { numRuns: RUNS },
   );
 });
 
-Deno.test("token and revoke answer anything with success or a flat error", async () => {
-  await fc.assert(
-    fc.asyncProperty(some(TOKEN), fc.constantFrom("token", "revoke"), async (fields, endpoint) => {
-      const body = new URLSearchParams(fields);
-      const response = await harness.request(`/api/oauth/${endpoint}`, { method: "POST", body });
-      const answer = await response.text();
-      assertDeliberate(response, answer);
-      if (response.status !== 200) assertEquals(Object.keys(JSON.parse(answer)), ["error", "error_description"]);
-    }),
-    { numRuns: 300 },
-  );
-});
+for (const endpoint of ["token", "revoke"] as const) {
+  Deno.test(`${endpoint} answers anything with success or a flat error`, async () => {
+    const statuses = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(some(TOKEN), async (fields) => {
+        const body = new URLSearchParams(fields);
+        const response = await harness.request(`/api/oauth/${endpoint}`, { method: "POST", body });
+        const answer = await response.text();
+        statuses.add(response.status);
+        assertDeliberate(response, answer);
+        assertEquals(response.headers.get("location"), null);
+        if (response.status !== 200) assertEquals(Object.keys(JSON.parse(answer)), ["error", "error_description"]);
+        else if (answer) given.push(JSON.parse(answer).access_token, JSON.parse(answer).refresh_token);
+      }),
+      { numRuns: RUNS },
+    );
+    // The generator also reaches what lies behind the checks.
+    assertEquals([200, 400, 401].filter((status) => !statuses.has(status)), []);
+  });
+}
 
-Deno.test("register answers anything", async () => {
+Deno.test("register answers anything, and registers only what may be redirected to", async () => {
   const uri = fc.oneof(fc.constant(CALLBACK), fc.webUrl(), text);
   const metadata = fc.oneof(
     fc.json(),
@@ -109,13 +139,17 @@ Deno.test("register answers anything", async () => {
       const response = await harness.request("/api/oauth/register", { method: "POST", body });
       const answer = await response.text();
       assertDeliberate(response, answer);
-      if (response.status === 201) assert(!Object.values(JSON.parse(answer)).includes(null));
+      if (response.status !== 201) return;
+      const registered = JSON.parse(answer);
+      assert(!Object.values(registered).includes(null));
+      for (const uri of registered.redirect_uris) assert(judgeRedirectUri(uri).ok, uri);
     }),
-    { numRuns: 300 },
+    { numRuns: RUNS },
   );
 });
 
 Deno.test("nothing of that left a secret in the log", () => {
-  const secrets = [code, tokens.access_token, tokens.refresh_token, VERIFIER];
-  assertEquals(secrets.filter((secret) => harness.log.some((line) => line.includes(secret))), []);
+  const all = [...secrets, ...given];
+  const log = harness.log.join("\n");
+  assertEquals(all.filter((secret) => log.includes(secret)), []);
 });
