@@ -22,6 +22,7 @@ create table app.expenses (
   kind text not null constraint expenses_kind_known check (kind in ('one_off', 'bill')),
   name text not null constraint expenses_name_length check (length(btrim(name)) between 1 and 120),
   payee text constraint expenses_payee_length check (length(payee) between 1 and 120),
+  label text not null generated always as (lower(coalesce(payee, name))) stored,
   category_id text collate "C",
   tags text[] not null default '{}' constraint expenses_tags_count check (cardinality(tags) <= 10),
   note text constraint expenses_note_length check (length(note) between 1 and 2000),
@@ -87,6 +88,8 @@ comment on column app.expenses.tracked_from is 'Scheduled dates before this day 
 comment on column app.expenses.next_due is 'Due date of the earliest open occurrence on or after today in the owner''s zone; derived, kept by app.refresh_bill.';
 comment on column app.expenses.share_bp is 'The organization''s share in hundredths of a percent; payments keep the full amount.';
 comment on column app.expenses.external_id is 'The caller''s own id of the thing, unique per source.';
+comment on column app.expenses.label is
+  'To whom the money goes, else what for: what makes two expenses the same. A column, since under row-level security no index on an expression is used.';
 comment on column app.expenses.entry is 'Counts up in the order of recording: which of two came later, whatever the clock said.';
 create unique index expenses_external_id_idx on app.expenses (organization_id, source, external_id) where external_id is not null and deleted_at is null;
 create index expenses_organization_id_idx on app.expenses (organization_id);
@@ -95,7 +98,7 @@ create index expenses_currency_idx on app.expenses (currency);
 -- Which bills are due next?
 create index expenses_next_due_idx on app.expenses (organization_id, next_due) where kind = 'bill' and status = 'active' and deleted_at is null;
 -- Which category did this payee, or a thing of this name, have last time?
-create index expenses_label_idx on app.expenses (organization_id, lower(coalesce(payee, name)), entry desc) where deleted_at is null;
+create index expenses_label_idx on app.expenses (organization_id, label, entry) where deleted_at is null;
 
 create table app.expense_occurrences (
   id text collate "C" primary key default app.new_id('occ') constraint expense_occurrences_id_format check (id ~ '^occ_[0-9a-z]{8,32}$'),
@@ -137,6 +140,7 @@ create table app.payments (
   paid_on date not null,
   base_currency text references app.currencies (code),
   base_minor bigint,
+  worth_minor bigint not null generated always as (coalesce(base_minor, amount_minor)) stored,
   fx_rate numeric(20, 10) constraint payments_fx_rate_positive check (fx_rate > 0),
   fx_rate_on date,
   fx_source text,
@@ -158,12 +162,13 @@ create table app.payments (
 );
 comment on table app.payments is 'Money that left or came back: the only table that totals are made of.';
 comment on column app.payments.base_minor is 'The amount in the organization''s base currency at the rate of the payment date; null when no rate was known, never 1:1.';
+comment on column app.payments.worth_minor is 'What payments of several currencies are ordered by: their value when they were recorded.';
 comment on column app.payments.category_id is 'Derived: the category of the expense or bill, so that totals by category are read from one index.';
 comment on column app.payments.entry is 'Counts up in the order of recording: the order of payments within a day.';
 -- What was paid lately, and how much in a time? The included columns answer totals without the table.
 create index payments_newest_idx on app.payments (organization_id, paid_on, entry) include (currency, direction, amount_minor, category_id) where deleted_at is null;
 -- What were the largest?
-create index payments_largest_idx on app.payments (organization_id, coalesce(base_minor, amount_minor), entry) where deleted_at is null;
+create index payments_largest_idx on app.payments (organization_id, worth_minor, entry) where deleted_at is null;
 create index payments_expense_id_idx on app.payments (expense_id, organization_id);
 create index payments_occurrence_id_idx on app.payments (occurrence_id, organization_id);
 create index payments_currency_idx on app.payments (currency);
@@ -220,13 +225,15 @@ create table app.change_items (
   change_id text not null references app.change_sets (id) on delete cascade,
   position bigint generated always as identity,
   organization_id text not null,
-  table_name text not null constraint change_items_table_name_known check (table_name in ('categories', 'expenses', 'expense_occurrences', 'payments')),
+  table_name text not null constraint change_items_table_name_known check (
+    table_name in ('categories', 'expenses', 'expense_occurrences', 'payments', 'provider_links', 'settings')
+  ),
   row_id text not null,
   before jsonb,
   after jsonb,
   primary key (change_id, position)
 );
-comment on table app.change_items is 'Each row of a change as it was and as it became. Written by the capture trigger, never by a tool.';
+comment on table app.change_items is 'Each row of a change as it was and as it became. Written by the capture trigger; by a tool only what is no row that it could put back: settings and ended provider links.';
 
 create table app.idempotency_keys (
   organization_id text not null references identity.organizations (id) on delete cascade,
@@ -245,7 +252,11 @@ create index idempotency_keys_expires_at_idx on app.idempotency_keys (expires_at
 create function app.derived_columns(table_name text) returns text[]
 language plpgsql immutable set search_path = '' as $$
 begin
-  return array['next_due', 'version', 'updated_at'] || case table_name when 'payments' then array['category_id'] else '{}' end;
+  return array['next_due', 'version', 'updated_at'] || case table_name
+    when 'payments' then array['category_id', 'worth_minor']
+    when 'expenses' then array['label']
+    else '{}'
+  end;
 end
 $$;
 

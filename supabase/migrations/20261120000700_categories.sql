@@ -140,7 +140,7 @@ begin
   select c.id, 'payee_history' into choice
   from app.expenses as e
   join app.categories as c on c.id = e.category_id and c.archived_at is null
-  where lower(coalesce(e.payee, e.name)) = lower(coalesce(choose_category.payee, choose_category.name)) and e.deleted_at is null
+  where e.label = lower(coalesce(choose_category.payee, choose_category.name)) and e.deleted_at is null
   order by e.entry desc
   limit 1;
   if not found then

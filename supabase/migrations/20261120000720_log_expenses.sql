@@ -122,7 +122,7 @@ begin
     from app.payments as p
     join app.expenses as e on e.id = p.expense_id
     where p.paid_on = draft.paid_on and p.amount_minor = draft.amount_minor and p.currency = draft.currency and p.direction = draft.direction
-      and p.deleted_at is null and lower(coalesce(e.payee, e.name)) = lower(coalesce(draft.payee, draft.name))
+      and p.deleted_at is null and e.label = lower(coalesce(draft.payee, draft.name))
     order by p.entry desc
     limit 1
   );

@@ -54,24 +54,26 @@ $$;
 comment on function app.parse_expense_filter is 'The filter arguments of list_expenses and summarize_spending.';
 
 -- The next two were parsed when they were created, so that no search_path changes their meaning, and are inlined into the query that asks:
--- a condition that is not set is gone before planning, and with the last condition on a joined table so is the join.
+-- a condition that is not set is gone before planning, and with the last condition on a joined table so is the join. A condition that is set
+-- is false without the joined row, and says so, that the planner may begin there.
 
-create function app.is_about(filter app.expense_filter, category_id text, tags text[], name text, payee text, note text, payment_note text) returns boolean
+create function app.is_about(filter app.expense_filter, category_id text, tags text[], label text, name text, payee text, note text, payment_note text)
+returns boolean
 language sql stable
   return ((filter).category_ids is null or coalesce(category_id, '') = any ((filter).category_ids))
-    and ((filter).payee is null or lower(coalesce(payee, name)) = (filter).payee)
+    and ((filter).payee is null or label = (filter).payee)
     and ((filter).tags = '{}' or lower(tags::text)::text[] && (filter).tags)
-    and ((filter).query is null or strpos(lower(concat_ws(E'\n', name, payee, note, payment_note)), (filter).query) > 0);
+    and ((filter).query is null or name is not null and strpos(lower(concat_ws(E'\n', name, payee, note, payment_note)), (filter).query) > 0);
 comment on function app.is_about is 'Whether an expense or bill is one that a filter asks for.';
 
 create function app.find_payments(filter app.expense_filter)
 returns table (
-  payment_id text, entry bigint, paid_on date, currency text, direction text, amount_minor bigint, base_minor bigint, paid_by uuid,
+  payment_id text, entry bigint, paid_on date, currency text, direction text, amount_minor bigint, worth_minor bigint, paid_by uuid,
   expense_id text, name text, payee text, category_id text, tags text[], note text, version int
 )
 language sql stable
 begin atomic
-  select p.id, p.entry, p.paid_on, p.currency, p.direction, p.amount_minor, p.base_minor, p.paid_by,
+  select p.id, p.entry, p.paid_on, p.currency, p.direction, p.amount_minor, p.worth_minor, p.paid_by,
     p.expense_id, e.name, e.payee, p.category_id, e.tags,
     case when starts_with(p.expense_id, 'bill_') then p.note else e.note end,
     -- What is shown as one row counts the changes to both of its rows.
@@ -88,7 +90,7 @@ begin atomic
     end)
     and ((filter).min_amount is null or p.amount_minor >= (filter).min_amount * 10::numeric ^ c.exponent)
     and ((filter).max_amount is null or p.amount_minor <= (filter).max_amount * 10::numeric ^ c.exponent)
-    and app.is_about(filter, p.category_id, e.tags, e.name, e.payee, e.note, p.note);
+    and app.is_about(filter, p.category_id, e.tags, e.label, e.name, e.payee, e.note, p.note);
 end;
 comment on function app.find_payments is 'Payments in the books that a filter lets through, with the expense or bill that each belongs to.';
 
@@ -194,7 +196,7 @@ begin
           order by p.sort_key %2$s, p.entry %2$s
         )
     $query$,
-    case when is_by_amount then 'coalesce(p.base_minor, p.amount_minor)' else 'p.paid_on' end,
+    case when is_by_amount then 'p.worth_minor' else 'p.paid_on' end,
     case when is_ascending then 'asc' else 'desc' end,
     case when is_ascending then '>' else '<' end,
     case when is_by_amount then 'bigint' else 'date' end,

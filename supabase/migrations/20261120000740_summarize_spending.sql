@@ -19,13 +19,16 @@ comment on function app.group_key is 'What a payment is grouped by: ids where th
 create function app.group_name(dimension text, key text, spelling text) returns text
 language plpgsql stable set search_path = '' as $$
 begin
-  return case dimension
-    when 'category' then coalesce((select c.name from app.categories as c where c.id = key), 'Uncategorized')
-    when 'member' then coalesce((select p.email from identity.profiles as p where p.user_id = key::uuid), case when key is null then 'Automatic' else 'Former member' end)
-    when 'tag' then coalesce(spelling, 'Untagged')
-    when 'payee' then spelling
-    else key
-  end;
+  case dimension
+    when 'category' then
+      return coalesce((select c.name from app.categories as c where c.id = key), 'Uncategorized');
+    when 'member' then
+      return coalesce((select p.email from identity.profiles as p where p.user_id = key::uuid), case when key is null then 'Automatic' else 'Former member' end);
+    when 'tag' then
+      return coalesce(spelling, 'Untagged');
+    else
+      return coalesce(spelling, key);
+  end case;
 end
 $$;
 comment on function app.group_name is 'What a group is called; spelling is one of those that were typed.';
@@ -97,7 +100,7 @@ begin
         and (filter.currency is null or x.currency = filter.currency)
         and (filter.min_amount is null or x.expected_minor >= filter.min_amount * 10::numeric ^ c.exponent)
         and (filter.max_amount is null or x.expected_minor <= filter.max_amount * 10::numeric ^ c.exponent)
-        and app.is_about(filter, e.category_id, e.tags, e.name, e.payee, e.note, null)
+        and app.is_about(filter, e.category_id, e.tags, e.label, e.name, e.payee, e.note, null)
     ) as m
     left join lateral unnest(m.tags) with ordinality as tag (tag, position) on is_tagged
   ),

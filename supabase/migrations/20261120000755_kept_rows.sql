@@ -1,4 +1,5 @@
--- Kept rows: what the capture trigger wrote down of a row, compared with the row as it is, and put back. It works for every table that is captured.
+-- Kept rows: what the capture trigger wrote down of a row, compared with the row as it is, and put back. It works for every table that is captured,
+-- and for the settings, which are kept as if they were a row of the organization.
 
 create function app.same_content(table_name text, kept jsonb, current jsonb) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -7,6 +8,9 @@ declare
 begin
   if kept is null or current is null then
     return kept is null and current is null;
+  end if;
+  if table_name = 'settings' then
+    return current @> kept;
   end if;
   -- Written anew from typed values, so that neither a session's time zone nor a column added since makes a difference.
   execute format('select to_jsonb(jsonb_populate_record(null::app.%I, $1))', table_name) into one using kept;
@@ -26,6 +30,9 @@ language plpgsql volatile set search_path = '' as $$
 declare
   current jsonb;
 begin
+  if table_name = 'settings' then
+    return app.read_preferences(row_id);
+  end if;
   execute format('select to_jsonb(t) from app.%I as t where t.id = $1 for update', table_name) into current using row_id;
   return current;
 end
@@ -35,19 +42,23 @@ comment on function app.read_row is 'A row as it is now, locked; null when it is
 create function app.write_row(table_name text, row_id text, wanted jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  columns text;
+  fixed constant text[] := array['id', 'organization_id', 'created_at'] || app.derived_columns(table_name);
+  changing text;
+  stored text;
   written int;
 begin
-  select string_agg(format('%I', a.attname), ', ' order by a.attnum) into columns
+  select string_agg(format('%I', a.attname), ', ') filter (where a.attidentity = '' and a.attname <> all (fixed)), string_agg(format('%I', a.attname), ', ')
+  into changing, stored
   from pg_attribute as a
-  where a.attrelid = format('app.%I', table_name)::regclass and a.attnum > 0 and not a.attisdropped and a.attidentity = '' and a.attgenerated = ''
-    and a.attname <> all (array['id', 'organization_id', 'created_at'] || app.derived_columns(table_name));
+  where a.attrelid = format('app.%I', table_name)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '';
   execute format(
-    'update app.%1$I as t set (%2$s) = (select %2$s from jsonb_populate_record(t, $2)) where t.id = $1', table_name, columns
+    'update app.%1$I as t set (%2$s) = (select %2$s from jsonb_populate_record(t, $2)) where t.id = $1', table_name, changing
   ) using row_id, wanted;
   get diagnostics written = row_count;
   if written = 0 then
-    execute format('insert into app.%1$I overriding system value select * from jsonb_populate_record(null::app.%1$I, $1)', table_name) using wanted;
+    execute format(
+      'insert into app.%1$I (%2$s) overriding system value select %2$s from jsonb_populate_record(null::app.%1$I, $1)', table_name, stored
+    ) using wanted;
   end if;
 end
 $$;

@@ -1,0 +1,71 @@
+/** What large organizations rely on: under row-level security each question is still answered from its index. */
+import { assertMatch, assertNotMatch } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import type { Books } from "../_support/books.ts";
+import type { TestDatabase } from "../_support/database.ts";
+
+/** The plan of a statement as a member gets it, were the tables too large to read as a whole. */
+async function explain(database: TestDatabase, books: Books, statement: string): Promise<string> {
+  const rows = await database.asRole(
+    "authenticated",
+    { sub: books.userId, organization_id: books.organizationId },
+    async (session) => {
+      await session.exec(
+        "set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_sort = off",
+      );
+      return await session.query<{ "QUERY PLAN": string }>(`explain (costs off) ${statement}`);
+    },
+  );
+  return rows.map((row) => row["QUERY PLAN"]).join("\n");
+}
+
+/** A filter that is set for the days alone. */
+const days = (from: string, to: string) =>
+  `row(${from}, ${to}, null, null, '{}', null, null, null, null, null)::app.expense_filter`;
+
+testBooks("plans", {}, {
+  "a page begins where the last one ended": async (books, database) => {
+    for (
+      const [key, index, value] of [["paid_on", "payments_newest_idx", "'2026-10-06'::date"], [
+        "worth_minor",
+        "payments_largest_idx",
+        "100::bigint",
+      ]]
+    ) {
+      const page = `select * from app.find_payments(${
+        days("null", "null")
+      }) as p where (p.${key}, p.entry) < (${value}, 5::bigint) order by p.${key} desc, p.entry desc limit 26`;
+      assertMatch(
+        await explain(database, books, page),
+        new RegExp(`Index Scan Backward using ${index}[^]*Index Cond: .*organization_id.*ROW\\(`),
+      );
+    }
+  },
+
+  "the totals of a month by currency and category read payments alone": async (books, database) => {
+    const month = days("'2026-09-01'", "'2026-09-30'");
+    const plan = await explain(
+      database,
+      books,
+      `select currency, category_id, direction, sum(amount_minor) from app.find_payments(${month}) group by 1, 2, 3`,
+    );
+    assertMatch(plan, /paid_on >= .*paid_on <= /);
+    assertNotMatch(plan, /expenses|currencies/);
+  },
+
+  "a payee is found by its label": async (books, database) => {
+    const plan = await explain(
+      database,
+      books,
+      "select category_id from app.expenses where label = 'cafe' and deleted_at is null order by entry desc limit 1",
+    );
+    assertMatch(plan, /Index Scan Backward using expenses_label_idx[^]*Index Cond: .*label = 'cafe'/);
+  },
+
+  "the latest change is the last entry": async (books, database) => {
+    assertMatch(
+      await explain(database, books, "select * from app.change_sets order by entry desc limit 1"),
+      /Index Scan Backward using change_sets_newest_idx/,
+    );
+  },
+});
