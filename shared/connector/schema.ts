@@ -10,7 +10,7 @@ export interface JsonSchema {
   items?: JsonSchema;
   required?: string[];
   enum?: readonly (string | number)[];
-  additionalProperties?: boolean;
+  additionalProperties?: boolean | JsonSchema;
   [keyword: string]: unknown;
 }
 

@@ -41,10 +41,16 @@ export interface ToolContract {
   data: Record<string, "array" | "object" | "string" | "integer">;
   /** A list carries the keys of one: `next_cursor`, `total_count`, `totals_by_currency`. */
   isList?: boolean;
+  /** More for `_meta`. */
+  meta?: Record<string, unknown>;
+  /** Puts arguments right before anything else is done to them; must not throw on any object. */
+  repair?(input: Arguments): Arguments;
+  /** Turns checked arguments into those of the SQL function, or says what no schema can. @param sent what came, unchecked. */
+  refine?(value: Arguments, sent: Arguments): ParsedArguments;
 }
 
 /** A tool as `tools/list` shows it. */
-export interface ListedTool extends Omit<ToolContract, "data" | "isList"> {
+export interface ListedTool extends Omit<ToolContract, "data" | "isList" | "meta" | "repair" | "refine"> {
   outputSchema: JsonSchema;
   _meta: Record<string, unknown>;
 }
@@ -59,19 +65,22 @@ export interface Tool {
 }
 
 /** Compiles once, at module load, so that no request pays for it. */
-export function defineTool({ data, isList = false, ...contract }: ToolContract): Tool {
+export function defineTool({ data, isList = false, meta, repair, refine, ...contract }: ToolContract): Tool {
   const schema = z.fromJSONSchema(contract.inputSchema as z.core.JSONSchema.JSONSchema);
   return {
     listed: {
       ...contract,
       outputSchema: envelopeSchema(data, isList),
       // Hosts that show sign-in per tool read this; the endpoint's own challenge is what holds.
-      _meta: { securitySchemes: [{ type: "oauth2", scopes: [SCOPE] }] },
+      _meta: { ...meta, securitySchemes: [{ type: "oauth2", scopes: [SCOPE] }] },
     },
     parse(input) {
-      const parsed = schema.safeParse(cleanStrings(input ?? {}), { reportInput: true });
-      if (parsed.success) return { ok: true, value: parsed.data as Arguments };
-      return { ok: false, error: explainIssues(parsed.error.issues, contract.inputSchema) };
+      const sent = input ?? {};
+      const repaired = repair && typeof sent === "object" ? repair(sent as Arguments) : sent;
+      const parsed = schema.safeParse(cleanStrings(repaired), { reportInput: true });
+      if (!parsed.success) return { ok: false, error: explainIssues(parsed.error.issues, contract.inputSchema) };
+      const value = parsed.data as Arguments;
+      return refine ? refine(value, sent as Arguments) : { ok: true, value };
     },
   };
 }

@@ -69,7 +69,7 @@ comment on function app.finish_change is 'Closes a change set; one that wrote no
 create function app.is_write(tool text) returns boolean
 language plpgsql immutable set search_path = '' as $$
 begin
-  return tool not in ('get_context', 'list_expenses', 'summarize_spending', 'list_bills');
+  return tool not in ('get_context', 'list_expenses', 'summarize_spending', 'show_spending_chart', 'list_bills');
 end
 $$;
 comment on function app.is_write is 'Whether a tool changes the books; a tool that is not known to read counts as a write.';
@@ -81,8 +81,10 @@ begin
     when 'get_context' then return app.get_context(context, arguments);
     when 'list_expenses' then return app.list_expenses(context, arguments);
     when 'summarize_spending' then return app.summarize_spending(context, arguments);
+    when 'show_spending_chart' then return app.show_spending_chart(context, arguments);
     when 'list_bills' then return app.list_bills(context, arguments);
     when 'log_expenses' then return app.log_expenses(context, arguments);
+    when 'import_expenses' then return app.import_expenses(context, arguments);
     when 'update_expenses' then return app.update_expenses(context, arguments);
     when 'add_bill' then return app.add_bill(context, arguments);
     when 'mark_bill_paid' then return app.mark_bill_paid(context, arguments);
@@ -105,7 +107,8 @@ begin
   change := app.begin_change(context, tool);
   result := app.dispatch_tool(context, tool, arguments);
   change := app.finish_change(change, coalesce(result ->> 'summary', tool));
-  return result - 'summary' || jsonb_build_object('change_id', change);
+  -- A tool that did its work in an earlier call names the change of that one itself.
+  return result - 'summary' || jsonb_build_object('change_id', coalesce(change, result ->> 'change_id'));
 end
 $$;
 comment on function app.perform_tool is 'A tool, inside a change set when it writes.';

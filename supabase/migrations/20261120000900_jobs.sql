@@ -28,6 +28,7 @@ begin
   for target, condition in
     values
       ('app.idempotency_keys', 'expires_at < $1'),
+      ('app.import_batches', 'expires_at < $1'),
       -- A code and a consent page are good for minutes and a signature refuses them afterwards; tokens keep answering a replay for a while.
       ('oauth.used_codes', 'code_expires_at < $1 - interval ''1 day'''),
       ('oauth.consents', 'approved_at < $1 - interval ''1 day'''),

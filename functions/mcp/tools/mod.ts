@@ -3,10 +3,12 @@ import type { Tool } from "../../../shared/connector/tool.ts";
 import { addBill } from "./add_bill.ts";
 import { deleteRecords } from "./delete_records.ts";
 import { getContext } from "./get_context.ts";
+import { importExpenses } from "./import_expenses.ts";
 import { listBills } from "./list_bills.ts";
 import { listExpenses } from "./list_expenses.ts";
 import { logExpenses } from "./log_expenses.ts";
 import { markBillPaid } from "./mark_bill_paid.ts";
+import { showSpendingChart } from "./show_spending_chart.ts";
 import { summarizeSpending } from "./summarize_spending.ts";
 import { undoChange } from "./undo_change.ts";
 import { updateExpenses } from "./update_expenses.ts";
@@ -15,8 +17,10 @@ export const TOOLS: readonly Tool[] = [
   getContext,
   listExpenses,
   summarizeSpending,
+  showSpendingChart,
   listBills,
   logExpenses,
+  importExpenses,
   updateExpenses,
   addBill,
   markBillPaid,

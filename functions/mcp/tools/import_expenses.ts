@@ -1,0 +1,96 @@
+/** The contract of `import_expenses`; the file is read here, `app.import_expenses` does the work on its rows. */
+import { currency, flag, id, integer, object, onDuplicate, oneOf, text } from "../../../shared/connector/schema.ts";
+import { type Arguments, CREATE, defineTool, type ParsedArguments } from "../../../shared/connector/tool.ts";
+import { type Mapping, readImport } from "../../../shared/import/read_import.ts";
+import { type RepairedText, repairText } from "../../../shared/import/repair_text.ts";
+
+const column = { type: "string" };
+
+export const importExpenses = defineTool({
+  name: "import_expenses",
+  title: "Import expenses from CSV",
+  annotations: CREATE,
+  description:
+    "Step 1: pass csv (<=2000 rows, 512 KB); returns a preview and import_id, writes nothing. Step 2: pass import_id with expected_count and expected_totals from the preview to commit. Previews expire after 24 h.",
+  inputSchema: object({
+    csv: text(524288),
+    mapping: object({
+      date: column,
+      amount: column,
+      name: column,
+      payee: column,
+      currency: column,
+      category: column,
+      note: column,
+      date_format: oneOf(["YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YYYY", "DD.MM.YYYY"]),
+      decimal: oneOf([".", ","]),
+      negative_is_expense: { type: "boolean" },
+    }),
+    default_currency: currency(),
+    import_id: id("imp"),
+    expected_count: integer({ minimum: 0 }),
+    expected_totals: {
+      type: "object",
+      additionalProperties: { type: "string" },
+      description: '{"EUR":"812.40"}',
+    },
+    on_duplicate: onDuplicate,
+    create_missing_categories: flag(false),
+  }),
+  data: { preview: "object", created: "integer", skipped: "integer", totals: "object" },
+  repair,
+  refine,
+});
+
+/** Before anything is taken out of the text: what looks like rubbish may be its encoding. */
+function repair(input: Arguments): Arguments {
+  return typeof input.csv === "string" ? { ...input, csv: repairText(input.csv).text } : input;
+}
+
+function refine(value: Arguments, sent: Arguments): ParsedArguments {
+  const { csv, mapping, import_id, expected_count, expected_totals, ...rest } = value;
+  if ((csv === undefined) === (import_id === undefined)) {
+    return refuse(
+      csv === undefined ? "csv" : "import_id",
+      csv === undefined ? "Either csv or import_id is needed." : "Only one of csv and import_id can be given.",
+      "Pass csv first; then import_id, expected_count and expected_totals from the preview, without csv.",
+    );
+  }
+  if (import_id !== undefined) {
+    for (const [field, given] of Object.entries({ expected_count, expected_totals })) {
+      if (given === undefined) {
+        return refuse(
+          field,
+          `${field} is required with import_id.`,
+          "Show the preview to the user, then pass preview.commit_with.",
+        );
+      }
+    }
+    return { ok: true, value: { ...rest, import_id, expected_count, expected_totals } };
+  }
+  const read = readImport(csv as string, mapping as Mapping);
+  if ("message" in read) return refuse(read.field, read.message, read.hint);
+  const { encoding } = repairText(sent.csv as string);
+  return {
+    ok: true,
+    value: {
+      ...rest,
+      ...read,
+      mapping: { ...read.mapping, ...(encoding && { encoding }) },
+      warnings: WARNINGS[encoding ?? "none"] ?? [],
+    },
+  };
+}
+
+const WARNINGS: Partial<Record<NonNullable<RepairedText["encoding"]> | "none", { code: string; message: string }[]>> = {
+  damaged: [{
+    code: "encoding",
+    message:
+      "Some letters of the file were lost before it came here and show as \ufffd. Save it as UTF-8 and import that, or correct the names later.",
+  }],
+};
+
+const refuse = (field: string, message: string, hint: string): ParsedArguments => ({
+  ok: false,
+  error: { code: "invalid_argument", field, message, hint, retryable: true },
+});

@@ -1,0 +1,25 @@
+/** The contract of `show_spending_chart`; `app.show_spending_chart` does the work, the page of chart/ draws it. */
+import { categories, date, inCurrency, object, oneOf } from "../../../shared/connector/schema.ts";
+import { defineTool, READ } from "../../../shared/connector/tool.ts";
+import { CHART_URI } from "../chart/uri.ts";
+
+export const showSpendingChart = defineTool({
+  name: "show_spending_chart",
+  title: "Show spending chart",
+  annotations: READ,
+  description:
+    "Render an interactive chart for the user (text table where charts are unsupported). For numbers only, use summarize_spending.",
+  inputSchema: object({
+    chart: oneOf(["by_category", "over_time", "category_over_time", "upcoming_bills"], { default: "by_category" }),
+    period: oneOf(["this_month", "last_month", "this_quarter", "this_year", "last_30_days", "last_12_months"], {
+      default: "this_month",
+    }),
+    from: date(),
+    to: date(),
+    in_currency: inCurrency,
+    categories,
+  }),
+  data: { chart: "string", period: "object", currency: "string", series: "array", total: "object", table: "string" },
+  // Hosts of the first drafts of MCP Apps read the flat key.
+  meta: { "ui": { resourceUri: CHART_URI }, "ui/resourceUri": CHART_URI },
+});

@@ -1,0 +1,69 @@
+/** Dates as people and banks write them, to YYYY-MM-DD. Whether a day exists is checked here; whether it may be logged is the database's to say. */
+
+export type DateOrder = "YMD" | "DMY" | "MDY";
+
+/** The three numbers as they stand, and the order when the text itself shows it. */
+export interface DateText {
+  parts: [number, number, number];
+  order?: DateOrder;
+  /** The order is beyond doubt: the year comes first, or the month is a word. */
+  isCertain?: true;
+}
+
+/** First letters of months, without accents, in the seven languages of header_words.ts; longer ones first where one begins like another. */
+const MONTHS: [RegExp, number][] = [
+  [/^(jan|gen|ene|janv)/, 1],
+  [/^(feb|fev|febr)/, 2],
+  [/^(mar|mrz|maar|mrt|maerz|mars|marz)/, 3],
+  [/^(apr|avr|abr)/, 4],
+  [/^(mai|may|mag|mei)/, 5],
+  [/^(jun|juin|giu)/, 6],
+  [/^(jul|juil|lug)/, 7],
+  [/^(aug|aou|ago)/, 8],
+  [/^(sep|set)/, 9],
+  [/^(oct|okt|ott|out)/, 10],
+  [/^(nov)/, 11],
+  [/^(dec|dez|dic)/, 12],
+];
+
+const monthOf = (word: string): number | undefined => {
+  const plain = word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  return MONTHS.find(([start]) => start.test(plain))?.[1];
+};
+
+/** @returns undefined for what is no date. A time after the date is ignored: what counts is the day as written. */
+export function readDate(cell: string): DateText | undefined {
+  const text = cell.trim()
+    .replace(/^\p{L}{2,10}[.,]{1,2}\s+(?=\d)/u, "")
+    .replace(/(?<=\d)[T\s,]+\d{1,2}[:.h]\d{2}.*$/i, "");
+  const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\.?$/.exec(text) ?? /^(\d{4})(\d{2})(\d{2})$/.exec(text);
+  if (iso) return { parts: [Number(iso[1]), Number(iso[2]), Number(iso[3])], order: "YMD", isCertain: true };
+
+  const plain = /^(\d{1,2})([-/. ])(\d{1,2})\2(\d{4}|\d{2})\.?$/.exec(text);
+  if (plain) {
+    const [first, second] = [Number(plain[1]), Number(plain[3])];
+    // Points are written where the day comes first.
+    const order = plain[2] === "." || first > 12 ? "DMY" : second > 12 ? "MDY" : undefined;
+    return { parts: [first, second, yearOf(plain[4]!)], ...(order && { order }) };
+  }
+  const dayFirst = /^(\d{1,2})(?:st|nd|rd|th|\.|º)?[-/. ]*(?:de )?(\p{L}{3,})\.?[-/., ]*(?:de )?(\d{4}|\d{2})$/iu.exec(
+    text,
+  );
+  const monthFirst = /^(\p{L}{3,})\.?[-/ ]*(\d{1,2})(?:st|nd|rd|th)?[-/, ]+(\d{4}|\d{2})$/iu.exec(text);
+  const [day, word, year] = dayFirst?.slice(1) ?? [monthFirst?.[2], monthFirst?.[1], monthFirst?.[3]];
+  const month = word && monthOf(word);
+  return month ? { parts: [Number(day), month, yearOf(year!)], order: "DMY", isCertain: true } : undefined;
+}
+
+/** @param order what the file's other dates show; @returns undefined when there is no such day. */
+export function toIsoDate({ parts: [a, b, c], order: own, isCertain }: DateText, order: DateOrder): string | undefined {
+  const known = isCertain ? own : order;
+  const [year, month, day] = known === "YMD" ? [a, b, c] : known === "MDY" ? [c, a, b] : [c, b, a];
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  return [String(year).padStart(4, "0"), pad(month), pad(day)].join("-");
+}
+
+const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();
+const pad = (value: number) => String(value).padStart(2, "0");
+/** Expenses are of this century. */
+const yearOf = (text: string) => text.length === 2 ? 2000 + Number(text) : Number(text);

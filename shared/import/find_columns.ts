@@ -1,0 +1,108 @@
+/** Which column of a file is which field: by what the caller says, by the words of the header, by what the cells look like. */
+import type { CsvRow } from "./read_csv.ts";
+import { readDate } from "./date_text.ts";
+import { type Field, FIELDS, plainHeader, rankHeader } from "./header_words.ts";
+import { readCurrency, readMoney } from "./money_text.ts";
+
+export type Columns = Partial<Record<Field, number>>;
+
+export interface FoundColumns {
+  /** The header as it stands; "Column 1" … where there is none. */
+  headers: string[];
+  /** Line of the header; undefined without one. */
+  headerLine?: number;
+  columns: Columns;
+  /** Rows below the header. */
+  rows: CsvRow[];
+  assumed: string[];
+}
+
+/** A column that the caller named and the file does not have. */
+export interface MissingColumn {
+  missing: Field;
+  headers: string[];
+}
+
+/** Exports begin with lines about the account; a header further down than this is none. */
+const MAX_HEADER_ROW = 25;
+
+/** What cells of these fields look like; the others are any text. */
+const LOOKS: Partial<Record<Field, (cell: string) => unknown>> = {
+  date: readDate,
+  amount: readMoney,
+  currency: readCurrency,
+};
+
+/** The most telling fields choose first. */
+const ORDER: Field[] = ["date", "amount", "currency", "category", "payee", "name", "note"];
+
+export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string>>): FoundColumns | MissingColumn {
+  const named = FIELDS.map((field) => mapping[field]).filter((name): name is string => !!name).map(plainHeader);
+  const score = ({ cells }: CsvRow) =>
+    FIELDS.filter((field) => cells.some((cell) => rankHeader(field, cell) !== undefined)).length +
+    cells.filter((cell) => named.includes(plainHeader(cell))).length;
+  const scores = all.slice(0, MAX_HEADER_ROW).map(score);
+  const best = Math.max(...scores);
+  const index = best >= 2 ? scores.indexOf(best) : -1;
+
+  const rows = all.slice(index + 1);
+  const width = index < 0 ? Math.max(...rows.map(({ cells }) => cells.length)) : all[index]!.cells.length;
+  const headers = Array.from(
+    { length: width },
+    (_, column) => (index < 0 ? "" : all[index]!.cells[column]) || `Column ${column + 1}`,
+  );
+  const columns: Columns = {};
+  const assumed = index < 0 ? ["The file has no header line; what each column is was told from its cells."] : [];
+  const isFree = (column: number) => !Object.values(columns).includes(column);
+
+  for (const field of FIELDS) {
+    const wanted = mapping[field];
+    if (!wanted) continue;
+    const exact = headers.findIndex((header) => header === wanted);
+    const like = headers.findIndex((header) => plainHeader(header) === plainHeader(wanted));
+    const number = /^\d{1,3}$/.test(wanted) ? Number(wanted) - 1 : -1;
+    const column = exact >= 0 ? exact : like >= 0 ? like : number < width ? number : -1;
+    if (column < 0) return { missing: field, headers };
+    columns[field] = column;
+  }
+  for (const field of ORDER) {
+    // An empty name says that the field is not wanted.
+    if (columns[field] !== undefined || mapping[field] === "") continue;
+    const [column] = headers.map((header, column) => ({ column, rank: rankHeader(field, header) }))
+      .filter(({ column, rank }) => rank !== undefined && isFree(column) && looksLike(rows, column, field))
+      .toSorted((a, b) => a.rank! - b.rank!);
+    if (column) columns[field] = column.column;
+  }
+  for (const field of ["date", "amount"] as const) {
+    if (columns[field] !== undefined) continue;
+    const column = headers.findIndex((_, column) => isFree(column) && looksLike(rows, column, field));
+    if (column < 0) continue;
+    columns[field] = column;
+    if (index >= 0) assumed.push(`"${headers[column]}" is taken for the ${field}, by its cells.`);
+  }
+  if (columns.name === undefined && columns.payee === undefined) {
+    const column = headers.findIndex((_, column) => isFree(column) && isText(rows, column));
+    if (column >= 0) {
+      columns.name = column;
+      if (index >= 0) assumed.push(`"${headers[column]}" is taken for the name.`);
+    }
+  }
+  return { headers, columns, rows, assumed, ...(index >= 0 && { headerLine: all[index]!.line }) };
+}
+
+const cellsOf = (rows: CsvRow[], column: number) =>
+  rows.map(({ cells }) => cells[column] ?? "").filter((cell) => cell !== "");
+
+/** Whether most cells that are not empty could be of the field. */
+function looksLike(rows: CsvRow[], column: number, field: Field): boolean {
+  const look = LOOKS[field];
+  if (!look) return true;
+  const cells = cellsOf(rows, column);
+  return cells.length > 0 && cells.filter(look).length * 2 >= cells.length;
+}
+
+const isText = (rows: CsvRow[], column: number) => {
+  const cells = cellsOf(rows, column);
+  return cells.length > 0 &&
+    cells.filter((cell) => /\p{L}{2}/u.test(cell) && !readDate(cell) && !readMoney(cell)).length * 2 >= cells.length;
+};

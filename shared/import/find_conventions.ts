@@ -1,0 +1,62 @@
+/** How a file writes dates and amounts, told from all its cells together; what no cell proves is assumed, and said. */
+import type { DateOrder, DateText } from "./date_text.ts";
+import { toIsoDate } from "./date_text.ts";
+import { type DecimalSign, decimalSignOf, type MoneyText } from "./money_text.ts";
+
+export interface Convention<Value> {
+  value: Value;
+  /** Why, where nothing in the file proves it. */
+  assumed?: string;
+}
+
+/** The order that most dates show; where none does, the one in which the file is sorted, else the day first. */
+export function findDateOrder(dates: DateText[]): Convention<DateOrder> {
+  const open = dates.filter(({ isCertain }) => !isCertain);
+  if (open.length === 0) return { value: dates[0]?.order ?? "YMD" };
+  const count = (order: DateOrder) => open.filter((date) => date.order === order).length;
+  if (count("DMY") + count("MDY") > 0) return { value: count("MDY") > count("DMY") ? "MDY" : "DMY" };
+  const sorted = (["DMY", "MDY"] as const).filter((order) =>
+    isSorted(open.map((date) => toIsoDate(date, order) ?? ""))
+  );
+  const assumed = (words: string) =>
+    `Every date can be read with the day or the month first; ${words}. Set mapping.date_format if that is wrong.`;
+  if (sorted.length === 1 && open.length > 2) {
+    const value = sorted[0]!;
+    return {
+      value,
+      assumed: assumed(`${value === "DMY" ? "day" : "month"} first was assumed, because only so the rows are in order`),
+    };
+  }
+  return { value: "DMY", assumed: assumed("day first was assumed") };
+}
+
+const isSorted = (days: string[]) =>
+  days.every((day, i) => i === 0 || days[i - 1]! <= day) || days.every((day, i) => i === 0 || days[i - 1]! >= day);
+
+/** The decimal sign that most amounts show; where none does, three digits after a sign are thousands. */
+export function findDecimalSign(amounts: MoneyText[]): Convention<DecimalSign> {
+  const shown = amounts.map(({ digits }) => decimalSignOf(digits));
+  const points = shown.filter((sign) => sign === ".").length;
+  const commas = shown.filter((sign) => sign === ",").length;
+  if (points + commas > 0) return { value: commas > points ? "," : "." };
+  const doubtful = amounts.find(({ digits }) => /[.,]/.test(digits));
+  if (!doubtful) return { value: "." };
+  const value = doubtful.digits.includes(",") ? "." : ",";
+  return {
+    value,
+    assumed: `"${doubtful.digits}" was read as thousands, not as three decimals. Set mapping.decimal if that is wrong.`,
+  };
+}
+
+/** Whether money that left has a minus: in statements of an account it does, in lists of expenses a minus is money that came back. */
+export function findSign(amounts: MoneyText[]): Convention<boolean> {
+  const negative = amounts.filter(({ isNegative }) => isNegative).length;
+  if (negative === 0 || negative === amounts.length) return { value: negative > 0 };
+  const value = negative * 2 >= amounts.length;
+  return {
+    value,
+    assumed: value
+      ? "Negative amounts are expenses and positive ones money that came in, which is left out. Set mapping.negative_is_expense to false if that is wrong."
+      : "Positive amounts are expenses and negative ones refunds. Set mapping.negative_is_expense to true if that is wrong.",
+  };
+}

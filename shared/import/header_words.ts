@@ -1,0 +1,170 @@
+/** What columns are called in the exports of banks and expense programs, in seven languages; per field the most telling words first. */
+
+export const FIELDS = ["date", "amount", "name", "payee", "currency", "category", "note"] as const;
+export type Field = typeof FIELDS[number];
+
+/** As `plainHeader` writes them. English, German, French, Spanish, Italian, Dutch, Portuguese. */
+const WORDS: Record<Field, string[]> = {
+  date: [
+    ...[
+      "date",
+      "transaction date",
+      "booking date",
+      "completed date",
+      "posting date",
+      "posted date",
+      "value date",
+      "paid on",
+      "day",
+    ],
+    ...["datum", "buchungstag", "buchungsdatum", "belegdatum", "wertstellung", "valuta", "valutadatum", "tag"],
+    ...["date operation", "date d operation", "date de l operation", "date comptable", "date de valeur", "jour"],
+    ...["fecha", "fecha operacion", "fecha de operacion", "f operacion", "fecha valor", "fecha contable"],
+    ...["data", "data operazione", "data contabile", "data valuta", "data movimento"],
+    ...["boekdatum", "transactiedatum", "rentedatum", "datum transactie"],
+    ...["data movimento", "data do movimento", "data operacao", "data valor", "data lancamento"],
+  ],
+  amount: [
+    ...[
+      "amount",
+      "transaction amount",
+      "total",
+      "value",
+      "sum",
+      "price",
+      "cost",
+      "debit",
+      "debit amount",
+      "paid out",
+      "money out",
+      "withdrawal",
+      "withdrawals",
+    ],
+    ...["betrag", "umsatz", "summe", "preis", "kosten", "soll", "ausgabe", "belastung"],
+    ...["montant", "somme", "prix"],
+    ...["importe", "monto", "cantidad", "valor", "precio", "cargo"],
+    ...["importo", "somma", "prezzo", "addebito", "dare", "uscite"],
+    ...["bedrag", "prijs"],
+    ...["quantia", "montante", "preco", "debito"],
+  ],
+  name: [
+    ...[
+      "name",
+      "description",
+      "title",
+      "item",
+      "expense",
+      "transaction",
+      "details",
+      "narrative",
+      "subject",
+      "what",
+      "particulars",
+    ],
+    ...[
+      "text",
+      "bezeichnung",
+      "beschreibung",
+      "verwendungszweck",
+      "buchungstext",
+      "titel",
+      "ausgabe",
+      "artikel",
+      "zweck",
+      "betreff",
+    ],
+    ...["libelle", "description", "intitule", "designation", "nom", "depense", "operation", "objet"],
+    ...["concepto", "descripcion", "nombre", "gasto", "detalle", "movimiento"],
+    ...["descrizione", "causale", "nome", "spesa", "operazione", "voce"],
+    ...["omschrijving", "naam omschrijving", "beschrijving", "naam", "uitgave", "mededelingen"],
+    ...["descricao", "designacao", "nome", "despesa", "historico"],
+  ],
+  payee: [
+    ...[
+      "payee",
+      "merchant",
+      "vendor",
+      "shop",
+      "store",
+      "recipient",
+      "beneficiary",
+      "counterparty",
+      "supplier",
+      "paid to",
+    ],
+    ...[
+      "empfanger",
+      "zahlungsempfanger",
+      "beguenstigter",
+      "begunstigter",
+      "beguenstigter zahlungspflichtiger",
+      "begunstigter zahlungspflichtiger",
+    ],
+    ...["auftraggeber empfanger", "handler", "laden", "geschaft", "gegenpartei"],
+    ...["beneficiaire", "marchand", "commercant", "destinataire", "magasin"],
+    ...["beneficiario", "comercio", "destinatario", "tienda", "comerciante"],
+    ...["beneficiario", "esercente", "negozio", "destinatario", "commerciante"],
+    ...["begunstigde", "tegenpartij", "naam tegenpartij", "ontvanger", "winkel", "handelaar"],
+    ...["beneficiario", "comerciante", "destinatario", "loja", "estabelecimento"],
+  ],
+  currency: [
+    "currency",
+    "currency code",
+    "ccy",
+    "wahrung",
+    "waehrung",
+    "devise",
+    "monnaie",
+    "moneda",
+    "divisa",
+    "valuta",
+    "munt",
+    "moeda",
+  ],
+  category: ["category", "kategorie", "rubrik", "categorie", "rubrique", "categoria", "rubro", "rubriek"],
+  note: [
+    ...[
+      "note",
+      "notes",
+      "memo",
+      "comment",
+      "comments",
+      "remark",
+      "remarks",
+      "reference",
+      "notiz",
+      "notizen",
+      "bemerkung",
+      "kommentar",
+      "anmerkung",
+      "hinweis",
+    ],
+    ...[
+      "commentaire",
+      "remarque",
+      "communication",
+      "nota",
+      "notas",
+      "observaciones",
+      "comentario",
+      "commento",
+      "annotazioni",
+    ],
+    ...["opmerking", "opmerkingen", "notitie", "toelichting", "observacoes", "comentarios"],
+  ],
+};
+
+/** A header without case, accents, punctuation and what stands in brackets: "Betrag (EUR)" is "betrag". */
+export const plainHeader = (header: string): string =>
+  header.replace(/[([].*?[)\]]/g, " ").normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/ß/g, "ss")
+    .replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+
+/** How telling a header is of a field: 0 the most, undefined not at all. A currency after the word is no part of it. */
+export function rankHeader(field: Field, header: string): number | undefined {
+  const plain = plainHeader(header);
+  const rank = WORDS[field].indexOf(plain);
+  const withoutCurrency = rank < 0 && field === "amount"
+    ? WORDS.amount.indexOf(plain.replace(/( in)? [a-z]{3}$/, ""))
+    : rank;
+  return withoutCurrency < 0 ? undefined : withoutCurrency;
+}

@@ -1,0 +1,112 @@
+/** Amounts as people and banks write them, to plain decimal strings. Exact: characters are moved, nothing is calculated. */
+
+export type DecimalSign = "." | ",";
+
+/** A number with its sign and currency taken off: digits, points, commas. */
+export interface MoneyText {
+  digits: string;
+  isNegative: boolean;
+  /** A code or a sign; one that several currencies share stands for itself: $, ¥, kr, Rs. */
+  currency?: string;
+}
+
+/** Signs that mean one currency, in lower case. */
+const SIGNS: Record<string, string> = {
+  "€": "EUR",
+  "£": "GBP",
+  "₹": "INR",
+  "us$": "USD",
+  "ca$": "CAD",
+  "c$": "CAD",
+  "a$": "AUD",
+  "au$": "AUD",
+  "nz$": "NZD",
+  "s$": "SGD",
+  "hk$": "HKD",
+  "r$": "BRL",
+  "mx$": "MXN",
+  "nt$": "TWD",
+  "₩": "KRW",
+  "₽": "RUB",
+  "₺": "TRY",
+  "₴": "UAH",
+  "₪": "ILS",
+  "฿": "THB",
+  "₫": "VND",
+  "₱": "PHP",
+  "₦": "NGN",
+  "zł": "PLN",
+  "kč": "CZK",
+  "ft": "HUF",
+  "fr": "CHF",
+  "sfr": "CHF",
+  "fr.": "CHF",
+  "лв": "BGN",
+  "lei": "RON",
+  "元": "CNY",
+  "円": "JPY",
+  "¥": "¥",
+  "￥": "¥",
+  "$": "$",
+  "kr": "kr",
+  "kr.": "kr",
+  "rs": "Rs",
+  "rs.": "Rs",
+};
+
+/** The currency a cell names: a code, or a sign; undefined when it names none. */
+export function readCurrency(text: string): string | undefined {
+  const plain = text.trim();
+  return SIGNS[plain.toLowerCase()] ?? (/^[a-z]{3}$/i.test(plain) ? plain.toUpperCase() : undefined);
+}
+
+/** @returns undefined for what is no amount at all. */
+export function readMoney(cell: string): MoneyText | undefined {
+  let text = cell.normalize("NFKC").replace(/[\s'’`´]/g, "").replace(/[−–—‐‑﹣]/g, "-");
+  let isNegative = false;
+  if (/^\(.*\)$/.test(text)) {
+    isNegative = true;
+    text = text.slice(1, -1);
+  }
+  const parts = /^([+-]?)([^\d.,+-]*)([+-]?)([\d.,]*\d[\d.,]*?)([.,]-{1,2})?([+-]?)([^\d.,+-]*\.?)([+-]?)$/.exec(text);
+  if (!parts) return undefined;
+  const [, sign1, before, sign2, digits, , sign3, after, sign4] = parts;
+  if ([sign1, sign2, sign3, sign4].filter(Boolean).length > 1) return undefined;
+  isNegative ||= [sign1, sign2, sign3, sign4].includes("-");
+  // "DR" and "CR" of bank statements: money out, money in.
+  const marker = /^(dr|cr|s|h)$/i.exec(after!)?.[1]?.toLowerCase();
+  if (marker === "dr" || marker === "s") isNegative = true;
+  const words = [before, marker ? "" : after].filter(Boolean) as string[];
+  const currency = words[0] && readCurrency(words[0]);
+  if (words.length > 1 || (words.length === 1 && !currency)) return undefined;
+  return { digits: digits!, isNegative, ...(currency && { currency }) };
+}
+
+/** Which sign one number shows to be its decimal sign: `undefined` when it has none, or three digits after a lone one. */
+export function decimalSignOf(digits: string): DecimalSign | undefined {
+  const signs = [...digits].filter((letter): letter is DecimalSign => letter === "." || letter === ",");
+  const last = signs.at(-1);
+  if (!last) return undefined;
+  const other = last === "." ? "," : ".";
+  if (signs.includes(other)) return signs.filter((sign) => sign === last).length === 1 ? last : undefined;
+  if (signs.length > 1) return other;
+  const [whole, fraction] = digits.split(last) as [string, string];
+  return fraction.length !== 3 || whole === "" || whole === "0" ? last : undefined;
+}
+
+/** A sign for thousands that stands in groups of two (lakh) or three; the decimals of a currency are the database's to judge. */
+export function toDecimal(digits: string, decimal: DecimalSign): string | undefined {
+  const thousands = decimal === "." ? "," : ".";
+  const [whole, fraction, ...more] = digits.split(decimal);
+  if (more.length > 0 || fraction?.includes(thousands)) return undefined;
+  if (whole!.includes(thousands)) {
+    const groups = whole!.split(thousands);
+    const isGrouped = /^\d{1,3}$/.test(groups[0]!) && groups.at(-1)!.length === 3 &&
+      groups.slice(1, -1).every(({ length }) => length === 2 || length === 3);
+    if (!isGrouped) return undefined;
+  }
+  const plain = whole!.replaceAll(thousands, "").replace(/^0+(?=\d)/, "") || "0";
+  // Zeros at the end say nothing, and a currency without decimals would object to them.
+  const kept = fraction?.replace(/0+$/, "");
+  return /^\d{1,12}$/.test(plain) ? plain + (kept ? `.${kept}` : "") : undefined;
+}

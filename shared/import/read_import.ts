@@ -1,0 +1,191 @@
+/**
+ * A CSV file as the rows that `import_expenses` takes, with everything that was assumed on the way, and each row that cannot be read with its
+ * reason. Currencies, the calendar's limits and what is in the books already are the database's to judge.
+ */
+import { type DateOrder, readDate, toIsoDate } from "./date_text.ts";
+import { findColumns } from "./find_columns.ts";
+import { findDateOrder, findDecimalSign, findSign } from "./find_conventions.ts";
+import type { Field } from "./header_words.ts";
+import { type DecimalSign, readCurrency, readMoney, toDecimal } from "./money_text.ts";
+import { readCsv } from "./read_csv.ts";
+
+export const MAX_ROWS = 2000;
+
+/** The argument `mapping` of the tool: names of columns, and conventions. */
+export type Mapping = Partial<Record<Field, string>> & {
+  date_format?: "YYYY-MM-DD" | "DD/MM/YYYY" | "MM/DD/YYYY" | "DD.MM.YYYY";
+  decimal?: DecimalSign;
+  negative_is_expense?: boolean;
+};
+
+/** A row as an item of log_expenses, and its line. */
+export interface ImportRow {
+  line: number;
+  date: string;
+  amount: string;
+  name: string;
+  currency?: string;
+  payee?: string;
+  category?: string;
+  note?: string;
+  is_refund?: true;
+}
+
+export interface ReadImport {
+  rows: ImportRow[];
+  rows_bad: { line: number; reason: string }[];
+  /** What was read as what: names of columns, delimiter, conventions; `assumed` says what nothing in the file proves. */
+  mapping: Record<string, unknown>;
+}
+
+/** Why nothing could be read, as an error of the argument that would put it right. */
+export interface ImportProblem {
+  field: string;
+  message: string;
+  hint: string;
+}
+
+const FORMATS: Record<DateOrder, string> = { YMD: "YYYY-MM-DD", DMY: "DD/MM/YYYY", MDY: "MM/DD/YYYY" };
+const ORDERS: Record<NonNullable<Mapping["date_format"]>, DateOrder> = {
+  "YYYY-MM-DD": "YMD",
+  "DD/MM/YYYY": "DMY",
+  "DD.MM.YYYY": "DMY",
+  "MM/DD/YYYY": "MDY",
+};
+const DELIMITERS: Record<string, string> = { "\t": "tab" };
+
+export function readImport(csv: string, mapping: Mapping = {}): ReadImport | ImportProblem {
+  const { rows: all, delimiter } = readCsv(csv);
+  if (all.length === 0) {
+    return problem("csv", "The file has no rows.", "Pass the text of the file as it is, header line included.");
+  }
+  const found = findColumns(all, mapping);
+  if ("missing" in found) {
+    return problem(
+      `mapping.${found.missing}`,
+      `There is no column "${mapping[found.missing]}".`,
+      columnsHint(found.headers),
+    );
+  }
+  const { headers, columns, rows, headerLine } = found;
+  if (rows.length > MAX_ROWS) {
+    return problem(
+      "csv",
+      `The file has ${rows.length} rows; an import takes ${MAX_ROWS}.`,
+      "Split the file, with the header line in each part.",
+    );
+  }
+  if (rows.length === 0) return problem("csv", "The file has a header line and no rows.", "Pass the whole file.");
+  for (const field of ["date", "amount"] as const) {
+    if (columns[field] === undefined) {
+      return problem(`mapping.${field}`, `No column of the file is clearly the ${field}.`, columnsHint(headers));
+    }
+  }
+  const nameColumn = columns.name ?? columns.payee;
+  if (nameColumn === undefined) {
+    return problem("mapping.name", "No column of the file says what the money was for.", columnsHint(headers));
+  }
+
+  const cell = (cells: string[], column: number | undefined) =>
+    column === undefined ? "" : unescapeFormula(cells[column] ?? "");
+  const read = rows.map(({ line, cells }) => ({
+    line,
+    cells,
+    date: readDate(cell(cells, columns.date)),
+    money: readMoney(cell(cells, columns.amount)),
+  }));
+  const dates = read.flatMap(({ date }) => date ?? []);
+  const amounts = read.flatMap(({ money }) => money ?? []);
+  const order = mapping.date_format ? { value: ORDERS[mapping.date_format] } : findDateOrder(dates);
+  const decimal = mapping.decimal ? { value: mapping.decimal } : findDecimalSign(amounts);
+  const sign = mapping.negative_is_expense === undefined ? findSign(amounts) : { value: mapping.negative_is_expense };
+  const headerCurrency = currencyInHeader(headers[columns.amount!]!);
+  // Our own export says which rows are refunds in a column of its own.
+  const kindColumn = headers.findIndex((header) => header === "kind");
+
+  const good: ImportRow[] = [];
+  const bad: ReadImport["rows_bad"] = [];
+  for (const { line, cells, date, money } of read) {
+    const dateCell = cell(cells, columns.date);
+    const amountCell = cell(cells, columns.amount);
+    const isoDate = date && toIsoDate(date, order.value);
+    const amount = money && toDecimal(money.digits, decimal.value);
+    const label = oneLine(cell(cells, columns.name) || cell(cells, columns.payee));
+    const refuse = (reason: string) => bad.push({ line, reason });
+    // A comma for thousands, or in a name, that nobody put in quotation marks moves every cell after it.
+    if (headerLine && cells.slice(headers.length).some(Boolean)) {
+      refuse(
+        `There are ${cells.length} cells under ${headers.length} columns; text with a ${
+          DELIMITERS[delimiter] ?? delimiter
+        } needs quotation marks.`,
+      );
+    } else if (!dateCell) refuse("There is no date.");
+    else if (!isoDate) refuse(`${quoted(dateCell)} is not a date as ${mapping.date_format ?? FORMATS[order.value]}.`);
+    else if (!amountCell) refuse("There is no amount.");
+    else if (!amount) {
+      refuse(`${quoted(amountCell)} is not an amount with a decimal ${decimal.value === "." ? "point" : "comma"}.`);
+    } else if (/^0(\.0*)?$/.test(amount)) refuse("The amount is zero.");
+    else if (!label) refuse("There is no name.");
+    else if (sign.value && !money.isNegative) {
+      refuse(
+        `${quoted(amountCell)} is money that came in. If it is a refund, log it with log_expenses and is_refund true.`,
+      );
+    } else {
+      const currencyCell = cell(cells, columns.currency);
+      const currency = (currencyCell && (readCurrency(currencyCell) ?? currencyCell.slice(0, 10))) || money.currency ||
+        headerCurrency;
+      const note = cell(cells, columns.note) || (label.length > 120 ? label : "");
+      good.push({
+        line,
+        date: isoDate,
+        amount,
+        name: shorten(label, 120),
+        ...(currency && { currency }),
+        ...optional("payee", shorten(oneLine(cell(cells, columns.payee)), 120)),
+        ...optional("category", shorten(oneLine(cell(cells, columns.category)), 60)),
+        ...optional("note", shorten(note, 2000)),
+        ...((!sign.value && money.isNegative || cells[kindColumn] === "refund") && { is_refund: true as const }),
+      });
+    }
+  }
+  const named = Object.fromEntries(Object.entries(columns).map(([field, column]) => [field, headers[column]]));
+  const isDotted = dates.length > 0 && read.some(({ cells }) => /^\d{1,2}\./.test(cell(cells, columns.date)));
+  const assumed = [...found.assumed, order, decimal, sign].flatMap((said) =>
+    typeof said === "string" ? said : "assumed" in said && said.assumed ? said.assumed : []
+  );
+  return {
+    rows: good,
+    rows_bad: bad,
+    mapping: {
+      ...named,
+      ...(headerLine && { header_line: headerLine }),
+      delimiter: DELIMITERS[delimiter] ?? delimiter,
+      date_format: mapping.date_format ?? (order.value === "DMY" && isDotted ? "DD.MM.YYYY" : FORMATS[order.value]),
+      decimal: decimal.value,
+      negative_is_expense: sign.value,
+      assumed,
+    },
+  };
+}
+
+const problem = (field: string, message: string, hint: string): ImportProblem => ({ field, message, hint });
+const columnsHint = (headers: string[]) =>
+  `Say in mapping which column it is. The columns: ${
+    headers.slice(0, 30).map((header) => shorten(header, 40)).join(", ")
+  }.`;
+const quoted = (cell: string) => `"${shorten(cell, 40)}"`;
+const shorten = (text: string, length: number) =>
+  text.length > length ? `${text.slice(0, length - 1).toWellFormed()}…` : text;
+const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+const optional = <Key extends string>(key: Key, value: string) => value ? { [key]: value } as Record<Key, string> : {};
+
+/** Spreadsheets and our own export write an apostrophe before what would run as a formula. */
+const unescapeFormula = (text: string) => text.replace(/^'(?=[=+@-])/, "");
+
+/** "Betrag (EUR)", "Amount in USD", "Importe €". */
+function currencyInHeader(header: string): string | undefined {
+  const word = header.split(/[\s()[\]/]+/).filter(Boolean).slice(1).at(-1);
+  return word && (readCurrency(word) !== undefined && (/^[A-Z]{3}$/.test(word) || !/^[a-z]+$/i.test(word)))
+    ? readCurrency(word)
+    : undefined;
+}

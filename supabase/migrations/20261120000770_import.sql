@@ -1,0 +1,339 @@
+-- import_expenses: rows of a file into the books in two steps. The first keeps what was read for a day and shows it; the second writes all of it
+-- as one change, when the caller says the count and the totals it was shown. Reading the file itself is done before: here are only its rows.
+
+create table app.import_batches (
+  id text collate "C" primary key default app.new_id('imp') constraint import_batches_id_format check (id ~ '^imp_[0-9a-z]{8,32}$'),
+  organization_id text not null references identity.organizations (id) on delete cascade,
+  actor_id uuid not null,
+  rows jsonb not null constraint import_batches_rows_count check (jsonb_array_length(rows) between 1 and 2000),
+  change_id text references app.change_sets (id) on delete set null,
+  result jsonb,
+  created_at timestamptz not null default app.instant(),
+  expires_at timestamptz not null
+);
+comment on table app.import_batches is 'Rows of a file that were shown and wait for a yes, for 24 hours; after it, what the import answered.';
+comment on column app.import_batches.rows is 'Items as log_expenses takes them, each with its line in the file: [{line, name, amount, currency, date, payee?, category?, note?, is_refund?}].';
+comment on column app.import_batches.result is 'What committing answered, so that a repeated call answers it again; null before.';
+create index import_batches_organization_id_idx on app.import_batches (organization_id);
+create index import_batches_change_id_idx on app.import_batches (change_id);
+create index import_batches_expires_at_idx on app.import_batches (expires_at);
+
+alter table app.import_batches enable row level security;
+create policy "People can use their own imports" on app.import_batches
+  for all to authenticated
+  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()))
+  with check (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
+grant select, insert, update, delete on app.import_batches to service_role;
+grant select, insert, update (change_id, result) on app.import_batches to authenticated;
+
+create function app.currency_of_sign(sign text, home text) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  users constant text[] := case sign
+    when '$' then array['USD', 'CAD', 'AUD', 'NZD', 'SGD', 'HKD', 'TWD', 'MXN', 'ARS', 'CLP', 'COP', 'UYU', 'JMD', 'TTD', 'BBD', 'BSD', 'BZD', 'FJD']
+    when '¥' then array['JPY', 'CNY']
+    when 'kr' then array['SEK', 'NOK', 'DKK', 'ISK']
+    when 'Rs' then array['INR', 'PKR', 'LKR', 'NPR', 'MUR']
+  end;
+begin
+  return case when users is null then sign when home = any (users) then home else users[1] end;
+end
+$$;
+comment on function app.currency_of_sign is 'The currency that a sign shared by several stands for: the one at home if it uses the sign, else its best-known; anything else as it is.';
+
+create type app.import_row as (
+  line int,
+  item jsonb,
+  draft app.expense_draft
+);
+comment on type app.import_row is 'A row of a file, as it was read and as it would be written.';
+
+create function app.read_import_rows(
+  context app.context, items jsonb, create_missing_categories boolean, out rows app.import_row[], out bad jsonb
+) returns record
+language plpgsql volatile set search_path = '' as $$
+declare
+  item jsonb;
+  problem text;
+begin
+  rows := '{}';
+  bad := '[]';
+  for item in select i from jsonb_array_elements(items) as i loop
+    begin
+      rows := rows || ((item ->> 'line')::int, item, app.parse_expense_item(context, item, 'csv', create_missing_categories))::app.import_row;
+    exception when sqlstate 'EX001' then
+      get stacked diagnostics problem = pg_exception_detail;
+      bad := bad || jsonb_build_object('line', (item ->> 'line')::int, 'reason', problem::jsonb ->> 'message');
+    end;
+  end loop;
+end
+$$;
+comment on function app.read_import_rows is 'Rows as they would be written, and those that cannot be: [{line, reason}].';
+
+create function app.find_imported(rows app.import_row[]) returns app.import_row[]
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+begin
+  return (
+    with incoming as (
+      select r.ordinality as place, r.line, r.item, r.draft, lower(coalesce((r.draft).payee, (r.draft).name)) as label,
+        -- Two equal lines are two expenses: the second one is in the books only when the books have two.
+        row_number() over (
+          partition by (r.draft).paid_on, (r.draft).amount_minor, (r.draft).currency, (r.draft).direction, lower(coalesce((r.draft).payee, (r.draft).name))
+          order by r.ordinality
+        ) as nth
+      from unnest(rows) with ordinality as r
+    ), keys as (
+      select distinct (i.draft).paid_on, (i.draft).amount_minor, (i.draft).currency, (i.draft).direction from incoming as i
+    ), known as (
+      select k.paid_on, k.amount_minor, k.currency, k.direction, lower(coalesce(e.payee, e.name)) as label,
+        case e.kind when 'bill' then p.id else e.id end as id,
+        row_number() over (
+          partition by k.paid_on, k.amount_minor, k.currency, k.direction, lower(coalesce(e.payee, e.name)) order by p.entry
+        ) as nth
+      from keys as k
+      join app.payments as p
+        on p.paid_on = k.paid_on and p.amount_minor = k.amount_minor and p.currency = k.currency and p.direction = k.direction and p.deleted_at is null
+      join app.expenses as e on e.id = p.expense_id
+    )
+    select array_agg(
+      (i.line, i.item, jsonb_populate_record(i.draft, jsonb_build_object('existing_id', k.id)))::app.import_row order by i.place
+    )
+    from incoming as i
+    left join known as k
+      on k.paid_on = (i.draft).paid_on and k.amount_minor = (i.draft).amount_minor and k.currency = (i.draft).currency
+      and k.direction = (i.draft).direction and k.label = i.label and k.nth = i.nth
+  );
+end
+$$;
+comment on function app.find_imported is 'The rows, each with the id of the expense or payment in the books that it repeats, if any: by the rule of log_expenses, counted.';
+
+create function app.import_totals(drafts app.expense_draft[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net, s.currency)), '{}')
+    from (
+      select d.currency, sum(case d.direction when 'out' then d.amount_minor else -d.amount_minor end) as net
+      from unnest(drafts) as d
+      group by d.currency
+    ) as s
+  );
+end
+$$;
+comment on function app.import_totals is 'Sums by currency, refunds subtracted: {"EUR": "12.00"}.';
+
+create function app.list_unknown_categories(context app.context, items jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(
+      jsonb_build_object('name', u.name, 'rows', u.rows, 'suggestions', app.suggest_categories(u.name)) order by u.rows desc, u.name collate "C"
+    ), '[]')
+    from (
+      select min(app.clean_text(i ->> 'category') collate "C") as name, count(*) as rows
+      from jsonb_array_elements(items) as i
+      where app.clean_text(i ->> 'category') is not null and lower(app.clean_text(i ->> 'category')) <> 'uncategorized'
+        and not exists (
+          select from app.categories as c
+          where c.organization_id = context.organization_id and c.archived_at is null and lower(c.name) = lower(app.clean_text(i ->> 'category'))
+        )
+      group by lower(app.clean_text(i ->> 'category'))
+    ) as u
+  );
+end
+$$;
+comment on function app.list_unknown_categories is 'Category names in rows that are none of the organization''s: [{name, rows, suggestions}].';
+
+create function app.preview_import(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  home constant text := coalesce(arguments ->> 'default_currency', context.base_currency);
+  unknown constant jsonb := app.list_unknown_categories(context, arguments -> 'rows');
+  unknown_names constant text[] := array(select lower(u ->> 'name') from jsonb_array_elements(unknown) as u);
+  max_listed constant int := 100;
+  items jsonb;
+  readable jsonb;
+  rows app.import_row[];
+  bad jsonb;
+  import_id text;
+  written app.expense_draft[];
+  duplicates jsonb;
+  totals jsonb;
+  warnings jsonb := coalesce(arguments -> 'warnings', '[]');
+begin
+  perform app.currency_exponent(home, 'default_currency');
+  select jsonb_agg(i || jsonb_build_object('currency', app.currency_of_sign(coalesce(i ->> 'currency', home), home)))
+  into items
+  from jsonb_array_elements(arguments -> 'rows') as i;
+  -- Whether its category exists is asked when the row is written; everything else must hold now.
+  select jsonb_agg(case when lower(app.clean_text(i ->> 'category')) = any (unknown_names) then i - 'category' else i end)
+  into readable
+  from jsonb_array_elements(items) as i;
+  select r.rows, r.bad into rows, bad from app.read_import_rows(context, readable, false) as r;
+  select coalesce(jsonb_agg(b order by (b ->> 'line')::int), '[]') into bad
+  from jsonb_array_elements(coalesce(arguments -> 'rows_bad', '[]') || bad) as b;
+  if rows = '{}' then
+    perform app.fail(
+      'invalid_argument', format('No row of this file can be imported. Line %s: %s', bad #>> '{0,line}', bad #>> '{0,reason}'), 'csv',
+      'Check details.mapping; say in mapping which column is which.',
+      jsonb_build_object('rows_bad', (select jsonb_agg(b) from (select b from jsonb_array_elements(bad) as b limit max_listed) as b), 'mapping', arguments -> 'mapping')
+    );
+  end if;
+  rows := app.find_imported(rows);
+  written := array(
+    select r.draft from unnest(rows) with ordinality as r
+    where (r.draft).existing_id is null or arguments ->> 'on_duplicate' = 'allow' order by r.ordinality
+  );
+  totals := app.import_totals(written);
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'line', r.line, 'date', (r.draft).paid_on, 'name', (r.draft).name, 'amount', app.format_amount((r.draft).amount_minor, (r.draft).currency),
+    'currency', (r.draft).currency, 'existing_id', (r.draft).existing_id
+  ) order by r.ordinality), '[]') into duplicates
+  from unnest(rows) with ordinality as r
+  where (r.draft).existing_id is not null;
+
+  insert into app.import_batches (organization_id, actor_id, rows, expires_at)
+  select context.organization_id, context.actor_id, jsonb_agg(i order by (i ->> 'line')::int), context.at + interval '24 hours'
+  from jsonb_array_elements(items) as i
+  where (i ->> 'line')::int in (select r.line from unnest(rows) as r)
+  returning id into import_id;
+
+  if unknown <> '[]' then
+    warnings := warnings || jsonb_build_object('code', 'category_not_found', 'message', format(
+      'The file uses categories that do not exist yet: %s. Ask whether to make them (create_missing_categories true) or to correct the file.',
+      app.list_names(array(select format('"%s"', u ->> 'name') from jsonb_array_elements(unknown) as u))
+    ));
+  end if;
+  return jsonb_build_object('data', jsonb_build_object('preview', jsonb_build_object(
+    'import_id', import_id,
+    'rows_ok', cardinality(written),
+    'rows_bad', (select coalesce(jsonb_agg(b), '[]') from (select b from jsonb_array_elements(bad) as b limit max_listed) as b),
+    'rows_bad_count', jsonb_array_length(bad),
+    'duplicates', (select coalesce(jsonb_agg(d), '[]') from (select d from jsonb_array_elements(duplicates) as d limit max_listed) as d),
+    'duplicates_count', jsonb_array_length(duplicates),
+    'totals', totals,
+    'sample', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'line', s.line, 'date', (s.draft).paid_on, 'name', (s.draft).name, 'payee', (s.draft).payee,
+        'amount', app.format_amount((s.draft).amount_minor, (s.draft).currency), 'currency', (s.draft).currency,
+        'is_refund', case (s.draft).direction when 'refund' then true end,
+        'category', coalesce(
+          (select i ->> 'category' from jsonb_array_elements(items) as i where (i ->> 'line')::int = s.line),
+          (select c.name from app.categories as c where c.id = (s.draft).category_id), 'Uncategorized'
+        ), 'category_source', (s.draft).category_source, 'note', (s.draft).note
+      ) order by s.line), '[]')
+      from (select r.* from unnest(rows) as r order by r.line limit 5) as s
+    ),
+    'mapping', arguments -> 'mapping',
+    'unknown_categories', unknown,
+    'commit_with', jsonb_build_object('import_id', import_id, 'expected_count', cardinality(written), 'expected_totals', totals)
+  )), 'warnings', warnings);
+end
+$$;
+comment on function app.preview_import is 'Step 1: keeps the rows that can be written for 24 hours and answers what they are, {preview}; nothing is in the books.';
+
+create function app.same_totals(expected jsonb, actual jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return not exists (
+    select from jsonb_each_text(expected) as e full join jsonb_each_text(actual) as a on a.key = e.key
+    where coalesce(case when e.value ~ '^-?\d{1,18}(\.\d{1,4})?$' then e.value::numeric end, case when e.value is null then 0 end) is distinct from coalesce(a.value::numeric, 0)
+  );
+end
+$$;
+comment on function app.same_totals is 'Whether two sets of totals are the same amounts, however many zeros they are written with.';
+
+create function app.commit_import(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  batch app.import_batches;
+  rows app.import_row[];
+  bad jsonb;
+  unknown jsonb;
+  written app.expense_draft[];
+  totals jsonb;
+  skipped int;
+  answer jsonb;
+begin
+  select * into batch from app.import_batches as b where b.id = arguments ->> 'import_id' and b.expires_at > context.at;
+  if not found then
+    perform app.fail(
+      'not_found', 'There is no such import, or its preview is more than 24 hours old.', 'import_id', 'Call with csv again to get a new preview.'
+    );
+  end if;
+  -- A call that is repeated answers what the first one did, unless that was undone in between.
+  if batch.result is not null and not exists (select from app.change_sets as s where s.id = batch.change_id and s.undone_by is not null) then
+    return batch.result || '{"replayed": true}';
+  end if;
+  unknown := app.list_unknown_categories(context, batch.rows);
+  if unknown <> '[]' and not coalesce((arguments ->> 'create_missing_categories')::boolean, false) then
+    perform app.fail(
+      'category_not_found', format('There is no category called "%s".', unknown #>> '{0,name}'), 'create_missing_categories',
+      'Ask the user. create_missing_categories true makes the missing ones; otherwise correct the category column and call with csv again.',
+      jsonb_build_object('unknown_categories', unknown)
+    );
+  end if;
+  select r.rows, r.bad into rows, bad from app.read_import_rows(context, batch.rows, true) as r;
+  rows := app.find_imported(rows);
+  written := array(
+    select jsonb_populate_record(r.draft, jsonb_build_object('id', app.new_id('exp')))
+    from unnest(rows) with ordinality as r
+    where (r.draft).existing_id is null or arguments ->> 'on_duplicate' = 'allow'
+    order by r.ordinality
+  );
+  totals := app.import_totals(written);
+  skipped := cardinality(rows) - cardinality(written);
+  if (arguments ->> 'expected_count')::int is distinct from cardinality(written) or not app.same_totals(arguments -> 'expected_totals', totals) then
+    perform app.fail(
+      'expectation_mismatch',
+      format('This would write %s expenses, %s, and skip %s that are in the books already. Nothing was written.', cardinality(written), (
+        select coalesce(string_agg(t.value || ' ' || t.key, ' and ' order by t.key), 'worth nothing') from jsonb_each_text(totals) as t
+      ), skipped),
+      case when (arguments ->> 'expected_count')::int is distinct from cardinality(written) then 'expected_count' else 'expected_totals' end,
+      'Show the user these numbers; when they agree, call again with details.commit_with.',
+      jsonb_build_object('commit_with', jsonb_build_object('import_id', batch.id, 'expected_count', cardinality(written), 'expected_totals', totals), 'skipped', skipped)
+    );
+  end if;
+
+  insert into app.expenses (id, organization_id, kind, name, payee, category_id, tags, note, source, created_by)
+  select d.id, context.organization_id, 'one_off', d.name, d.payee, d.category_id, d.tags, d.note, 'import', context.actor_id
+  from unnest(written) with ordinality as d
+  order by d.ordinality;
+  insert into app.payments (
+    organization_id, expense_id, direction, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate, fx_rate_on, fx_source, source, paid_by
+  )
+  select context.organization_id, d.id, d.direction, d.amount_minor, d.currency, d.paid_on,
+    (d.base).base_currency, (d.base).base_minor, (d.base).fx_rate, (d.base).fx_rate_on, (d.base).fx_source, 'import', context.actor_id
+  from unnest(written) with ordinality as d
+  order by d.ordinality;
+
+  answer := jsonb_build_object(
+    'data', jsonb_build_object('created', cardinality(written), 'skipped', skipped, 'totals', totals),
+    'change_id', case when written <> '{}' then current_setting('app.change_id') end,
+    'warnings', app.warn_of_drafts(context, written)
+  );
+  update app.import_batches as b
+  set result = answer, change_id = answer ->> 'change_id'
+  where b.id = batch.id;
+  return answer || jsonb_build_object('summary', format(
+    'Imported %s: %s', case cardinality(written) when 1 then '1 expense' else cardinality(written) || ' expenses' end,
+    app.list_names(array(select d.name from unnest(written) with ordinality as d order by d.ordinality))
+  ));
+end
+$$;
+comment on function app.commit_import is 'Step 2: writes the rows of a preview as one change, {created, skipped, totals}; a second time it answers the same and writes nothing.';
+
+create function app.import_expenses(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return case when arguments ? 'import_id' then app.commit_import(context, arguments) else app.preview_import(context, arguments) end;
+end
+$$;
+comment on function app.import_expenses is 'Tool import_expenses: data {preview}, then {created, skipped, totals}. Arguments of the first step: {rows, rows_bad, mapping, warnings}, read from the file.';
+
+revoke all on function
+  app.currency_of_sign, app.read_import_rows, app.find_imported, app.import_totals, app.list_unknown_categories, app.preview_import, app.same_totals,
+  app.commit_import, app.import_expenses from public, anon;
+grant execute on function
+  app.currency_of_sign, app.read_import_rows, app.find_imported, app.import_totals, app.list_unknown_categories, app.preview_import, app.same_totals,
+  app.commit_import, app.import_expenses to authenticated, service_role;

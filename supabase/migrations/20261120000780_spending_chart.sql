@@ -1,0 +1,359 @@
+-- show_spending_chart: what the chart draws, as series of points, and the same as a markdown table for hosts that draw nothing. Sums are those of
+-- summarize_spending and list_bills; nothing is added up here that they would add up otherwise.
+
+create function app.markdown_cell(value text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return regexp_replace(regexp_replace(value, '\s+', ' ', 'g'), '([\\`*_\[\]<>|~])', '\\\1', 'g');
+end
+$$;
+comment on function app.markdown_cell is 'Typed text as a cell of a markdown table: it stays text.';
+
+create function app.markdown_table(headers text[], aligned_right boolean[], cells text[]) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return concat_ws(
+    E'\n',
+    '| ' || array_to_string(headers, ' | ') || ' |',
+    '| ' || (select string_agg(case when r then '---:' else '---' end, ' | ' order by place) from unnest(aligned_right) with ordinality as a (r, place)) || ' |',
+    (
+      select string_agg(row.line, E'\n' order by row.number)
+      from (
+        select (place - 1) / cardinality(headers) as number, '| ' || string_agg(cell, ' | ' order by place) || ' |' as line
+        from unnest(cells) with ordinality as c (cell, place)
+        group by 1
+      ) as row
+    )
+  );
+end
+$$;
+comment on function app.markdown_table is 'A markdown table; cells row by row.';
+
+create function app.chart_unit(period app.period) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  days constant int := period.to_on - period.from_on + 1;
+begin
+  return case when days <= 45 then 'day' when days <= 186 then 'week' else 'month' end;
+end
+$$;
+comment on function app.chart_unit is 'The step of a time axis: at most about six weeks of days, half a year of weeks, else months.';
+
+create function app.chart_steps(period app.period, unit text, last_day date) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select app.group_key(unit, null, null, null, d::date, null, null)
+    from generate_series(date_trunc(unit, period.from_on::timestamp), last_day::timestamp, ('1 ' || unit)::interval) as d
+    order by d
+  );
+end
+$$;
+comment on function app.chart_steps is 'The keys of every step of a time axis, those in which nothing happened included.';
+
+create function app.period_words(period app.period, arguments jsonb, earlier app.period, out now text, out before text) returns record
+language plpgsql immutable set search_path = '' as $$
+declare
+  name constant text := case when arguments ?| array['from', 'to'] then 'dates' else coalesce(arguments ->> 'period', 'this_month') end;
+begin
+  now := case name
+    when 'dates' then format('from %s to %s', period.from_on, period.to_on)
+    when 'last_30_days' then 'in the last 30 days'
+    when 'last_12_months' then 'in the last 12 months'
+    else replace(name, '_', ' ')
+  end;
+  before := case name
+    when 'dates' then format('from %s to %s', earlier.from_on, earlier.to_on)
+    when 'last_30_days' then 'in the 30 days before'
+    when 'last_12_months' then 'in the 12 months before'
+    when 'last_month' then 'the month before'
+    else 'by this day ' || replace(name, 'this_', 'last ')
+  end;
+end
+$$;
+comment on function app.period_words is 'What to call a period and the one it is compared with, after an amount: "this month", "by this day last month".';
+
+create function app.change_words(minor numeric, earlier_minor numeric, before text) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  percent constant numeric := round((minor - earlier_minor) * 100 / nullif(earlier_minor, 0));
+begin
+  return case
+    when percent is null or earlier_minor < 0 then ''
+    when percent = 0 then format(', about as much as %s', before)
+    else format(', %s %% %s than %s', abs(percent), case when percent < 0 then 'less' else 'more' end, before)
+  end;
+end
+$$;
+comment on function app.change_words is 'How a sum compares: ", 8 % less than last month"; empty when there is nothing to compare with.';
+
+create type app.chart_point as (
+  label text,
+  head_minor numeric,
+  is_rest boolean,
+  step text,
+  minor numeric
+);
+comment on type app.chart_point is 'A sum of one series at one step; head_minor is the sum of its series, by which series are ordered.';
+
+create function app.chart_points(spending app.spending, dimensions text[], top int) returns app.chart_point[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    with named as (
+      select case when dimensions[1] = 'category' then app.group_name('category', g.key_1, null) else 'Spending' end as label,
+        case when dimensions[1] = 'category' then g.key_2 else g.key_1 end as step, g.minor
+      from unnest(spending.groups) as g
+      where g.count > 0
+    ), ranked as (
+      select h.*, dense_rank() over (order by h.head_minor desc, h.label) > top as is_rest
+      from (select n.*, sum(n.minor) over (partition by n.label) as head_minor from named as n) as h
+    ), folded as (
+      select case when r.is_rest then 'Other' else r.label end as label, r.is_rest, r.step, sum(r.minor) as minor
+      from ranked as r
+      group by 1, 2, 3
+    )
+    select (f.label, sum(f.minor) over (partition by f.is_rest, f.label), f.is_rest, f.step, f.minor)::app.chart_point
+    from folded as f
+  );
+end
+$$;
+comment on function app.chart_points is 'Sums by series and step; categories beyond the largest ones are one series, Other.';
+
+create function app.describe_chart(
+  points app.chart_point[], steps text[], exponent int, currency text, unit text, out series jsonb, out "table" text
+) returns record
+language plpgsql stable set search_path = '' as $$
+declare
+  step_header constant text := case unit when 'day' then 'Day' when 'week' then 'Week from' when 'month' then 'Month' end;
+  labels text[];
+begin
+  select coalesce(array_agg(l.label order by l.is_rest, l.head_minor desc, l.label), '{}') into labels
+  from (select distinct p.label, p.is_rest, p.head_minor from unnest(points) as p) as l;
+  if steps is null then
+    -- One bar a category: the series are the points.
+    select coalesce(jsonb_agg(jsonb_build_object('x', p.label, 'y', app.format_minor(p.minor, exponent)) order by p.is_rest, p.minor desc, p.label), '[]')
+    into series
+    from unnest(points) as p;
+    series := jsonb_build_array(jsonb_build_object('label', 'Spending', 'points', series));
+    "table" := app.markdown_table(array['Category', 'Amount (' || currency || ')', 'Share'], array[false, true, true], array(
+      select cell.value
+      from (select p.*, sum(p.minor) over () as total from unnest(points) as p) as p
+      cross join lateral unnest(array[
+        app.markdown_cell(p.label), app.format_minor(p.minor, exponent),
+        case when p.total > 0 and p.minor >= 0 then round(p.minor * 100 / p.total) || ' %' else '' end
+      ]) with ordinality as cell (value, place)
+      order by p.is_rest, p.minor desc, p.label, cell.place
+    ));
+    return;
+  end if;
+  select coalesce(jsonb_agg(jsonb_build_object('label', l.label, 'points', l.points) order by l.place), '[]') into series
+  from (
+    select l.label, l.place, jsonb_agg(
+      jsonb_build_object('x', s.step, 'y', app.format_minor(coalesce(p.minor, 0), exponent)) order by s.place
+    ) as points
+    from unnest(labels) with ordinality as l (label, place)
+    cross join unnest(steps) with ordinality as s (step, place)
+    left join unnest(points) as p on p.label = l.label and p.step = s.step
+    group by l.label, l.place
+  ) as l;
+  "table" := app.markdown_table(
+    step_header || case cardinality(labels)
+      when 1 then array['Amount (' || currency || ')']
+      else array(select app.markdown_cell(l) from unnest(labels) with ordinality as x (l, place) order by place) || ('Total (' || currency || ')')
+    end,
+    array[false] || array_fill(true, array[greatest(cardinality(labels) + case cardinality(labels) when 1 then 0 else 1 end, 1)]),
+    array(
+      select cell.value
+      from unnest(steps) with ordinality as s (step, place)
+      cross join lateral (
+        select array_agg(app.format_minor(coalesce(p.minor, 0), exponent) order by l.place) as amounts, coalesce(sum(p.minor), 0) as total
+        from unnest(labels) with ordinality as l (label, place)
+        left join unnest(points) as p on p.label = l.label and p.step = s.step
+      ) as sums
+      cross join lateral unnest(
+        s.step || coalesce(sums.amounts, '{}') || case cardinality(labels) when 1 then '{}' else array[app.format_minor(sums.total, exponent)] end
+      ) with ordinality as cell (value, place)
+      order by s.place, cell.place
+    )
+  );
+end
+$$;
+comment on function app.describe_chart is 'Series of points in the order in which they are drawn, the largest first and Other last, and the same as a table.';
+
+create function app.chart_spending(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  chart constant text := coalesce(arguments ->> 'chart', 'by_category');
+  filter app.expense_filter := app.parse_expense_filter(context, arguments);
+  period constant app.period := app.parse_period(context, arguments, filter);
+  earlier app.period := app.earlier_period(period, 'previous_period');
+  unit constant text := case when chart <> 'by_category' then app.chart_unit(period) end;
+  dimensions constant text[] := array_remove(array[case when chart <> 'over_time' then 'category' end, unit], null);
+  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  exponent constant int := app.currency_exponent(target, 'in_currency');
+  words record;
+  spending app.spending;
+  points app.chart_point[];
+  steps text[];
+  described record;
+  sums record;
+  headline text;
+begin
+  if period.to_on > context.today and period.from_on <= context.today then
+    -- What has only begun is compared with as many days of the one before.
+    earlier.to_on := least(earlier.to_on, earlier.from_on + (context.today - period.from_on));
+  end if;
+  words := app.period_words(period, arguments, earlier);
+  filter.from_on := period.from_on;
+  filter.to_on := period.to_on;
+  spending := app.sum_spending(context, filter, earlier, null, dimensions, target);
+  points := app.chart_points(spending, dimensions, case chart when 'by_category' then 12 else 5 end);
+  if unit is not null then
+    steps := app.chart_steps(period, unit, greatest(
+      least(period.to_on, context.today), period.from_on,
+      (select max(case when unit = 'month' then to_date(p.step, 'YYYY-MM') else p.step::date end) from unnest(points) as p)
+    ));
+  end if;
+  described := app.describe_chart(points, steps, exponent, target, unit);
+  select coalesce(sum(g.once_minor), 0) as minor, coalesce(sum(g.once_count), 0) as count, coalesce(sum(g.once_earlier_minor), 0) as earlier_minor
+  into sums
+  from unnest(spending.groups) as g;
+  headline := case sums.count when 0 then 'Nothing spent ' || words.now else
+    format('%s %s %s', app.format_minor(sums.minor, exponent), target, words.now) || app.change_words(sums.minor, sums.earlier_minor, words.before)
+  end;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'chart', chart,
+      'period', jsonb_build_object('from', period.from_on, 'to', period.to_on, 'words', words.now),
+      'currency', target,
+      'unit', unit,
+      'series', described.series,
+      'total', jsonb_build_object('amount', app.format_minor(sums.minor, exponent), 'currency', target, 'count', sums.count),
+      'compared', case when sums.earlier_minor > 0 then jsonb_build_object(
+        'from', earlier.from_on, 'to', earlier.to_on, 'words', words.before, 'amount', app.format_minor(sums.earlier_minor, exponent),
+        'change_percent', round((sums.minor - sums.earlier_minor) * 100 / sums.earlier_minor, 1)
+      ) end,
+      'unconverted', spending.unconverted,
+      'table', headline || '.' || case sums.count when 0 then '' else E'\n\n' || described.table end
+    ),
+    'warnings', case when spending.unconverted = '[]' then '[]'::jsonb else jsonb_build_array(jsonb_build_object('code', 'rate_missing', 'message', format(
+      'No exchange rate to %s is known for some payments; they are listed in unconverted and are not part of the chart.', target
+    ))) end
+  );
+end
+$$;
+comment on function app.chart_spending is 'Charts of what was spent: by category, over time, or both.';
+
+create function app.chart_upcoming_bills(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
+  -- A month from now unless days are given: on the 30th, "this month" would show one day.
+  last_day constant date := coalesce(filter.to_on, greatest(filter.from_on, context.today) + 30);
+  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  exponent constant int := app.currency_exponent(target, 'in_currency');
+  into_rate constant app.rate := app.find_rate(target, context.today);
+  max_dates constant int := 60;
+  due record;
+  warnings jsonb := '[]';
+  headline text;
+begin
+  if last_day > context.today + 3660 then
+    perform app.fail('date_out_of_range', format('%s is more than 10 years ahead.', last_day), 'to', 'Ask for a shorter time.');
+  end if;
+  with expected as materialized (
+    select x.expense_id, b.name, x.due_on, x.currency, x.expected_minor,
+      case x.currency when target then x.expected_minor else app.convert_minor(x.expected_minor, rate.per_euro, c.exponent, into_rate.per_euro, exponent) end as minor
+    from app.expected_in_period(context, filter.from_on, last_day) as x
+    join app.expenses as b on b.id = x.expense_id
+    join app.currencies as c on c.code = x.currency
+    left join lateral app.rates_as_of(x.currency, context.today) as rate on x.currency <> target
+    where filter.category_ids is null or coalesce(x.category_id, '') = any (filter.category_ids)
+  ), shown as (
+    select e.*, row_number() over (order by e.due_on, e.name, e.expense_id) as place from expected as e where e.minor is not null
+  ), bills as (
+    select s.expense_id, s.name, min(s.place) as place, jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'x', s.due_on, 'y', app.format_minor(s.minor, exponent), 'overdue', case when s.due_on < context.today then true end
+    )) order by s.place) as points
+    from shown as s
+    where s.place <= max_dates
+    group by s.expense_id, s.name
+  )
+  select
+    coalesce((select jsonb_agg(jsonb_build_object('label', b.name, 'bill_id', b.expense_id, 'points', b.points) order by b.place) from bills as b), '[]') as series,
+    app.markdown_table(array['Due', 'Bill', 'Amount (' || target || ')'], array[false, false, true], array(
+      select cell.value
+      from shown as s
+      cross join lateral unnest(array[
+        s.due_on || case when s.due_on < context.today then ' (overdue)' else '' end, app.markdown_cell(s.name), app.format_minor(s.minor, exponent)
+      ]) with ordinality as cell (value, place)
+      where s.place <= max_dates
+      order by s.place, cell.place
+    )) as "table",
+    (select coalesce(sum(e.minor), 0) from expected as e) as minor,
+    (select count(*) from shown) as count,
+    (select count(*) from shown as s where s.due_on < context.today) as overdue_count,
+    (select min(s.due_on) from shown as s) as first_on,
+    array(select distinct e.name from expected as e where e.expected_minor is null order by e.name) as unknown_amounts,
+    (
+      select coalesce(jsonb_agg(jsonb_build_object('currency', u.currency, 'amount', app.format_amount(u.minor, u.currency), 'count', u.count) order by u.currency), '[]')
+      from (
+        select e.currency, sum(e.expected_minor) as minor, count(*) as count from expected as e
+        where e.minor is null and e.expected_minor is not null group by e.currency
+      ) as u
+    ) as unconverted
+  into due;
+  if due.unconverted <> '[]' then
+    warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
+      'No exchange rate to %s is known today for some bills; they are listed in unconverted and are not part of the chart.', target
+    ));
+  end if;
+  if due.unknown_amounts <> '{}' then
+    warnings := warnings || jsonb_build_object('code', 'amount_missing', 'message', format(
+      'Of what is still to come, the amount is not known yet for %s.', app.list_names(due.unknown_amounts)
+    ));
+  end if;
+  if due.count > max_dates then
+    warnings := warnings || jsonb_build_object('code', 'truncated', 'message', format(
+      'The chart shows the first %s of %s due dates; the total is of all. list_bills shows the rest.', max_dates, due.count
+    ));
+  end if;
+  headline := case due.count when 0 then format('Nothing due until %s', last_day) else
+    format('%s %s due until %s', app.format_minor(due.minor, exponent), target, last_day)
+      || case when due.overdue_count > 0 then format(', %s of %s dates overdue', due.overdue_count, due.count) else '' end
+  end;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'chart', 'upcoming_bills',
+      'period', jsonb_build_object('from', least(due.first_on, coalesce(filter.from_on, context.today)), 'to', last_day, 'words', format('due until %s', last_day)),
+      'currency', target,
+      'unit', 'day',
+      'series', due.series,
+      'total', jsonb_build_object('amount', app.format_minor(due.minor, exponent), 'currency', target, 'count', due.count, 'overdue', due.overdue_count),
+      'unconverted', due.unconverted,
+      'table', headline || '.' || case due.count when 0 then '' else E'\n\n' || due.table end
+    ),
+    'warnings', warnings
+  );
+end
+$$;
+comment on function app.chart_upcoming_bills is 'Chart of what is overdue and what bills will take from now on, date by date, at today''s rates.';
+
+create function app.show_spending_chart(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- The contract gives the period a value even when dates are given; dates say more.
+  meant constant jsonb := case when arguments ?| array['from', 'to'] then arguments - 'period' else arguments end;
+begin
+  return case when arguments ->> 'chart' = 'upcoming_bills' then app.chart_upcoming_bills(context, meant) else app.chart_spending(context, meant) end;
+end
+$$;
+comment on function app.show_spending_chart is 'Tool show_spending_chart: data {chart, period, currency, unit?, series, total, compared?, unconverted, table}.';
+
+revoke all on function
+  app.markdown_cell, app.markdown_table, app.chart_unit, app.chart_steps, app.period_words, app.change_words, app.chart_points, app.describe_chart,
+  app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart from public, anon;
+grant execute on function
+  app.markdown_cell, app.markdown_table, app.chart_unit, app.chart_steps, app.period_words, app.change_words, app.chart_points, app.describe_chart,
+  app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart to authenticated, service_role;

@@ -1,0 +1,251 @@
+/** Importing, from the text of a file to the books: previews write nothing, a commit writes once and is one change. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import { testBooks } from "../_support/book_steps.ts";
+import { addRate, type Books, type Json } from "../_support/books.ts";
+
+/** What the connector does: the contract reads the file, then the one call. */
+async function send(books: Books, args: Record<string, unknown>): Promise<Json> {
+  const parsed = importExpenses.parse(args);
+  return parsed.ok ? await books.call("import_expenses", parsed.value) : { ok: false, error: parsed.error };
+}
+
+async function preview(books: Books, csv: string, more: Record<string, unknown> = {}): Promise<Json> {
+  const result = await send(books, { csv, ...more });
+  assertEquals(result.ok, true, JSON.stringify(result.error));
+  return result.data.preview;
+}
+
+const commit = (books: Books, { commit_with }: Json, more: Record<string, unknown> = {}) =>
+  send(books, { ...commit_with, ...more });
+const count = async (books: Books) => (await books.call("list_expenses")).total_count;
+
+const THREE =
+  "Date,Name,Amount,Category\n2026-10-01,Lunch,14.50,Food\n2026-10-02,Taxi,20,\n2026-10-03,Lunch back,-4.50,Food\n";
+const manyRows = (n: number) =>
+  Array.from(
+    { length: n },
+    (_, i) => `2026-0${1 + i % 9}-${String(1 + i % 28).padStart(2, "0")},Item ${i},${1 + i % 50}.25`,
+  );
+
+testBooks("import_expenses", { day: "2026-10-06" }, {
+  "shows what it would write and writes nothing": async (books, database) => {
+    const shown = await preview(books, THREE);
+    assertEquals([shown.rows_ok, shown.rows_bad, shown.duplicates, shown.totals], [3, [], [], { EUR: "30.00" }]);
+    assertMatch(shown.import_id, /^imp_/);
+    assertEquals(shown.sample[0], {
+      line: 2,
+      date: "2026-10-01",
+      name: "Lunch",
+      amount: "14.50",
+      currency: "EUR",
+      category: "Food",
+      category_source: "given",
+    });
+    assertEquals([shown.sample[1].category, shown.sample[2].is_refund], ["Transport", true]);
+    assertEquals(shown.commit_with, {
+      import_id: shown.import_id,
+      expected_count: 3,
+      expected_totals: { EUR: "30.00" },
+    });
+    assertEquals(await count(books), 0);
+    const [{ changes }] = await database.query<Json>(
+      "select count(*)::int as changes from app.change_sets where organization_id = $1",
+      [books.organizationId],
+    );
+    assertEquals(changes, 0);
+  },
+
+  "writes all rows as one change, which one undo takes back": async (books) => {
+    const written = await commit(books, await preview(books, THREE));
+    assertEquals([written.ok, written.data], [true, { created: 3, skipped: 0, totals: { EUR: "30.00" } }]);
+    const listed = await books.call("list_expenses", { order: "asc" });
+    assertEquals(listed.totals_by_currency, { EUR: "30.00" });
+    assertEquals(listed.data.rows.map(({ name, kind, category }: Json) => [name, kind, category]), [
+      ["Lunch", "one_off", "Food"],
+      ["Taxi", "one_off", "Transport"],
+      ["Lunch back", "refund", "Food"],
+    ]);
+    const { recent_changes } = await books.ok("get_context", { include: ["recent_changes"] });
+    assertEquals(recent_changes[0].summary, "Imported 3 expenses: Lunch, Taxi, Lunch back");
+    await books.ok("undo_change", { change_id: written.change_id });
+    assertEquals(await count(books), 0);
+  },
+
+  "answers a repeated commit with the first result and writes nothing twice": async (books) => {
+    const shown = await preview(books, THREE);
+    const first = await commit(books, shown);
+    const again = await commit(books, shown);
+    assertEquals([again.ok, again.data, again.change_id, again.replayed], [true, first.data, first.change_id, true]);
+    assertEquals(await count(books), 3);
+    // Taken back, it may be imported after all.
+    await books.ok("undo_change");
+    assertEquals((await commit(books, shown)).data.created, 3);
+    assertEquals(await count(books), 3);
+  },
+
+  "lists what is in the books already, and skips or allows it": async (books) => {
+    await books.ok("log_expenses", { items: [{ name: "lunch", amount: "14.50", date: "2026-10-01" }] });
+    const twice = "Date,Name,Amount\n2026-10-01,Lunch,14.50\n2026-10-01,Lunch,14.50\n2026-10-02,Taxi,20\n";
+    const shown = await preview(books, twice);
+    // Two equal lines are two lunches, of which the books have one.
+    assertEquals([shown.rows_ok, shown.totals], [2, { EUR: "34.50" }]);
+    assertEquals(shown.duplicates.map(({ line, name, amount }: Json) => [line, name, amount]), [[2, "Lunch", "14.50"]]);
+    assertMatch(shown.duplicates[0].existing_id, /^exp_/);
+    const refused = await commit(books, shown, { on_duplicate: "allow" });
+    assertEquals([refused.error.code, refused.error.details.commit_with.expected_count], ["expectation_mismatch", 3]);
+    assertEquals((await commit(books, shown)).data, { created: 2, skipped: 1, totals: { EUR: "34.50" } });
+    const all = await preview(books, twice, { on_duplicate: "allow" });
+    assertEquals([all.rows_ok, all.duplicates.length], [3, 3]);
+    assertEquals((await commit(books, all, { on_duplicate: "allow" })).data.created, 3);
+    assertEquals(await count(books), 6);
+  },
+
+  "writes nothing unless count and totals are those that were shown": async (books) => {
+    const shown = await preview(books, THREE);
+    for (
+      const wrong of [{ expected_count: 2 }, { expected_totals: { EUR: "30.01" } }, { expected_totals: {} }, {
+        expected_totals: { EUR: "30.00", USD: "1.00" },
+      }, { expected_totals: { EUR: "thirty" } }]
+    ) {
+      const { error } = await commit(books, shown, wrong);
+      assertEquals([error.code, error.field], ["expectation_mismatch", Object.keys(wrong)[0]]);
+      assertEquals(
+        error.message,
+        "This would write 3 expenses, 30.00 EUR, and skip 0 that are in the books already. Nothing was written.",
+      );
+      assertEquals(error.details.commit_with, shown.commit_with);
+    }
+    assertEquals(await count(books), 0);
+    assertEquals((await commit(books, shown, { expected_totals: { EUR: "30" } })).ok, true);
+    // What was logged after the preview is not written again.
+    const other = await preview(books, "Date,Name,Amount\n2026-10-04,Tea,2\n2026-10-04,Bun,3");
+    await books.ok("log_expenses", { items: [{ name: "Tea", amount: "2", date: "2026-10-04" }] });
+    assertEquals((await commit(books, other)).error.details.commit_with.expected_count, 1);
+  },
+
+  "names each row that cannot be imported": async (books) => {
+    const shown = await preview(
+      books,
+      "Date,Name,Amount,Currency\n2026-10-01,Ok,5,\n2027-01-01,Later,5,\n2011-01-01,Old,5,\n2026-10-01,Yen,5.5,JPY\n2026-10-01,None,5,XXQ\n2026-02-30,Day,5,\n2026-10-01,Zero,0,\n2026-10-01,,3,\n2026-10-01,Word,many,\n",
+    );
+    assertEquals([shown.rows_ok, shown.rows_bad_count], [1, 8]);
+    assertEquals(shown.rows_bad.map(({ line, reason }: Json) => `${line}: ${reason}`), [
+      "3: 2027-01-01 is in the future: only money that has left can be logged.",
+      "4: 2011-01-01 is more than 10 years ago.",
+      "5: 5.5 has too many decimals: JPY has none.",
+      '6: "XXQ" is not a currency in use.',
+      '7: "2026-02-30" is not a date as YYYY-MM-DD.',
+      "8: The amount is zero.",
+      "9: There is no name.",
+      '10: "many" is not an amount with a decimal point.',
+    ]);
+    const { error } = await send(books, { csv: "Date,Name,Amount\n2030-01-01,Later,5" });
+    assertEquals([error.code, error.field], ["invalid_argument", "csv"]);
+    assertMatch(error.message, /No row of this file can be imported\. Line 2: 2030-01-01 is in the future/);
+  },
+
+  "asks before it makes categories": async (books) => {
+    const shown = await preview(
+      books,
+      "Date,Name,Amount,Category\n2026-10-01,A,5,Grocries\n2026-10-02,B,5,Hobby\n2026-10-03,C,5,hobby",
+    );
+    assertEquals(shown.unknown_categories.map(({ name, rows }: Json) => [name, rows]), [["Hobby", 2], ["Grocries", 1]]);
+    assert(shown.unknown_categories[1].suggestions.includes("Groceries"));
+    const { error } = await commit(books, shown);
+    assertEquals([error.code, error.field], ["category_not_found", "create_missing_categories"]);
+    assertEquals(await count(books), 0);
+    const written = await commit(books, shown, { create_missing_categories: true });
+    assertEquals(written.data.created, 3);
+    await books.ok("undo_change");
+    const { categories } = await books.ok("get_context", { include: ["categories"] });
+    assertEquals(categories.some(({ name }: Json) => name === "Hobby"), false);
+  },
+
+  "knows shared signs by what is used at home, and rates of the day": async (books, database) => {
+    await addRate(database, "USD", "2026-10-01", "1.25");
+    const shown = await preview(books, "Date,Name,Amount\n2026-10-01,A,$10\n2026-10-01,B,€2\n", {});
+    assertEquals(shown.totals, { USD: "10.00", EUR: "2.00" });
+    assertEquals((await preview(books, "Date,Name,Amount\n2026-10-01,A,$10", { default_currency: "CAD" })).totals, {
+      CAD: "10.00",
+    });
+    await commit(books, shown);
+    const { rows } = await books.ok("list_expenses", { query: "A" });
+    assertEquals(rows[0].base_amount, "8.00");
+  },
+
+  "is for the one who was shown the preview, for a day": async (books) => {
+    const shown = await preview(books, THREE);
+    const member = await books.join();
+    assertEquals((await commit(member, shown)).error.code, "not_found");
+    books.goTo("2026-10-08");
+    const { error } = await commit(books, shown);
+    assertEquals([error.code, error.hint], ["not_found", "Call with csv again to get a new preview."]);
+  },
+
+  "takes 2,000 rows, and takes them back": async (books) => {
+    // In memory a tenth of it, which takes as long there.
+    const isServer = Boolean(Deno.env.get("TEST_DATABASE_URL"));
+    const rows = isServer ? 2000 : 200;
+    const timed = async (work: Promise<Json>): Promise<Json> => {
+      const started = performance.now();
+      const result = await work;
+      // The statement timeout.
+      assert(!isServer || performance.now() - started < 8000, `${performance.now() - started} ms`);
+      assertEquals(result.ok, true, JSON.stringify(result.error));
+      return result;
+    };
+    const shown = await timed(send(books, { csv: ["Date,Name,Amount", ...manyRows(rows)].join("\n") }));
+    assertEquals(shown.data.preview.rows_ok, rows);
+    const written = await timed(commit(books, shown.data.preview));
+    assertEquals(written.data.created, rows);
+    await timed(books.call("undo_change", { change_id: written.change_id }));
+    assertEquals(await count(books), 0);
+    const { error } = await send(books, { csv: ["Date,Name,Amount", ...manyRows(2001)].join("\n") });
+    assertEquals([error.field, error.message], ["csv", "The file has 2001 rows; an import takes 2000."]);
+  },
+
+  "reads back what list_expenses exported": async (books) => {
+    await books.ok("log_expenses", {
+      items: [
+        {
+          name: "=Sum, of",
+          amount: "3.00",
+          date: "2026-10-01",
+          payee: 'Bob "B"',
+          category: "Food",
+          note: "two\nlines",
+        },
+        { name: "Back", amount: "1.00", date: "2026-10-02", is_refund: true },
+      ],
+    });
+    const { csv } = await books.ok("list_expenses", { format: "csv" });
+    const shown = await preview(books, csv);
+    assertEquals([shown.rows_ok, shown.duplicates.length], [0, 2]);
+  },
+});
+
+if (Deno.env.get("TEST_DATABASE_URL")) {
+  testBooks("parallel imports", { day: "2026-10-06" }, {
+    "of one preview write once": async (books) => {
+      const shown = await preview(books, THREE);
+      const answers = await Promise.all(Array.from({ length: 6 }, () => commit(books, shown)));
+      assertEquals(answers.filter(({ ok }) => ok).length, 6);
+      assertEquals(answers.filter(({ replayed }) => !replayed).length, 1);
+      assertEquals(new Set(answers.map(({ change_id }) => change_id)).size, 1);
+      assertEquals(await count(books), 3);
+    },
+
+    "of one file, each with its own preview, write once": async (books) => {
+      const previews = await Promise.all(Array.from({ length: 4 }, () => preview(books, THREE)));
+      const answers = await Promise.all(previews.map((shown) => commit(books, shown)));
+      assertEquals(answers.map(({ ok, error }) => ok ? "ok" : error.code).toSorted(), [
+        "expectation_mismatch",
+        "expectation_mismatch",
+        "expectation_mismatch",
+        "ok",
+      ]);
+      assertEquals(await count(books), 3);
+    },
+  });
+}
