@@ -15,7 +15,11 @@ const coversBelow = ({ path }: Route) => path.length > 1 && path.endsWith("/");
 function nginxConfig({ host, functionsUrl }: Place): string {
   const location = (route: Route) => {
     const match = coversBelow(route) ? route.path : `= ${route.path}`;
-    const body = [`proxy_pass ${functionsUrl}${functionPath(route, route.path)};`, ...(route.page ? NGINX_PAGE : [])];
+    const below = coversBelow(route) ? "/" : "";
+    const body = [
+      `proxy_pass ${functionsUrl}${functionPath(route, route.path)}${below};`,
+      ...(route.page ? NGINX_PAGE : []),
+    ];
     return `    location ${match} {\n${body.map((line) => `        ${line}\n`).join("")}    }`;
   };
   return `# Goes into the http block. A page of the functions names its own policy in ${PAGE_POLICY_HEADER}; anything else is passed on as it is.
@@ -45,6 +49,9 @@ server {
     proxy_request_buffering off;
     proxy_read_timeout 160s;
     client_max_body_size 2m;
+
+    # An address with a slash at its end is the same address.
+    rewrite ^(/.+)/$ $1;
 
     location / {
         return 404;
@@ -97,6 +104,9 @@ function caddyConfig({ host, functionsUrl }: Place): string {
 }
 
 ${host} {
+    # An address with a slash at its end is the same address.
+    @slash path_regexp slash ^(/.+)/$
+    rewrite @slash {re.slash.1}
 ${ROUTES.map(handle).join("\n")}
     handle {
         respond 404

@@ -117,10 +117,12 @@ async function behind(open: (functionsUrl: string) => Promise<Door>, t: Deno.Tes
     await t.step("leads every public path to its function", async () => {
       for (const route of ROUTES) {
         const path = route.path === "/account/" ? "/account/providers/x" : route.path;
-        const response = await ask(`${path}?a=1&b=%2F`);
-        const text = await response.text();
-        if (["/login", "/logout"].includes(path)) continue;
-        assertEquals(JSON.parse(text).path, `/functions/v1${functionPath(route, path)}?a=1&b=%2F`);
+        for (const address of path === "/" ? [path] : [path, `${path}/`]) {
+          const response = await ask(`${address}?a=1&b=%2F`);
+          const text = await response.text();
+          if (["/login", "/logout"].includes(path)) continue;
+          assertEquals(JSON.parse(text).path, `/functions/v1${functionPath(route, path)}?a=1&b=%2F`);
+        }
       }
     });
 
