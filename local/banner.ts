@@ -2,15 +2,15 @@
 import type { RunningStack } from "./running_stack.ts";
 
 export function banner({ site_url, mcp_url, mail_url, demo }: RunningStack): string {
-  const signIn = demo
-    ? `sign in as ${demo.email} with the button on ${site_url}/login`
-    : `sign in at ${site_url}/login`;
+  const signIn = demo ? `sign in there as ${demo.email} with one button` : "sign in there with any address";
   return `
 Expenses is running.
 
-  Site        ${site_url}          (${signIn})
+  Site        ${site_url}
+              ${signIn}
   Connector   ${mcp_url}
-  Mailbox     ${mail_url}    (every mail the service sends ends up here)
+  Mailbox     ${mail_url}
+              every mail that the service sends ends up here
 
 Connect an AI client
 
