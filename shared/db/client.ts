@@ -37,8 +37,11 @@ export function createDatabase(options: { url: string; key: string; fetch?: type
 const NOT_NOW = /^(08|53|57|55P03|40|PGRST00)/;
 
 function failure(name: string, status: number, error: { code?: string; message?: string }): AppError {
-  const cause = new Error(`${name} answered ${status} ${error.code ?? ""}: ${error.message ?? ""}`.slice(0, 300));
-  const isUnavailable = status === 0 || status === 502 || status === 503 || status === 504 ||
+  // A success that cannot be read broke off on the way; what arrived of it is data, which is not for the log.
+  const isBroken = status >= 200 && status < 300;
+  const message = isBroken ? "broke off" : error.message ?? "";
+  const cause = new Error(`${name} answered ${status} ${error.code ?? ""}: ${message}`.slice(0, 300));
+  const isUnavailable = status === 0 || isBroken || status === 502 || status === 503 || status === 504 ||
     NOT_NOW.test(error.code ?? "");
   return isUnavailable
     ? new AppError("unavailable", "The service cannot reach its database. Try again in a moment.", {

@@ -150,6 +150,20 @@ Deno.test("an unreachable database is 503 and never 401", async () => {
   }
 });
 
+Deno.test("a database that answers nonsense is 503 and never 401", async () => {
+  for (const nonsense of [null, "ok", [], {}, { outcome: "banana" }, { outcome: "limited" }]) {
+    const answer = () => nonsense;
+    const { post, request } = startConnector({ authenticate_bearer: answer, call_tool: answer });
+    for (const response of [await post(LIST), await post(CALL), await request("GET"), await request("DELETE")]) {
+      assertEquals([response.status, response.headers.get("retry-after")], [503, "5"], JSON.stringify(nonsense));
+      assertEquals(response.headers.get("www-authenticate"), null);
+      await response.body?.cancel();
+    }
+  }
+  const { post } = startConnector({ call_tool: () => ({ outcome: "ok" }) });
+  assertEquals((await post(CALL)).status, 503);
+});
+
 Deno.test("a limit reached in the database is 429 with the time to wait", async () => {
   const limited = () => {
     throw new AppError("rate_limited", "Too many calls.", { headers: { "retry-after": "12" } });

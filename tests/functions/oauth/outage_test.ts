@@ -1,14 +1,20 @@
 /** An outage must look like one: a client that hears invalid_grant throws its login away. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { AppError } from "../../../shared/errors.ts";
 import { createDatabase } from "../../../shared/db/client.ts";
+import { openDatabase } from "../../_support/database.ts";
 import { issueCode } from "../../../shared/oauth/authorization_code.ts";
 import {
   authorizationQuery,
   CALLBACK,
   CHALLENGE,
+  connect,
   createHarness,
+  createPerson,
   exchangeFields,
+  outcomeOf,
   refreshFields,
+  registerClient,
   RESOURCE,
   START,
 } from "./harness.ts";
@@ -32,6 +38,47 @@ const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number;
   },
   "answers with nothing": {
     answer: () => Promise.resolve(Response.json(null)),
+    status: 503,
+    error: "temporarily_unavailable",
+  },
+  "answers with an empty object": {
+    answer: () => Promise.resolve(Response.json({})),
+    status: 503,
+    error: "temporarily_unavailable",
+  },
+  "answers with a list": {
+    answer: () => Promise.resolve(Response.json(["rotated"])),
+    status: 503,
+    error: "temporarily_unavailable",
+  },
+  "answers with an outcome that nobody knows": {
+    answer: () => Promise.resolve(Response.json({ outcome: "banana" })),
+    status: 503,
+    error: "temporarily_unavailable",
+  },
+  "says yes without saying to what": {
+    answer: () => Promise.resolve(Response.json({ outcome: "rotated" })),
+    status: 503,
+    error: "temporarily_unavailable",
+  },
+  "answers with a page of somebody else": {
+    answer: () => Promise.resolve(new Response("<h1>Bad gateway</h1>", { status: 502 })),
+    status: 503,
+    error: "temporarily_unavailable",
+  },
+  "hangs up in the middle": {
+    answer: () =>
+      Promise.resolve(new Response('{"outcome": "rot', { headers: { "content-type": "application/json" } })),
+    status: 503,
+    error: "temporarily_unavailable",
+  },
+  "does not answer in time": {
+    answer: () => Promise.reject(new DOMException("The signal has been aborted", "TimeoutError")),
+    status: 503,
+    error: "temporarily_unavailable",
+  },
+  "gave up on a slow statement": {
+    answer: () => Promise.resolve(Response.json({ code: "57014", message: "canceling statement" }, { status: 500 })),
     status: 503,
     error: "temporarily_unavailable",
   },
@@ -69,12 +116,46 @@ for (const [what, { answer, status, error }] of Object.entries(OUTAGES)) {
       const body = await response.json();
       assertEquals([response.status, body.error], [status, error]);
       assertEquals(JSON.stringify(body).includes("secret"), false);
+      if (status === 503) assertEquals(response.headers.get("retry-after"), "5");
     }
     const page = await harness.get(authorizationQuery("client_a"), person);
     assertEquals([page.status, page.headers.get("location")], [status, null]);
     assertStringIncludes(await page.text(), "<h1>");
   });
 }
+
+Deno.test("a login that met an outage goes on when it is over, also when the answer alone was lost", async () => {
+  const database = await openDatabase();
+  try {
+    const lost = { how: undefined as undefined | "before" | "after" };
+    const harness = createHarness({
+      async call<Result>(name: string, args: Record<string, unknown>): Promise<Result> {
+        if (lost.how === "before") throw new AppError("unavailable", "down");
+        const answer = await database.asService<Result>(name, args);
+        if (lost.how === "after") throw new AppError("unavailable", "down");
+        return answer;
+      },
+    });
+    const member = await createPerson(database, "outage@example.com", ["team"]);
+    const clientId = await registerClient(harness);
+    let { refresh_token, access_token } = await connect(harness, { clientId, person: member });
+    for (const how of ["before", "after", "before"] as const) {
+      lost.how = how;
+      for (let n = 0; n < 3; n++) {
+        const response = await harness.post("token", refreshFields(clientId, refresh_token));
+        assertEquals([response.status, (await response.json()).error], [503, "temporarily_unavailable"]);
+      }
+      lost.how = undefined;
+      harness.later(30);
+      const response = await harness.post("token", refreshFields(clientId, refresh_token));
+      assertEquals(response.status, 200);
+      ({ refresh_token, access_token } = await response.json());
+      assertEquals(await outcomeOf(database, access_token, harness.clock.now), "ok");
+    }
+  } finally {
+    await database.close();
+  }
+});
 
 Deno.test("an identity provider that does not answer is a page that says so, and no redirect", async () => {
   const harness = createHarness({ call: () => Promise.reject(new Error("unexpected")) });
