@@ -60,7 +60,7 @@ Deno.test("test of the test: a redemption that checks before it inserts is caugh
         `if exists (select from oauth.used_codes as u where u.id = code_id and u.used_at is not null) then
            return '{"outcome": "replayed"}';
          end if;
-         perform pg_sleep(0.05);
+         perform pg_sleep(0.5);
          insert into oauth.used_codes`,
       )
       .replace("where u.used_at is null and u.wrong_verifiers < 5", "")

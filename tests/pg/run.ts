@@ -4,7 +4,10 @@
  */
 import { startCluster, type Template } from "../_support/cluster.ts";
 
-const DATABASE = ["tests/_support/", "tests/db/", "tests/functions/"];
+// Each file has a database of its own.
+const DATABASE = ["--parallel", "tests/_support/", "tests/db/"];
+const FUNCTIONS = ["--parallel", "tests/functions/"];
+// These start stacks, and some of them measure time.
 const RUNNING = ["tests/e2e/", "tests/local/", "tests/pg/races.ts", "tests/pg/modes.ts", "tests/pg/same_answers.ts"];
 
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
@@ -14,14 +17,16 @@ print(
   `PostgreSQL ${cluster.version}, ${cluster.hasCron ? "with pg_cron" : "without pg_cron: real schedules are left out"}`,
 );
 const passed = [
-  await run("supabase_exposed", [...DATABASE, ...RUNNING, ...(cluster.hasCron ? ["tests/pg/schedules.ts"] : [])]),
+  await run("supabase_exposed", DATABASE),
   await run("supabase_closed", DATABASE),
+  await run("supabase_exposed", FUNCTIONS),
+  await run("supabase_exposed", [...RUNNING, ...(cluster.hasCron ? ["tests/pg/schedules.ts"] : [])]),
 ];
 await cluster.stop();
 Deno.exit(passed.every(Boolean) ? 0 : 1);
 
 async function run(template: Template, files: string[]): Promise<boolean> {
-  print(`\nDefault privileges: ${template.replace("supabase_", "")}`);
+  print(`\nDefault privileges ${template.replace("supabase_", "")}: ${files.join(" ")}`);
   const { success } = await new Deno.Command(Deno.execPath(), {
     args: ["test", "--quiet", "--no-prompt", "-A", ...Deno.args, ...files],
     env: { TEST_DATABASE_URL: cluster.urlOf("postgres", template) },
