@@ -69,6 +69,24 @@ Deno.test("clients of both protocol eras", async (t) => {
     await client.close();
   });
 
+  await t.step("a token of the connector is worth nothing at the platform's own addresses and pages", async () => {
+    const { tokens, client } = await connectFor(person, stack.mcp_url);
+    await client.close();
+    const authorization = `Bearer ${tokens().access_token}`;
+    const addresses = [
+      `${stack.supabase_url}/rest/v1/rpc/ping`,
+      `${stack.supabase_url}/auth/v1/user`,
+      `${stack.site_url}/account`,
+      `${stack.site_url}/api/payment/webhook`,
+    ];
+    for (const address of addresses) {
+      const method = address.endsWith("ping") || address.endsWith("webhook") ? "POST" : "GET";
+      const response = await fetch(address, { method, headers: { authorization }, redirect: "manual" });
+      await response.body?.cancel();
+      assertEquals([303, 400, 401, 403].includes(response.status), true, `${address} ${response.status}`);
+    }
+  });
+
   await t.step("a denied request ends with the client knowing", async () => {
     const error = await connectFor({ ...person, decide: (url) => person.decide(url, "deny") }, stack.mcp_url)
       .then(() => undefined, (error) => error.message);

@@ -13,7 +13,7 @@ Deno.test("each address has a document that names that address and our authoriza
   const { request, calls } = startConnector();
   const resourceOf = async (path: string) => {
     const response = await request("GET", { path, headers: { authorization: undefined } });
-    assertEquals(response.status, 200);
+    assertEquals([response.status, response.headers.get("cache-control")], [200, "public, max-age=300"]);
     const { resource, ...rest } = await response.json();
     assertEquals(rest, {
       authorization_servers: [SITE],

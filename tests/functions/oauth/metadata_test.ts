@@ -38,6 +38,14 @@ Deno.test("every discovery address serves the same document", async () => {
   });
 });
 
+Deno.test("the documents may be kept for five minutes by anybody, answers of the endpoints by nobody", async () => {
+  for (const path of [...DISCOVERY, "/api/oauth/jwks"]) {
+    const response = await harness.request(path);
+    assertEquals(response.headers.get("cache-control"), "public, max-age=300");
+    await response.body?.cancel();
+  }
+});
+
 Deno.test("the document names configured addresses whatever the caller says of itself", async () => {
   const plain = await (await harness.request(DISCOVERY[0]!)).text();
   const forged = await harness.request(DISCOVERY[0]!, {

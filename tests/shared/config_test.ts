@@ -1,0 +1,52 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { ConfigError, readConfig } from "../../shared/config.ts";
+
+const problemsOf = (env: Record<string, string>, needs: Parameters<typeof readConfig>[1]) =>
+  assertThrows(() => readConfig(env, needs), ConfigError).problems;
+
+Deno.test("readConfig() takes a public address of https only, or http on loopback", () => {
+  for (
+    const siteUrl of ["https://expenses.example", "http://127.0.0.1:8000", "http://localhost:3000", "http://[::1]"]
+  ) {
+    assertEquals(readConfig({ NEXT_PUBLIC_SITE_URL: siteUrl }, ["siteUrl"]).siteUrl, siteUrl);
+  }
+  for (
+    const siteUrl of [
+      "http://expenses.example",
+      "http://127.0.0.1.evil.example",
+      "https://user@expenses.example",
+      "https://expenses.example/path",
+      "https://expenses.example/?q",
+      "ftp://expenses.example",
+      "expenses.example",
+    ]
+  ) {
+    assertEquals(problemsOf({ NEXT_PUBLIC_SITE_URL: siteUrl }, ["siteUrl"]).length, 1, siteUrl);
+  }
+});
+
+Deno.test("readConfig() names everything that is missing or malformed at once, and no value", () => {
+  const problems = problemsOf(
+    { OAUTH_CODE_SECRET: "canary-too-short", RATE_LIMITS: '{"register":"canary"}' },
+    ["siteUrl", "codeSecrets"],
+  );
+  assertEquals(problems.length, 3);
+  assertEquals(problems.join().includes("canary"), false);
+});
+
+Deno.test("readConfig() takes signing secrets of 32 bytes or more only, each of a list", () => {
+  const long = "x".repeat(32);
+  assertEquals(readConfig({ OAUTH_CODE_SECRET: `${long}, ${long}y` }, ["codeSecrets"]).codeSecrets.length, 2);
+  for (const secret of ["x".repeat(31), `${long},short`, ","]) {
+    assertEquals(problemsOf({ OAUTH_CODE_SECRET: secret }, ["codeSecrets"]).length, 1);
+  }
+});
+
+Deno.test("readConfig() takes limits on, off, or by name", () => {
+  assertEquals(readConfig({}, []).rateLimits, "on");
+  assertEquals(readConfig({ RATE_LIMITS: "off" }, []).rateLimits, "off");
+  assertEquals(readConfig({ RATE_LIMITS: '{"register":99}' }, []).rateLimits, { register: 99 });
+  for (const limits of ["0", "[]", '{"register":0}', '{"register":-1}', "yes"]) {
+    assertEquals(problemsOf({ RATE_LIMITS: limits }, []).length, 1, limits);
+  }
+});
