@@ -1,4 +1,4 @@
-/** What a digest says, as the database wrote it down when the digest was first sent (jobs.describe_digests). */
+/** What a digest says, as the database wrote it down when the digest was first sent (jobs.describe_digest). */
 
 export interface DigestContent {
   address: string;

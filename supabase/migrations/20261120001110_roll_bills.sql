@@ -31,7 +31,7 @@ begin
     join identity.profiles as p on p.user_id = o.owner_id
     cross join lateral (select (roll_bills.at at time zone p.timezone)::date as today) as t
     where e.id = any (bill_ids) and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
-      and e.frequency <> 'once' and e.next_due < t.today
+      and (e.frequency <> 'once' or e.autopay and e.amount_mode = 'fixed') and e.next_due < t.today
     for update of e skip locked
   ) as l;
   if stale is null then
@@ -44,7 +44,7 @@ begin
   from unnest(stale) as s
   cross join lateral app.current_index(s.bill, s.today) as current
   cross join lateral app.scheduled_dates(
-    s.bill, app.due_index(s.bill, (s.bill).next_due), coalesce(least(current.n, app.last_index(s.bill)), app.last_index(s.bill))
+    s.bill, app.due_index(s.bill, app.first_watched(s.bill, (s.bill).next_due)), coalesce(least(current.n, app.last_index(s.bill)), app.last_index(s.bill))
   ) as d
   on conflict (expense_id, scheduled_on) do nothing;
 
@@ -87,7 +87,9 @@ begin
     from app.expenses as e
     join identity.organizations as o on o.id = e.organization_id
     join identity.profiles as p on p.user_id = o.owner_id
-    where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.frequency <> 'once'
+    where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+      -- A one-time bill does not roll; one that is paid automatically is over.
+      and (e.frequency <> 'once' or e.autopay and e.amount_mode = 'fixed')
       and e.next_due - coalesce(e.remind_days_before, 0)::int < jobs.latest_today(roll_bills.at)
       and e.next_due < (roll_bills.at at time zone p.timezone)::date
       and (after is null or (e.next_due - coalesce(e.remind_days_before, 0)::int, e.id) > ((after ->> 0)::date, after ->> 1))

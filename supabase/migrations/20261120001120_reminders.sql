@@ -87,28 +87,28 @@ comment on function public.count_reminder_candidates is
   'How many active expenses have reminders on and a next due date, in organizations whose plan includes reminder mails.';
 
 -- Parsed when it was created, and inlined. A window and not a day: a missed day is caught up.
-create function jobs.reminders_due(at timestamptz)
-returns table (owner_id uuid, today date, organization_id text, expense_id text, due_on date, remind_on date)
-language sql stable
+create function jobs.reminder_due(bill app.expenses, organization identity.organizations, owner identity.profiles, at timestamptz)
+returns table (today date)
+language sql stable rows 1
 begin atomic
-  select o.owner_id, t.today, e.organization_id, e.id, e.next_due, e.next_due - coalesce(e.remind_days_before, 0)::int
-  from app.expenses as e
-  join identity.organizations as o on o.id = e.organization_id
-  join identity.profiles as p on p.user_id = o.owner_id
-  cross join lateral (select (at at time zone p.timezone)::date as today) as t
-  where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
-    and o.reminders_enabled and p.email_enabled and identity.reminder_address(p) is distinct from p.refused_email
-    and e.next_due - coalesce(e.remind_days_before, 0)::int <= jobs.latest_today(at) + (select max(l.default_lead_days) from identity.profiles as l)
-    and e.next_due between t.today and t.today + coalesce(e.remind_days_before, p.default_lead_days)
+  select t.today
+  from (select (at at time zone (owner).timezone)::date as today) as t
+  where (bill).kind = 'bill' and (bill).status = 'active' and (bill).deleted_at is null and (bill).reminder_enabled
+    and (organization).reminders_enabled and (owner).email_enabled and identity.reminder_address(owner) is distinct from (owner).refused_email
+    and (bill).next_due between t.today and t.today + coalesce((bill).remind_days_before, (owner).default_lead_days)
     and exists (
       select from app.expense_occurrences as c
-      where c.expense_id = e.id and c.due_on = e.next_due and c.status = 'open' and (c.snoozed_until is null or c.snoozed_until <= t.today)
+      where c.organization_id = (bill).organization_id and c.expense_id = (bill).id and c.due_on = (bill).next_due and c.status = 'open'
+        and (c.snoozed_until is null or c.snoozed_until <= t.today)
     )
-    and not exists (select from jobs.reminder_log as l where l.expense_id = e.id and l.due_on = e.next_due and l.voided_at is null)
-    and identity.organization_has_feature(e.organization_id, 'reminders:email', at);
+    -- Looked up for each bill, whatever the planner guesses: the log of everything that was ever sent is never read as a whole.
+    and not exists (
+      select from jobs.reminder_log as l where l.expense_id = (bill).id and l.due_on = (bill).next_due and l.voided_at is null offset 0
+    )
+    and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
-comment on function jobs.reminders_due is
-  'Bills inside their lead window at an instant, by the date of their owners, that no digest reminds of yet; remind_on is the order in which they are paged.';
+comment on function jobs.reminder_due is
+  'One row, with the date for its owner, for a bill that is inside its lead window at an instant and that no digest reminds of yet; else none.';
 
 -- Making digests
 
@@ -137,10 +137,15 @@ begin
   end if;
   select array_agg(distinct r.owner_id), (array_agg(jsonb_build_array(r.remind_on, r.expense_id) order by r.remind_on, r.expense_id))[size] into owners, latest
   from (
-    select r.owner_id, r.remind_on, r.expense_id
-    from jobs.reminders_due(collect_reminders.at) as r
-    where after is null or (r.remind_on, r.expense_id) > ((after ->> 0)::date, after ->> 1)
-    order by r.remind_on, r.expense_id
+    select o.owner_id, e.next_due - coalesce(e.remind_days_before, 0)::int as remind_on, e.id as expense_id
+    from app.expenses as e
+    join identity.organizations as o on o.id = e.organization_id
+    join identity.profiles as p on p.user_id = o.owner_id
+    cross join lateral jobs.reminder_due(e, o, p, collect_reminders.at)
+    where e.next_due - coalesce(e.remind_days_before, 0)::int
+        <= jobs.latest_today(collect_reminders.at) + (select max(l.default_lead_days) from identity.profiles as l)
+      and (after is null or (e.next_due - coalesce(e.remind_days_before, 0)::int, e.id) > ((after ->> 0)::date, after ->> 1))
+    order by e.next_due - coalesce(e.remind_days_before, 0)::int, e.id
     limit size
   ) as r;
 
@@ -163,9 +168,22 @@ begin
     returning d.id, d.owner_id
   ), logged as (
     insert into jobs.reminder_log (organization_id, expense_id, due_on, digest_id)
-    select r.organization_id, r.expense_id, r.due_on, m.id
+    select (b.bill).organization_id, (b.bill).id, (b.bill).next_due, m.id
     from made as m
-    cross join lateral (select * from jobs.reminders_due(collect_reminders.at) as r where r.owner_id = m.owner_id offset 0) as r
+    -- Everything else of theirs that is due, looked up organization by organization.
+    cross join lateral (
+      select o as organization, p as owner
+      from identity.organizations as o join identity.profiles as p on p.user_id = o.owner_id
+      where o.owner_id = m.owner_id
+      offset 0
+    ) as o
+    cross join lateral (
+      select e as bill from app.expenses as e
+      where e.organization_id = (o.organization).id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+        and e.next_due between jobs.latest_today(collect_reminders.at) - 2 and jobs.latest_today(collect_reminders.at) + 90
+      offset 0
+    ) as b
+    cross join lateral jobs.reminder_due(b.bill, o.organization, o.owner, collect_reminders.at)
     on conflict (expense_id, due_on) where voided_at is null do nothing
     returning 1
   )
@@ -178,91 +196,98 @@ comment on function public.collect_reminders is
 
 -- What a digest says
 
-create function jobs.describe_digests(digest_ids uuid[], at timestamptz) returns table (digest_id uuid, content jsonb)
-language sql stable
-begin atomic
-  with digests as (
-    select d.id, d.owner_id, t.today, identity.reminder_address(p) as address, p.hide_amounts_in_email as hides_amounts
-    from jobs.reminder_digests as d
-    join identity.profiles as p on p.user_id = d.owner_id
-    cross join lateral (select (at at time zone p.timezone)::date as today) as t
-    where d.id = any (digest_ids) and p.email_enabled and identity.reminder_address(p) is distinct from p.refused_email
-  ), organizations as (
-    select d.*, o.id as organization_id, o.name as organization_name, o.base_currency, b.exponent as base_exponent, base_rate.per_euro as base_per_euro
-    from digests as d
-    join identity.organizations as o on o.owner_id = d.owner_id
-    join app.currencies as b on b.code = o.base_currency
-    left join lateral app.rates_as_of(o.base_currency, d.today) as base_rate on true
-    where o.reminders_enabled and identity.organization_has_feature(o.id, 'reminders:email', at)
-  ), open_dates as (
-    -- Still due: it may have been paid, snoozed or changed since the digest was made.
-    select d.id, d.organization_id, e.id as bill_id, c.due_on, c.id as occurrence_id, c.expected_minor, c.amount_source, c.scheduled_on
-    from organizations as d
-    join jobs.reminder_log as l on l.digest_id = d.id and l.organization_id = d.organization_id and l.voided_at is null and l.due_on >= d.today
-    join app.expenses as e on e.id = l.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
-    join app.expense_occurrences as c on c.expense_id = e.id and c.due_on = l.due_on and c.status = 'open'
-    where c.snoozed_until is null or c.snoozed_until <= d.today
-    union all
-    select d.id, d.organization_id, e.id, c.due_on, c.id, c.expected_minor, c.amount_source, c.scheduled_on
-    from organizations as d
-    join app.expense_occurrences as c on c.organization_id = d.organization_id and c.status = 'open' and c.due_on < d.today
-    join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
-    where (c.snoozed_until is null or c.snoozed_until <= d.today) and app.is_paid_by_autopay(e, c.due_on, d.today) is not true
-  ), bills as (
-    -- One line a bill for what is overdue of it, one for what falls due.
-    select d.id, d.organization_id, o.bill_id, min(o.due_on) as due_on, count(*) as dates,
-      case when not bool_or(d.hides_amounts) and count(*) = count(o.expected_minor) then sum(o.expected_minor - app.paid_minor(o.occurrence_id)) end as minor,
-      min(o.amount_source) as amount_source, min(o.scheduled_on) as scheduled_on
-    from open_dates as o
-    join organizations as d on d.id = o.id and d.organization_id = o.organization_id
-    group by d.id, d.organization_id, o.bill_id, o.due_on < d.today
-  ), lines as (
-    select b.id, b.organization_id, b.due_on, e.name, b.minor, d.base_currency, rate.rate_on,
-      case when e.currency = d.base_currency then b.minor
-        else app.convert_minor(b.minor, rate.per_euro, c.exponent, d.base_per_euro, d.base_exponent) end as base_minor,
-      jsonb_build_object(
-        'bill_id', e.id, 'name', e.name, 'due_on', b.due_on, 'days', b.due_on - d.today, 'dates', b.dates, 'autopay', e.autopay,
-        'currency', e.currency, 'amount', app.format_minor(b.minor, c.exponent),
-        'is_estimate', e.amount_mode = 'estimated' and b.amount_source = 'rule', 'is_fetched', b.amount_source = 'provider',
-        'earlier_amount', case when not d.hides_amounts then app.format_minor(earlier.minor, c.exponent) end
-      ) as line
-    from bills as b
-    join organizations as d on d.id = b.id and d.organization_id = b.organization_id
-    join app.expenses as e on e.id = b.bill_id
-    join app.currencies as c on c.code = e.currency
-    left join lateral app.rates_as_of(e.currency, d.today) as rate on e.currency <> d.base_currency
-    left join lateral (
-      select o.expected_minor as minor
-      from app.expense_occurrences as o
-      where o.expense_id = e.id and o.scheduled_on < b.scheduled_on and o.status = 'paid' and o.currency = e.currency and o.expected_minor is not null
-      order by o.scheduled_on desc
-      limit 1
-    ) as earlier on true
-  ), sections as (
-    select l.id, bool_or((l.line ->> 'days')::int >= 0) as is_due, jsonb_build_object(
-      'id', d.organization_id, 'name', d.organization_name, 'base_currency', d.base_currency,
-      'bills', jsonb_agg(l.line || jsonb_build_object('base_amount', case
-        when l.line ->> 'currency' <> d.base_currency then app.format_minor(l.base_minor, d.base_exponent)
-      end) order by l.due_on, l.name, l.line ->> 'bill_id'),
-      'total', case when count(*) = count(l.base_minor) then app.format_minor(sum(l.base_minor), d.base_exponent) end,
-      'rates_on', min(l.rate_on)
-    ) as section, d.organization_name, d.organization_id
-    from lines as l
-    join organizations as d on d.id = l.id and d.organization_id = l.organization_id
-    group by l.id, d.organization_id, d.organization_name, d.base_currency, d.base_exponent
-  )
-  select d.id, jsonb_build_object(
-    'address', d.address, 'today', d.today, 'hides_amounts', d.hides_amounts,
-    'organizations', (
-      select jsonb_agg(s.section order by s.organization_name, s.organization_id) from sections as s where s.id = d.id
+create function jobs.describe_bills(owner identity.profiles, organization identity.organizations, digest_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  today constant date := (at at time zone owner.timezone)::date;
+  base_exponent constant int := (select c.exponent from app.currencies as c where c.code = organization.base_currency);
+  base_per_euro constant numeric := (app.find_rate(organization.base_currency, today)).per_euro;
+begin
+  return (
+    with open_dates as (
+      -- Still due: it may have been paid, snoozed or changed since the digest was made.
+      select e as bill, c as occurrence
+      from jobs.reminder_log as l
+      join app.expenses as e on e.id = l.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
+      join app.expense_occurrences as c on c.organization_id = organization.id and c.expense_id = e.id and c.due_on = l.due_on and c.status = 'open'
+      where l.digest_id = describe_bills.digest_id and l.organization_id = organization.id and l.voided_at is null and l.due_on >= today
+        and (c.snoozed_until is null or c.snoozed_until <= today)
+      union all
+      select e, c
+      from app.expense_occurrences as c
+      join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
+      where c.organization_id = organization.id and c.status = 'open' and c.due_on < today
+        and (c.snoozed_until is null or c.snoozed_until <= today) and app.is_paid_by_autopay(e, c.due_on, today) is not true
+    ), lines as (
+      -- One for what falls due of a bill, one for what is overdue of it.
+      select (d.bill).id, (d.bill).name, (d.bill).currency, (d.bill).autopay,
+        min((d.occurrence).due_on) as due_on, min((d.occurrence).scheduled_on) as scheduled_on, count(*) as dates,
+        case when not owner.hide_amounts_in_email and count(*) = count((d.occurrence).expected_minor)
+          then sum((d.occurrence).expected_minor - app.paid_minor((d.occurrence).id)) end as minor,
+        (d.bill).amount_mode = 'estimated' and bool_and((d.occurrence).amount_source = 'rule') as is_estimate,
+        bool_and((d.occurrence).amount_source = 'provider') as is_fetched
+      from open_dates as d
+      group by d.bill, (d.occurrence).due_on < today
+    ), valued as (
+      select l.*, c.exponent, rate.rate_on, earlier.minor as earlier_minor,
+        case when l.currency = organization.base_currency then l.minor
+          else app.convert_minor(l.minor, rate.per_euro, c.exponent, base_per_euro, base_exponent) end as base_minor
+      from lines as l
+      join app.currencies as c on c.code = l.currency
+      left join lateral app.rates_as_of(l.currency, today) as rate on l.currency <> organization.base_currency
+      left join lateral (
+        select o.expected_minor as minor
+        from app.expense_occurrences as o
+        where o.expense_id = l.id and o.scheduled_on < l.scheduled_on and o.status = 'paid' and o.currency = l.currency and o.expected_minor is not null
+          and not owner.hide_amounts_in_email
+        order by o.scheduled_on desc
+        limit 1
+      ) as earlier on true
     )
-  )
-  from digests as d
+    select jsonb_build_object(
+      'id', organization.id, 'name', organization.name, 'base_currency', organization.base_currency,
+      'bills', jsonb_agg(jsonb_build_object(
+        'bill_id', v.id, 'name', v.name, 'due_on', v.due_on, 'days', v.due_on - today, 'dates', v.dates, 'autopay', v.autopay,
+        'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'is_estimate', v.is_estimate, 'is_fetched', v.is_fetched,
+        'earlier_amount', app.format_minor(v.earlier_minor, v.exponent),
+        'base_amount', case when v.currency <> organization.base_currency then app.format_minor(v.base_minor, base_exponent) end
+      ) order by v.due_on, v.name, v.id),
+      'total', case when count(*) = count(v.base_minor) then app.format_minor(sum(v.base_minor), base_exponent) end,
+      'rates_on', min(v.rate_on)
+    )
+    from valued as v
+    having count(*) > 0
+  );
+end
+$$;
+comment on function jobs.describe_bills is 'The bills of one organization that a digest tells of: what it reminds of and what is overdue; null when there are none.';
+
+create function jobs.describe_digest(digest jobs.reminder_digests, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  owner identity.profiles;
+  sections jsonb;
+begin
+  select p.* into owner from identity.profiles as p where p.user_id = digest.owner_id;
+  if not owner.email_enabled or identity.reminder_address(owner) = owner.refused_email then
+    return null;
+  end if;
+  select jsonb_agg(s.section order by o.name, o.id) into sections
+  from identity.organizations as o
+  cross join lateral jobs.describe_bills(owner, o, digest.id, describe_digest.at) as s (section)
+  where o.owner_id = digest.owner_id and o.reminders_enabled and s.section is not null
+    and identity.organization_has_feature(o.id, 'reminders:email', describe_digest.at);
   -- What is overdue is said on the way; alone it sends nothing.
-  where exists (select from sections as s where s.id = d.id and s.is_due);
-end;
-comment on function jobs.describe_digests is
-  'What digests say at an instant: to whom, and by organization the bills that fall due and those overdue; no row for one that has nothing to say.';
+  if not coalesce(jsonb_path_exists(sections, '$[*].bills[*].days ? (@ >= 0)'), false) then
+    return null;
+  end if;
+  return jsonb_build_object(
+    'address', identity.reminder_address(owner), 'today', (at at time zone owner.timezone)::date,
+    'hides_amounts', owner.hide_amounts_in_email, 'organizations', sections
+  );
+end
+$$;
+comment on function jobs.describe_digest is 'What a digest says at an instant: to whom, and the bills by organization; null when it has nothing to say, or nobody to say it to.';
 
 -- Sending
 
@@ -295,8 +320,10 @@ begin
 
     insert into jobs.reminder_batches (id, leased_at, next_attempt_at) values (new_id, at, at);
     update jobs.reminder_digests as d set batch_id = new_id, content = said.content, attempts = d.attempts + 1
-    from jobs.describe_digests(digest_ids, at) as said
-    where d.id = said.digest_id;
+    from (
+      select p.id, jobs.describe_digest(p, open_batch.at) as content from jobs.reminder_digests as p where p.id = any (digest_ids) offset 0
+    ) as said
+    where d.id = said.id and said.content is not null;
     -- Nothing is left to say, or the owner wants no mail any more. What their log would have said may be said another day.
     delete from jobs.reminder_digests as d where d.id = any (digest_ids) and d.batch_id is null;
     delete from jobs.reminder_log as l
@@ -453,10 +480,10 @@ $$;
 comment on function public.count_waiting_reminders is 'How many digests are made and not yet known to be sent.';
 
 revoke all on function
-  identity.reminder_address, jobs.reminders_due, jobs.drop_outdated_digests, jobs.describe_digests, jobs.open_batch, jobs.give_up_batches
+  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.describe_bills, jobs.describe_digest, jobs.open_batch, jobs.give_up_batches
   from public, anon, authenticated;
 grant execute on function
-  identity.reminder_address, jobs.reminders_due, jobs.drop_outdated_digests, jobs.describe_digests, jobs.open_batch, jobs.give_up_batches
+  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.describe_bills, jobs.describe_digest, jobs.open_batch, jobs.give_up_batches
   to service_role;
 revoke all on function
   public.count_reminder_candidates, public.collect_reminders, public.claim_reminders, public.settle_reminders, public.count_waiting_reminders

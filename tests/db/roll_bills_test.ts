@@ -1,0 +1,167 @@
+/** Rolling many bills at once gives what rolling each by itself gives, and touches only what is due. */
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { type Books, openBooks } from "../_support/books.ts";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+interface Page {
+  advanced: number;
+  failed: { ref: string; code: string }[];
+  next: unknown;
+}
+
+/** Every page of a run. */
+async function rollAll(
+  into: TestDatabase,
+  at: string,
+  size = 2000,
+): Promise<{ advanced: number; pages: number; failed: Page["failed"] }> {
+  let after: unknown = null;
+  const total = { advanced: 0, pages: 0, failed: [] as Page["failed"] };
+  do {
+    const page: Page = await into.asService("roll_bills", { at, after, size });
+    total.advanced += page.advanced;
+    total.failed.push(...page.failed);
+    total.pages++;
+    after = page.next;
+  } while (after !== null);
+  return total;
+}
+
+/** Everything that a roll may change of an organization's bills, by name. */
+const stateOf = (books: Books) =>
+  database.query(
+    `select e.name, e.next_due, e.status, e.version,
+       (select jsonb_agg(jsonb_build_array(o.scheduled_on, o.due_on, o.status, o.expected_minor) order by o.scheduled_on)
+        from app.expense_occurrences as o where o.expense_id = e.id) as dates,
+       (select jsonb_agg(jsonb_build_array(p.paid_on, p.amount_minor, p.source) order by p.paid_on)
+        from app.payments as p where p.expense_id = e.id) as payments
+     from app.expenses as e where e.organization_id = $1 order by e.name`,
+    [books.organizationId],
+  );
+
+const addDays = (date: string, days: number) =>
+  new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
+
+const TODAY = "2026-11-20";
+const bills = fc.record({
+  frequency: fc.constantFrom("once", "daily", "weekly", "monthly", "yearly"),
+  every: fc.integer({ min: 1, max: 5 }),
+  first: fc.integer({ min: -60, max: 40 }),
+  month_days: fc.option(fc.uniqueArray(fc.constantFrom(1, 15, 28, 30, 31, -1), { minLength: 1, maxLength: 3 })),
+  weekend_rule: fc.constantFrom("none", "before", "after"),
+  amount_mode: fc.constantFrom("fixed", "estimated", "variable"),
+  autopay: fc.boolean(),
+  ends_after: fc.option(fc.integer({ min: 1, max: 4 })),
+  /** How many of the next dates are paid in advance. */
+  paid: fc.integer({ min: 0, max: 2 }),
+});
+
+Deno.test("roll_bills() gives each bill what refresh_bill() gives it", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(bills, { minLength: 1, maxLength: 8 }),
+      fc.integer({ min: 1, max: 400 }),
+      async (drawn, later) => {
+        await database.reset();
+        const many = await openBooks(database, { day: TODAY });
+        const single = await openBooks(database, { day: TODAY });
+        for (const books of [many, single]) {
+          for (const [index, { first, paid, month_days, ends_after, ...rest }] of drawn.entries()) {
+            const isMonthly = rest.frequency === "monthly" && month_days;
+            const added = await books.call("add_bill", {
+              name: `Bill ${index}`,
+              ...rest,
+              every: rest.frequency === "once" ? 1 : rest.every,
+              ...(rest.amount_mode !== "variable" && { amount: "10" }),
+              first_due: addDays(TODAY, first),
+              ...(isMonthly && { month_days }),
+              ...(ends_after && rest.frequency !== "once" && { ends_after }),
+              on_duplicate: "allow",
+            });
+            if (!added.ok) continue; // such as a first date that the schedule does not have
+            for (const due_on of (added.data.next_dates ?? []).slice(0, paid)) {
+              await books.call("mark_bill_paid", { bill_id: added.data.bill.id, due_on, amount: "10" });
+            }
+          }
+        }
+        const day = addDays(TODAY, later);
+        const stale = await database.query<{ id: string }>(
+          `select id from app.expenses where organization_id = $1 and kind = 'bill' and status = 'active' and next_due < $2
+           and (frequency <> 'once' or autopay and amount_mode = 'fixed')`,
+          [single.organizationId, day],
+        );
+        for (const { id } of stale) await database.query("select app.refresh_bill($1, $2)", [id, day]);
+        // Those of the other organization only: its pages pass over what is rolled already.
+        const { advanced, failed } = await rollAll(database, `${day}T12:00:00Z`, 3);
+        assertEquals(failed, []);
+        assertEquals(advanced, stale.length);
+        assertEquals(await stateOf(many), await stateOf(single));
+        assertEquals((await rollAll(database, `${day}T12:00:00Z`)).advanced, 0);
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+Deno.test("a bill is stale by its owner's date, not by the server's", async () => {
+  await database.reset();
+  const far = { day: "2026-11-18" };
+  const kiritimati = await openBooks(database, { ...far, timezone: "Pacific/Kiritimati" });
+  const honolulu = await openBooks(database, { ...far, timezone: "Pacific/Honolulu" });
+  for (const books of [kiritimati, honolulu]) {
+    await books.ok("add_bill", { name: "Rent", amount: "10", first_due: "2026-11-20" });
+  }
+  // Already the 21st on Kiritimati, still the 20th in Honolulu.
+  assertEquals((await rollAll(database, "2026-11-20T11:00:00Z")).advanced, 1);
+  assertEquals((await stateOf(kiritimati))[0]!.next_due, "2026-12-20");
+  assertEquals((await stateOf(honolulu))[0]!.next_due, "2026-11-20");
+  assertEquals((await rollAll(database, "2026-11-21T10:00:00Z")).advanced, 1);
+});
+
+Deno.test("a bill that cannot be rolled stops no other, and is named", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: TODAY });
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n++) {
+    ids.push(
+      (await books.ok("add_bill", { name: `Bill ${n}`, amount: "10", first_due: "2026-11-25", on_duplicate: "allow" }))
+        .bill.id,
+    );
+  }
+  await database.exec(`
+    create function app.planted() returns trigger language plpgsql set search_path = '' as $$ begin raise exception 'planted'; end $$;
+    create trigger planted before insert on app.expense_occurrences for each row
+      when (new.expense_id = '${ids[2]}') execute function app.planted();`);
+  try {
+    const { advanced, failed } = await rollAll(database, "2026-12-01T12:00:00Z", 2);
+    assertEquals(advanced, 4);
+    assertEquals(failed, [{ ref: ids[2]!, code: "P0001" }]);
+  } finally {
+    await database.exec("drop trigger planted on app.expense_occurrences; drop function app.planted()");
+  }
+  assertEquals((await rollAll(database, "2026-12-01T12:00:00Z")).advanced, 1);
+});
+
+Deno.test("several missed periods are one step, and each passed date stays open", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: TODAY });
+  await books.ok("add_bill", { name: "Rent", amount: "10", first_due: "2026-11-30" });
+  assertEquals((await rollAll(database, "2027-03-31T12:00:00Z")).advanced, 1);
+  const [rent] = await stateOf(books);
+  assertEquals(rent!.next_due, "2027-04-30");
+  const dates = rent!.dates as [string, string, string][];
+  assertEquals(dates.map(([, due]) => due), [
+    "2026-11-30",
+    "2026-12-30",
+    "2027-01-30",
+    "2027-02-28",
+    "2027-03-30",
+    "2027-04-30",
+  ]);
+  assert(dates.every(([, , status]) => status === "open"));
+  assertEquals(rent!.version, 1);
+});

@@ -1,0 +1,81 @@
+/** No reminder is lost and none comes twice, whoever dies when. The long form is tests/faults/reminders.ts. */
+import { assert, assertEquals } from "@std/assert";
+import { SMTPServer } from "smtp-server";
+import { openDatabase } from "../../_support/database.ts";
+import { assertEachOnce, countBills, crashUntilDone } from "./crashes.ts";
+import { mailService } from "./harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+Deno.test("every reminder is delivered exactly once at a mail service that knows keys", async () => {
+  await database.reset();
+  const mail = mailService();
+  const plan = { owners: 210, each: 2, crashes: 15, parallel: 2, seed: 7 };
+  const report = await crashUntilDone(database, plan, (process) => async (input, init) => {
+    process.check();
+    const url = String(input);
+    if (!url.startsWith("https://api.resend.com/")) throw new TypeError("no network");
+    const response = await mail.fetch(input, init);
+    process.mayDie("taken, before the answer");
+    return response;
+  });
+  assertEquals(report.crashes, plan.crashes);
+  assertEachOnce(mail.delivered.map(({ text }) => text), plan);
+});
+
+Deno.test("test of the test: with a new key for every attempt reminders come twice", async () => {
+  await database.reset();
+  const mail = mailService();
+  const plan = { owners: 120, each: 1, crashes: 8, parallel: 1, seed: 3 };
+  await crashUntilDone(database, plan, (process) => async (input, init) => {
+    process.check();
+    if (!String(input).startsWith("https://api.resend.com/")) throw new TypeError("no network");
+    const headers = new Headers(init?.headers);
+    headers.set("idempotency-key", crypto.randomUUID());
+    const response = await mail.fetch(input, { ...init, headers });
+    process.mayDie("taken, before the answer");
+    return response;
+  });
+  assert([...countBills(mail.delivered.map(({ text }) => text)).values()].some((count) => count > 1));
+});
+
+// Connections of a pool that was closed early end a moment later.
+Deno.test("over SMTP none is lost, and what comes twice has the same Message-ID", {
+  sanitizeOps: false,
+  sanitizeResources: false,
+}, async () => {
+  await database.reset();
+  const texts: string[] = [];
+  const ids: string[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    async onData(stream, _session, done) {
+      let raw = "";
+      for await (const chunk of stream) raw += chunk;
+      ids.push(/^Message-ID:\s+(\S+)/im.exec(raw)![1]!);
+      texts.push(raw);
+      done();
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.server.address() as { port: number };
+  try {
+    const plan = {
+      owners: 60,
+      each: 1,
+      crashes: 10,
+      parallel: 2,
+      seed: 11,
+      env: { MAIL_URL: `smtp://127.0.0.1:${port}` },
+    };
+    const report = await crashUntilDone(database, plan, () => () => Promise.reject(new TypeError("no network")));
+    assertEquals(report.crashes, plan.crashes);
+    assertEquals(countBills(texts).size, plan.owners);
+    assertEquals(new Set(ids).size, plan.owners);
+    assert(ids.length > plan.owners, "a crash after sending was among them");
+  } finally {
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+});

@@ -1,0 +1,137 @@
+/**
+ * Runs the job again and again while whoever runs it dies at random: after a claim, after the mails were taken, before or after they were
+ * marked. A dead process says nothing more to anybody; its leases have to run out.
+ */
+import { assert, assertEquals } from "@std/assert";
+import type { Database } from "../../../shared/db/client.ts";
+import type { TestDatabase } from "../../_support/database.ts";
+import { addDueBills } from "./due_bills.ts";
+import { asDatabase, createJob, type JobOptions, SECRET } from "./harness.ts";
+
+export interface CrashPlan {
+  owners: number;
+  each: number;
+  /** At least so many processes die. */
+  crashes: number;
+  /** Processes that run side by side. */
+  parallel: number;
+  seed: number;
+  env?: Record<string, string>;
+}
+
+export interface CrashReport {
+  crashes: number;
+  runs: number;
+  /** Calls that the crashing processes did not survive, by kind. */
+  places: Record<string, number>;
+}
+
+/** @param fetchFor what a process reaches the mail service by; `die` ends that process. */
+export async function crashUntilDone(
+  database: TestDatabase,
+  plan: CrashPlan,
+  fetchFor: (process: Process) => typeof fetch,
+): Promise<CrashReport> {
+  const random = mulberry32(plan.seed);
+  const start = Date.parse("2026-11-20T08:00:00Z");
+  let now = start;
+  await addDueBills(database, { owners: plan.owners, each: plan.each, today: "2026-11-20" });
+  const report: CrashReport = { crashes: 0, runs: 0, places: {} };
+  const isDone = async () => {
+    const [row] = await database.query<{ open: number; sent: number }>(
+      `select (select count(*)::int from jobs.reminder_digests where status = 'pending') as open,
+         (select count(*)::int from jobs.reminder_log where sent_at is not null) as sent`,
+    );
+    return row!.open === 0 && row!.sent === plan.owners * plan.each;
+  };
+  while (!await isDone()) {
+    const minutes = (now - start) / 60_000;
+    assert(minutes < 20 * 60, `not done after ${report.runs} runs: ${JSON.stringify(report)}`);
+    await Promise.all(Array.from({ length: plan.parallel }, async () => {
+      const process = newProcess({
+        chance: (place) => {
+          if (report.crashes >= plan.crashes || random() > 0.35) return false;
+          report.crashes++;
+          report.places[place] = (report.places[place] ?? 0) + 1;
+          return true;
+        },
+      });
+      const options: JobOptions = {
+        database: mortal(asDatabase(database), process),
+        fetch: fetchFor(process),
+        now: () => new Date(now),
+        env: plan.env,
+      };
+      const response = await createJob(options).request(`/api/cron/reminders?secret=${SECRET}`);
+      await response.body?.cancel();
+      report.runs++;
+    }));
+    // Leases run out in the meantime.
+    now += 3 * 60_000;
+  }
+  return report;
+}
+
+export interface Process {
+  isDead: boolean;
+  /** Maybe ends the process here. */
+  mayDie(place: string): void;
+  /** Whatever is asked of a dead process never comes to anything. */
+  check(): void;
+}
+
+function newProcess({ chance }: { chance: (place: string) => boolean }): Process {
+  const process: Process = {
+    isDead: false,
+    mayDie(place) {
+      process.check();
+      if (!chance(place)) return;
+      process.isDead = true;
+      process.check();
+    },
+    check() {
+      if (process.isDead) throw new Error("this process is dead");
+    },
+  };
+  return process;
+}
+
+function mortal(database: Database, process: Process): Database {
+  return {
+    async call<Result>(name: string, args: Record<string, unknown>): Promise<Result> {
+      process.check();
+      if (name === "settle_reminders") process.mayDie("after sending, before marking");
+      const result = await database.call<Result>(name, args);
+      if (name === "claim_reminders") process.mayDie("after claiming, before sending");
+      if (name === "collect_reminders") process.mayDie("after collecting, before claiming");
+      if (name === "settle_reminders") process.mayDie("after marking");
+      return result;
+    },
+  };
+}
+
+/** How often each bill is named in texts that were delivered. */
+export function countBills(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) {
+    // Once in its line of the table; the sentences around it name bills too.
+    for (const [, name] of text.matchAll(/^ {2}(Bill \d+\.\d+),/gm)) counts.set(name!, (counts.get(name!) ?? 0) + 1);
+  }
+  return counts;
+}
+
+export function assertEachOnce(texts: readonly string[], { owners, each }: Pick<CrashPlan, "owners" | "each">): void {
+  const counts = countBills(texts);
+  assertEquals(counts.size, owners * each, "every reminder was delivered");
+  assertEquals([...counts].filter(([, count]) => count !== 1), [], "none twice");
+}
+
+/** A small generator of the same numbers for the same seed. */
+function mulberry32(seed: number): () => number {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
