@@ -22,6 +22,8 @@ export interface Urls {
   revoke: string;
   jwks: string;
   account: string;
+  /** The page that connects a bill to its provider; `?bill=` says which. */
+  connectProvider: string;
   unsubscribe: string;
 }
 
@@ -43,6 +45,7 @@ export function createUrls(config: Pick<Config, "siteUrl" | "supabaseUrl">): Url
     revoke: `${site}/api/oauth/revoke`,
     jwks: `${site}/api/oauth/jwks`,
     account: `${site}/account`,
+    connectProvider: `${site}/account/providers/connect`,
     unsubscribe: `${site}/email/unsubscribe`,
   };
 }

@@ -33,7 +33,7 @@ export function createMcpApp({ config, database, clock, log }: Deps): App {
   app.use(cors);
 
   for (const [paths, address] of [[FRONT, urls.front], [DIRECT, urls.direct]] as const) {
-    const connector: Connector = { store, config, log, address, upgradeUrl };
+    const connector: Connector = { store, config, log, address, upgradeUrl, connectUrl: urls.connectProvider };
     app.use(paths.endpoint, refuseForeignOrigins);
     app.get(paths.endpoint, (c) => getCard(c, connector));
     app.post(paths.endpoint, (c) => postMessage(c, connector));

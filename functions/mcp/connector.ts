@@ -21,6 +21,8 @@ export interface Connector {
   address: ConnectorAddress;
   /** Where a person changes the plan. */
   upgradeUrl: string;
+  /** Where a person connects a bill to its provider. */
+  connectUrl: string;
 }
 
 /**

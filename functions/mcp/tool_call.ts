@@ -6,6 +6,7 @@ import { internalFailure, invalidArgument, toolResult } from "../../shared/conne
 import type { Authentication, Bearer, ToolRun } from "../../shared/db/connector_store.ts";
 import { type AppError, toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
+import { withAddresses } from "./addresses.ts";
 import type { Connector } from "./connector.ts";
 import type { RunTool } from "./server.ts";
 
@@ -19,9 +20,10 @@ export interface ToolCall {
 }
 
 export function createToolCall(
-  { store, log }: Connector,
+  connector: Connector,
   { caller, requestId }: { caller: Bearer; requestId: string },
 ): ToolCall {
+  const { store, log } = connector;
   let verdict: ToolRun | undefined;
   let failure: AppError | undefined;
   return {
@@ -31,6 +33,8 @@ export function createToolCall(
       const { name } = tool.listed;
       try {
         verdict = await store.callTool({ ...caller, tool: name, arguments: parsed.value });
+        const next = verdict.outcome === "ok" ? await tool.followUp?.(verdict.result) : undefined;
+        if (next) verdict = await store.callTool({ ...caller, ...next });
       } catch (thrown) {
         failure = toAppError(thrown);
         if (failure.code === "internal") {
@@ -40,7 +44,7 @@ export function createToolCall(
       }
       // Never sent: the verdict takes its place.
       if (verdict.outcome !== "ok") return internalFailure(requestId);
-      const { result } = verdict;
+      const result = withAddresses(verdict.result, connector);
       log.info("tool_call", {
         request_id: requestId,
         tool: name,

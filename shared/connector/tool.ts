@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { type ArgumentError, explainIssues } from "./argument_error.ts";
 import { SCOPE } from "../oauth/scope.ts";
+import type { Envelope } from "./result.ts";
 import type { JsonSchema } from "./schema.ts";
 import { cleanStrings } from "./typed_text.ts";
 
@@ -31,6 +32,9 @@ export const UPDATE = annotations(false, false, true);
 export const DELETE = annotations(false, true, true);
 export const REVERSE = annotations(false, true, false);
 
+/** A second call of the database, by a name that no client can call. */
+export type FollowUp = (first: Envelope) => Promise<{ tool: string; arguments: Arguments } | undefined>;
+
 export interface ToolContract {
   name: string;
   title: string;
@@ -41,6 +45,8 @@ export interface ToolContract {
   data: Record<string, "array" | "object" | "string" | "integer">;
   /** A list carries the keys of one: `next_cursor`, `total_count`, `totals_by_currency`. */
   isList?: boolean;
+  /** What else is to be run, given the answer of the tool's SQL function: its answer takes the place of the first. */
+  followUp?: FollowUp;
   /** More for `_meta`. */
   meta?: Record<string, unknown>;
   /** Puts arguments right before anything else is done to them; must not throw on any object. */
@@ -50,7 +56,7 @@ export interface ToolContract {
 }
 
 /** A tool as `tools/list` shows it. */
-export interface ListedTool extends Omit<ToolContract, "data" | "isList" | "meta" | "repair" | "refine"> {
+export interface ListedTool extends Omit<ToolContract, "data" | "isList" | "followUp" | "meta" | "repair" | "refine"> {
   outputSchema: JsonSchema;
   _meta: Record<string, unknown>;
 }
@@ -62,12 +68,14 @@ export interface Tool {
   listed: ListedTool;
   /** Cleans, checks and completes arguments with their defaults; never throws. */
   parse(input: unknown): ParsedArguments;
+  followUp?: FollowUp;
 }
 
 /** Compiles once, at module load, so that no request pays for it. */
-export function defineTool({ data, isList = false, meta, repair, refine, ...contract }: ToolContract): Tool {
+export function defineTool({ data, isList = false, followUp, meta, repair, refine, ...contract }: ToolContract): Tool {
   const schema = z.fromJSONSchema(contract.inputSchema as z.core.JSONSchema.JSONSchema);
   return {
+    followUp,
     listed: {
       ...contract,
       outputSchema: envelopeSchema(data, isList),

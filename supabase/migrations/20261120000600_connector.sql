@@ -69,7 +69,7 @@ comment on function app.finish_change is 'Closes a change set; one that wrote no
 create function app.is_write(tool text) returns boolean
 language plpgsql immutable set search_path = '' as $$
 begin
-  return tool not in ('get_context', 'list_expenses', 'summarize_spending', 'show_spending_chart', 'list_bills');
+  return tool not in ('get_context', 'list_expenses', 'summarize_spending', 'show_spending_chart', 'list_bills', 'review_bills');
 end
 $$;
 comment on function app.is_write is 'Whether a tool changes the books; a tool that is not known to read counts as a write.';
@@ -83,13 +83,19 @@ begin
     when 'summarize_spending' then return app.summarize_spending(context, arguments);
     when 'show_spending_chart' then return app.show_spending_chart(context, arguments);
     when 'list_bills' then return app.list_bills(context, arguments);
+    when 'review_bills' then return app.review_bills(context, arguments);
     when 'log_expenses' then return app.log_expenses(context, arguments);
     when 'import_expenses' then return app.import_expenses(context, arguments);
     when 'update_expenses' then return app.update_expenses(context, arguments);
     when 'add_bill' then return app.add_bill(context, arguments);
+    when 'update_bill' then return app.update_bill(context, arguments);
     when 'mark_bill_paid' then return app.mark_bill_paid(context, arguments);
+    when 'sync_bill_amounts' then return app.sync_bill_amounts(context, arguments);
+    -- No tool of a client: what the connector fetched for the one above.
+    when 'store_bill_amounts' then return app.store_bill_amounts(context, arguments);
     when 'delete_records' then return app.delete_records(context, arguments);
     when 'undo_change' then return app.undo_change(context, arguments);
+    when 'update_settings' then return app.update_settings(context, arguments);
   end case;
 end
 $$;

@@ -47,6 +47,10 @@ declare
   stored text;
   written int;
 begin
+  if table_name = 'settings' then
+    perform app.write_preferences(row_id, wanted);
+    return;
+  end if;
   select string_agg(format('%I', a.attname), ', ') filter (where a.attidentity = '' and a.attname <> all (fixed)), string_agg(format('%I', a.attname), ', ')
   into changing, stored
   from pg_attribute as a

@@ -22,6 +22,7 @@ begin
   reversal.id := case when table_name = 'expense_occurrences' or expense.kind = 'one_off' then expense.id else latest ->> 'id' end;
   reversal.subject := case
     when table_name = 'categories' then 'Category ' || (latest ->> 'name')
+    when table_name = 'settings' then 'Settings'
     when table_name = 'expense_occurrences' then format('%s due %s', expense.name, latest ->> 'due_on')
     when expense.kind = 'bill' then format(
       'Payment of %s %s for %s', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency'), latest ->> 'currency', expense.name
@@ -48,6 +49,9 @@ language plpgsql stable set search_path = '' as $$
 begin
   if current is null or current ->> 'deleted_at' is not null then
     return '{"deleted":true}';
+  end if;
+  if current ? 'timezone' then
+    return current - 'id';
   end if;
   return jsonb_strip_nulls(jsonb_build_object(
     'name', current ->> 'name', 'amount', app.format_amount(coalesce(current ->> 'amount_minor', current ->> 'expected_minor')::numeric, current ->> 'currency'),
@@ -160,6 +164,12 @@ begin
     order by max(i.position) desc
   loop
     continue when touched.before is null and touched.after is null;
+    if touched.table_name = 'provider_links' then
+      kept := kept || jsonb_build_object('id', touched.row_id, 'what', format(
+        'The connection to %s stays ended: it has to be made again', touched.before ->> 'provider_key'
+      ));
+      continue;
+    end if;
     current := app.read_row(touched.table_name, touched.row_id);
     reversal := app.describe_reversal(touched.table_name, touched.after, touched.before, current);
     if not app.same_content(touched.table_name, touched.after, current) then
@@ -189,13 +199,14 @@ begin
     perform app.fail_undo(target, conflicts);
   end if;
   perform app.mark_undone(target, current_setting('app.change_id', true));
+  perform app.restore_bill(i.row_id, target.created_at, context.today) from app.change_items as i where i.change_id = target.id and i.table_name = 'expenses' and starts_with(i.row_id, 'bill_');
   perform app.refresh_bill(b.id, context.today) from (select distinct id from unnest(expense_ids) as id where starts_with(id, 'bill_') order by id) as b;
 
   return jsonb_build_object(
     'data', jsonb_build_object(
       'undone', jsonb_build_object('change_id', target.id, 'summary', target.summary, 'by', app.member_name(target.actor_id)),
       'reversed', (
-        select jsonb_agg(jsonb_build_object('id', r.id, 'what', coalesce(r.subject || ' ' || r.verb, r.subject || ': ' || r.fields || ' set back')) order by r.place desc)
+        select coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'what', coalesce(r.subject || ' ' || r.verb, r.subject || ': ' || r.fields || ' set back')) order by r.place desc), '[]')
         from (
           -- An expense and its payment are one thing to people.
           select x.id, x.subject, max(x.verb) as verb, string_agg(distinct field, ', ') as fields, min(x.ordinality) as place

@@ -27,6 +27,11 @@ language sql immutable
   return (bill).autopay and (bill).amount_mode = 'fixed' and due_on < today and due_on >= (bill).next_due;
 comment on function app.is_paid_by_autopay is 'Whether an open occurrence passes for paid: automatic, of a known amount, and passed since the bill was rolled last.';
 
+create function app.first_watched(bill app.expenses, day date) returns date
+language sql immutable
+  return greatest(day, app.due_on((bill).tracked_from, (bill).weekend_rule));
+comment on function app.first_watched is 'A day, or the first due date that is ours to watch, when that is later: a new schedule may begin in the future.';
+
 create function app.open_indexes(bill app.expenses, today date, wanted int) returns setof int
 language plpgsql stable set search_path = '' as $$
 declare
@@ -57,7 +62,7 @@ begin atomic
       select from app.expense_occurrences as o
       where o.expense_id = (bill).id and o.scheduled_on >= app.first_scheduled_due(today, (bill).weekend_rule) and o.status <> 'open'
     ) then (select i from app.open_indexes(bill, today, 1) as i)
-    else app.due_index(bill, today)
+    else app.due_index(bill, app.first_watched(bill, today))
   end;
 end;
 comment on function app.current_index is
@@ -94,7 +99,7 @@ begin atomic
   select b.id, s.scheduled_on, s.due_on, app.rule_amount(b), app.rule_amount(b), b.currency
   from app.expenses as b
   cross join lateral app.current_index(b, (context).today) as current
-  cross join lateral app.scheduled_dates(b, app.due_index(b, b.next_due), least(current.n, app.last_index(b))) as s
+  cross join lateral app.scheduled_dates(b, app.due_index(b, app.first_watched(b, b.next_due)), least(current.n, app.last_index(b))) as s
   where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null
     and b.next_due < (context).today and b.frequency <> 'once'
     and (bill_ids is null or b.id = any (bill_ids))
@@ -112,7 +117,7 @@ begin atomic
   from app.expenses as b
   cross join lateral app.current_index(b, (context).today) as current
   cross join lateral app.scheduled_dates(
-    b, case when b.next_due >= (context).today then app.due_index(b, b.next_due) else current.n + 1 end,
+    b, case when b.next_due >= (context).today then app.due_index(b, app.first_watched(b, b.next_due)) else current.n + 1 end,
     least(app.last_index(b), app.due_index(b, last_day + 1) - 1)
   ) as s
   where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null
@@ -146,18 +151,24 @@ begin
     return '{}';
   end if;
   return array(
-    select coalesce(o.due_on, app.due_on(app.scheduled_on(bill, n), bill.weekend_rule))
+    select coalesce(o.due_on, app.due_on(app.scheduled_on(bill, n), bill.weekend_rule)) as due_on
     from app.open_indexes(bill, context.today, wanted) as n
     left join app.expense_occurrences as o on o.expense_id = bill.id and o.scheduled_on = app.scheduled_on(bill, n)
-    order by 1
+    union all
+    -- What is left of the schedule that it had before.
+    select o.due_on
+    from app.expense_occurrences as o
+    where o.expense_id = bill.id and o.status = 'open' and o.due_on >= context.today and o.scheduled_on < bill.tracked_from
+    order by due_on
+    limit wanted
   );
 end
 $$;
 comment on function app.next_due_dates is 'The next due dates of a bill that are not paid or skipped, today''s included; none while it is not active.';
 
 revoke all on function
-  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.open_indexes, app.current_index, app.shortest_gap, app.open_occurrences,
+  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.first_watched, app.open_indexes, app.current_index, app.shortest_gap, app.open_occurrences,
   app.future_occurrences, app.expected_in_period, app.next_due_dates from public, anon;
 grant execute on function
-  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.open_indexes, app.current_index, app.shortest_gap, app.open_occurrences,
+  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.first_watched, app.open_indexes, app.current_index, app.shortest_gap, app.open_occurrences,
   app.future_occurrences, app.expected_in_period, app.next_due_dates to authenticated, service_role;

@@ -98,6 +98,10 @@ begin
         b.status, coalesce(overdue.earliest_due, u.due_on), u.due_on, u.expected_minor is not null, context.today, lead.days,
         this_month.is_settled
       ),
+      'snoozed_until', (
+        select o.snoozed_until from app.expense_occurrences as o
+        where o.expense_id = b.id and o.due_on = u.due_on and o.status = 'open' and o.snoozed_until > context.today
+      ),
       'overdue', coalesce(overdue.dates, '[]'),
       'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
       'status', b.status,

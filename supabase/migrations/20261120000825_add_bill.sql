@@ -1,18 +1,32 @@
 -- add_bill: a bill that comes again, or once on a day to come.
 
+create function app.parse_month_days(month_days jsonb) returns smallint[]
+language sql immutable
+  return (
+    select array_agg(d order by (d + 32) % 32)
+    from (select distinct case value::int when 31 then -1 else value::int end as d from jsonb_array_elements_text(month_days)) as days
+  );
+comment on function app.parse_month_days is 'Days of the month as they are kept: each once, in order, the 31st as the last day; null stays null.';
+
+create function app.first_month_day(bill app.expenses) returns date
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- The schedule starts on the first of the days, in whatever month that is; only from there on months may be left out.
+  bill.every := 1;
+  return app.scheduled_on(bill, 0);
+end
+$$;
+comment on function app.first_month_day is 'The first of a bill''s month days on or after its anchor.';
+
 create function app.parse_bill_schedule(context app.context, arguments jsonb, bill app.expenses) returns app.expenses
 language plpgsql stable set search_path = '' as $$
 declare
   first_due constant date := app.parse_date(context, arguments ->> 'first_due', 'first_due');
-  day_by_day app.expenses;
 begin
   bill.frequency := coalesce(arguments ->> 'frequency', 'monthly');
   bill.every := case bill.frequency when 'once' then 1 else coalesce((arguments ->> 'every')::int, 1) end;
   bill.weekend_rule := coalesce(arguments ->> 'weekend_rule', 'none');
-  bill.month_days := (
-    select array_agg(d order by (d + 32) % 32)
-    from (select distinct case value::int when 31 then -1 else value::int end as d from jsonb_array_elements_text(arguments -> 'month_days')) as days
-  );
+  bill.month_days := app.parse_month_days(arguments -> 'month_days');
   if bill.month_days is not null and bill.frequency <> 'monthly' then
     perform app.fail(
       'invalid_argument', 'Days of the month go with a monthly bill.', 'month_days',
@@ -27,10 +41,7 @@ begin
   end if;
   bill.anchor_on := coalesce(first_due, context.today);
   if bill.month_days is not null then
-    -- The schedule starts on the first of these days, in whatever month that is; only from there on months may be left out.
-    day_by_day := bill;
-    day_by_day.every := 1;
-    bill.anchor_on := app.scheduled_on(day_by_day, 0);
+    bill.anchor_on := app.first_month_day(bill);
   end if;
   if bill.frequency <> 'once' then
     bill.ends_on := app.parse_date(context, arguments ->> 'ends_on', 'ends_on');
@@ -55,10 +66,20 @@ end
 $$;
 comment on function app.parse_bill_schedule is 'The schedule of a new bill from its arguments; the anchor is always a scheduled date. What was due before today is not watched.';
 
+create function app.parse_share(percent numeric, field text) returns int
+language plpgsql stable set search_path = '' as $$
+begin
+  if percent * 100 <> trunc(percent * 100) then
+    perform app.fail('invalid_argument', format('%s %% is too fine a share.', trim_scale(percent)), field, 'Use at most two decimals.');
+  end if;
+  return percent * 100;
+end
+$$;
+comment on function app.parse_share is 'A share in percent as hundredths of a percent.';
+
 create function app.parse_bill(context app.context, arguments jsonb) returns app.expenses
 language plpgsql volatile set search_path = '' as $$
 declare
-  share_percent constant numeric := coalesce((arguments ->> 'my_share_percent')::numeric, 100);
   bill app.expenses;
 begin
   bill.organization_id := context.organization_id;
@@ -77,10 +98,7 @@ begin
     );
   end if;
   bill := app.parse_bill_schedule(context, arguments, bill);
-  if share_percent * 100 <> trunc(share_percent * 100) then
-    perform app.fail('invalid_argument', format('%s %% is too fine a share.', trim_scale(share_percent)), 'my_share_percent', 'Use at most two decimals.');
-  end if;
-  bill.share_bp := share_percent * 100;
+  bill.share_bp := app.parse_share(coalesce((arguments ->> 'my_share_percent')::numeric, 100), 'my_share_percent');
   bill.trial_ends_on := app.parse_date(context, arguments ->> 'trial_ends_on', 'trial_ends_on');
   bill.renews_on := app.parse_date(context, arguments ->> 'renews_on', 'renews_on');
   bill.notice_days := (arguments ->> 'notice_days')::smallint;
@@ -180,6 +198,6 @@ $$;
 comment on function app.add_bill is 'Tool add_bill: data {status, bill, next_dates, first_reminder_on?}.';
 
 revoke all on function
-  app.parse_bill_schedule, app.parse_bill, app.find_same_bill, app.add_bill from public, anon;
+  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill, app.find_same_bill, app.add_bill from public, anon;
 grant execute on function
-  app.parse_bill_schedule, app.parse_bill, app.find_same_bill, app.add_bill to authenticated, service_role;
+  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill, app.find_same_bill, app.add_bill to authenticated, service_role;

@@ -67,12 +67,27 @@ end
 $$;
 comment on function app.fail_already_paid is 'Ends the tool with already_paid and the payment that did it.';
 
-create function app.occurrence_due_on(context app.context, bill app.expenses, day date) returns app.expense_occurrences
+create function app.fail_not_due(bill app.expenses, day date) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  open_dates constant date[] := array(
+    select o.due_on from app.expense_occurrences as o where o.expense_id = bill.id and o.status = 'open' order by o.due_on
+  );
+begin
+  perform app.fail(
+    'invalid_argument', format('%s is not due on %s.', bill.name, day), 'due_on',
+    case when open_dates = '{}' then 'Nothing of it is open.' else 'Open: ' || array_to_string(open_dates, ', ') || '.' end,
+    jsonb_build_object('open_dates', open_dates)
+  );
+end
+$$;
+comment on function app.fail_not_due is 'Ends the tool because a bill has no such date; says which ones are open.';
+
+create function app.find_occurrence(bill app.expenses, day date) returns app.expense_occurrences
 language plpgsql volatile set search_path = '' as $$
 declare
   occurrence app.expense_occurrences;
   n int := app.due_index(bill, day);
-  open_dates date[];
 begin
   -- A person may name the scheduled date where the weekend rule has moved the due one.
   if app.due_on(app.scheduled_on(bill, n), bill.weekend_rule) is distinct from day then
@@ -88,15 +103,19 @@ begin
   order by o.status <> 'open', o.due_on <> day, o.scheduled_on
   limit 1;
   if not found then
-    open_dates := array(
-      select o.due_on from app.expense_occurrences as o where o.expense_id = bill.id and o.status = 'open' order by o.due_on
-    );
-    perform app.fail(
-      'invalid_argument', format('%s is not due on %s.', bill.name, day), 'due_on',
-      case when open_dates = '{}' then 'Nothing of it is open.' else 'Open: ' || array_to_string(open_dates, ', ') || '.' end,
-      jsonb_build_object('open_dates', open_dates)
-    );
-  elsif occurrence.status = 'skipped' then
+    perform app.fail_not_due(bill, day);
+  end if;
+  return occurrence;
+end
+$$;
+comment on function app.find_occurrence is 'The occurrence of a bill on a day, made when the schedule has that day; else an error that says what is open.';
+
+create function app.occurrence_due_on(bill app.expenses, day date) returns app.expense_occurrences
+language plpgsql volatile set search_path = '' as $$
+declare
+  occurrence constant app.expense_occurrences := app.find_occurrence(bill, day);
+begin
+  if occurrence.status = 'skipped' then
     perform app.fail(
       'invalid_argument', format('%s was skipped on %s, so nothing is to be paid for that day.', bill.name, occurrence.due_on), 'due_on',
       'If it was paid after all, reopen that date first (update_bill, occurrence action "reopen").'
@@ -110,7 +129,7 @@ begin
   return occurrence;
 end
 $$;
-comment on function app.occurrence_due_on is 'The open occurrence of a bill on a day, made when the schedule has that day; else an error that says what is open.';
+comment on function app.occurrence_due_on is 'The open occurrence of a bill on a day; ends the tool when it is closed.';
 
 create function app.next_open_occurrence(context app.context, bill app.expenses, amount_minor bigint) returns app.expense_occurrences
 language plpgsql volatile set search_path = '' as $$
@@ -216,7 +235,7 @@ begin
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
   occurrence := case
-    when due_on is not null then app.occurrence_due_on(context, bill, due_on)
+    when due_on is not null then app.occurrence_due_on(bill, due_on)
     else app.next_open_occurrence(context, bill, amount_minor)
   end;
   payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, nullif(btrim(arguments ->> 'note'), ''));
@@ -266,6 +285,6 @@ $$;
 comment on function app.mark_bill_paid is 'Tool mark_bill_paid: data {payment, occurrence, next_due?, bill_id, name}.';
 
 revoke all on function
-  app.find_bill, app.fail_already_paid, app.occurrence_due_on, app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid from public, anon;
+  app.find_bill, app.fail_already_paid, app.fail_not_due, app.find_occurrence, app.occurrence_due_on, app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid from public, anon;
 grant execute on function
-  app.find_bill, app.fail_already_paid, app.occurrence_due_on, app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid to authenticated, service_role;
+  app.find_bill, app.fail_already_paid, app.fail_not_due, app.find_occurrence, app.occurrence_due_on, app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid to authenticated, service_role;

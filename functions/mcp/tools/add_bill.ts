@@ -8,6 +8,7 @@ import {
   idempotencyKey,
   inferredCategory,
   integer,
+  type JsonSchema,
   list,
   name,
   note,
@@ -21,6 +22,25 @@ import { CREATE, defineTool } from "../../../shared/connector/tool.ts";
 
 const MONTH_DAYS = [-1, ...Array.from({ length: 31 }, (_, index) => index + 1)];
 
+export const every = (more: JsonSchema = {}) =>
+  integer({
+    minimum: 1,
+    maximum: 120,
+    ...more,
+    description: "3 with monthly = quarterly; 2 with weekly = fortnightly.",
+  });
+export const monthDays = list(integer({ enum: MONTH_DAYS }), {
+  minItems: 1,
+  maxItems: 4,
+  description: "Monthly only. 31 falls on the last day of short months; -1 = last day; [1,15] = twice a month.",
+});
+export const remindDaysBefore = integer({
+  minimum: 0,
+  maximum: 90,
+  description: "Days before the due date that the reminder is sent. Default: the owner's setting (3).",
+});
+export const noticeDays = integer({ minimum: 0, maximum: 365, description: "Cancel-by = renews_on minus this." });
+
 export const addBill = defineTool({
   name: "add_bill",
   title: "Add bill",
@@ -33,18 +53,9 @@ export const addBill = defineTool({
     currency: currency(),
     amount_mode: oneOf(["fixed", "estimated", "variable"], { default: "fixed" }),
     frequency: oneOf(["once", "daily", "weekly", "monthly", "yearly"], { default: "monthly" }),
-    every: integer({
-      minimum: 1,
-      maximum: 120,
-      default: 1,
-      description: "3 with monthly = quarterly; 2 with weekly = fortnightly.",
-    }),
+    every: every({ default: 1 }),
     first_due: date("First due date and anchor of the schedule. Needed unless month_days is given."),
-    month_days: list(integer({ enum: MONTH_DAYS }), {
-      minItems: 1,
-      maxItems: 4,
-      description: "Monthly only. 31 falls on the last day of short months; -1 = last day; [1,15] = twice a month.",
-    }),
+    month_days: monthDays,
     weekend_rule: oneOf(["none", "before", "after"], { default: "none" }),
     ends_on: date("No due date after this day."),
     ends_after: integer({ minimum: 1, maximum: 1200 }),
@@ -54,14 +65,10 @@ export const addBill = defineTool({
     note,
     autopay: { type: "boolean", description: "true: charged automatically, reminder is a heads-up." },
     reminder_enabled: flag(true, { description: "Remind the owner by e-mail before it is due." }),
-    remind_days_before: integer({
-      minimum: 0,
-      maximum: 90,
-      description: "Days before the due date that the reminder is sent. Default: the owner's setting (3).",
-    }),
+    remind_days_before: remindDaysBefore,
     trial_ends_on: date("Last day of a free trial."),
     renews_on: date("Next contract renewal."),
-    notice_days: integer({ minimum: 0, maximum: 365, description: "Cancel-by = renews_on minus this." }),
+    notice_days: noticeDays,
     my_share_percent: { type: "number", exclusiveMinimum: 0, maximum: 100, default: 100 },
     on_duplicate: onDuplicate,
     dry_run: dryRun,

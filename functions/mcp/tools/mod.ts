@@ -8,10 +8,14 @@ import { listBills } from "./list_bills.ts";
 import { listExpenses } from "./list_expenses.ts";
 import { logExpenses } from "./log_expenses.ts";
 import { markBillPaid } from "./mark_bill_paid.ts";
+import { reviewBills } from "./review_bills.ts";
 import { showSpendingChart } from "./show_spending_chart.ts";
 import { summarizeSpending } from "./summarize_spending.ts";
+import { syncBillAmounts } from "./sync_bill_amounts.ts";
 import { undoChange } from "./undo_change.ts";
+import { updateBill } from "./update_bill.ts";
 import { updateExpenses } from "./update_expenses.ts";
+import { updateSettings } from "./update_settings.ts";
 
 export const TOOLS: readonly Tool[] = [
   getContext,
@@ -19,11 +23,15 @@ export const TOOLS: readonly Tool[] = [
   summarizeSpending,
   showSpendingChart,
   listBills,
+  reviewBills,
   logExpenses,
   importExpenses,
   updateExpenses,
   addBill,
+  updateBill,
   markBillPaid,
+  syncBillAmounts,
   deleteRecords,
   undoChange,
+  updateSettings,
 ];

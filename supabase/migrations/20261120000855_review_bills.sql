@@ -1,0 +1,211 @@
+-- review_bills: what is worth saying about the bills, found by rules, each with a sentence for a person. A section shows 50 findings at most;
+-- counts say how many there are.
+
+create function app.change_percent(old_minor numeric, new_minor numeric) returns numeric
+language sql immutable
+  return round((new_minor - old_minor) * 100.0 / old_minor, 1);
+comment on function app.change_percent is 'By how much an amount differs from another, in percent with one decimal.';
+
+create function app.find_overdue(context app.context) returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select min(o.due_on), jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'due_on', min(o.due_on), 'days_overdue', (context).today - min(o.due_on), 'dates', count(*),
+    'amount', app.format_minor(sum(o.remaining_minor), c.exponent), 'currency', b.currency,
+    'text', b.name || ' is overdue since ' || to_char(min(o.due_on), 'FMDD FMMonth YYYY')
+      || case when count(*) > 1 then ' (' || count(*) || ' dates)' else '' end
+      || coalesce(': ' || b.currency || ' ' || app.format_minor(sum(o.remaining_minor), c.exponent), '') || '.'
+  )
+  from app.open_occurrences(context) as o
+  join app.expenses as b on b.id = o.expense_id
+  join app.currencies as c on c.code = b.currency
+  where o.due_on < (context).today
+  group by b.id, b.name, b.currency, c.exponent;
+end;
+comment on function app.find_overdue is 'Bills with open dates that have passed; amount is what remains of all of them.';
+
+create function app.find_price_rises(context app.context, since date) returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select p.due_on, jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'old', app.format_minor(p.old_minor, c.exponent), 'new', app.format_minor(p.expected_minor, c.exponent),
+    'currency', b.currency, 'change_percent', app.change_percent(p.old_minor, p.expected_minor), 'since', p.due_on,
+    'text', b.name || ' costs ' || b.currency || ' ' || app.format_minor(p.expected_minor, c.exponent) || ' since ' || to_char(p.due_on, 'FMDD FMMonth YYYY')
+      || ', before that ' || app.format_minor(p.old_minor, c.exponent) || ' (+' || app.change_percent(p.old_minor, p.expected_minor) || ' %).'
+  )
+  from (
+    select distinct on (o.expense_id) o.*
+    from (
+      select o.expense_id, o.due_on, o.expected_minor, o.currency,
+        lag(o.expected_minor) over same_bill as old_minor, lag(o.currency) over same_bill as old_currency
+      from app.expense_occurrences as o
+      where o.organization_id = (context).organization_id and o.amount_source = 'rule' and o.expected_minor is not null
+        and o.scheduled_on >= since - interval '13 months'
+      window same_bill as (partition by o.expense_id order by o.scheduled_on)
+    ) as o
+    where o.expected_minor > o.old_minor and o.currency = o.old_currency and o.due_on >= since
+    order by o.expense_id, o.due_on desc
+  ) as p
+  join app.expenses as b on b.id = p.expense_id and b.amount_mode = 'fixed' and b.status = 'active' and b.deleted_at is null and b.currency = p.currency
+  join app.currencies as c on c.code = b.currency;
+end;
+comment on function app.find_price_rises is 'The latest rise of each fixed price that took effect since a day.';
+
+create function app.find_unusual_amounts(context app.context, since date) returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  -- Three amounts make a habit; 40 % from their median is out of it.
+  select l.due_on, jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'due_on', l.due_on, 'amount', app.format_minor(l.expected_minor, c.exponent),
+    'usual', app.format_minor(u.usual_minor, c.exponent), 'currency', b.currency, 'change_percent', app.change_percent(u.usual_minor, l.expected_minor),
+    'text', b.name || ' due ' || to_char(l.due_on, 'FMDD FMMonth YYYY') || ' is ' || b.currency || ' ' || app.format_minor(l.expected_minor, c.exponent)
+      || ', usually about ' || app.format_minor(u.usual_minor, c.exponent) || ' (' || to_char(app.change_percent(u.usual_minor, l.expected_minor), 'FMSG999999990.0') || ' %).'
+  )
+  from app.expenses as b
+  join app.currencies as c on c.code = b.currency
+  cross join lateral (
+    select o.id, o.due_on, o.expected_minor, o.scheduled_on
+    from app.expense_occurrences as o
+    where o.expense_id = b.id and o.status <> 'skipped' and o.expected_minor is not null and o.currency = b.currency and o.due_on >= since
+      and (o.amount_source <> 'rule' or b.amount_mode = 'variable')
+    order by o.scheduled_on desc
+    limit 1
+  ) as l
+  cross join lateral (
+    select round(percentile_cont(0.5) within group (order by o.expected_minor)::numeric) as usual_minor, count(*) as amounts
+    from app.expense_occurrences as o
+    where o.expense_id = b.id and o.status <> 'skipped' and o.expected_minor is not null and o.currency = b.currency and o.scheduled_on < l.scheduled_on
+      and o.due_on >= since
+  ) as u
+  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null and b.amount_mode <> 'fixed'
+    and u.amounts >= 3 and abs(l.expected_minor - u.usual_minor) > u.usual_minor * 0.4;
+end;
+comment on function app.find_unusual_amounts is 'Bills whose amounts differ, and whose latest is far from the median of those before it since a day.';
+
+create function app.find_duplicates(context app.context) returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select null::date, jsonb_build_object(
+    'bill_id', two.id, 'name', two.name, 'other_bill_id', one.id, 'other_name', one.name,
+    'amount', app.format_minor(two.amount_minor, c.exponent), 'currency', two.currency,
+    'text', two.name || case when lower(one.name) = lower(two.name) then ' is there twice' else ' and ' || one.name || ' look like the same bill' end
+      || coalesce(': ' || two.currency || ' ' || app.format_minor(two.amount_minor, c.exponent), '') || ', ' || app.schedule_text(two) || '.'
+  )
+  from app.expenses as one
+  join app.expenses as two on two.organization_id = one.organization_id and two.currency = one.currency and two.frequency = one.frequency
+    and two.every = one.every and two.label = one.label
+    and two.entry > one.entry
+  join app.currencies as c on c.code = two.currency
+  where one.organization_id = (context).organization_id and one.kind = 'bill' and two.kind = 'bill' and one.status = 'active' and two.status = 'active'
+    and one.deleted_at is null and two.deleted_at is null and one.frequency <> 'once'
+    and (one.amount_minor = two.amount_minor or lower(one.name) = lower(two.name));
+end;
+comment on function app.find_duplicates is 'Pairs of active bills of one payee, rhythm and currency that have the same amount or the same name; the later one is named first.';
+
+create function app.find_trials(context app.context, horizon_days int) returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select b.trial_ends_on, jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'trial_ends_on', b.trial_ends_on, 'days_left', b.trial_ends_on - (context).today,
+    'amount', app.format_minor(b.amount_minor, c.exponent), 'currency', b.currency,
+    'text', 'The trial of ' || b.name || ' ends on ' || to_char(b.trial_ends_on, 'FMDD FMMonth YYYY')
+      || coalesce('; after that it costs ' || b.currency || ' ' || app.format_minor(b.amount_minor, c.exponent) || ' ' || app.schedule_text(b), '') || '.'
+  )
+  from app.expenses as b
+  join app.currencies as c on c.code = b.currency
+  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null
+    and b.trial_ends_on between (context).today and (context).today + horizon_days;
+end;
+comment on function app.find_trials is 'Bills whose trial ends within so many days.';
+
+create function app.find_cancel_dates(context app.context, horizon_days int) returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select d.cancel_by, jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'cancel_by', d.cancel_by, 'renews_on', b.renews_on, 'days_left', d.cancel_by - (context).today,
+    'text', b.name || ' renews on ' || to_char(b.renews_on, 'FMDD FMMonth YYYY') || '; to end it, cancel by ' || to_char(d.cancel_by, 'FMDD FMMonth YYYY') || '.'
+  )
+  from app.expenses as b
+  cross join lateral (select b.renews_on - coalesce(b.notice_days, 0)::int as cancel_by) as d
+  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null
+    and d.cancel_by between (context).today and (context).today + horizon_days;
+end;
+comment on function app.find_cancel_dates is 'Bills that renew, and can be ended for the last time within so many days.';
+
+create function app.find_provider_trouble(context app.context) returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select l.last_success_period, jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'provider', l.provider_key, 'account', l.account_label, 'status', l.status,
+    'last_success_period', to_char(l.last_success_period, 'YYYY-MM'),
+    'text', case
+      when l.status = 'needs_reauth' then 'The connection of ' || b.name || ' to ' || l.provider_key || ' has to be made again by the owner.'
+      when l.status = 'paused' then 'The connection of ' || b.name || ' to ' || l.provider_key || ' is paused.'
+      when l.consecutive_failures > 0 then 'The amount of ' || b.name || ' could not be fetched from ' || l.provider_key || '.'
+      else 'No amount of ' || b.name || ' has come from ' || l.provider_key || ' this month.'
+    end
+  )
+  from app.provider_links as l
+  join app.expenses as b on b.id = l.expense_id and b.deleted_at is null
+  where l.organization_id = (context).organization_id and b.status = 'active' and (
+    l.status in ('needs_reauth', 'paused')
+    or l.status = 'active' and (
+      l.consecutive_failures > 0
+      -- Statements come in the course of a month; towards its end one that has not come is missed.
+      or extract(day from (context).today) >= 28 and (l.last_success_period is null or l.last_success_period < date_trunc('month', (context).today))
+    )
+  );
+end;
+comment on function app.find_provider_trouble is 'Provider links that need the owner, or from which this month''s amount did not come.';
+
+create function app.review_bills(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  horizon_days constant int := coalesce((arguments ->> 'horizon_days')::int, 45);
+  since constant date := context.today - make_interval(months => coalesce((arguments ->> 'lookback_months')::int, 12));
+  data jsonb;
+begin
+  with findings as (
+    select 'overdue' as section, f.* from app.find_overdue(context) as f
+    union all
+    select 'price_rises', f.* from app.find_price_rises(context, since) as f
+    union all
+    select 'unusual_amounts', f.* from app.find_unusual_amounts(context, since) as f
+    union all
+    select 'possible_duplicates', f.* from app.find_duplicates(context) as f
+    union all
+    select 'trials_ending', f.* from app.find_trials(context, horizon_days) as f
+    union all
+    select 'cancel_by', f.* from app.find_cancel_dates(context, horizon_days) as f
+    union all
+    select 'provider_attention', f.* from app.find_provider_trouble(context) as f
+  ), placed as (
+    select *, row_number() over (
+      partition by section
+      -- What has been is told from the latest, what is to come from the nearest.
+      order by case when section in ('price_rises', 'unusual_amounts') then (context.today - rank)::int else (rank - context.today)::int end,
+        finding ->> 'name' collate "C", finding ->> 'bill_id' collate "C", finding ->> 'other_bill_id' collate "C"
+    ) as place
+    from findings
+  ), sections as (
+    select name, coalesce(f.findings, '[]') as findings, coalesce(f.count, 0) as count
+    from unnest(array['overdue', 'price_rises', 'unusual_amounts', 'possible_duplicates', 'trials_ending', 'cancel_by', 'provider_attention']) as name
+    left join (
+      select section, jsonb_agg(jsonb_strip_nulls(finding) order by place) filter (where place <= 50) as findings, count(*) as count
+      from placed
+      group by section
+    ) as f on f.section = name
+  )
+  select jsonb_object_agg(name, findings) || jsonb_build_object('counts', jsonb_object_agg(name, count)) into data from sections;
+  return jsonb_build_object('data', data);
+end
+$$;
+comment on function app.review_bills is
+  'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, trials_ending, cancel_by, provider_attention, counts}.';
+
+revoke all on function
+  app.change_percent, app.find_overdue, app.find_price_rises, app.find_unusual_amounts, app.find_duplicates, app.find_trials, app.find_cancel_dates,
+  app.find_provider_trouble, app.review_bills from public, anon;
+grant execute on function
+  app.change_percent, app.find_overdue, app.find_price_rises, app.find_unusual_amounts, app.find_duplicates, app.find_trials, app.find_cancel_dates,
+  app.find_provider_trouble, app.review_bills to authenticated, service_role;

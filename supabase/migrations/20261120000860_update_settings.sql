@@ -1,0 +1,211 @@
+-- update_settings: the owner's preferences, and the categories, which are everybody's. Every change of either can be undone: categories by their
+-- rows, preferences as if they were one row of the organization (read_preferences), of which a change keeps only what it changed.
+
+create function app.read_preferences(organization_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'email_enabled', p.email_enabled,
+      'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = o.owner_id
+    where o.id = read_preferences.organization_id
+  );
+end
+$$;
+comment on function app.read_preferences is 'What of the owner and the organization update_settings can change, as one row with the organization''s id.';
+
+create function app.write_preferences(organization_id text, wanted jsonb) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  before constant jsonb := app.read_preferences(organization_id);
+  change constant text := nullif(current_setting('app.change_id', true), '');
+  after jsonb;
+begin
+  -- Without the rights of an owner nothing is written: row-level security passes over what is not one's own.
+  update identity.profiles as p
+  set timezone = coalesce(wanted ->> 'timezone', p.timezone),
+    email_enabled = coalesce((wanted ->> 'email_enabled')::boolean, p.email_enabled),
+    default_lead_days = coalesce((wanted ->> 'default_lead_days')::smallint, p.default_lead_days),
+    hide_amounts_in_email = coalesce((wanted ->> 'hide_amounts_in_email')::boolean, p.hide_amounts_in_email),
+    updated_at = app.instant()
+  from identity.organizations as o
+  where o.id = write_preferences.organization_id and p.user_id = o.owner_id and p.user_id = (select auth.uid()) and not before @> wanted;
+  update identity.organizations as o set base_currency = wanted ->> 'base_currency', updated_at = app.instant()
+  where o.id = write_preferences.organization_id and o.owner_id = (select auth.uid()) and o.base_currency <> wanted ->> 'base_currency';
+  after := app.read_preferences(organization_id);
+  if not after @> wanted then
+    perform app.fail_without_ownership();
+  end if;
+  if change is not null and after <> before then
+    insert into app.change_items (change_id, organization_id, table_name, row_id, before, after)
+    select change, write_preferences.organization_id, 'settings', write_preferences.organization_id,
+      jsonb_object_agg(b.key, b.value), jsonb_object_agg(b.key, after -> b.key)
+    from jsonb_each(before) as b
+    where b.value is distinct from after -> b.key;
+  end if;
+end
+$$;
+comment on function app.write_preferences is 'Sets the preferences that are given, and keeps for the undo what changed; ends the tool with forbidden_role for whoever is not the owner.';
+
+create function app.fail_without_ownership() returns void
+language plpgsql stable set search_path = '' as $$
+begin
+  perform app.fail('forbidden_role', 'Only the owner can change these settings.', null, 'Ask the owner of the organization to do it.');
+end
+$$;
+comment on function app.fail_without_ownership is 'Ends the tool because it is the owner''s to do.';
+
+create function app.change_preferences(context app.context, arguments jsonb) returns text[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  reminders constant jsonb := coalesce(arguments -> 'reminders', '{}');
+  wanted constant jsonb := jsonb_strip_nulls(jsonb_build_object(
+    'timezone', btrim(arguments ->> 'timezone'), 'base_currency', arguments -> 'base_currency', 'email_enabled', reminders -> 'email_enabled',
+    'default_lead_days', reminders -> 'default_days_before', 'hide_amounts_in_email', reminders -> 'hide_amounts_in_email'
+  ));
+  before constant jsonb := app.read_preferences(context.organization_id);
+begin
+  if wanted = '{}' then
+    return '{}';
+  end if;
+  if context.role <> 'owner' then
+    perform app.fail_without_ownership();
+  end if;
+  if wanted ? 'timezone' and not identity.is_timezone(wanted ->> 'timezone') then
+    perform app.fail('invalid_argument', format('"%s" is not a time zone.', left(wanted ->> 'timezone', 40)), 'timezone', 'Give an IANA name such as Europe/Berlin or Asia/Kolkata.');
+  end if;
+  if wanted ? 'base_currency' then
+    perform app.currency_exponent(wanted ->> 'base_currency', 'base_currency');
+  end if;
+  perform app.write_preferences(context.organization_id, wanted);
+  return array(
+    select case w.key
+      when 'timezone' then 'time zone ' || (w.value #>> '{}')
+      when 'base_currency' then 'base currency ' || (w.value #>> '{}')
+      when 'email_enabled' then 'reminder e-mails ' || case w.value when 'true' then 'on' else 'off' end
+      when 'default_lead_days' then format('reminders %s days before', w.value)
+      else 'amounts in e-mails ' || case w.value when 'true' then 'hidden' else 'shown' end
+    end
+    from jsonb_each(wanted) as w
+    where before -> w.key <> w.value
+    order by w.key
+  );
+end
+$$;
+comment on function app.change_preferences is 'Sets the preferences in the arguments of update_settings; answers what changed in words.';
+
+create function app.require_category(context app.context, name text, field text) returns app.categories
+language plpgsql stable set search_path = '' as $$
+declare
+  category app.categories;
+begin
+  select * into category from app.categories as c where c.organization_id = context.organization_id and lower(c.name) = lower(app.clean_text(require_category.name));
+  if not found then
+    perform app.fail(
+      'category_not_found', format('There is no category called "%s".', app.clean_text(require_category.name)), field, 'Use one of details.suggestions.',
+      jsonb_build_object('suggestions', app.suggest_categories(require_category.name))
+    );
+  end if;
+  return category;
+end
+$$;
+comment on function app.require_category is 'The category of a name, archived or not; ends the tool with category_not_found when there is none.';
+
+create function app.change_category(context app.context, change jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  action constant text := change ->> 'action';
+  wanted constant text := app.clean_text(change ->> 'name');
+  new_name constant text := app.clean_text(change ->> 'new_name');
+  category app.categories;
+  target app.categories;
+  words text;
+  moved int;
+begin
+  if wanted is null or lower(coalesce(case action when 'create' then wanted else new_name end, '')) = 'uncategorized' then
+    perform app.fail('invalid_argument', 'A category needs a name of its own.', 'category.name', 'Uncategorized is what has no category.');
+  elsif action = 'rename' and new_name is null then
+    perform app.fail('invalid_argument', 'The new name is missing.', 'category.new_name', 'Give new_name.');
+  elsif action = 'merge' and app.clean_text(change ->> 'into') is null then
+    perform app.fail('invalid_argument', 'It is not said which category to merge into.', 'category.into', 'Give into.');
+  end if;
+
+  case action
+    when 'create' then
+      category.id := app.find_category(context, wanted, 'category.name', true);
+      words := 'Added category ' || wanted;
+    when 'rename' then
+      select * into target from app.categories as c where c.organization_id = context.organization_id and lower(c.name) = lower(new_name);
+      select * into category from app.categories as c where c.organization_id = context.organization_id and lower(c.name) = lower(wanted);
+      if category.id is null and target.id is not null then
+        -- Asked for again after it was done.
+        category := target;
+      elsif target.id is not null and target.id <> category.id then
+        perform app.fail('duplicate', format('There is a category %s already.', target.name), 'category.new_name', 'To put both together use action "merge".');
+      else
+        category := app.require_category(context, wanted, 'category.name');
+        update app.categories as c set name = new_name where c.id = category.id and c.name <> new_name;
+      end if;
+      words := format('Renamed category %s to %s', wanted, new_name);
+    when 'merge' then
+      category := app.require_category(context, wanted, 'category.name');
+      target := app.require_category(context, change ->> 'into', 'category.into');
+      if target.archived_at is not null or target.id = category.id then
+        perform app.fail('invalid_argument', format('%s cannot be merged into %s.', category.name, target.name), 'category.into', 'Give another category that is in use.');
+      end if;
+      update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
+      get diagnostics moved = row_count;
+      update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
+      words := format('Merged category %s into %s: %s moved', category.name, target.name, moved);
+      category := target;
+    when 'archive' then
+      category := app.require_category(context, wanted, 'category.name');
+      update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
+      words := 'Archived category ' || category.name;
+  end case;
+  return (
+    select jsonb_strip_nulls(jsonb_build_object('id', c.id, 'name', c.name, 'archived', case when c.archived_at is not null then true end, 'moved', moved, 'words', words))
+    from app.categories as c
+    where c.id = category.id
+  );
+end
+$$;
+comment on function app.change_category is
+  'Creates, renames, merges or archives a category: {id, name, archived?, moved?, words}. What was spent in an archived one stays there; deleted expenses keep theirs.';
+
+create function app.update_settings(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  category constant jsonb := case when arguments ? 'category' then app.change_category(context, arguments -> 'category') end;
+  words constant text[] := app.change_preferences(context, arguments);
+  warnings jsonb := '[]';
+begin
+  select * into context from app.read_context(context.at);
+  if arguments #>> '{reminders,email_enabled}' = 'true' and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
+    warnings := warnings || jsonb_build_object('code', 'reminders_inactive', 'message', format(
+      'Reminders are set but will not be sent: the plan of %s does not include reminder e-mails.', context.organization_name
+    ));
+  end if;
+  if array_to_string(words, ' ') like '%base currency%' then
+    warnings := warnings || jsonb_build_object('code', 'from_now_on', 'message', format(
+      'Totals are in %s from now on, converted at the rate of each payment''s day; what was recorded keeps its own currency.', context.base_currency
+    ));
+  end if;
+  return jsonb_build_object(
+    'data', jsonb_build_object('settings', app.read_settings(context), 'category', category - 'words'),
+    'warnings', warnings,
+    'summary', concat_ws('; ', 'Settings: ' || nullif(array_to_string(words, ', '), ''), category ->> 'words')
+  );
+end
+$$;
+comment on function app.update_settings is 'Tool update_settings: data {settings, category?}.';
+
+revoke all on function
+  app.read_preferences, app.write_preferences, app.fail_without_ownership, app.change_preferences, app.require_category, app.change_category,
+  app.update_settings from public, anon;
+grant execute on function
+  app.read_preferences, app.write_preferences, app.fail_without_ownership, app.change_preferences, app.require_category, app.change_category,
+  app.update_settings to authenticated, service_role;

@@ -1,0 +1,119 @@
+/** Findings about bills: what is found, what is not, and the sentence that a person hears. */
+import { assertEquals } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import type { Books, Json } from "../_support/books.ts";
+import type { TestDatabase } from "../_support/database.ts";
+
+const TODAY = "2026-11-20";
+const add = async (books: Books, name: string, more: Record<string, unknown> = {}): Promise<string> =>
+  (await books.ok("add_bill", { name, amount: "10", first_due: "2026-12-01", on_duplicate: "allow", ...more })).bill.id;
+const link = (database: TestDatabase, books: Books, id: string, values: string) =>
+  database.query(
+    `insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status, consecutive_failures, last_success_period)
+     values ($1, $2, 'openai', 'Ac…01', ${values})`,
+    [books.organizationId, id],
+  );
+const textsOf = (findings: Json[]): string[] => findings.map(({ text }) => text);
+
+testBooks("review_bills", { day: TODAY }, {
+  "finds nothing in empty books": async (books) => {
+    const data = await books.ok("review_bills");
+    assertEquals(Object.values(data.counts), [0, 0, 0, 0, 0, 0, 0]);
+    assertEquals(data.overdue, []);
+  },
+  "overdue: each bill once, with all that remains of it": async (books) => {
+    const id = await add(books, "Rent", { amount: "100" });
+    await add(books, "Gym", { first_due: "2027-03-01" });
+    books.goTo("2027-01-10");
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-12-01", amount: "40" });
+    const { overdue, counts } = await books.ok("review_bills");
+    assertEquals(overdue, [{
+      bill_id: id,
+      name: "Rent",
+      due_on: "2026-12-01",
+      days_overdue: 40,
+      dates: 2,
+      amount: "160.00",
+      currency: "EUR",
+      text: "Rent is overdue since 1 December 2026 (2 dates): EUR 160.00.",
+    }]);
+    assertEquals(counts.overdue, 1);
+  },
+  "price_rises: what got dearer within the time, not what got cheaper": async (books) => {
+    const netflix = await add(books, "Netflix", { amount: "12.99" });
+    const phone = await add(books, "Phone", { amount: "30" });
+    await books.ok("mark_bill_paid", { bill_id: netflix });
+    await books.ok("mark_bill_paid", { bill_id: phone });
+    await books.ok("update_bill", { bill_id: netflix, set: { amount: "15.99" } });
+    await books.ok("update_bill", { bill_id: phone, set: { amount: "25" } });
+    const { price_rises } = await books.ok("review_bills");
+    assertEquals(textsOf(price_rises), ["Netflix costs EUR 15.99 since 1 January 2027, before that 12.99 (+23.1 %)."]);
+    books.goTo("2027-06-20");
+    assertEquals((await books.ok("review_bills", { lookback_months: 3 })).price_rises, []);
+    assertEquals((await books.ok("review_bills", { lookback_months: 6 })).price_rises.length, 1);
+  },
+  "unusual_amounts: far from the median of at least three": async (books) => {
+    const id = await add(books, "Power", { amount: undefined, amount_mode: "variable" });
+    for (const amount of ["80", "90", "84.20"]) {
+      await books.ok("mark_bill_paid", { bill_id: id, amount, due_on: await next(books, id) });
+    }
+    await books.ok("update_bill", {
+      bill_id: id,
+      occurrence: { action: "set_amount", due_on: await next(books, id), amount: "100" },
+    });
+    assertEquals((await books.ok("review_bills")).unusual_amounts, []);
+    await books.ok("update_bill", {
+      bill_id: id,
+      occurrence: { action: "set_amount", due_on: await next(books, id), amount: "130" },
+    });
+    assertEquals(textsOf((await books.ok("review_bills")).unusual_amounts), [
+      "Power due 1 March 2027 is EUR 130.00, usually about 84.20 (+54.4 %).",
+    ]);
+  },
+  "possible_duplicates: the same payee, rhythm and amount, or the same name": async (books) => {
+    await add(books, "Netflix");
+    const twin = await add(books, "netflix", { amount: "12" });
+    await add(books, "Streaming", { payee: "Netflix" });
+    await add(books, "Netflix", { frequency: "yearly" });
+    await add(books, "Spotify");
+    const { possible_duplicates } = await books.ok("review_bills");
+    assertEquals(textsOf(possible_duplicates), [
+      "Streaming and Netflix look like the same bill: EUR 10.00, every month on the 1st.",
+      "netflix is there twice: EUR 12.00, every month on the 1st.",
+    ]);
+    await books.ok("update_bill", { bill_id: twin, set: { status: "cancelled" } });
+    assertEquals((await books.ok("review_bills")).counts.possible_duplicates, 1);
+  },
+  "trials_ending and cancel_by: within the horizon": async (books) => {
+    await add(books, "Zoom", { trial_ends_on: "2026-11-25" });
+    await add(books, "Gym", { renews_on: "2027-03-01", notice_days: 90 });
+    await add(books, "Late", { renews_on: "2026-12-01", notice_days: 30 });
+    const data = await books.ok("review_bills", { horizon_days: 14 });
+    assertEquals(textsOf(data.trials_ending), [
+      "The trial of Zoom ends on 25 November 2026; after that it costs EUR 10.00 every month on the 1st.",
+    ]);
+    assertEquals(textsOf(data.cancel_by), ["Gym renews on 1 March 2027; to end it, cancel by 1 December 2026."]);
+    assertEquals((await books.ok("review_bills", { horizon_days: 5 })).counts.cancel_by, 0);
+  },
+  "provider_attention: links that need somebody": async (books, database) => {
+    const more = { amount: undefined, amount_mode: "variable" };
+    await link(database, books, await add(books, "A", more), "'needs_reauth', 2, null");
+    await link(database, books, await add(books, "B", more), "'active', 1, '2026-10-01'");
+    await link(database, books, await add(books, "C", more), "'active', 0, '2026-10-01'");
+    assertEquals(textsOf((await books.ok("review_bills")).provider_attention), [
+      "The amount of B could not be fetched from openai.",
+      "The connection of A to openai has to be made again by the owner.",
+    ]);
+    books.goTo("2026-11-28");
+    assertEquals((await books.ok("review_bills")).counts.provider_attention, 3);
+  },
+  "a paused bill is not looked at": async (books) => {
+    const id = await add(books, "Rent", { trial_ends_on: "2026-11-25" });
+    await books.ok("update_bill", { bill_id: id, set: { status: "paused" } });
+    books.goTo("2027-01-10");
+    assertEquals(Object.values((await books.ok("review_bills")).counts), [0, 0, 0, 0, 0, 0, 0]);
+  },
+});
+
+const next = async (books: Books, id: string): Promise<string> =>
+  (await books.ok("list_bills", { bill_id: id })).bills[0].next_due;

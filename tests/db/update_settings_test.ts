@@ -1,0 +1,144 @@
+/** Settings and categories: who may change what, and that all of it can be undone. */
+import { assertEquals } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import { addRate, type Books, type Json } from "../_support/books.ts";
+
+const categories = async (books: Books): Promise<string[]> =>
+  (await books.ok("get_context")).categories.map(({ name }: Json) => name);
+const settings = async (books: Books): Promise<Json> => (await books.ok("get_context")).settings;
+const log = (books: Books, name: string, category: string) =>
+  books.ok("log_expenses", { items: [{ name, amount: "5", category }] });
+
+testBooks("update_settings of preferences", { day: "2026-11-20" }, {
+  "are the owner's, and are undone as a whole": async (books) => {
+    const before = await settings(books);
+    const args = {
+      timezone: "Asia/Kolkata",
+      base_currency: "INR",
+      reminders: { email_enabled: false, default_days_before: 7, hide_amounts_in_email: true },
+    };
+    const changed = await books.call("update_settings", args);
+    const { timezone, base_currency, reminders } = changed.data.settings;
+    assertEquals([timezone, base_currency, reminders.email_enabled, reminders.default_days_before], [
+      "Asia/Kolkata",
+      "INR",
+      false,
+      7,
+    ]);
+    assertEquals(changed.warnings.map(({ code }: Json) => code), ["from_now_on"]);
+    assertEquals((await books.call("update_settings", args)).change_id, undefined);
+    assertEquals((await books.call("get_context")).context.timezone, "Asia/Kolkata");
+
+    const member = await books.join();
+    const { change_id } = changed;
+    await member.fails("forbidden_role", "update_settings", { timezone: "UTC" });
+    await member.fails("forbidden_role", "undo_change", { change_id });
+    const undo = await books.call("undo_change", { change_id });
+    assertEquals(undo.data.reversed.length, 1);
+    assertEquals(await settings(books), before);
+    await books.ok("undo_change", { change_id: undo.change_id });
+    assertEquals((await settings(books)).timezone, "Asia/Kolkata");
+  },
+  "an undo leaves what was changed since, unless it is the same setting": async (books) => {
+    const { change_id } = await books.call("update_settings", { timezone: "Asia/Kolkata" });
+    await books.ok("update_settings", { reminders: { default_days_before: 9 } });
+    await books.ok("undo_change", { change_id });
+    assertEquals([(await settings(books)).timezone, (await settings(books)).reminders.default_days_before], ["UTC", 9]);
+    const second = await books.call("update_settings", { timezone: "Asia/Kolkata" });
+    await books.ok("update_settings", { timezone: "Europe/Berlin" });
+    await books.fails("undo_conflict", "undo_change", { change_id: second.change_id });
+  },
+  "must exist": async (books) => {
+    await books.fails("invalid_argument", "update_settings", { timezone: "Mars/Olympus" });
+    await books.fails("invalid_argument", "update_settings", { timezone: "UTC+5" });
+    await books.fails("currency_unknown", "update_settings", { base_currency: "XXX" });
+  },
+  "another base currency converts totals and rewrites nothing": async (books, database) => {
+    await addRate(database, "USD", "2026-11-20", "1.25");
+    await books.ok("log_expenses", { items: [{ name: "Lunch", amount: "8" }] });
+    await books.ok("update_settings", { base_currency: "USD" });
+    const { total } = await books.ok("summarize_spending", { period: "this_month" });
+    assertEquals([total.amount, total.currency], ["10.00", "USD"]);
+    const [row] = await database.query(
+      "select currency, amount_minor, base_currency from app.payments where organization_id = $1",
+      [
+        books.organizationId,
+      ],
+    );
+    assertEquals(row, { currency: "EUR", amount_minor: 800, base_currency: "EUR" });
+  },
+  "can be previewed": async (books) => {
+    const before = await settings(books);
+    await books.ok("update_settings", { timezone: "Asia/Kolkata", dry_run: true });
+    assertEquals(await settings(books), before);
+  },
+});
+
+testBooks("update_settings of categories", { day: "2026-11-20" }, {
+  "are everybody's: create, again, and undo": async (books) => {
+    const member = await books.join();
+    const { data, change_id } = await member.call("update_settings", {
+      category: { action: "create", name: " Pets " },
+    });
+    assertEquals(data.category.name, "Pets");
+    assertEquals(
+      (await books.call("update_settings", { category: { action: "create", name: "pets" } })).change_id,
+      undefined,
+    );
+    await books.ok("undo_change", { change_id });
+    assertEquals((await categories(books)).includes("Pets"), false);
+    await books.fails("invalid_argument", "update_settings", { category: { action: "create", name: "uncategorized" } });
+  },
+  "rename keeps what was spent in it; asked for again it is done": async (books) => {
+    await log(books, "Lunch", "Food");
+    const rename = { category: { action: "rename", name: "food", new_name: "Eating out" } };
+    await books.ok("update_settings", rename);
+    assertEquals((await books.ok("list_expenses")).rows[0].category, "Eating out");
+    assertEquals((await books.call("update_settings", rename)).change_id, undefined);
+    await books.fails("duplicate", "update_settings", {
+      category: { action: "rename", name: "Eating out", new_name: "Groceries" },
+    });
+    await books.fails("invalid_argument", "update_settings", { category: { action: "rename", name: "Eating out" } });
+    const error = await books.fails("category_not_found", "update_settings", {
+      category: { action: "rename", name: "Grocries", new_name: "X" },
+    });
+    assertEquals(error.details.suggestions[0], "Groceries");
+  },
+  "merge moves what was spent, and is undone": async (books) => {
+    await log(books, "Lunch", "Food");
+    await log(books, "Milk", "Groceries");
+    const merge = { category: { action: "merge", name: "Groceries", into: "Food" } };
+    const { data, change_id } = await books.call("update_settings", merge);
+    assertEquals([data.category.name, data.category.moved], ["Food", 1]);
+    assertEquals((await categories(books)).includes("Groceries"), false);
+    assertEquals((await books.call("update_settings", merge)).change_id, undefined);
+    const spent = async () =>
+      (await books.ok("summarize_spending", { period: "this_month" })).rows.map((
+        { group, amount }: Json,
+      ) => [group[0], amount]);
+    assertEquals(await spent(), [["Food", "10.00"]]);
+    await books.ok("undo_change", { change_id });
+    assertEquals((await spent()).toSorted(), [["Food", "5.00"], ["Groceries", "5.00"]]);
+    await books.fails("invalid_argument", "update_settings", { category: { action: "merge", name: "Food" } });
+    await books.fails("invalid_argument", "update_settings", {
+      category: { action: "merge", name: "Food", into: "food" },
+    });
+  },
+  "archive hides it and keeps what was spent": async (books) => {
+    await log(books, "Lunch", "Food");
+    const archive = { category: { action: "archive", name: "Food" } };
+    const { data, change_id } = await books.call("update_settings", archive);
+    assertEquals([data.category.archived, (await categories(books)).includes("Food")], [true, false]);
+    assertEquals((await books.call("update_settings", archive)).change_id, undefined);
+    assertEquals((await books.ok("list_expenses", { categories: ["Food"] })).rows.length, 1);
+    await books.ok("undo_change", { change_id });
+    assertEquals((await categories(books)).includes("Food"), true);
+  },
+  "together with preferences: both or neither": async (books) => {
+    await books.fails("invalid_argument", "update_settings", {
+      category: { action: "create", name: "Pets" },
+      timezone: "nowhere",
+    });
+    assertEquals((await categories(books)).includes("Pets"), false);
+  },
+});

@@ -1,0 +1,56 @@
+/** What an answer gets on its way out: addresses from configuration, and what was fetched between two calls of the database. */
+import { assertEquals } from "@std/assert";
+import { ENVELOPE, ERAS, type Json, messageOf, SITE, startConnector } from "./harness.ts";
+
+const { body: ask, headers } = ERAS["2025-11-25"]("tools/call");
+const call = (name: string, args: Record<string, unknown>) => ({ ...ask, params: { name, arguments: args } });
+const BILL = "bill_0123456789ab";
+
+async function answerTo(name: string, args: Record<string, unknown>, result: Json): Promise<Json> {
+  const { post } = startConnector({ call_tool: () => ({ outcome: "ok", result }) }, { pricingUrl: `${SITE}/pricing` });
+  return (await messageOf(await post(call(name, args), { headers }))).result.structuredContent;
+}
+
+Deno.test("update_bill answers where to connect a bill, whatever the arguments say", async () => {
+  const args = { bill_id: BILL, provider: { action: "connect", provider: "a&b" } };
+  const data = { bill: { id: BILL }, connect: { bill: BILL, provider: "a&b" } };
+  assertEquals((await answerTo("update_bill", args, { ...ENVELOPE, data })).data, {
+    bill: { id: BILL },
+    connect_url: `${SITE}/account/providers/connect?bill=${BILL}&provider=a%26b`,
+  });
+  assertEquals((await answerTo("update_bill", args, { ...ENVELOPE, data: { bill: {} } })).data, { bill: {} });
+});
+
+Deno.test("a tool that the plan leaves out says where to change the plan", async () => {
+  const error = { code: "feature_not_in_plan", message: "No.", retryable: false, details: { required_plan: "team" } };
+  const answer = await answerTo("sync_bill_amounts", {}, { ok: false, error });
+  assertEquals(answer.error.details, { required_plan: "team", upgrade_url: `${SITE}/pricing` });
+});
+
+Deno.test("sync_bill_amounts asks the providers between two calls of the database, and not when there is nothing to ask", async () => {
+  const pending = [{ link_id: "lnk_0123456789ab", provider: "nobody", account: "Ac…01", period: "2026-10" }];
+  const first = { ...ENVELOPE, data: { bills: [{ bill_id: BILL, status: "unchanged" }], pending } };
+  const second = { ...ENVELOPE, data: { bills: [{ bill_id: BILL, status: "failed" }] } };
+  const { post, calls } = startConnector({
+    call_tool: ({ tool }) => ({ outcome: "ok", result: tool === "sync_bill_amounts" ? first : second }),
+  });
+  const { result } = await messageOf(await post(call("sync_bill_amounts", {}), { headers }));
+  assertEquals(result.structuredContent, second);
+  assertEquals(calls.map(({ args }) => args.tool), ["sync_bill_amounts", "store_bill_amounts"]);
+  assertEquals(calls[1]!.args.arguments, {
+    bills: first.data.bills,
+    results: [{ link_id: "lnk_0123456789ab", period: "2026-10", outcome: "error", code: "no_adapter" }],
+  });
+
+  const idle = startConnector({
+    call_tool: () => ({ outcome: "ok", result: { ...first, data: { bills: [], pending: [] } } }),
+  });
+  await idle.post(call("sync_bill_amounts", {}), { headers });
+  assertEquals(idle.calls.length, 1);
+});
+
+Deno.test("what keeps the results is no tool that a client can call", async () => {
+  const { post, calls } = startConnector();
+  const message = await messageOf(await post(call("store_bill_amounts", { results: [] }), { headers }));
+  assertEquals([typeof message.error?.message, calls.map(({ name }) => name)], ["string", ["authenticate_bearer"]]);
+});
