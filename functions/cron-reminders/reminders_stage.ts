@@ -37,11 +37,12 @@ export async function sendReminders(job: Job, stage: Stage): Promise<Sent> {
   }
 }
 
-async function collect({ store, clock }: Job, { remainingMs }: Stage): Promise<void> {
+async function collect({ store, clock }: Job, { problems, remainingMs }: Stage): Promise<void> {
   let after: Cursor = null;
   // What is not collected today is collected tomorrow, as long as it is in its window: sending what there is comes first.
   while (remainingMs() > 0) {
     const page = await store.collectReminders({ after, at: clock() });
+    if (page.given_up > 0) problems.add({ ...mailProblem("mail_given_up"), count: page.given_up });
     after = page.next;
     if (after === null) return;
   }
@@ -54,16 +55,15 @@ async function sendBatches(job: Job, stage: Stage, transport: MailTransport): Pr
   let slowestMs = 0;
   let unanswered = 0;
   while (remainingMs() > slowestMs) {
-    const { batch, given_up } = await store.claimReminders({ size: transport.batchSize, at: clock() });
-    if (given_up > 0) problems.add({ ...mailProblem("mail_given_up"), count: given_up });
-    if (!batch) return sent;
+    const batch = await store.claimReminders({ size: transport.batchSize, at: clock() });
+    if (!batch) break;
     const startedAt = performance.now();
     const { pause, isUnsure } = await sendBatch(job, { batch, transport, stage, sent });
     slowestMs = Math.max(slowestMs, performance.now() - startedAt);
     unanswered = isUnsure ? unanswered + 1 : 0;
     if (pause || unanswered === PATIENCE) break;
   }
-  const count = await store.countWaiting();
+  const count = await store.countWaiting(clock());
   if (count > 0) problems.add({ ...mailProblem("left_for_next_run"), count });
   return sent;
 }

@@ -39,10 +39,14 @@ export function createRemindersStore(database: Database) {
       }),
 
     collectReminders: ({ after, at }: { after: Cursor; at: Date }) =>
-      database.call<{ digests: number; reminders: number; next: Cursor }>("collect_reminders", { after, at }),
+      database.call<{ digests: number; reminders: number; given_up: number; next: Cursor }>("collect_reminders", {
+        after,
+        at,
+      }),
 
+    /** Null when there is nothing to send. */
     claimReminders: ({ size, at }: { size: number; at: Date }) =>
-      database.call<{ batch: ClaimedBatch | null; given_up: number }>("claim_reminders", { size, at }),
+      database.call<ClaimedBatch | null>("claim_reminders", { size, at }),
 
     /** @param isLast gives the lease back; what is not settled by then waits until `retryAt`. */
     settleReminders: (
@@ -59,7 +63,7 @@ export function createRemindersStore(database: Database) {
         { batch_id: batch.id, lease_token: batch.lease_token, results, is_last: isLast, retry_at: retryAt, at },
       ),
 
-    countWaiting: () => database.call<number>("count_waiting_reminders", {}),
+    countWaiting: (at: Date) => database.call<number>("count_waiting_reminders", { at }),
 
     /** `rates_on` is the newest day that is kept, of any currency. */
     readNewestRates: () => database.call<{ rates_on: string | null; per_euro: StoredRates }>("read_newest_rates", {}),

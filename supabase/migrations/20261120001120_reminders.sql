@@ -124,16 +124,40 @@ end
 $$;
 comment on function jobs.drop_outdated_digests is 'Removes digests of earlier days that surely never left, for today''s to say what they would have said.';
 
+create function jobs.give_up_batches(at timestamptz) returns int
+language plpgsql volatile set search_path = '' as $$
+declare
+  digest_ids uuid[];
+begin
+  -- The mail service remembers a key for 24 hours: after that, sending again might say everything twice.
+  with closed as (
+    update jobs.reminder_digests as d set status = 'unknown', closed_at = give_up_batches.at, batch_id = null, content = null
+    from jobs.reminder_batches as b
+    where b.id = d.batch_id and b.next_attempt_at <= give_up_batches.at and d.status = 'pending'
+      and case when b.lease_token is null then b.unsure_since else coalesce(b.unsure_since, b.leased_at) end < give_up_batches.at - interval '23 hours'
+    returning d.id
+  )
+  select array_agg(id) into digest_ids from closed;
+  update jobs.reminder_log as l set voided_at = at where l.digest_id = any (digest_ids) and l.sent_at is null and l.voided_at is null;
+  delete from jobs.reminder_batches as b
+  where b.next_attempt_at <= give_up_batches.at and not exists (select from jobs.reminder_digests as d where d.batch_id = b.id);
+  return coalesce(cardinality(digest_ids), 0);
+end
+$$;
+comment on function jobs.give_up_batches is 'Ends digests that were sent a day ago without an answer; answers how many.';
+
 create function public.collect_reminders(at timestamptz, after jsonb default null, size int default 2000) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   owners uuid[];
   latest jsonb;
+  given_up int := 0;
   digest_count int;
   reminder_count int;
 begin
   if after is null then
     perform jobs.drop_outdated_digests(at);
+    given_up := jobs.give_up_batches(at);
   end if;
   select array_agg(distinct r.owner_id), (array_agg(jsonb_build_array(r.remind_on, r.expense_id) order by r.remind_on, r.expense_id))[size] into owners, latest
   from (
@@ -188,11 +212,11 @@ begin
     returning 1
   )
   select (select count(*) from made), (select count(*) from logged) into digest_count, reminder_count;
-  return jsonb_build_object('digests', digest_count, 'reminders', reminder_count, 'next', latest);
+  return jsonb_build_object('digests', digest_count, 'reminders', reminder_count, 'given_up', given_up, 'next', latest);
 end
 $$;
 comment on function public.collect_reminders is
-  'Makes the digests of one page of the bills that are due for a reminder: {"digests","reminders","next": where the following page begins, or null}.';
+  'Makes the digests of one page of the bills that are due for a reminder: {"digests","reminders","given_up": how many earlier ones ended without an answer,"next": where the following page begins, or null}.';
 
 -- What a digest says
 
@@ -343,32 +367,9 @@ end
 $$;
 comment on function jobs.open_batch is 'Puts pending digests together into a batch and writes down what they say; null when there are none.';
 
-create function jobs.give_up_batches(at timestamptz) returns int
-language plpgsql volatile set search_path = '' as $$
-declare
-  digest_ids uuid[];
-begin
-  -- The mail service remembers a key for 24 hours: after that, sending again might say everything twice.
-  with closed as (
-    update jobs.reminder_digests as d set status = 'unknown', closed_at = give_up_batches.at, batch_id = null, content = null
-    from jobs.reminder_batches as b
-    where b.id = d.batch_id and b.next_attempt_at <= give_up_batches.at and d.status = 'pending'
-      and case when b.lease_token is null then b.unsure_since else coalesce(b.unsure_since, b.leased_at) end < give_up_batches.at - interval '23 hours'
-    returning d.id
-  )
-  select array_agg(id) into digest_ids from closed;
-  update jobs.reminder_log as l set voided_at = at where l.digest_id = any (digest_ids) and l.sent_at is null and l.voided_at is null;
-  delete from jobs.reminder_batches as b
-  where b.next_attempt_at <= give_up_batches.at and not exists (select from jobs.reminder_digests as d where d.batch_id = b.id);
-  return coalesce(cardinality(digest_ids), 0);
-end
-$$;
-comment on function jobs.give_up_batches is 'Ends digests that were sent a day ago without an answer; answers how many.';
-
 create function public.claim_reminders(size int, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  given_up constant int := jobs.give_up_batches(at);
   token constant uuid := gen_random_uuid();
   chosen uuid := jobs.open_batch(size, at);
 begin
@@ -388,7 +389,7 @@ begin
   update jobs.reminder_batches as b
   set lease_token = token, leased_at = claim_reminders.at, next_attempt_at = claim_reminders.at + interval '90 seconds'
   where b.id = chosen;
-  return jsonb_build_object('given_up', given_up, 'batch', (
+  return (
     select jsonb_build_object(
       'id', b.id, 'lease_token', b.lease_token, 'attempts', b.attempts,
       'digests', (
@@ -399,11 +400,11 @@ begin
     )
     from jobs.reminder_batches as b
     where b.id = chosen
-  ));
+  );
 end
 $$;
 comment on function public.claim_reminders is
-  'Leases a batch of at most so many digests for 90 seconds: {"batch":{"id","lease_token","attempts","digests":[{"id","owner_id","content"}]} or null, "given_up": how many ended without an answer}.';
+  'Leases a batch of at most so many digests for 90 seconds: {"id","lease_token","attempts","digests":[{"id","owner_id","content"}]}, or null when there is nothing to send.';
 
 create function public.settle_reminders(
   batch_id uuid, lease_token uuid, results jsonb, is_last boolean, retry_at timestamptz, at timestamptz
@@ -471,13 +472,18 @@ $$;
 comment on function public.settle_reminders is
   'Says what became of digests of a leased batch, each {"id","outcome": sent, dead, held (surely not taken) or unsure,"code","refused","alone"}: {"outcome":"settled","digests","reminders"} as sent, or {"outcome":"lost"} when the lease is another''s. With is_last the lease ends, and what is left waits until retry_at.';
 
-create function public.count_waiting_reminders() returns bigint
+create function public.count_waiting_reminders(at timestamptz) returns bigint
 language plpgsql stable set search_path = '' as $$
 begin
-  return (select count(*) from jobs.reminder_digests as d where d.status = 'pending');
+  return (
+    select count(*)
+    from jobs.reminder_digests as d
+    left join jobs.reminder_batches as b on b.id = d.batch_id
+    where d.status = 'pending' and (b.lease_token is null or b.next_attempt_at <= count_waiting_reminders.at)
+  );
 end
 $$;
-comment on function public.count_waiting_reminders is 'How many digests are made and not yet known to be sent.';
+comment on function public.count_waiting_reminders is 'How many digests wait for a later run; those that another run is sending do not.';
 
 revoke all on function
   identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.describe_bills, jobs.describe_digest, jobs.open_batch, jobs.give_up_batches

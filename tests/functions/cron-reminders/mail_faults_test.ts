@@ -1,0 +1,192 @@
+/** What the mail service does wrong, and what becomes of the reminders. */
+import { assert, assertEquals } from "@std/assert";
+import { openDatabase } from "../../_support/database.ts";
+import { assertEachOnce } from "./crashes.ts";
+import { addDueBills } from "./due_bills.ts";
+import { asDatabase, createJob, mailService, withRates } from "./harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const START = Date.parse("2026-11-20T08:00:00Z");
+
+/** A few owners with a bill each, a mail service, and a job whose clock is moved in minutes. */
+async function scene(owners: number) {
+  await database.reset();
+  await addDueBills(database, { owners, each: 1, today: "2026-11-20" });
+  const mail = mailService();
+  const clock = { minutes: 0 };
+  const job = createJob({
+    database: asDatabase(database),
+    fetch: withRates(mail.fetch),
+    now: () => new Date(START + clock.minutes * 60_000),
+  });
+  const problems = (answer: { errors: { stage: string; code: string; count: number }[] }) =>
+    Object.fromEntries(
+      answer.errors.filter(({ stage }) => stage === "reminders").map(({ code, count }) => [code, count]),
+    );
+  return {
+    mail,
+    run: async (minutes = 0) => {
+      clock.minutes += minutes;
+      const answer = await job.run();
+      return { sent: answer.remindersSent, ok: answer.ok, problems: problems(answer) };
+    },
+    assertEachOnce: () => assertEachOnce(mail.delivered.map(({ text }) => text), { owners, each: 1 }),
+    states: async () =>
+      Object.fromEntries(
+        (await database.query<{ status: string; count: number }>(
+          "select status, count(*)::int as count from jobs.reminder_digests group by 1",
+        )).map(({ status, count }) => [status, count]),
+      ),
+  };
+}
+
+Deno.test("one bad address among a hundred stops nothing, is marked, and is not tried again", async () => {
+  const { mail, run, states } = await scene(100);
+  mail.bad.add("owner42@example.com");
+  assertEquals(await run(), { sent: 99, ok: true, problems: { address_refused: 1 } });
+  assertEquals(await states(), { dead: 1, sent: 99 });
+  assertEquals(
+    await database.query(
+      "select refused_email, refused_at is not null as dated from identity.profiles where refused_email is not null",
+    ),
+    [{ refused_email: "owner42@example.com", dated: true }],
+  );
+  assertEquals(
+    await database.query("select count(*)::int as count from jobs.reminder_log where voided_at is not null"),
+    [{ count: 1 }],
+  );
+  // The reminder itself is free again: it comes once the owner has another address, the next day.
+  assertEquals((await run(24 * 60)).sent, 0);
+  await database.query("update identity.profiles set email = 'new42@example.com' where refused_email is not null");
+  assertEquals(await run(24 * 60), { sent: 1, ok: true, problems: {} });
+  assertEquals(mail.delivered.at(-1)!.to, "new42@example.com");
+});
+
+Deno.test("a mail service that refuses whole calls for one bad address is asked mail by mail", async () => {
+  const { mail, run } = await scene(30);
+  mail.bad.add("owner7@example.com");
+  mail.isStrict = true;
+  assertEquals((await run()).sent, 0);
+  const answers = [await run(2), await run(2)];
+  assertEquals(answers.reduce((sum, { sent }) => sum + sent, 0), 29);
+  assertEquals(answers[0]!.problems.address_refused, 1);
+});
+
+Deno.test("429: the pause that the service asks for is kept, and nothing comes twice", async () => {
+  const { mail, run, assertEachOnce } = await scene(150);
+  mail.before = () =>
+    mail.calls.length === 2 ? Response.json({}, { status: 429, headers: { "retry-after": "900" } }) : undefined;
+  assertEquals(await run(), { sent: 100, ok: true, problems: { mail_rate_limited: 50, left_for_next_run: 50 } });
+  assertEquals(mail.calls.length, 2);
+  assertEquals((await run(14)).sent, 0);
+  assertEquals(mail.calls.length, 2);
+  assertEquals((await run(2)).sent, 50);
+  assertEachOnce();
+});
+
+Deno.test("500: the same batch is sent again under the same key", async () => {
+  const { mail, run, assertEachOnce } = await scene(40);
+  mail.before = () => mail.calls.length === 1 ? new Response("", { status: 500 }) : undefined;
+  assertEquals((await run()).problems, { mail_unavailable: 40, left_for_next_run: 40 });
+  assertEquals((await run(2)).sent, 40);
+  assertEquals(mail.calls.map(({ key }) => key)[0], mail.calls[1]!.key);
+  assertEquals(mail.calls[0]!.mails, mail.calls[1]!.mails);
+  assertEachOnce();
+});
+
+Deno.test("a service that takes the mails and then drops the connection has them once", async () => {
+  const { mail, run, assertEachOnce } = await scene(40);
+  mail.after = () => mail.calls.length === 1 ? new TypeError("connection reset") : undefined;
+  assertEquals((await run()).problems, { mail_no_answer: 40, left_for_next_run: 40 });
+  assertEquals(mail.delivered.length, 40);
+  assertEquals((await run(2)).sent, 40);
+  assertEachOnce();
+});
+
+Deno.test("a batch that may have arrived says the same words the next time, though a bill was paid in between", async () => {
+  const { mail, run, assertEachOnce } = await scene(3);
+  mail.after = () => mail.calls.length === 1 ? new Response("", { status: 504 }) : undefined;
+  await run();
+  await database.query("update app.expense_occurrences set status = 'paid', closed_at = now()");
+  assertEquals((await run(2)).sent, 3);
+  assertEquals(mail.calls[0]!.mails, mail.calls[1]!.mails);
+  assertEachOnce();
+});
+
+Deno.test("one that surely did not arrive says what holds then: nothing, once the bill is paid", async () => {
+  const { mail, run, states } = await scene(3);
+  mail.before = () => mail.calls.length === 1 ? Response.json({}, { status: 429 }) : undefined;
+  await run();
+  await database.query(
+    "update app.expense_occurrences set status = 'paid', closed_at = now() where expense_id like '%0001'",
+  );
+  assertEquals((await run(2)).sent, 0);
+  assertEquals(await states(), {});
+  assertEquals(mail.delivered, []);
+});
+
+Deno.test("a service that never answers costs three attempts of a run, and the run ends in time", async () => {
+  const { mail, run, assertEachOnce } = await scene(300);
+  const hang = () => new Promise<Response>(() => {});
+  let hanging = true;
+  const job = createJob({
+    database: asDatabase(database),
+    fetch: withRates((input, init) =>
+      hanging
+        ? Promise.race([
+          hang(),
+          new Promise<Response>((_, reject) =>
+            init!.signal!.addEventListener("abort", () => reject(init!.signal!.reason))
+          ),
+        ])
+        : mail.fetch(input, init)
+    ),
+    now: () => new Date(START),
+    workMs: 4_000,
+  });
+  const startedAt = performance.now();
+  const answer = await job.run();
+  assert(performance.now() - startedAt < 8_000, "the run ended in time");
+  assertEquals(answer.remindersSent, 0);
+  assertEquals(answer.ok, true);
+  hanging = false;
+  assertEquals((await run(10)).sent, 300);
+  assertEachOnce();
+});
+
+Deno.test("a wrong key of the mail service keeps everything for later", async () => {
+  const { mail, run, assertEachOnce } = await scene(120);
+  mail.before = () => mail.calls.length < 2 ? Response.json({}, { status: 401 }) : undefined;
+  assertEquals((await run()).problems, { mail_not_allowed: 100, left_for_next_run: 120 });
+  assertEquals((await run(61)).sent, 120);
+  assertEachOnce();
+});
+
+Deno.test("a digest that surely never left is said anew by the next day's", async () => {
+  const { mail, run, assertEachOnce } = await scene(5);
+  mail.before = () => mail.calls.length === 1 ? Response.json({}, { status: 429 }) : undefined;
+  await run();
+  assertEquals((await run(24 * 60)).sent, 5);
+  assert(mail.delivered.every(({ subject }) => subject.includes("due Monday 23 Nov")));
+  assertEachOnce();
+});
+
+Deno.test("one that may have arrived is given up after a day, and its reminder is free again", async () => {
+  const { mail, run, states } = await scene(2);
+  mail.before = () => mail.calls.length < 6 ? new Response("", { status: 500 }) : undefined;
+  await run();
+  for (let hour = 0; hour < 4; hour++) await run(120);
+  assertEquals((await run(16 * 60)).problems.mail_given_up, 2);
+  assertEquals(await states(), { unknown: 2, sent: 2 });
+});
+
+Deno.test("two runs at once share the work", async () => {
+  const { mail, run, assertEachOnce } = await scene(250);
+  const answers = await Promise.all([run(), run(), run()]);
+  assertEquals(answers.reduce((sum, { sent }) => sum + sent, 0), 250);
+  assertEachOnce();
+  assertEquals((await run()).sent, 0);
+  assertEquals(mail.calls.length, 3);
+});
