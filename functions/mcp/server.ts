@@ -13,6 +13,9 @@ import {
   type ServerOptions,
 } from "@modelcontextprotocol/server";
 import type { Tool } from "../../shared/connector/tool.ts";
+import { CHART, readChart } from "./chart/resource.ts";
+import { CHART_URI } from "./chart/uri.ts";
+import { getPrompt, LISTED_PROMPTS } from "./prompts.ts";
 import { INSTRUCTIONS, SERVER_INFO } from "./server_info.ts";
 import { TOOLS } from "./tools/mod.ts";
 
@@ -29,6 +32,7 @@ const OPTIONS: ServerOptions = {
     "prompts/list": LISTS_LAST,
     "resources/list": LISTS_LAST,
     "resources/templates/list": LISTS_LAST,
+    "resources/read": LISTS_LAST,
   },
 };
 
@@ -48,13 +52,16 @@ export function createServer(run: RunTool): Server {
     }
     return run(tool, params.arguments);
   });
-  server.setRequestHandler("prompts/list", () => ({ prompts: [] }));
-  server.setRequestHandler("prompts/get", () => {
+  server.setRequestHandler("prompts/list", () => ({ prompts: LISTED_PROMPTS }));
+  server.setRequestHandler("prompts/get", ({ params }) => {
+    const prompt = getPrompt(params.name, params.arguments);
+    if (prompt) return prompt;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no prompt of this name; see prompts/list.");
   });
-  server.setRequestHandler("resources/list", () => ({ resources: [] }));
+  server.setRequestHandler("resources/list", () => ({ resources: [CHART] }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
   server.setRequestHandler("resources/read", ({ params }) => {
+    if (params.uri === CHART_URI) return readChart();
     throw new ResourceNotFoundError(params.uri);
   });
   return server;

@@ -252,7 +252,7 @@ declare
   -- A month from now unless days are given: on the 30th, "this month" would show one day.
   last_day constant date := coalesce(filter.to_on, greatest(filter.from_on, context.today) + 30);
   target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
-  exponent constant int := app.currency_exponent(target, 'in_currency');
+  into_exponent constant int := app.currency_exponent(target, 'in_currency');
   into_rate constant app.rate := app.find_rate(target, context.today);
   max_dates constant int := 60;
   due record;
@@ -264,7 +264,7 @@ begin
   end if;
   with expected as materialized (
     select x.expense_id, b.name, x.due_on, x.currency, x.expected_minor,
-      case x.currency when target then x.expected_minor else app.convert_minor(x.expected_minor, rate.per_euro, c.exponent, into_rate.per_euro, exponent) end as minor
+      case x.currency when target then x.expected_minor else app.convert_minor(x.expected_minor, rate.per_euro, c.exponent, into_rate.per_euro, into_exponent) end as minor
     from app.expected_in_period(context, filter.from_on, last_day) as x
     join app.expenses as b on b.id = x.expense_id
     join app.currencies as c on c.code = x.currency
@@ -274,7 +274,7 @@ begin
     select e.*, row_number() over (order by e.due_on, e.name, e.expense_id) as place from expected as e where e.minor is not null
   ), bills as (
     select s.expense_id, s.name, min(s.place) as place, jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'x', s.due_on, 'y', app.format_minor(s.minor, exponent), 'overdue', case when s.due_on < context.today then true end
+      'x', s.due_on, 'y', app.format_minor(s.minor, into_exponent), 'overdue', case when s.due_on < context.today then true end
     )) order by s.place) as points
     from shown as s
     where s.place <= max_dates
@@ -286,7 +286,7 @@ begin
       select cell.value
       from shown as s
       cross join lateral unnest(array[
-        s.due_on || case when s.due_on < context.today then ' (overdue)' else '' end, app.markdown_cell(s.name), app.format_minor(s.minor, exponent)
+        s.due_on || case when s.due_on < context.today then ' (overdue)' else '' end, app.markdown_cell(s.name), app.format_minor(s.minor, into_exponent)
       ]) with ordinality as cell (value, place)
       where s.place <= max_dates
       order by s.place, cell.place
@@ -320,7 +320,7 @@ begin
     ));
   end if;
   headline := case due.count when 0 then format('Nothing due until %s', last_day) else
-    format('%s %s due until %s', app.format_minor(due.minor, exponent), target, last_day)
+    format('%s %s due until %s', app.format_minor(due.minor, into_exponent), target, last_day)
       || case when due.overdue_count > 0 then format(', %s of %s dates overdue', due.overdue_count, due.count) else '' end
   end;
   return jsonb_build_object(
@@ -330,7 +330,7 @@ begin
       'currency', target,
       'unit', 'day',
       'series', due.series,
-      'total', jsonb_build_object('amount', app.format_minor(due.minor, exponent), 'currency', target, 'count', due.count, 'overdue', due.overdue_count),
+      'total', jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', target, 'count', due.count, 'overdue', due.overdue_count),
       'unconverted', due.unconverted,
       'table', headline || '.' || case due.count when 0 then '' else E'\n\n' || due.table end
     ),

@@ -16,10 +16,11 @@ for (const era of ERA_NAMES) {
     const names = tools.map(({ name }) => name);
     const expected = contract.tools.filter(({ name }) => names.includes(name));
     assertEquals(
-      tools.map(({ name, title, description, annotations, inputSchema }) => ({
+      tools.map(({ name, title, description, annotations, inputSchema, _meta }) => ({
         name,
         title,
         annotations,
+        ...(_meta.ui && { _meta: { ui: _meta.ui } }),
         description,
         inputSchema,
       })),

@@ -1,0 +1,138 @@
+/// <reference lib="dom" />
+/** Columns that stand on a time axis: one picture for the whole, or one a category, all on the same scale and named where they stand. */
+// @ts-types="@types/d3-scale"
+import { scaleBand, scaleLinear } from "d3-scale";
+import type { Chart, Point } from "./data.ts";
+import { html, svg } from "./elements.ts";
+import type { Words } from "./words.ts";
+
+const AXIS_WIDTH = 52;
+const AXIS_HEIGHT = 22;
+
+interface Frame {
+  /** One of many has no axis of amounts: its highest column carries the number. */
+  isAlone: boolean;
+  width: number;
+  height: number;
+  most: number;
+  least: number;
+  hasAxis: boolean;
+}
+
+export function drawColumns(chart: Chart, words: Words, width: number): HTMLElement {
+  const values = chart.series.flatMap(({ points }) => points.map(({ y }) => Number(y)));
+  const scale = { most: Math.max(...values, 0), least: Math.min(...values, 0), width };
+  const isAlone = chart.series.length === 1;
+  return html(
+    "div",
+    { class: "columns" },
+    ...chart.series.map(({ label, points }, i) => {
+      const hasAxis = i === chart.series.length - 1;
+      const picture = drawPicture(points, words, {
+        ...scale,
+        isAlone,
+        hasAxis,
+        height: (isAlone ? 190 : 56) + (hasAxis ? AXIS_HEIGHT : 0),
+      });
+      if (isAlone) return picture;
+      return html(
+        "section",
+        {},
+        html(
+          "h2",
+          {},
+          html("bdi", { title: label }, label),
+          html("span", { class: "amount" }, words.money(sum(points))),
+        ),
+        picture,
+      );
+    }),
+  );
+}
+
+function drawPicture(
+  points: Point[],
+  words: Words,
+  { isAlone, width, height, most, least, hasAxis }: Frame,
+): SVGElement {
+  const bottom = height - (hasAxis ? AXIS_HEIGHT : 2);
+  const left = isAlone ? AXIS_WIDTH : 0;
+  const x = scaleBand(points.map((point) => point.x), [left, width]).paddingInner(0.25).paddingOuter(0.1);
+  const y = scaleLinear([least, most || 1], [bottom, 16]).nice(3);
+  const ticks = isAlone ? y.ticks(4).filter((tick) => tick >= 0) : [0];
+  const labelled = axisSteps(points, x.step());
+  // The highest column carries its number; where columns are wide enough, all of them do.
+  const highest = points.reduce((best, point, i) => Number(point.y) > Number(points[best]!.y) ? i : best, 0);
+
+  return svg(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true", focusable: "false" },
+    ...ticks.map((tick) =>
+      svg(
+        "g",
+        { class: "tick" },
+        svg("line", { x1: left, x2: width, y1: y(tick), y2: y(tick) }),
+        isAlone && svg("text", { x: AXIS_WIDTH - 6, y: y(tick), dy: "0.32em", "text-anchor": "end" }, words.tick(tick)),
+      )
+    ),
+    ...points.map((point, i) => {
+      const value = Number(point.y);
+      const top = Math.min(y(value), y(0));
+      const start = x(point.x)!;
+      const name = svg("title", {}, `${words.step(point.x, "long")}: ${words.money(point.y)}`);
+      return svg(
+        "g",
+        { class: value < 0 ? "column negative" : "column" },
+        svg("rect", { class: "reach", x: start, y: 0, width: x.step(), height: bottom }),
+        svg("rect", {
+          x: start,
+          y: top,
+          width: x.bandwidth(),
+          height: Math.abs(y(value) - y(0)),
+          rx: Math.min(3, x.bandwidth() / 4),
+        }),
+        value > 0 && (i === highest || isAlone && x.step() > 64) &&
+          svg(
+            "text",
+            {
+              class: "value",
+              x: clamp(start + x.bandwidth() / 2, left + 24, width - 28),
+              y: top - 4,
+              "text-anchor": "middle",
+            },
+            words.tick(value),
+          ),
+        name,
+      );
+    }),
+    ...(hasAxis ? labelled : []).map((i) =>
+      svg(
+        "text",
+        {
+          class: "step",
+          x: clamp(x(points[i]!.x)! + x.bandwidth() / 2, left + 18, width - 18),
+          y: height - 6,
+          "text-anchor": "middle",
+        },
+        words.step(points[i]!.x, "short"),
+      )
+    ),
+  );
+}
+
+/** As many steps as have room for their names, evenly, the first one among them. */
+function axisSteps(points: Point[], step: number): number[] {
+  const every = Math.max(1, Math.ceil(56 / step));
+  return points.flatMap((_, i) => i % every === 0 ? i : []);
+}
+
+const clamp = (value: number, least: number, most: number) => Math.max(least, Math.min(most, value));
+
+/** Exact: as whole numbers of the last decimal. */
+function sum(points: Point[]): string {
+  const decimals = Math.max(...points.map(({ y }) => y.split(".")[1]?.length ?? 0));
+  const total = points.reduce((all, { y }) => all + BigInt(y.replace(".", "")), 0n).toString();
+  if (decimals === 0) return total;
+  const digits = total.replace("-", "").padStart(decimals + 1, "0");
+  return `${total.startsWith("-") ? "-" : ""}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}

@@ -1,0 +1,53 @@
+/**
+ * `deno task build:chart`: makes the page of the spending chart, one HTML file that loads nothing, and writes it as the module that the connector
+ * ships. A test builds it again and compares.
+ */
+import { build, stop } from "esbuild";
+// Only so that Deno installs it, for esbuild to find.
+import "d3-scale";
+
+const CHART = new URL("../functions/mcp/chart/", import.meta.url);
+export const CHART_MODULE = new URL("page.ts", CHART);
+
+/** The text of the module. */
+export async function buildChart(): Promise<string> {
+  const script = await bundle(new URL("view/main.ts", CHART).pathname);
+  const style = await bundle(new URL("view/page.css", CHART).pathname);
+  // A page without addresses: nothing can be loaded or sent, whatever the host allows; what is inline is what was built.
+  const policy = `default-src 'none'; script-src '${await hashOf(script)}'; style-src '${await hashOf(style)}'`;
+  const html = [
+    `<!doctype html><html lang="en"><head><meta charset="utf-8">`,
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    `<meta name="viewport" content="width=device-width, initial-scale=1"><title>Spending</title>`,
+    `<style>${style}</style></head><body><main aria-busy="true"></main><script>${script}</script></body></html>`,
+  ].join("");
+  return [
+    "/** The page of the chart, built from view/ by `deno task build:chart`; not written by hand. */",
+    "// deno-fmt-ignore",
+    `export const CHART_PAGE = ${JSON.stringify(html)};`,
+    "",
+  ].join("\n");
+}
+
+async function bundle(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    target: "es2022",
+    charset: "utf8",
+    legalComments: "none",
+    logLevel: "error",
+  });
+  await stop();
+  return outputFiles[0]!.text.trim();
+}
+
+async function hashOf(text: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return `sha256-${btoa(String.fromCharCode(...digest))}`;
+}
+
+if (import.meta.main) await Deno.writeTextFile(CHART_MODULE, await buildChart());

@@ -1,0 +1,165 @@
+/// <reference lib="dom" />
+/** `deno task test:browser`: the chart in a host, as hosts frame it, at two widths and in both themes. Pictures go to `node_modules/.cache/pictures`. */
+import { assert, assertEquals } from "@std/assert";
+import { build, stop } from "esbuild";
+import type { Browser, Frame, Page } from "playwright-core";
+import { CHART_PAGE } from "../../functions/mcp/chart/page.ts";
+import { launchChromium } from "./chromium.ts";
+import type {} from "./chart_host/host.ts";
+import { EXAMPLES } from "./chart_host/examples.ts";
+import { faultsOf } from "./look.js";
+// Only so that Deno installs it, for esbuild to find.
+import "@modelcontextprotocol/ext-apps/app-bridge";
+
+const PICTURES = new URL("../../node_modules/.cache/pictures/", import.meta.url).pathname;
+const WIDTHS = { phone: 360, desktop: 760 } as const;
+const THEMES = ["light", "dark"] as const;
+const options = { sanitizeOps: false, sanitizeResources: false };
+
+let browser: Browser;
+let host: string;
+
+Deno.test.beforeAll(async () => {
+  await Deno.mkdir(PICTURES, { recursive: true });
+  const { outputFiles } = await build({
+    entryPoints: [new URL("chart_host/host.ts", import.meta.url).pathname],
+    bundle: true,
+    write: false,
+    format: "iife",
+    logLevel: "error",
+  });
+  await stop();
+  host = outputFiles[0]!.text;
+  browser = await launchChromium();
+});
+Deno.test.afterAll(() => browser.close());
+
+interface Looked {
+  page: Page;
+  frame: Frame;
+  complaints: string[];
+  requests: string[];
+}
+
+async function look(
+  data: Record<string, unknown>,
+  { width, theme, result, locale = "en-IE" }: {
+    width: number;
+    theme: string;
+    result?: Record<string, unknown>;
+    locale?: string;
+  },
+): Promise<Looked> {
+  const context = await browser.newContext({ viewport: { width, height: 700 }, deviceScaleFactor: 2 });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  // The bridge notes every message, as debugging.
+  page.on("console", (message) => message.type() !== "debug" && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("dialog", (dialog) => (complaints.push(`dialog ${dialog.message()}`), dialog.dismiss()));
+  page.on("request", ({ url }) => url().startsWith("about:") || requests.push(url()));
+  await page.setContent(
+    `<!doctype html><style>body{margin:0;background:${
+      theme === "dark" ? "#1c1d20" : "#fff"
+    }} iframe{border:0;width:100%;display:block}</style>`,
+  );
+  await page.addScriptTag({ content: host });
+  await page.evaluate((shown) => globalThis.show(shown), {
+    page: CHART_PAGE,
+    result: result ?? { content: [], structuredContent: { ok: true, data } },
+    context: { theme, locale },
+  } as never);
+  const frame = page.frames()[1]!;
+  await frame.waitForSelector("main:not([aria-busy])");
+  return { page, frame, complaints, requests };
+}
+
+for (const [name, data] of Object.entries(EXAMPLES)) {
+  Deno.test({
+    ...options,
+    name: `chart ${name} is readable at both widths, in both themes, and asks the network for nothing`,
+    async fn() {
+      for (const [size, width] of Object.entries(WIDTHS)) {
+        for (const theme of THEMES) {
+          const { page, frame, complaints, requests } = await look(data, { width, theme });
+          await page.screenshot({ path: `${PICTURES}chart-${name}-${size}-${theme}.png`, fullPage: true });
+          if ((data.total as { count: number }).count > 0) await frame.click("summary");
+          // Its one script is inline, and lengths of bars are styles: the page's own policy knows them by hash.
+          const faults = (await frame.evaluate<string[]>(faultsOf)).filter((fault) =>
+            !/^not ours: <(script|span class="bar")/.test(fault)
+          );
+          assertEquals([faults, complaints, requests], [[], [], []], `${size} ${theme}`);
+          // The host gives it the height it asks for: nothing to scroll inside.
+          await page.waitForFunction(() => {
+            const frame = document.querySelector("iframe")!;
+            return frame.clientHeight >= 60;
+          });
+          const [scroll, client] = await frame.evaluate(
+            () => [document.documentElement.scrollWidth, document.documentElement.clientWidth],
+          );
+          assert(scroll! <= client!, `${size} ${theme}: ${scroll} > ${client}`);
+          await page.context().close();
+        }
+      }
+    },
+  });
+}
+
+Deno.test({
+  ...options,
+  name: "the chart says the number first, then how it compares, in the reader's locale",
+  async fn() {
+    for (const [locale, number] of [["en-IE", "€1,284.10"], ["de-DE", "1.284,10 €"], ["nonsense!", "€1,284.10"]]) {
+      const { page, frame } = await look(EXAMPLES.categories!, { width: 360, theme: "light", locale });
+      const text = (await frame.innerText("main")).replaceAll("\u00a0", " ");
+      assert(text.startsWith(`${number} this month\n`), text);
+      assert(text.includes("8 % less than by this day last month ("), text);
+      await page.context().close();
+    }
+  },
+});
+
+Deno.test({
+  ...options,
+  name: "the table has every number of the chart, and is reached by keyboard",
+  async fn() {
+    const { page, frame } = await look(EXAMPLES.bills!, { width: 760, theme: "light" });
+    await frame.focus("summary");
+    await page.keyboard.press("Enter");
+    const rows = await frame.locator("tbody tr").allInnerTexts();
+    assertEquals(rows.length, 5);
+    assert(/1 Oct 2026 \(overdue\)\s+Rent office\s+€900\.00/.test(rows[0]!), rows[0]);
+    await page.keyboard.press("Tab");
+    assertEquals(await frame.evaluate(() => document.activeElement?.getAttribute("role")), "region");
+    await page.context().close();
+  },
+});
+
+Deno.test({
+  ...options,
+  name: "the chart follows the host's theme, and shows errors, text-only answers and cancellations",
+  async fn() {
+    const { page, frame } = await look(EXAMPLES.days!, { width: 760, theme: "light" });
+    const ground = () => frame.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    assertEquals(await ground(), "rgb(255, 255, 255)");
+    await page.evaluate(() => globalThis.change({ theme: "dark", locale: "en" } as never));
+    await frame.waitForSelector(":root[data-theme=dark]");
+    assertEquals(await ground(), "rgb(28, 29, 32)");
+    await page.context().close();
+
+    const error = { ok: false, error: { code: "category_not_found", message: 'There is no category called "Fod".' } };
+    const failed = await look({}, {
+      width: 360,
+      theme: "dark",
+      result: { isError: true, content: [], structuredContent: error },
+    });
+    assertEquals(await failed.frame.innerText("main"), 'There is no category called "Fod".');
+    await failed.page.context().close();
+
+    const text = JSON.stringify({ ok: true, data: EXAMPLES.categories });
+    const plain = await look({}, { width: 360, theme: "dark", result: { content: [{ type: "text", text }] } });
+    assertEquals(await plain.frame.locator(".bars li").count(), 8);
+    await plain.page.context().close();
+  },
+});

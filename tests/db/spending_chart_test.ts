@@ -1,0 +1,131 @@
+/** The chart's numbers: those of the other tools, as series, as a table, and as one sentence. */
+import { assertEquals } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import { addRate, type Books, type Json } from "../_support/books.ts";
+
+const spend = (books: Books, items: [date: string, name: string, amount: string, category?: string][]) =>
+  books.ok("log_expenses", {
+    create_missing_categories: true,
+    items: items.map(([date, name, amount, category]) => ({ date, name, amount, ...(category && { category }) })),
+  });
+
+testBooks("show_spending_chart", { day: "2026-10-06" }, {
+  "by category: the largest first, the sum of summarize_spending, compared with as many days": async (books) => {
+    await spend(books, [
+      ["2026-10-01", "Rent", "900", "Housing"],
+      ["2026-10-02", "Lunch", "14.50", "Food"],
+      ["2026-10-06", "Dinner", "35.50", "Food"],
+      ["2026-09-03", "Rent", "1000", "Housing"],
+      ["2026-09-20", "Late", "5000", "Travel"],
+    ]);
+    const data = await books.ok("show_spending_chart", { chart: "by_category", period: "this_month" });
+    assertEquals(data.series, [{
+      label: "Spending",
+      points: [{ x: "Housing", y: "900.00" }, { x: "Food", y: "50.00" }],
+    }]);
+    const { total } = await books.ok("summarize_spending", { period: "this_month" });
+    assertEquals(data.total, { amount: total.amount, currency: "EUR", count: total.count });
+    assertEquals(data.period, { from: "2026-10-01", to: "2026-10-31", words: "this month" });
+    assertEquals(data.compared, {
+      from: "2026-09-01",
+      to: "2026-09-06",
+      words: "by this day last month",
+      amount: "1000.00",
+      change_percent: -5,
+    });
+    assertEquals(
+      data.table,
+      "950.00 EUR this month, 5 % less than by this day last month.\n\n" +
+        "| Category | Amount (EUR) | Share |\n| --- | ---: | ---: |\n| Housing | 900.00 | 95 % |\n| Food | 50.00 | 5 % |",
+    );
+  },
+
+  "over time: every step, also those without a payment": async (books) => {
+    await spend(books, [["2026-10-01", "A", "1"], ["2026-10-04", "B", "2.50"], ["2026-08-31", "C", "4"]]);
+    const month = await books.ok("show_spending_chart", { chart: "over_time" });
+    assertEquals([month.unit, month.series[0].points.map(({ x, y }: Json) => `${x.slice(8)} ${y}`)], [
+      "day",
+      ["01 1.00", "02 0.00", "03 0.00", "04 2.50", "05 0.00", "06 0.00"],
+    ]);
+    const year = await books.ok("show_spending_chart", { chart: "over_time", period: "this_year" });
+    assertEquals([year.unit, year.series[0].points.length, year.series[0].points[7]], ["month", 10, {
+      x: "2026-08",
+      y: "4.00",
+    }]);
+    const quarter = await books.ok("show_spending_chart", { chart: "over_time", from: "2026-08-01", to: "2026-10-06" });
+    assertEquals([quarter.unit, quarter.series[0].points[0].x, quarter.series[0].points.length], [
+      "week",
+      "2026-07-27",
+      11,
+    ]);
+    assertEquals(quarter.table.split("\n").slice(0, 4), [
+      "7.50 EUR from 2026-08-01 to 2026-10-06.",
+      "",
+      "| Week from | Amount (EUR) |",
+      "| --- | ---: |",
+    ]);
+  },
+
+  "categories over time: five of them and the rest, which add up": async (books) => {
+    await spend(
+      books,
+      ["Aa", "Bb", "Cc", "Dd", "Ee", "Ff", "Gg"].map((name, i) => ["2026-10-02", name, `${10 - i}`, name]),
+    );
+    const data = await books.ok("show_spending_chart", { chart: "category_over_time" });
+    assertEquals(data.series.map(({ label }: Json) => label), ["Aa", "Bb", "Cc", "Dd", "Ee", "Other"]);
+    assertEquals(data.series.map(({ points }: Json) => points.length), [6, 6, 6, 6, 6, 6]);
+    const [head, , row] = data.table.split("\n").slice(2, 5).map((line: string) => line.split(" | ").length);
+    assertEquals([head, row], [8, 8]);
+    const sum = data.series.flatMap(({ points }: Json) => points).reduce(
+      (all: number, { y }: Json) => all + Number(y),
+      0,
+    );
+    assertEquals([sum, data.total.amount], [49, "49.00"]);
+  },
+
+  "upcoming bills: overdue ones too, a month ahead, at today's rates": async (books, database) => {
+    await addRate(database, "USD", "2026-10-05", "1.25");
+    books.goTo("2026-09-28");
+    await books.ok("add_bill", { name: "Rent", amount: "900", month_days: [1] });
+    books.goTo("2026-10-06");
+    await books.ok("add_bill", { name: "Tool", amount: "10", currency: "USD", month_days: [20] });
+    await books.ok("add_bill", { name: "Power", amount_mode: "variable", month_days: [15] });
+    const { data, warnings } = await books.call("show_spending_chart", { chart: "upcoming_bills" });
+    assertEquals(
+      data.series.map(({ label, points }: Json) => [label, points.map(({ x, y, overdue }: Json) => [x, y, overdue])]),
+      [
+        ["Rent", [["2026-10-01", "900.00", true], ["2026-11-01", "900.00", undefined]]],
+        ["Tool", [["2026-10-20", "8.00", undefined]]],
+      ],
+    );
+    assertEquals(data.total, { amount: "1808.00", currency: "EUR", count: 3, overdue: 1 });
+    assertEquals(data.table.split("\n")[0], "1808.00 EUR due until 2026-11-05, 1 of 3 dates overdue.");
+    assertEquals(warnings.map(({ code }: Json) => code), ["amount_missing"]);
+  },
+
+  "says so when there is nothing, and what could not be converted": async (books) => {
+    const empty = await books.ok("show_spending_chart", { chart: "by_category" });
+    assertEquals([empty.table, empty.total.amount], ["Nothing spent this month.", "0.00"]);
+    assertEquals((await books.ok("show_spending_chart", { chart: "over_time" })).table, "Nothing spent this month.");
+    assertEquals((await books.ok("show_spending_chart", { chart: "category_over_time" })).series, []);
+    assertEquals(
+      (await books.ok("show_spending_chart", { chart: "upcoming_bills" })).table,
+      "Nothing due until 2026-11-05.",
+    );
+    await books.ok("log_expenses", { items: [{ name: "Far", amount: "5", currency: "JPY" }] });
+    const { data, warnings } = await books.call("show_spending_chart", {});
+    assertEquals([data.unconverted, warnings[0].code], [[{ currency: "JPY", amount: "5", count: 1 }], "rate_missing"]);
+  },
+
+  "keeps typed text inside its cell": async (books) => {
+    await spend(books, [["2026-10-02", "x", "1", "a|b `c` [d](e) <i>"]]);
+    const { table } = await books.ok("show_spending_chart", {});
+    assertEquals(table.split("\n")[4], "| a\\|b \\`c\\` \\[d\\](e) \\<i\\> | 1.00 | 100 % |");
+  },
+
+  "refuses a category that does not exist, and more than ten years": async (books) => {
+    await books.fails("category_not_found", "show_spending_chart", { categories: ["Fod"] });
+    await books.fails("date_out_of_range", "show_spending_chart", { from: "2000-01-01", to: "2026-01-01" });
+    await books.fails("date_out_of_range", "show_spending_chart", { chart: "upcoming_bills", to: "2099-01-01" });
+  },
+});

@@ -1,0 +1,28 @@
+/** The chart's page as it ships: what its sources build, small, and without an address in it. */
+import { assert, assertEquals } from "@std/assert";
+import { CHART_PAGE } from "../../../functions/mcp/chart/page.ts";
+import { buildChart, CHART_MODULE } from "../../../local/build_chart.ts";
+
+Deno.test({
+  name: "the chart's module is what its sources build",
+  sanitizeOps: false,
+  sanitizeResources: false,
+  fn: async () => assert(await Deno.readTextFile(CHART_MODULE) === await buildChart(), "run deno task build:chart"),
+});
+
+Deno.test("the chart's page is under 60 kB as it travels, and loads nothing", async () => {
+  const gzip = new Blob([CHART_PAGE]).stream().pipeThrough(new CompressionStream("gzip"));
+  const { byteLength } = await new Response(gzip).arrayBuffer();
+  assert(byteLength < 60_000, `${byteLength} bytes`);
+  assertEquals(new Set(CHART_PAGE.match(/https?:\/\/[^\s"'`)]+/g)), new Set(["http://www.w3.org/2000/svg"]));
+  assertEquals(
+    /<(link|img|iframe)\b|\bsrc=|@import|\bfetch\(|XMLHttpRequest|WebSocket|innerHTML/.test(CHART_PAGE),
+    false,
+  );
+  const policy = /Content-Security-Policy" content="([^"]+)"/.exec(CHART_PAGE)![1]!;
+  assertEquals(policy.split("; ").map((part) => part.replace(/'sha256-[\w+/=]+'/, "hash")), [
+    "default-src 'none'",
+    "script-src hash",
+    "style-src hash",
+  ]);
+});
