@@ -1,0 +1,241 @@
+/** Which bills a digest reminds of, of whom, and on which day: by the owner's calendar, once. */
+import { assertEquals } from "@std/assert";
+import { type Books, openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+interface Digest {
+  id: string;
+  owner_id: string;
+  content: {
+    today: string;
+    address: string;
+    organizations: { name: string; bills: { name: string; days: number; dates: number; amount: string | null }[] }[];
+  };
+}
+
+/** The database's part of a run: roll, collect, claim and mark everything as sent. Answers the digests. */
+async function run(at: string): Promise<Digest[]> {
+  await database.asService("roll_bills", { at });
+  await database.asService("collect_reminders", { at });
+  const sent: Digest[] = [];
+  for (;;) {
+    const batch = await database.asService<{ id: string; lease_token: string; digests: Digest[] } | null>(
+      "claim_reminders",
+      { size: 100, at },
+    );
+    if (!batch) return sent;
+    sent.push(...batch.digests);
+    const results = batch.digests.map(({ id }) => ({ id, outcome: "sent" }));
+    await database.asService("settle_reminders", {
+      batch_id: batch.id,
+      lease_token: batch.lease_token,
+      results,
+      is_last: true,
+      retry_at: at,
+      at,
+    });
+  }
+}
+
+/** What the digests of a run say: names by days left, overdue ones negative. */
+const said = (digests: Digest[]) =>
+  digests.map(({ content }) =>
+    content.organizations.flatMap(({ bills }) => bills.map(({ name, days }) => `${name} ${days}`)).join(", ")
+  );
+
+const addBill = async (books: Books, name: string, first_due: string, more: Record<string, unknown> = {}) =>
+  (await books.ok("add_bill", { name, amount: "10", first_due, ...more })).bill.id as string;
+
+async function fresh(options: Parameters<typeof openBooks>[1] = {}): Promise<Books> {
+  await database.reset();
+  return await openBooks(database, { day: "2026-11-10", ...options });
+}
+
+const at = (day: string, time = "08:00") => `${day}T${time}:00Z`;
+
+Deno.test("a reminder is sent inside the lead window: the bill's own, else the owner's, else three days", async () => {
+  const books = await fresh();
+  await addBill(books, "Default", "2026-11-23");
+  await addBill(books, "Own", "2026-11-27", { remind_days_before: 7 });
+  await addBill(books, "On the day", "2026-11-20", { remind_days_before: 0 });
+  await addBill(books, "Too far", "2026-11-24");
+  assertEquals(said(await run(at("2026-11-19"))), []);
+  assertEquals(said(await run(at("2026-11-20"))), ["On the day 0, Default 3, Own 7"]);
+  assertEquals(said(await run(at("2026-11-20", "08:10"))), []);
+  assertEquals(said(await run(at("2026-11-21"))), ["On the day -1, Too far 3"]);
+  await database.query("update identity.profiles set default_lead_days = 30");
+  await addBill(books, "Far", "2026-12-20");
+  assertEquals(said(await run(at("2026-11-22"))), ["On the day -2, Far 28"]);
+});
+
+Deno.test("days that no run happened on are caught up while the window lasts, and not after", async () => {
+  const books = await fresh();
+  await addBill(books, "Rent", "2026-11-20", { frequency: "yearly" });
+  await addBill(books, "Water", "2026-11-18", { frequency: "yearly" });
+  assertEquals(said(await run(at("2026-11-19"))), ["Water -1, Rent 1"]);
+  const later = await fresh();
+  await addBill(later, "Rent", "2026-11-20", { frequency: "yearly" });
+  assertEquals(said(await run(at("2026-11-21"))), []);
+});
+
+Deno.test("what is overdue is said along with what is due, in one line a bill, and alone sends nothing", async () => {
+  const books = await fresh({ day: "2026-09-01" });
+  await addBill(books, "Water", "2026-09-05");
+  assertEquals(said(await run(at("2026-11-20"))), []);
+  await addBill(books, "Rent", "2026-11-21");
+  const [digest] = await run(at("2026-11-20"));
+  assertEquals(
+    digest!.content.organizations[0]!.bills.map(({ name, days, dates, amount }) => [name, days, dates, amount]),
+    [
+      ["Water", -76, 3, "30.00"],
+      ["Rent", 1, 1, "10.00"],
+    ],
+  );
+});
+
+Deno.test("paid, skipped, snoozed, paused and silent bills are not reminded of; a snooze ends", async () => {
+  const books = await fresh();
+  for (const name of ["Paid", "Snoozed", "Paused", "Silent", "Kept"]) await addBill(books, name, "2026-11-22");
+  const idOf = async (name: string) =>
+    (await database.query<{ id: string }>("select id from app.expenses where name = $1", [name]))[0]!.id;
+  await books.ok("mark_bill_paid", { bill_id: await idOf("Paid"), due_on: "2026-11-22" });
+  await database.query("update app.expense_occurrences set snoozed_until = '2026-11-21' where expense_id = $1", [
+    await idOf("Snoozed"),
+  ]);
+  await database.query("update app.expenses set status = 'paused', next_due = null where name = 'Paused'");
+  await database.query("update app.expenses set reminder_enabled = false where name = 'Silent'");
+  assertEquals(said(await run(at("2026-11-20"))), ["Kept 2"]);
+  assertEquals(said(await run(at("2026-11-21"))), ["Snoozed 1"]);
+});
+
+Deno.test("one digest over all organizations that have reminders, none of the others", async () => {
+  const home = await fresh();
+  const [other, free] = await Promise.all([
+    openBooks(database, { day: "2026-11-10" }),
+    openBooks(database, { day: "2026-11-10" }),
+  ]);
+  for (const [books, name] of [[home, "Rent"], [other, "Studio"], [free, "Car"]] as const) {
+    await addBill(books, name, "2026-11-22");
+  }
+  await database.query("update identity.organizations set owner_id = $1, name = 'Studio' where id = $2", [
+    home.userId,
+    other.organizationId,
+  ]);
+  await database.query("update identity.organizations set owner_id = $1, plan = 'free' where id = $2", [
+    home.userId,
+    free.organizationId,
+  ]);
+  assertEquals(await database.asService("count_reminder_candidates", { at: at("2026-11-20") }), 2);
+  const digests = await run(at("2026-11-20"));
+  assertEquals(digests.map(({ content }) => content.organizations.map(({ name }) => name)), [["Household", "Studio"]]);
+  // Past due counts for seven days.
+  await database.query(
+    "update identity.organizations set plan = 'pro', plan_status = 'past_due', past_due_since = '2026-11-14T08:00Z' where id = $1",
+    [free.organizationId],
+  );
+  assertEquals(await database.asService("count_reminder_candidates", { at: at("2026-11-21", "07:00") }), 3);
+  assertEquals(await database.asService("count_reminder_candidates", { at: at("2026-11-21", "09:00") }), 2);
+});
+
+Deno.test("mails go to the confirmed reminder address, else to the sign-in address, and to nobody who wants none", async () => {
+  const books = await fresh();
+  await addBill(books, "Rent", "2026-11-22");
+  await database.query("update identity.profiles set email_enabled = false");
+  assertEquals(await run(at("2026-11-20")), []);
+  await database.query("update identity.profiles set email_enabled = true, reminder_email = 'bills@example.com'");
+  const [first] = await run(at("2026-11-20"));
+  assertEquals(first!.content.address, `${books.userId}@example.com`);
+  await addBill(books, "Water", "2026-11-23");
+  await database.query("update identity.profiles set reminder_email_confirmed_at = now()");
+  const [second] = await run(at("2026-11-21"));
+  assertEquals(second!.content.address, "bills@example.com");
+});
+
+Deno.test("the day is the owner's: Kolkata, New York, Kiritimati and Apia, across daylight saving", async () => {
+  // At 08:00 UTC, and at the end of the catch-up at 11:50 UTC.
+  const days: [zone: string, at: string, today: string][] = [
+    ["Asia/Kolkata", "2026-11-20T08:00Z", "2026-11-20"],
+    ["Asia/Kolkata", "2026-11-20T18:29Z", "2026-11-20"],
+    ["Asia/Kolkata", "2026-11-20T18:31Z", "2026-11-21"],
+    ["America/New_York", "2026-11-20T04:59Z", "2026-11-19"],
+    ["America/New_York", "2026-11-20T05:01Z", "2026-11-20"],
+    // Summer time ends on 1 November and begins on 14 March.
+    ["America/New_York", "2026-10-31T04:01Z", "2026-10-31"],
+    ["America/New_York", "2026-11-01T03:59Z", "2026-10-31"],
+    ["America/New_York", "2026-11-02T04:59Z", "2026-11-01"],
+    ["America/New_York", "2027-03-14T04:59Z", "2027-03-13"],
+    ["America/New_York", "2027-03-15T04:01Z", "2027-03-15"],
+    ["Pacific/Kiritimati", "2026-11-20T08:00Z", "2026-11-20"],
+    ["Pacific/Kiritimati", "2026-11-20T11:50Z", "2026-11-21"],
+    // No summer time since 2021; it stays at UTC+13 all year.
+    ["Pacific/Apia", "2026-11-20T10:50Z", "2026-11-20"],
+    ["Pacific/Apia", "2026-11-20T11:10Z", "2026-11-21"],
+    ["Pacific/Apia", "2026-06-20T11:10Z", "2026-06-21"],
+    ["Europe/Berlin", "2026-10-24T22:30Z", "2026-10-25"],
+    ["Europe/Berlin", "2026-10-25T22:30Z", "2026-10-25"],
+    ["Europe/Berlin", "2027-03-27T22:59Z", "2027-03-27"],
+    ["Europe/Berlin", "2027-03-28T22:01Z", "2027-03-29"],
+  ];
+  for (const [timezone, instant, today] of days) {
+    const books = await fresh({ timezone, day: "2026-06-01" });
+    await addBill(books, "Today", today, { remind_days_before: 0, frequency: "once" });
+    const [digest] = await run(instant);
+    assertEquals([timezone, instant, digest?.content.today], [timezone, instant, today]);
+    assertEquals(said([digest!]), ["Today 0"]);
+  }
+});
+
+Deno.test("who travels in the middle of a day gets one digest that day, and one the next", async () => {
+  const journeys: [from: string, to: string][] = [
+    ["Pacific/Kiritimati", "Pacific/Honolulu"],
+    ["Pacific/Honolulu", "Pacific/Kiritimati"],
+    ["Pacific/Apia", "Pacific/Pago_Pago"],
+    ["Pacific/Pago_Pago", "Pacific/Apia"],
+    ["Europe/Berlin", "America/New_York"],
+    ["Asia/Kolkata", "America/Los_Angeles"],
+    ["America/New_York", "Asia/Kolkata"],
+  ];
+  for (const [from, to] of journeys) {
+    const books = await fresh({ timezone: from });
+    await addBill(books, "Before", "2026-11-22");
+    assertEquals((await run(at("2026-11-20"))).length, 1, `${from}, at home`);
+    await database.query("update identity.profiles set timezone = $1", [to]);
+    await addBill(books, "After", "2026-11-23");
+    for (const time of ["08:10", "09:00", "09:50"]) {
+      assertEquals((await run(at("2026-11-20", time))).length, 0, `${from} to ${to} at ${time}`);
+    }
+    assertEquals(
+      (await run(at("2026-11-21"))).map((digest) => said([digest])[0]!.split(" ")[0]),
+      ["After"],
+      `${to}, the next day`,
+    );
+    await addBill(books, "Later", "2026-11-24");
+    assertEquals((await run(at("2026-11-22"))).length, 1, `${to}, the day after`);
+  }
+});
+
+Deno.test("a lease that is another's marks nothing", async () => {
+  const books = await fresh();
+  await addBill(books, "Rent", "2026-11-22");
+  await database.asService("collect_reminders", { at: at("2026-11-20") });
+  type Batch = { id: string; lease_token: string; digests: Digest[] };
+  const first = await database.asService<Batch>("claim_reminders", { size: 10, at: at("2026-11-20") });
+  assertEquals(await database.asService("claim_reminders", { size: 10, at: at("2026-11-20", "08:01") }), null);
+  const second = await database.asService<Batch>("claim_reminders", { size: 10, at: at("2026-11-20", "08:02") });
+  assertEquals([second.id, second.digests], [first.id, first.digests]);
+  const settle = (batch: Batch) =>
+    database.asService<{ outcome: string }>("settle_reminders", {
+      batch_id: batch.id,
+      lease_token: batch.lease_token,
+      results: [{ id: batch.digests[0]!.id, outcome: "sent" }],
+      is_last: true,
+      retry_at: at("2026-11-20", "08:03"),
+      at: at("2026-11-20", "08:02"),
+    });
+  assertEquals(await settle(first), { outcome: "lost" });
+  assertEquals(await settle(second), { outcome: "settled", digests: 1, reminders: 1 });
+  assertEquals(await settle(second), { outcome: "lost" });
+});
