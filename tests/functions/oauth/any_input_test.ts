@@ -24,6 +24,19 @@ const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 const harness = createHarness(over(database), { rateLimits: "off" });
 const clientId = await registerClient(harness);
+/** Another client, known by the metadata that it publishes; at every other address there is nothing. */
+const DOCUMENT = { client_id: "https://client.example/client.json", client_name: "Example", redirect_uris: [CALLBACK] };
+harness.publish.answer = (url) =>
+  Promise.resolve(
+    url === DOCUMENT.client_id
+      ? {
+        ok: true,
+        status: 200,
+        headers: new Headers({ "content-type": "application/json" }),
+        body: new TextEncoder().encode(JSON.stringify(DOCUMENT)),
+      }
+      : { ok: false, reason: "unresolvable" },
+  );
 const person = await createPerson(database, "any@example.com", ["team"]);
 const codes: string[] = [];
 const issued: Tokens[] = [];
@@ -61,7 +74,7 @@ const some = (parameters: Record<string, fc.Arbitrary<string>>) =>
     );
 
 const AUTHORIZATION = {
-  client_id: around(clientId, "client_gone"),
+  client_id: around(clientId, DOCUMENT.client_id, "client_gone", "https://client.example/gone.json"),
   redirect_uri: around(CALLBACK, "https://evil.example/", "http://localhost@evil.example/callback"),
   code_challenge: around(CHALLENGE),
   code_challenge_method: around("S256", "plain"),
