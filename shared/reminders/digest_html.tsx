@@ -27,7 +27,6 @@ td { overflow-wrap: anywhere; }
   .paper .bad { color: #f2998e !important; }
 }
 @media (max-width: 30em) {
-  .when { display: block !important; }
   .column { padding: 20px 16px !important; }
 }`;
 
@@ -62,11 +61,11 @@ export async function digestHtml(content: DigestContent, links: DigestLinks): Pr
               >
                 <tr>
                   <td>
-                    <h1 dir="auto" style="margin:0 0 24px;font-size:21px;line-height:1.35;font-weight:600">
+                    <h1 style="margin:0 0 24px;font-size:21px;line-height:1.35;font-weight:600">
                       {sentenceOf(content)}
                     </h1>
                     {sectionsOf(content).map((section) => <Bills section={section} />)}
-                    <p dir="auto" style="margin:24px 0 0">{advice(content)}</p>
+                    <p style="margin:24px 0 0">{advice(content)}</p>
                     <Footer content={content} links={links} />
                   </td>
                 </tr>
@@ -136,7 +135,7 @@ function Line({ row: { name, date, distance, amount, notes } }: { row: Row }) {
         <bdi style="font-weight:600">{name}</bdi>
         <br />
         <span class="muted" style={`color:${MUTED}`}>
-          {date}, <span class="when" style="white-space:nowrap">{distance}</span>
+          {date}, <span style="white-space:nowrap">{distance}</span>
         </span>
         {notes.length > 0 && (
           <>
@@ -162,7 +161,6 @@ function Footer({ content, links }: { content: DigestContent; links: DigestLinks
       <tr>
         <td
           class="muted line"
-          dir="auto"
           style={`padding-top:12px;border-top:1px solid ${LINE};color:${MUTED};font:14px/1.5 ${FONT}`}
         >
           {reason(content)}

@@ -1,10 +1,10 @@
 /** What a digest is called in a list of mails, and its first sentence. Neither says an amount: both show on a locked screen. */
 import { billsOf, type DigestBill, type DigestContent, isOverdue } from "./content.ts";
-import { daysFromNow, listOf, onDay, oneLine, plainDate, plainShortDate, shortDate, shortestDate } from "./words.ts";
+import { daysFromNow, inSentence, listOf, onDay, plainDate, plainShortDate, shortDate, shortestDate } from "./words.ts";
 
 const LONGEST_NAME = 40;
 const NAMED = 2;
-const nameOf = ({ name }: DigestBill) => oneLine(name, LONGEST_NAME);
+const nameOf = ({ name }: DigestBill) => inSentence(name, LONGEST_NAME);
 
 /** "Rent is due Monday 5 Oct", "3 bills due by Mon 5 Oct: Rent, Netflix, +1", "Overdue: Electricity (since 2 Oct), +2 more". */
 export function subjectOf(content: DigestContent): string {

@@ -1,14 +1,14 @@
 /** Dates, amounts and names as the mails say them: English, whatever machine it is rendered on. */
 
-const format = (options: Intl.DateTimeFormatOptions) => {
-  const formatter = new Intl.DateTimeFormat("en-GB", { ...options, timeZone: "UTC" });
-  return (day: string) => formatter.format(new Date(`${day}T00:00:00Z`)).replace(",", "");
-};
+// Written out, since what a platform calls them changes with its version, and a mail must be the same bytes when it is sent again.
+const WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
+const MONTHS = "January February March April May June July August September October November December".split(" ");
+const SHORT = 3;
 
-const weekday = format({ weekday: "long" });
-const shortWeekday = format({ weekday: "short" });
-const dayAndMonth = format({ day: "numeric", month: "long" });
-const dayAndShortMonth = format({ day: "numeric", month: "short" });
+const weekday = (day: string) => WEEKDAYS[new Date(`${day}T00:00:00Z`).getUTCDay()]!;
+const month = (day: string) => MONTHS[Number(day.slice(5, 7)) - 1]!;
+const dayAndMonth = (day: string) => `${Number(day.slice(8))} ${month(day)}`;
+const dayAndShortMonth = (day: string) => `${Number(day.slice(8))} ${month(day).slice(0, SHORT)}`;
 
 const inYear = (day: string, today: string) => day.slice(0, 4) === today.slice(0, 4) ? "" : ` ${day.slice(0, 4)}`;
 
@@ -20,7 +20,7 @@ export const shortDate = (day: string, today: string): string =>
   `${weekday(day)} ${dayAndShortMonth(day)}${inYear(day, today)}`;
 /** "Mon 5 Oct". */
 export const shortestDate = (day: string, today: string): string =>
-  `${shortWeekday(day)} ${dayAndShortMonth(day)}${inYear(day, today)}`;
+  `${weekday(day).slice(0, SHORT)} ${dayAndShortMonth(day)}${inYear(day, today)}`;
 /** "5 October". */
 export const plainDate = (day: string, today: string): string => `${dayAndMonth(day)}${inYear(day, today)}`;
 /** "5 Oct". */
@@ -74,4 +74,12 @@ const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 export function oneLine(name: string, longest = 120): string {
   const characters = [...name.replace(CONTROLS, " ").replace(/\s+/g, " ").trim()];
   return characters.length <= longest ? characters.join("") : `${characters.slice(0, longest - 1).join("")}…`;
+}
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** A name inside a sentence: one written from right to left is isolated, so that it does not turn the words around it (Unicode UAX #9). */
+export function inSentence(name: string, longest: number): string {
+  const short = oneLine(name, longest);
+  return RIGHT_TO_LEFT.test(short) ? `\u2068${short}\u2069` : short;
 }

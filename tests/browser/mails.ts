@@ -1,0 +1,66 @@
+/**
+ * The reminder mails in headless Chromium: phone and desktop, light and dark, every example. It measures what a person would trip over, and
+ * leaves pictures in the folder that MAIL_PICTURES names.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { composeDigest } from "../../shared/reminders/digest_mail.ts";
+import { EXAMPLES, LINKS } from "../shared/reminders/digests.ts";
+import { launchChromium } from "./chromium.ts";
+
+const PICTURES = Deno.env.get("MAIL_PICTURES");
+const WIDTHS = { phone: 320, desktop: 1100 };
+
+Deno.test("reminder mails look right on phone and desktop, light and dark", {
+  sanitizeOps: false,
+  sanitizeResources: false,
+}, async (t) => {
+  const browser = await launchChromium();
+  try {
+    for (const [name, content] of Object.entries(EXAMPLES)) {
+      const { html } = await composeDigest({ id: "1", content }, { links: LINKS, host: "expenses.example.com" });
+      for (const [device, width] of Object.entries(WIDTHS)) {
+        for (const colorScheme of ["light", "dark"] as const) {
+          await t.step(`${name}, ${device}, ${colorScheme}`, async () => {
+            const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+            const requests: string[] = [];
+            page.on("request", (request) => requests.push(request.url()));
+            await page.setContent(html);
+            if (PICTURES) {
+              await page.screenshot({ path: `${PICTURES}/${name}-${device}-${colorScheme}.png`, fullPage: true });
+            }
+            const measured = await page.evaluate(MEASURE) as { overflow: number; faint: string[] };
+            assertEquals(requests, [], "nothing is loaded");
+            assert(measured.overflow <= 0, `wider than the screen by ${measured.overflow} px`);
+            assertEquals(measured.faint, [], "every text has a contrast of 4.5:1");
+            await page.close();
+          });
+        }
+      }
+    }
+  } finally {
+    await browser.close();
+  }
+});
+
+/** Runs in the page: how far it is too wide, and which texts are too faint for WCAG AA. */
+const MEASURE = `(() => {
+  const luminance = (rgb) => {
+    const [r, g, b] = rgb.map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const parse = (color) => color.match(/[\\d.]+/g).map(Number);
+  const background = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const [r, g, b, a = 1] = parse(getComputedStyle(e).backgroundColor);
+      if (a > 0) return [r, g, b];
+    }
+    return [255, 255, 255];
+  };
+  const faint = [];
+  for (const element of document.querySelectorAll("h1,h2,p,td,th,a,span,bdi")) {
+    if (![...element.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
+    const [a, b] = [luminance(parse(getComputedStyle(element).color).slice(0, 3)), luminance(background(element))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) faint.push(element.textContent.trim().slice(0, 40));
+  }
+  return { overflow: document.documentElement.scrollWidth - innerWidth, faint };
+})()`;

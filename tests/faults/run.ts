@@ -1,0 +1,21 @@
+/**
+ * `deno task test:faults`: what breaks while the service works, at a size that the ordinary tests leave out, on a throw-away PostgreSQL server.
+ * The short form takes a minute or two; `-- --long` the numbers that a release is judged by.
+ */
+import { startCluster } from "../_support/cluster.ts";
+
+const isLong = Deno.args.includes("--long");
+const cluster = await startCluster();
+const { success } = await new Deno.Command(Deno.execPath(), {
+  args: [
+    "test",
+    "--quiet",
+    "--no-prompt",
+    "-A",
+    ...Deno.args.filter((arg) => !/^--(long)?$/.test(arg)),
+    "tests/faults/reminders.ts",
+  ],
+  env: { TEST_DATABASE_URL: cluster.urlOf("postgres", "supabase_exposed"), FAULTS: isLong ? "long" : "short" },
+}).spawn().status;
+await cluster.stop();
+Deno.exit(success ? 0 : 1);

@@ -1,0 +1,95 @@
+/** Digests to look at: short, long, right-to-left and hostile. */
+import type { DigestBill, DigestContent, DigestLinks } from "../../../shared/reminders/content.ts";
+
+export const TODAY = "2026-10-02"; // a Friday
+export const LINKS: DigestLinks = {
+  settings: "https://expenses.example.com/account",
+  unsubscribe: "https://expenses.example.com/email/unsubscribe?t=abc.def",
+};
+
+export const bill = (name: string, days: number, more: Partial<DigestBill> = {}): DigestBill => ({
+  bill_id: "bill_00000000",
+  name,
+  days,
+  due_on: new Date(Date.parse(TODAY) + days * 86_400_000).toISOString().slice(0, 10),
+  dates: 1,
+  autopay: false,
+  currency: "EUR",
+  amount: "10.00",
+  is_estimate: false,
+  is_fetched: false,
+  earlier_amount: null,
+  base_amount: null,
+  ...more,
+});
+
+export const digest = (bills: DigestBill[], more: Partial<DigestContent> = {}): DigestContent => ({
+  address: "mira@example.com",
+  today: TODAY,
+  hides_amounts: false,
+  organizations: [{
+    id: "org_00000000",
+    name: "Garden Street household",
+    base_currency: "EUR",
+    bills,
+    total: null,
+    rates_on: null,
+  }],
+  ...more,
+});
+
+const household: DigestBill[] = [
+  bill("Electricity", -12, { dates: 2, amount: "168.00", is_estimate: true }),
+  bill("Water", -2, { amount: "96.40" }),
+  bill("Broadband", 0, { autopay: true, amount: "44.99", earlier_amount: "42.99" }),
+  bill("Netflix", 2, {
+    amount: "17.99",
+    currency: "USD",
+    base_amount: "15.85",
+    earlier_amount: "17.99",
+    autopay: true,
+  }),
+  bill("Rent", 3, { amount: "1450.00", earlier_amount: "1450.00" }),
+  bill("Cloud hosting", 3, { amount: null, earlier_amount: "84.20", currency: "USD" }),
+];
+
+const withTotal = (content: DigestContent, total: string): DigestContent => ({
+  ...content,
+  organizations: content.organizations.map((organization) => ({ ...organization, total, rates_on: "2026-10-01" })),
+});
+
+export const EXAMPLES: Record<string, DigestContent> = {
+  short: digest([bill("Rent", 3, { amount: "1450.00" })]),
+  long: withTotal(digest(household), "1863.24"),
+  several_organizations: {
+    ...digest(household),
+    organizations: [
+      digest(household).organizations[0]!,
+      {
+        id: "org_00000001",
+        name: "Banyan Studio",
+        base_currency: "INR",
+        bills: [bill("Studio rent", 1, { currency: "INR", amount: "65000.00" })],
+        total: null,
+        rates_on: null,
+      },
+    ],
+  },
+  hidden_amounts: digest(household.map((one) => ({ ...one, amount: null, base_amount: null, earlier_amount: null })), {
+    hides_amounts: true,
+  }),
+  right_to_left: digest([
+    bill("حساب الكهرباء", -3, { currency: "AED", amount: "412.50", base_amount: "98.97" }),
+    bill("שכר דירה", 1, { currency: "ILS", amount: "5400.00", base_amount: "1398.96" }),
+    bill("Rent", 3),
+  ]),
+  hostile: digest([
+    bill(`<script>alert(1)</script><img src="https://evil.example/x.png">`, -1),
+    bill(`Rent\r\nBcc: victim@example.com\u202e gnp.exe`, 2, { amount: "0.01" }),
+    bill(`"Quotes" & 'marks' &amp; ${"very-long-name-without-a-break-".repeat(3)}`, 3, {
+      amount: "9999999999999.99",
+      currency: "KRW",
+      base_amount: "8888888888888.88",
+    }),
+  ]),
+};
