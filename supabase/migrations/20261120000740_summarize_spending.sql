@@ -183,7 +183,7 @@ begin
     ),
     heads as (
       -- What competes for a place: everything but time, whose groups are a sequence and are never folded.
-      select n.*, concat_ws(E'\n', case when not is_time_1 then n.name_1 end, case when not is_time_2 then n.name_2 end) as head
+      select n.*, concat_ws(E'\n', case when not is_time_1 then n.name_1 end, case when not is_time_2 then n.name_2 end) collate "C" as head
       from named as n
     ),
     placed as (
