@@ -3,10 +3,15 @@
  * same but for the ids. What sorts by the bytes of a name, or by luck, shows here.
  */
 import { assert, assertEquals } from "@std/assert";
+import { createMcpApp } from "../../functions/mcp/app.ts";
+import type { Config } from "../../shared/config.ts";
+import type { Database } from "../../shared/db/client.ts";
+import type { Deps } from "../../shared/deps.ts";
+import { createLog } from "../../shared/log.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";
 import { openDatabase } from "../_support/database.ts";
-import { type Json, messageOf, startConnector, TOKEN } from "../functions/mcp/harness.ts";
-import { createHousehold, signIn } from "./household.ts";
+import { type Json, messageOf, SITE, TOKEN } from "../functions/mcp/harness.ts";
+import { AT, createHousehold, signIn } from "./household.ts";
 
 type Arguments = Record<string, unknown>;
 
@@ -54,25 +59,37 @@ const CONVERSATION: [tool: string, args: Arguments | ((answers: Json[]) => Argum
 
 async function converse(url: string | undefined): Promise<Json[]> {
   const database = await openDatabase(url);
+  const calls: Promise<unknown>[] = [];
+  const lines: string[] = [];
+  const app = createMcpApp({
+    config: { siteUrl: SITE, supabaseUrl: "https://ref.supabase.example", rateLimits: "off" } as Config,
+    database: {
+      call(name: string, args: Record<string, unknown>) {
+        calls.push(database.asService(name, args));
+        return calls.at(-1)!;
+      },
+    } as Database,
+    clock: () => new Date(AT),
+    log: createLog((line) => lines.push(line)),
+  } as Deps);
   try {
     await signIn(database, await createHousehold(database), await hashToken(TOKEN));
-    const ask = (name: string) => (args: Arguments) => database.asService(name, args);
-    const connector = startConnector({ authenticate_bearer: ask("authenticate_bearer"), call_tool: ask("call_tool") });
     const answers: Json[] = [];
     for (const [name, given] of CONVERSATION) {
       const args = typeof given === "function" ? given(answers) : given;
-      const response = await connector.post({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/call",
-        params: { name, arguments: args },
+      const response = await app.request(`${SITE}/api/mcp`, {
+        method: "POST",
+        headers: { "authorization": `Bearer ${TOKEN}`, "content-type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } }),
       });
       const { result } = await messageOf(response);
-      assert(result?.structuredContent, `${name}: ${connector.lines.join("\n")}`);
+      assert(result?.structuredContent, `${name}: ${lines.join("\n")}`);
       answers.push(result.structuredContent);
     }
     return answers;
   } finally {
+    // Not every call is waited for by the answer that it belongs to.
+    await Promise.allSettled(calls);
     await database.close();
   }
 }
