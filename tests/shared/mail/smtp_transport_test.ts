@@ -1,0 +1,110 @@
+/** What the SMTP transport makes of a server's answers, and of none. */
+import { assertEquals } from "@std/assert";
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import type { MailResult } from "../../../shared/mail/delivery.ts";
+import { smtpTransport } from "../../../shared/mail/smtp_transport.ts";
+
+type Behaviour = Pick<SMTPServerOptions, "onRcptTo" | "onData" | "onConnect" | "onAuth">;
+
+const refuse = (responseCode: number) => Object.assign(new Error("no"), { responseCode });
+
+/** Sends mails to these addresses through a server that behaves so; what becomes of each, and whether a pause is asked for. */
+async function deliverTo(addresses: string[], behaviour: Behaviour, { timeoutMs = 2_000 } = {}) {
+  const taken: string[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    async onData(stream, session, done) {
+      for await (const _ of stream);
+      taken.push(...session.envelope.rcptTo.map(({ address }) => address));
+      done();
+    },
+    ...behaviour,
+  });
+  server.on("error", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.server.address() as { port: number };
+  const transport = smtpTransport({ url: `smtp://127.0.0.1:${port}`, from: "a@example.com", timeoutMs });
+  const settled: MailResult[] = [];
+  const { results, pause } = await transport.deliver(
+    addresses.map((to, n) => ({
+      id: to.split("@")[0]!,
+      to,
+      subject: "s",
+      text: "t",
+      html: "h",
+      messageId: `<${n}@x>`,
+      headers: {},
+    })),
+    { key: "key", timeoutMs, onSettled: (result) => Promise.resolve(void settled.push(result)) },
+  );
+  transport.close();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  const outcomes = Object.fromEntries([...settled, ...results].map(({ id, outcome, code, refused }) => [
+    id,
+    [outcome, code, refused].filter((part) => part !== undefined).join(" "),
+  ]));
+  return { outcomes, taken: taken.toSorted(), pause: pause?.code };
+}
+
+// Node's sockets under Deno keep a timer for a moment after they are closed.
+const test = (name: string, work: () => Promise<void>) =>
+  Deno.test(name, { sanitizeOps: false, sanitizeResources: false }, work);
+
+test("one refused address stops no other; 5xx is for good, 4xx is for later", async () => {
+  const { outcomes, taken, pause } = await deliverTo([
+    "ann@x.example",
+    "gone@x.example",
+    "full@x.example",
+    "ben@x.example",
+  ], {
+    onRcptTo: ({ address }, _session, done) =>
+      done(address.startsWith("gone") ? refuse(550) : address.startsWith("full") ? refuse(451) : null),
+  });
+  assertEquals(outcomes, { ann: "sent", gone: "dead address_refused true", full: "held mail_put_off", ben: "sent" });
+  assertEquals(taken, ["ann@x.example", "ben@x.example"]);
+  assertEquals(pause, undefined);
+});
+
+test("a mail that is refused for what it says does not mark the address", async () => {
+  const { outcomes } = await deliverTo(["ann@x.example"], {
+    async onData(stream, _session, done) {
+      for await (const _ of stream);
+      done(refuse(554));
+    },
+  });
+  assertEquals(outcomes, { ann: "dead mail_refused" });
+});
+
+test("a server that takes a mail and hangs, or drops the connection, leaves it unsure", async () => {
+  const hang = await deliverTo(["ann@x.example"], {
+    async onData(stream) {
+      for await (const _ of stream);
+    },
+  }, { timeoutMs: 300 });
+  assertEquals(hang.outcomes, { ann: "unsure mail_no_answer" });
+});
+
+test("an address that is none is refused without asking", async () => {
+  assertEquals((await deliverTo(["not an address"], {})).outcomes, { "not an address": "dead address_refused true" });
+});
+
+test("without a server everything is kept, and a pause asked for", async () => {
+  const transport = smtpTransport({ url: "smtp://127.0.0.1:1", from: "a@example.com", timeoutMs: 1_000 });
+  const settled: MailResult[] = [];
+  const { pause } = await transport.deliver(
+    ["1", "2", "3", "4", "5", "6"].map((id) => ({
+      id,
+      to: `${id}@x.example`,
+      subject: "s",
+      text: "t",
+      html: "h",
+      messageId: "<1@x>",
+      headers: {},
+    })),
+    { key: "key", timeoutMs: 1_000, onSettled: (result) => Promise.resolve(void settled.push(result)) },
+  );
+  transport.close();
+  assertEquals(settled.map(({ outcome }) => outcome), Array(6).fill("held"));
+  assertEquals(pause?.code, "mail_unavailable");
+});
