@@ -43,7 +43,9 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
     cells.filter((cell) => named.includes(plainHeader(cell))).length;
   const scores = all.slice(0, MAX_HEADER_ROW).map(score);
   const best = Math.max(...scores);
-  const index = best >= 2 ? scores.indexOf(best) : -1;
+  // Words that nobody knows are still a header, when nothing among them could be a day or an amount.
+  const isHeader = all[0]!.cells.every((cell) => !readDate(cell) && !readMoney(cell));
+  const index = best >= 2 ? scores.indexOf(best) : isHeader ? 0 : -1;
 
   const rows = all.slice(index + 1);
   const width = index < 0 ? Math.max(...rows.map(({ cells }) => cells.length)) : all[index]!.cells.length;
@@ -104,5 +106,5 @@ function looksLike(rows: CsvRow[], column: number, field: Field): boolean {
 const isText = (rows: CsvRow[], column: number) => {
   const cells = cellsOf(rows, column);
   return cells.length > 0 &&
-    cells.filter((cell) => /\p{L}{2}/u.test(cell) && !readDate(cell) && !readMoney(cell)).length * 2 >= cells.length;
+    cells.filter((cell) => /\p{L}/u.test(cell) && !readDate(cell) && !readMoney(cell)).length * 2 >= cells.length;
 };

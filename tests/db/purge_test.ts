@@ -14,6 +14,8 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
     await database.exec(`
       insert into app.idempotency_keys select '${organization}', '${user}', 'log_expenses', 'key-' || n || '-abcd', '\\x00', '{}', at
         from (values (1, ${ago("1 second")}), (2, ${ago("-1 second")})) as v (n, at);
+      insert into app.import_batches (organization_id, actor_id, rows, expires_at) select '${organization}', '${user}', '[{}]', at
+        from (values (${ago("1 second")}), (${ago("-1 second")})) as v (at);
       insert into oauth.clients (client_id, client_name, redirect_uris, created_at, granted_at)
         select 'client_' || n, 'Client', '{http://127.0.0.1/}', created_at, granted_at
         from (values (1, ${ago("1 year")}, null::timestamptz), (2, ${ago("8 days")}, null), (3, ${
@@ -64,6 +66,7 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
     const [row] = await database.query("select jobs.purge_expired($1) as removed", [AT]);
     assertObjectMatch(row!.removed as Record<string, unknown>, {
       "app.idempotency_keys": 1,
+      "app.import_batches": 1,
       "oauth.used_codes": 1,
       "oauth.consents": 1,
       "oauth.tokens": 1,

@@ -37,6 +37,7 @@ const VICTIM_CALLS: [tool: string, args: Record<string, unknown>][] = [
     tags: [SECRET],
   }],
   ["mark_bill_paid", { bill_name: "Villa rent", note: SECRET }],
+  ["import_expenses", { csv: `Date,Name,Amount,Note\n2026-10-01,Caviar,99.00,${SECRET}\n` }],
   ["log_expenses", { items: [{ name: "Mistake", amount: "1.00", payee: SECRET }] }],
   ["undo_change", {}],
 ];
@@ -66,7 +67,14 @@ Deno.test("an organization is out of reach for members of another one", async ()
   // Beside the victim's, an id of the attacker's own and one of each kind that is nobody's.
   const arsenal = {
     ...loot,
-    ids: [...loot.ids, ...idsIn(own.text), "exp_000000000000", "bill_000000000000", "chg_000000000000"],
+    ids: [
+      ...loot.ids,
+      ...idsIn(own.text),
+      "exp_000000000000",
+      "bill_000000000000",
+      "chg_000000000000",
+      "imp_000000000000",
+    ],
   };
   for (const { listed } of TOOLS) {
     await fc.assert(
@@ -94,7 +102,7 @@ async function collect(victim: Member, rows: string[]): Promise<Loot> {
   return { ids: idsIn(rows.join("\n")), cursors: cursors.filter((cursor) => cursor !== undefined) };
 }
 
-const idsIn = (text: string) => [...new Set(text.match(/\b(exp|bill|occ|pay|chg|cat|org|lnk)_[0-9a-z]{8,32}\b/g))];
+const idsIn = (text: string) => [...new Set(text.match(/\b(exp|bill|occ|pay|chg|cat|org|lnk|imp)_[0-9a-z]{8,32}\b/g))];
 
 /** Every row that belongs to an organization, table by table. */
 async function dump(database: TestDatabase, organizationId: string): Promise<string[]> {
@@ -116,6 +124,7 @@ function argumentsOf(schema: JsonSchema, loot: Loot, field = ""): fc.Arbitrary<u
   if (schema.enum) return fc.constantFrom(...schema.enum);
   switch (schema.type) {
     case "object":
+      if (!schema.properties) return fc.constantFrom({}, { EUR: "99.00" });
       return fc.record(
         mapValues(schema.properties!, (property, name) => argumentsOf(property, loot, name)),
         { requiredKeys: schema.required ?? [] },
@@ -139,7 +148,10 @@ function stringsOf({ pattern, maxLength }: JsonSchema, { ids, cursors }: Loot, f
   if (pattern === PATTERNS.date) return fc.constantFrom("today", "yesterday", "2026-10-01", "2026-10-08");
   if (pattern === PATTERNS.amount) return fc.constantFrom("1.00", "15.00", "8123.45");
   if (pattern === PATTERNS.currency) return fc.constantFrom("EUR", "USD");
-  if (pattern) return fc.constantFrom(...ids.filter((id) => new RegExp(String(pattern)).test(id)));
+  if (pattern) {
+    return fc.constantFrom(...[...ids, "2026-10"].filter((value) => new RegExp(String(pattern)).test(value)));
+  }
+  if (field === "csv") return fc.constantFrom("Date,Name,Amount\n2026-10-01,Caviar,99.00", ...KNOWN_NAMES);
   if (field === "id") return fc.constantFrom(...ids);
   if (field === "cursor") return fc.constantFrom(...cursors);
   if (field === "idempotency_key") return fc.constantFrom(KNOWN_KEY, "attacker-key");

@@ -24,6 +24,7 @@ const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 /** Arguments with which each tool reaches its SQL. */
 const ARGUMENTS: Record<string, Record<string, unknown>> = {
   log_expenses: { items: [{ name: "Lunch", amount: "14.50" }] },
+  import_expenses: { csv: "Date,Name,Amount\n2026-10-01,Lunch,14.50" },
   update_expenses: { ids: ["exp_000000000000"], set: { payee: "Bakery" } },
   add_bill: { name: "Rent", amount: "900", month_days: [1] },
   mark_bill_paid: { bill_name: "Rent" },

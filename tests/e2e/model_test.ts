@@ -1,0 +1,326 @@
+/**
+ * What a person says, the calls a model makes of it, and the words it can answer with; then a model that makes the usual mistakes, follows the hints
+ * of the errors, and leaves the right books.
+ */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { addRate } from "../_support/books.ts";
+import { type Json, type Member, newMember } from "./connector_harness.ts";
+
+let database: TestDatabase;
+let people = 0;
+Deno.test.beforeAll(async () => {
+  database = await openDatabase();
+  for (const day of ["2026-09-07", "2026-09-15", "2026-10-05"]) await addRate(database, "USD", day, "1.25");
+});
+Deno.test.afterAll(() => database.close());
+
+/** Somebody in Berlin on Tuesday, 6 October 2026. */
+async function somebody(): Promise<
+  Member & {
+    ok(tool: string, args?: Record<string, unknown>): Promise<Json>;
+    fails(tool: string, args: Record<string, unknown>): Promise<Json>;
+  }
+> {
+  const member = await newMember(database, { email: `model-${++people}@example.com`, organization: "Acme" });
+  return {
+    ...member,
+    async ok(tool, args) {
+      const { envelope } = await member.call(tool, args);
+      assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
+      // What every sentence needs: whose books, which day.
+      assertEquals([envelope.context.organization.name, envelope.context.today], ["Acme", "2026-10-06"]);
+      return envelope;
+    },
+    async fails(tool, args) {
+      const { envelope } = await member.call(tool, args);
+      assertEquals(envelope.ok, false, JSON.stringify(envelope));
+      // Something to go on: what to do, or what there is.
+      const { message, hint, details } = envelope.error;
+      assert(hint || details || /must be one of/.test(message), JSON.stringify(envelope.error));
+      return envelope.error;
+    },
+  };
+}
+
+Deno.test("log 14.50 EUR lunch yesterday", async () => {
+  const { ok } = await somebody();
+  const { data, change_id } = await ok("log_expenses", {
+    items: [{ name: "Lunch", amount: "14.50", currency: "EUR", date: "yesterday" }],
+  });
+  const [{ status, id, date, amount, currency, category, category_source }] = data.results;
+  assertEquals([status, date, amount, currency], ["created", "2026-10-05", "14.50", "EUR"]);
+  assertEquals([category, category_source], ["Food", "keyword"]);
+  assertMatch(id, /^exp_/);
+  assertMatch(change_id, /^chg_/);
+});
+
+Deno.test("what bills are due this week", async () => {
+  const { ok } = await somebody();
+  await ok("add_bill", { name: "Rent", amount: "900", first_due: "2026-10-08" });
+  await ok("add_bill", { name: "Cloud", amount: "12.50", currency: "USD", first_due: "2026-10-13" });
+  await ok("add_bill", { name: "Later", amount: "5", first_due: "2026-10-20" });
+  const { data, totals_by_currency } = await ok("list_bills", { due_within_days: 7 });
+  assertEquals(
+    data.bills.map((
+      { name, next_due, days_until, amount, currency }: Json,
+    ) => [name, next_due, days_until, amount, currency]),
+    [
+      ["Rent", "2026-10-08", 2, "900.00", "EUR"],
+      ["Cloud", "2026-10-13", 7, "12.50", "USD"],
+    ],
+  );
+  assertEquals(totals_by_currency, { EUR: "900.00", USD: "12.50" });
+  assertEquals([data.totals.due.amount, data.totals.due.currency], ["910.00", "EUR"]);
+});
+
+Deno.test("mark the rent paid", async () => {
+  const { ok, fails } = await somebody();
+  await ok("add_bill", { name: "Rent", amount: "900", first_due: "2026-10-08" });
+  const { data } = await ok("mark_bill_paid", { bill_name: "rent" });
+  assertEquals([data.name, data.payment.amount, data.payment.paid_on], ["Rent", "900.00", "2026-10-06"]);
+  assertEquals([data.occurrence.due_on, data.occurrence.status, data.next_due], ["2026-10-08", "paid", "2026-11-08"]);
+  assertEquals((await fails("mark_bill_paid", { bill_name: "rent" })).code, "already_paid");
+  await ok("add_bill", { name: "Rent office", amount: "300", first_due: "2026-10-09" });
+  await ok("add_bill", { name: "Rent garage", amount: "60", first_due: "2026-10-10" });
+  const ambiguous = await fails("mark_bill_paid", { bill_name: "ren" });
+  assertEquals(ambiguous.code, "ambiguous_name");
+  assertEquals(ambiguous.details.candidates.length >= 2, true);
+  assertMatch(ambiguous.details.candidates[0].id, /^bill_/);
+});
+
+Deno.test("spend by category last month in USD", async () => {
+  const { ok } = await somebody();
+  await ok("log_expenses", {
+    items: [
+      { name: "Lunch", amount: "8", date: "2026-09-07", category: "Food" },
+      { name: "Flight", amount: "100", date: "2026-09-15", category: "Travel" },
+      { name: "Yen", amount: "500", currency: "JPY", date: "2026-09-15", category: "Travel" },
+    ],
+  });
+  const { data, warnings } = await ok("summarize_spending", {
+    period: "last_month",
+    group_by: ["category"],
+    in_currency: "USD",
+  });
+  assertEquals(data.period, { from: "2026-09-01", to: "2026-09-30" });
+  assertEquals(data.rows.map(({ group, amount }: Json) => [group[0], amount]), [["Travel", "125.00"], [
+    "Food",
+    "10.00",
+  ]]);
+  assertEquals([data.total.amount, data.total.currency, data.fx.sources, data.fx.as_of], [
+    "135.00",
+    "USD",
+    ["ecb"],
+    "2026-09-15",
+  ]);
+  assertEquals([data.unconverted, warnings[0].code], [[{ currency: "JPY", amount: "500", count: 1 }], "rate_missing"]);
+});
+
+Deno.test("add Netflix 15.99 monthly from the 5th, remind 3 days before", async () => {
+  const { ok } = await somebody();
+  const { data, change_id } = await ok("add_bill", {
+    name: "Netflix",
+    amount: "15.99",
+    month_days: [5],
+    reminder_enabled: true,
+    remind_days_before: 3,
+    category: "Subscriptions",
+  });
+  assertEquals([data.status, data.next_dates, data.first_reminder_on], [
+    "created",
+    ["2026-11-05", "2026-12-05", "2027-01-05"],
+    "2026-11-02",
+  ]);
+  assertEquals([data.bill.name, data.bill.amount, data.bill.category, data.bill.reminder], [
+    "Netflix",
+    "15.99",
+    "Subscriptions",
+    { enabled: true, days_before: 3 },
+  ]);
+  assertMatch(data.bill.schedule_text, /5th|5/);
+  assertMatch(change_id, /^chg_/);
+});
+
+Deno.test("show spending chart", async () => {
+  const { ok, call } = await somebody();
+  await ok("log_expenses", { items: [{ name: "Lunch", amount: "14.50", category: "Food" }] });
+  const { data } = await ok("show_spending_chart", {});
+  assertEquals([data.chart, data.total.amount, data.series[0].points], ["by_category", "14.50", [{
+    x: "Food",
+    y: "14.50",
+  }]]);
+  // Where nothing is drawn, the text says it: the number, then a table.
+  const { text } = await call("show_spending_chart", {});
+  assert(text.includes("14.50 EUR this month.") && text.includes("| Food | 14.50 | 100 % |"));
+});
+
+Deno.test("undo that", async () => {
+  const { ok, fails } = await somebody();
+  const { change_id } = await ok("log_expenses", { items: [{ name: "Lunch", amount: "14.50" }] });
+  const { data } = await ok("undo_change", { change_id });
+  assertEquals([data.undone.summary, data.reversed.map(({ what }: Json) => what)], ["Logged Lunch, 14.50 EUR", [
+    "Lunch removed",
+  ]]);
+  assertEquals((await ok("list_expenses")).total_count, 0);
+  const { results: [{ id }], change } = await ok("log_expenses", { items: [{ name: "Tea", amount: "2" }] })
+    .then(({ data, change_id }) => ({ ...data, change: change_id }));
+  await ok("update_expenses", { ids: [id], set: { amount: "3" } });
+  const conflict = await fails("undo_change", { change_id: change });
+  assertEquals([conflict.code, conflict.details.rows[0].current.amount], ["undo_conflict", "3.00"]);
+});
+
+Deno.test("import this CSV", async () => {
+  const { ok } = await somebody();
+  const csv = "Datum;Text;Betrag\n05.10.2026;Kaffee;-3,50\n04.10.2026;Miete;-1.200,00\n";
+  const { data: { preview } } = await ok("import_expenses", { csv });
+  assertEquals([preview.rows_ok, preview.totals, preview.rows_bad], [2, { EUR: "1203.50" }, []]);
+  assertEquals([preview.mapping.date, preview.mapping.decimal, preview.mapping.negative_is_expense], [
+    "Datum",
+    ",",
+    true,
+  ]);
+  const { import_id, rows_ok, totals } = preview;
+  const { data, change_id } = await ok("import_expenses", {
+    import_id,
+    expected_count: rows_ok,
+    expected_totals: totals,
+  });
+  assertEquals(data, { created: 2, skipped: 0, totals: { EUR: "1203.50" } });
+  await ok("undo_change", { change_id });
+  assertEquals((await ok("list_expenses")).total_count, 0);
+});
+
+Deno.test("these 40 lines", async () => {
+  const { ok } = await somebody();
+  const items = Array.from(
+    { length: 40 },
+    (_, i) => ({ name: `Line ${i}`, amount: `${i + 1}.10`, date: "2026-10-01" }),
+  );
+  const preview = await ok("log_expenses", { items, dry_run: true });
+  assertEquals([preview.data.results.length, preview.data.totals_by_currency, preview.change_id], [40, {
+    EUR: "824.00",
+  }, undefined]);
+  assertEquals(preview.warnings.at(-1).code, "dry_run");
+  assertEquals((await ok("list_expenses")).total_count, 0);
+  const written = await ok("log_expenses", { items });
+  assertEquals(written.data.totals_by_currency, preview.data.totals_by_currency);
+  assertMatch(written.change_id, /^chg_/);
+});
+
+Deno.test("a model that makes the usual mistakes ends with the right books", async (t) => {
+  const { ok, fails, call } = await somebody();
+
+  await t.step("an amount as a number: the error says that it is a string, and how it looks", async () => {
+    const item = { name: "Groceries run", amount: 54.2 };
+    const { code, field, message, hint } = await fails("log_expenses", { items: [item] });
+    assertEquals([code, field, message], ["invalid_argument", "items[0].amount", "items[0].amount must be a string."]);
+    assertMatch(hint, /as a string: "14\.50"/);
+    await ok("log_expenses", { items: [{ ...item, amount: "54.20" }] });
+  });
+
+  await t.step('a date as "5 Oct": the error says which form', async () => {
+    const { field, hint } = await fails("log_expenses", { items: [{ name: "Taxi", amount: "20", date: "5 Oct" }] });
+    assertEquals([field, hint], ["items[0].date", "YYYY-MM-DD, or today, yesterday or tomorrow."]);
+    await ok("log_expenses", { items: [{ name: "Taxi", amount: "20", date: "2026-10-05" }] });
+  });
+
+  await t.step("a misspelt category: the error suggests the right one", async () => {
+    const item = { name: "Apples", amount: "3", category: "Grocries" };
+    const { code, details } = await fails("log_expenses", { items: [item] });
+    assertEquals([code, details.suggestions[0]], ["category_not_found", "Groceries"]);
+    const { data } = await ok("log_expenses", { items: [{ ...item, category: details.suggestions[0] }] });
+    assertEquals(data.results[0].category, "Groceries");
+  });
+
+  await t.step("the wrong tool first: a bill to come is not logged, and the error names the tool", async () => {
+    const { code, hint } = await fails("log_expenses", {
+      items: [{ name: "Insurance", amount: "120", date: "2026-10-20" }],
+    });
+    assertEquals(code, "date_out_of_range");
+    assertMatch(hint, /add_bill with frequency "once" and first_due "2026-10-20"/);
+    const { data } = await ok("add_bill", {
+      name: "Insurance",
+      amount: "120",
+      frequency: "once",
+      first_due: "2026-10-20",
+    });
+    assertEquals(data.status, "created");
+  });
+
+  await t.step("a call repeated after its answer was lost writes nothing twice", async () => {
+    for (
+      const [tool, args] of [
+        ["add_bill", { name: "Rent office", amount: "900", first_due: "2026-10-08" }],
+        ["add_bill", { name: "Rent home", amount: "700", first_due: "2026-10-09" }],
+        ["log_expenses", { items: [{ name: "Dinner", amount: "31" }] }],
+        ["log_expenses", { items: [{ name: "Coffee", amount: "3" }], idempotency_key: "lost-answer-1" }],
+      ] as const
+    ) {
+      const first = await ok(tool, args);
+      const again = await ok(tool, args);
+      assert(
+        again.replayed || again.data.status === "duplicate" || again.data.results?.[0].status === "duplicate",
+        tool,
+      );
+      assert(again.replayed || again.change_id === undefined);
+      assertMatch(first.change_id, /^chg_/);
+    }
+  });
+
+  await t.step("an ambiguous name: the error has the candidates, and a repeat pays nothing twice", async () => {
+    const { code, details } = await fails("mark_bill_paid", { bill_name: "rent" });
+    assertEquals(code, "ambiguous_name");
+    const office = details.candidates.find(({ name }: Json) => name === "Rent office");
+    await ok("mark_bill_paid", { bill_id: office.id });
+    assertEquals((await fails("mark_bill_paid", { bill_id: office.id })).code, "already_paid");
+  });
+
+  await t.step("a paid bill logged as well, and an import sent and committed twice: once each", async () => {
+    const paid = await ok("log_expenses", { items: [{ name: "Rent office", amount: "900" }] });
+    assertEquals(paid.data.results[0].status, "duplicate");
+    const csv = "Date,Name,Amount\n2026-10-02,Books,15.00\n2026-10-05,Taxi,20.00\n";
+    await ok("import_expenses", { csv });
+    const { data: { preview } } = await ok("import_expenses", { csv });
+    const early = await fails("import_expenses", { import_id: preview.import_id });
+    assertMatch(early.hint, /preview\.commit_with/);
+    const first = await ok("import_expenses", preview.commit_with);
+    const again = await ok("import_expenses", preview.commit_with);
+    assertEquals([first.data.created, first.data.skipped, again.change_id, again.replayed], [
+      1,
+      1,
+      first.change_id,
+      true,
+    ]);
+  });
+
+  await t.step("arguments of its own making, and a name for an id: the error lists what there is", async () => {
+    assertMatch((await fails("summarize_spending", { month: "2026-10" })).hint, /Known fields: .*period/);
+    assertMatch(
+      (await fails("show_spending_chart", { chart: "pie" })).message,
+      /must be one of: by_category, over_time/,
+    );
+    assertMatch((await fails("delete_records", { ids: ["Coffee"] })).hint, /take them from an earlier answer/);
+  });
+
+  await t.step("the books are right", async () => {
+    const { total_count, totals_by_currency, data } = await ok("list_expenses", { sort: "amount" });
+    assertEquals(data.rows.map(({ name, amount }: Json) => `${name} ${amount}`), [
+      "Rent office 900.00",
+      "Groceries run 54.20",
+      "Dinner 31.00",
+      "Taxi 20.00",
+      "Books 15.00",
+      "Coffee 3.00",
+      "Apples 3.00",
+    ]);
+    assertEquals([total_count, totals_by_currency], [7, { EUR: "1026.20" }]);
+    const bills = (await ok("list_bills")).data.bills;
+    assertEquals(bills.map(({ name, next_due }: Json) => [name, next_due]), [
+      ["Rent home", "2026-10-09"],
+      ["Insurance", "2026-10-20"],
+      ["Rent office", "2026-11-08"],
+    ]);
+    assert((await call("list_bills")).text.length < 25_000);
+  });
+});

@@ -1,0 +1,234 @@
+/** Files as banks, programs and people write them, read to the same plain rows; what was assumed is said. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import fc from "fast-check";
+import {
+  type ImportProblem,
+  type ImportRow,
+  type Mapping,
+  type ReadImport,
+  readImport,
+} from "../../../shared/import/read_import.ts";
+import { repairText } from "../../../shared/import/repair_text.ts";
+
+function read(csv: string, mapping?: Mapping): ReadImport {
+  const result = readImport(csv, mapping);
+  assert("rows" in result, JSON.stringify(result));
+  return result as ReadImport;
+}
+function problem(csv: string, mapping?: Mapping): ImportProblem {
+  const result = readImport(csv, mapping);
+  assert("message" in result, JSON.stringify(result));
+  return result as ImportProblem;
+}
+const short = ({ rows }: ReadImport) =>
+  rows.map(({ date, amount, name, currency = "", is_refund }: ImportRow) =>
+    `${date} ${is_refund ? "-" : ""}${amount}${currency} ${name}`
+  );
+const assumed = ({ mapping }: ReadImport) => mapping.assumed as string[];
+
+Deno.test("readImport() knows the header words of seven languages", () => {
+  const headers: Record<string, string> = {
+    English: "Date,Description,Merchant,Amount,Currency,Category,Notes",
+    German: "Buchungstag;Verwendungszweck;Empfänger;Betrag;Währung;Kategorie;Notiz",
+    French: "Date d'opération;Libellé;Bénéficiaire;Montant;Devise;Catégorie;Commentaire",
+    Spanish: "Fecha operación;Concepto;Comercio;Importe;Divisa;Categoría;Observaciones",
+    Italian: "Data operazione;Descrizione;Esercente;Importo;Divisa;Categoria;Nota",
+    Dutch: "Boekdatum;Omschrijving;Tegenpartij;Bedrag;Munt;Categorie;Opmerking",
+    Portuguese: "Data movimento;Descrição;Estabelecimento;Montante;Moeda;Categoria;Observações",
+  };
+  for (const [language, header] of Object.entries(headers)) {
+    const delimiter = header.includes(";") ? ";" : ",";
+    const cells = ["2026-10-05", "Lunch", "Café", "14.50", "EUR", "Food", "nice"];
+    const { rows, mapping } = read(`${header}\n${cells.join(delimiter)}\n`);
+    assertEquals(rows, [
+      {
+        line: 2,
+        date: "2026-10-05",
+        amount: "14.5",
+        name: "Lunch",
+        currency: "EUR",
+        payee: "Café",
+        category: "Food",
+        note: "nice",
+      },
+    ], language);
+    const columns = header.split(delimiter);
+    assertEquals(
+      [mapping.date, mapping.name, mapping.payee, mapping.amount, mapping.note],
+      [0, 1, 2, 3, 6].map((i) => columns[i]),
+      language,
+    );
+    assertEquals(mapping.assumed, [], language);
+  }
+});
+
+Deno.test("readImport() reads statements of banks, preamble and all", () => {
+  const german = read(
+    `"Kontonummer:";"DE00 / Girokonto"\n\n"Kontostand vom 06.10.2026:";"1.000,00 EUR"\n\n` +
+      `"Buchungstag";"Wertstellung";"Auftraggeber / Begünstigter";"Verwendungszweck";"Betrag (EUR)"\n` +
+      `"05.10.2026";"05.10.2026";"REWE";"EINKAUF SAGT DANKE";"-1.234,56"\n"01.10.26";"01.10.26";"ACME";"GEHALT";"2.500,00"\n`,
+  );
+  assertEquals(short(german), ["2026-10-05 1234.56EUR EINKAUF SAGT DANKE"]);
+  assertEquals([
+    german.mapping.header_line,
+    german.mapping.delimiter,
+    german.mapping.date_format,
+    german.mapping.decimal,
+  ], [5, ";", "DD.MM.YYYY", ","]);
+  assertEquals(german.rows_bad.map(({ line }) => line), [7]);
+  assertMatch(german.rows_bad[0]!.reason, /money that came in/);
+  assertMatch(assumed(german)[0]!, /Negative amounts are expenses/);
+  const british = read("Date,Description,Paid out,Paid in\n13/10/2026,SHOP,£12.00,\n14/10/2026,SALARY,,900.00\n");
+  assertEquals([short(british), british.rows_bad], [["2026-10-13 12GBP SHOP"], [{
+    line: 3,
+    reason: "There is no amount.",
+  }]]);
+  const tabs = read("sep=\t\nDatum\tNaam\tBedrag\n2026-10-01\tBrood\t2,50\n");
+  assertEquals([short(tabs), tabs.mapping.delimiter], [["2026-10-01 2.5 Brood"], "tab"]);
+});
+
+Deno.test("readImport() tells a decimal comma from a point, with either sign for thousands", () => {
+  const amounts = (list: string[], mapping?: Mapping) => {
+    const result = read(["Date;Name;Amount", ...list.map((amount) => `2026-10-01;x;${amount}`)].join("\n"), mapping);
+    return [result.rows.map(({ amount }) => amount).join(" "), result.mapping.decimal, assumed(result).length];
+  };
+  assertEquals(amounts(["1,50", "1.234,50", "1.234"]), ["1.5 1234.5 1234", ",", 0]);
+  assertEquals(amounts(["1.50", "1,234.50", "1,234"]), ["1.5 1234.5 1234", ".", 0]);
+  assertEquals(amounts(["12", "1,234,567"]), ["12 1234567", ".", 0]);
+  assertEquals(amounts(["1'234.50", "1 234,50".replace(",", "."), "12,34,567.00"]), ["1234.5 1234.5 1234567", ".", 0]);
+  // Three digits after one sign and nothing else to go by.
+  assertEquals(amounts(["1.234", "5"]), ["1234 5", ",", 1]);
+  assertEquals(amounts(["1,234", "5"]), ["1234 5", ".", 1]);
+  assertEquals(amounts(["1,234", "5"], { decimal: "," }), ["1.234 5", ",", 0]);
+  assertEquals(amounts(["0.125"]), ["0.125", ".", 0]);
+});
+
+Deno.test("readImport() finds signs and currencies wherever they stand", () => {
+  const row = (amount: string) =>
+    short(read(`Date;Name;Amount\n2026-10-01;x;${amount}`, { decimal: ".", negative_is_expense: false }))[0];
+  const expected: Record<string, string> = {
+    "€5.00": "5EUR",
+    "5.00 €": "5EUR",
+    "EUR 5.00": "5EUR",
+    "5.00EUR": "5EUR",
+    "-€5.00": "-5EUR",
+    "€-5.00": "-5EUR",
+    "(5.00)": "-5",
+    "5.00-": "-5",
+    "−5.00": "-5",
+    "$5": "5$",
+    "US$5": "5USD",
+    "₹ 1,00,000.50": "100000.5INR",
+    "5 zł": "5PLN",
+    "+5": "5",
+    "R$ 5": "5BRL",
+    "kr 5": "5kr",
+    "5 DR": "-5",
+    "5,--": "5",
+  };
+  for (const [amount, plain] of Object.entries(expected)) assertEquals(row(amount), `2026-10-01 ${plain} x`, amount);
+  for (const bad of ["five", "5 apples", "1.2.3.4", "--5", "5€5", "1,2,3"]) {
+    assertEquals(
+      read(`Date;Name;Amount\n2026-10-01;y;1.00\n2026-10-01;y;2.00\n2026-10-01;x;${bad}`).rows_bad.length,
+      1,
+      bad,
+    );
+  }
+  assertEquals(read("Date,Name,Amount in USD\n2026-10-01,x,5").rows[0]!.currency, "USD");
+});
+
+Deno.test("readImport() reads dates in any order, and says what it assumed", () => {
+  const dates = (list: string[], mapping?: Mapping) => {
+    const result = read(["Date;Name;Amount", ...list.map((date) => `${date};x;1`)].join("\n"), mapping);
+    return [
+      result.rows.map(({ date }) => date.slice(5)).join(" "),
+      result.mapping.date_format,
+      result.rows_bad.length,
+      assumed(result).length,
+    ];
+  };
+  assertEquals(dates(["03/04/2026", "13/04/2026"]), ["04-03 04-13", "DD/MM/YYYY", 0, 0]);
+  assertEquals(dates(["03/04/2026", "04/13/2026"]), ["03-04 04-13", "MM/DD/YYYY", 0, 0]);
+  assertEquals(dates(["03/04/2026"]), ["04-03", "DD/MM/YYYY", 0, 1]);
+  assertEquals(dates(["03/04/2026"], { date_format: "MM/DD/YYYY" }), ["03-04", "MM/DD/YYYY", 0, 0]);
+  // Only with the month first are these in order.
+  assertEquals(dates(["01/09/2026", "02/03/2026", "03/05/2026"]), ["01-09 02-03 03-05", "MM/DD/YYYY", 0, 1]);
+  assertEquals(dates(["13/04/2026", "14/04/2026", "04/15/2026"]), ["04-13 04-14", "DD/MM/YYYY", 1, 0]);
+  assertEquals(dates(["20261005", "2026-10-06T12:30:00Z", "2026/10/07"]), ["10-05 10-06 10-07", "YYYY-MM-DD", 0, 0]);
+  assertEquals(
+    dates(["5 Oct 2026", "Oct 6, 2026", "7. März 2026", "8-déc-26", "Thu, 9 Oct 2026", "10 de maio de 2026"])[0],
+    "10-05 10-06 03-07 12-08 10-09 05-10",
+  );
+  assertEquals(dates(["29.02.2025", "28.02.2025", "1.3.2025 10:15"]), ["02-28 03-01", "DD.MM.YYYY", 1, 0]);
+});
+
+Deno.test("readImport() does without a header, and lets the mapping say otherwise", () => {
+  const bare = read("05.10.2026;Coffee;3,50\n06.10.2026;Tea;2,00\n");
+  assertEquals(short(bare), ["2026-10-05 3.5 Coffee", "2026-10-06 2 Tea"]);
+  assertMatch(assumed(bare)[0]!, /no header line/);
+  const odd = "When,What,A,B\n2026-10-01,x,1,2\n";
+  assertEquals(short(read(odd, { amount: "B", date: "when", name: "What" })), ["2026-10-01 2 x"]);
+  assertEquals(short(read("2026-10-01,1,2,x\n", { amount: "3" })), ["2026-10-01 2 x"]);
+  assertEquals(read("Date,Name,Amount,Category\n2026-10-01,x,1,Junk", { category: "" }).rows[0]!.category, undefined);
+  const { field, hint } = problem(odd, { amount: "Cost" });
+  assertEquals([field, hint], ["mapping.amount", "Say in mapping which column it is. The columns: When, What, A, B."]);
+  assertEquals(problem("Name,Amount\nx,5\n").field, "mapping.date");
+  assertEquals(problem("\n\n").field, "csv");
+  assertEquals(problem("Date,Name,Amount\n").message, "The file has a header line and no rows.");
+});
+
+Deno.test("readImport() counts lines as an editor does, and keeps quoted text whole", () => {
+  const { rows, rows_bad } = read(
+    'Date,Name,Amount,Note\r\n2026-10-01,"Two\r\nlines, one cell",1,"say ""hi"""\r\n\r\n2026-10-02,Thousands,many,\r\n',
+  );
+  assertEquals(rows, [{ line: 2, date: "2026-10-01", amount: "1", name: "Two lines, one cell", note: 'say "hi"' }]);
+  assertEquals(rows_bad.map(({ line }) => line), [5]);
+  const moved = read("Date,Name,Amount\n2026-10-02,Thousands,1,234.50\n2026-10-02,Fine,1.50\n");
+  assertEquals(moved.rows_bad, [{
+    line: 2,
+    reason: "There are 4 cells under 3 columns; text with a , needs quotation marks.",
+  }]);
+});
+
+Deno.test("repairText() undoes what reading with the wrong encoding did, and says what is lost", () => {
+  const text = "Date;Name;Betrag\n2026-10-01;Café “Münze” – Straße;5,00 €\n";
+  const latin = (bytes: Uint8Array) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  const utf8 = new TextEncoder().encode(text);
+  assertEquals(repairText(text), { text });
+  assertEquals(repairText(`\ufeff${text}`), { text });
+  assertEquals(repairText(new TextDecoder("windows-1252").decode(utf8)), {
+    text,
+    encoding: "utf-8 read as windows-1252",
+  });
+  assertEquals(repairText(latin(utf8)), { text, encoding: "utf-8 read as windows-1252" });
+  const ascii = "Date,Name,Amount\n2026-10-01,Tea,2\n";
+  assertEquals(repairText(`ÿþ${[...ascii].join("\0")}\0`), { text: ascii, encoding: "utf-16 read byte by byte" });
+  // Windows-1252 read as Latin-1: only the control characters are wrong.
+  assertEquals(repairText("5 \u0080").text, "5 €");
+  assertEquals(repairText("Caf\ufffd"), { text: "Caf\ufffd", encoding: "damaged" });
+  // What only looks like it stays.
+  assertEquals(repairText("Câmara São João, 5 €"), { text: "Câmara São João, 5 €" });
+});
+
+Deno.test("readImport() says something sensible of any text, at once", () => {
+  const cell = fc.oneof(
+    fc.string({ maxLength: 20 }),
+    fc.constantFrom("2026-10-01", "1.234,50", "Date", "Betrag", '"', ";", "\n", "-5", "€", "('", "1".repeat(400)),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(cell, { maxLength: 6 }), { maxLength: 12 }),
+      fc.constantFrom(",", ";", "\t"),
+      (rows, delimiter) => {
+        const result = readImport(repairText(rows.map((cells) => cells.join(delimiter)).join("\n")).text);
+        if ("message" in result) return assertMatch(result.message, /\.$/);
+        for (const row of result.rows) {
+          assertMatch(row.date, /^\d{4}-\d{2}-\d{2}$/);
+          assertMatch(row.amount, /^\d{1,12}(\.\d+)?$/);
+          assert(row.name.length >= 1 && row.name.length <= 120);
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
