@@ -27,6 +27,8 @@ const ARGUMENTS: Record<string, Record<string, unknown>> = {
   import_expenses: { csv: "Date,Name,Amount\n2026-10-01,Lunch,14.50" },
   update_expenses: { ids: ["exp_000000000000"], set: { payee: "Bakery" } },
   add_bill: { name: "Rent", amount: "900", month_days: [1] },
+  update_bill: { bill_id: "bill_000000000000", set: { payee: "Landlord" } },
+  update_settings: { timezone: "Europe/Berlin" },
   mark_bill_paid: { bill_name: "Rent" },
   delete_records: { ids: ["exp_000000000000"] },
 };
