@@ -27,12 +27,20 @@ export const environmentOf = (supabaseUrl: string): Record<string, string> => ({
   CREDENTIALS_KEY: "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
   MAIL_URL: "smtp://127.0.0.1:9",
   MAIL_FROM: "Expenses <expenses@expenses.example>",
+  FX_SOURCES: `ecb=${supabaseUrl}/nobody`,
 });
 
 const ANSWERS: Record<string, unknown> = {
   authenticate_bearer: { outcome: "ok", organization: { id: "org_00000000", name: "Household" } },
   register_client: { outcome: "registered" },
   apply_payment_event: { outcome: "applied", organization_id: "org_00000000" },
+  count_reminder_candidates: 0,
+  roll_bills: { advanced: 0, failed: [], next: null },
+  collect_reminders: { digests: 0, reminders: 0, given_up: 0, next: null },
+  claim_reminders: null,
+  count_waiting_reminders: 0,
+  read_newest_rates: { rates_on: null, per_euro: {} },
+  record_job_run: null,
 };
 
 /** PostgREST, as far as the questions lead to it. */
@@ -97,6 +105,16 @@ export const QUESTIONS: Partial<Record<Slug, () => Promise<Question[]>>> = {
     Promise.resolve([
       { path: "/auth-callback/login", status: 200, says: `name="email"` },
       { path: "/auth-callback/auth/callback?error=access_denied", status: 400, says: "/login" },
+    ]),
+  "cron-reminders": () =>
+    Promise.resolve([
+      {
+        path: "/cron-reminders",
+        init: { headers: { authorization: `Bearer ${SECRET}` } },
+        status: 200,
+        says: `"candidates":0`,
+      },
+      { path: "/cron-reminders?secret=another", status: 401, says: "unauthorized" },
     ]),
 };
 

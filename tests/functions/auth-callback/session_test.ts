@@ -72,12 +72,8 @@ Deno.test("readSession() signs out when the identity provider refuses the refres
   assert(!browser.cookies.has("__Host-session"));
 });
 
-// Deno 2.1 counts a deadline that was not reached as a timer left behind.
-const DEADLINES_OUTLIVE = { sanitizeOps: false, sanitizeResources: false };
-
 Deno.test(
   "readSession() leaves cookies alone on an outage or a rate limit and says so",
-  DEADLINES_OUTLIVE,
   async () => {
     const pages = createPages(DATABASE);
     const browser = await returning(pages);
@@ -93,7 +89,7 @@ Deno.test(
   },
 );
 
-Deno.test("readSession() gives the identity provider 3 seconds", DEADLINES_OUTLIVE, async () => {
+Deno.test("readSession() gives the identity provider 3 seconds", async () => {
   const pages = createPages(DATABASE);
   const browser = await returning(pages);
   pages.provider.failure = (signal) =>
