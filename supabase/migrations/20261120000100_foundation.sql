@@ -34,11 +34,14 @@ declare
   ticks constant bigint := floor((extract(epoch from clock_timestamp()) - 1704067200) * 32);
   number constant bigint := (nextval('app.id_number') & 33554431) * 20241203;
   bits constant bigint := ((ticks & 34359738367) << 25) | (number & 33554431);
+  letters constant text := '0123456789abcdefghjkmnpqrstvwxyz';
 begin
-  return prefix || '_' || (
-    select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + ((bits >> (5 * i)) & 31)::int, 1), '' order by i desc)
-    from generate_series(0, 11) as i
-  );
+  -- Written out: jobs make many at once, and an aggregate over the digits takes five times as long.
+  return prefix || '_'
+    || substr(letters, 1 + (bits >> 55 & 31)::int, 1) || substr(letters, 1 + (bits >> 50 & 31)::int, 1) || substr(letters, 1 + (bits >> 45 & 31)::int, 1)
+    || substr(letters, 1 + (bits >> 40 & 31)::int, 1) || substr(letters, 1 + (bits >> 35 & 31)::int, 1) || substr(letters, 1 + (bits >> 30 & 31)::int, 1)
+    || substr(letters, 1 + (bits >> 25 & 31)::int, 1) || substr(letters, 1 + (bits >> 20 & 31)::int, 1) || substr(letters, 1 + (bits >> 15 & 31)::int, 1)
+    || substr(letters, 1 + (bits >> 10 & 31)::int, 1) || substr(letters, 1 + (bits >> 5 & 31)::int, 1) || substr(letters, 1 + (bits & 31)::int, 1);
 end
 $$;
 comment on function app.new_id is 'A new public id: the prefix, an underscore and 60 bits in lower-case base 32, later ones after earlier ones. Names a thing and is no secret.';

@@ -317,10 +317,19 @@ create trigger spread_category after update of category_id on app.expenses for e
 do $$
 declare
   tracked text;
+  columns text;
 begin
   foreach tracked in array array['categories', 'expenses', 'expense_occurrences', 'payments'] loop
-    execute format('create trigger bump_version before update on app.%I for each row execute function app.bump_version()', tracked);
-    execute format('create trigger capture_change after insert or update or delete on app.%I for each row execute function app.capture_change()', tracked);
+    -- Updates of derived columns alone, such as rolling a million bills, are nobody's change and need not be looked at.
+    select string_agg(quote_ident(a.attname), ', ' order by a.attnum) into columns
+    from pg_attribute as a
+    where a.attrelid = ('app.' || tracked)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+      and a.attname <> all (app.derived_columns(tracked));
+    execute format('create trigger bump_version before update of %s on app.%I for each row execute function app.bump_version()', columns, tracked);
+    execute format(
+      $trigger$create trigger capture_change after insert or delete or update of %s on app.%I for each row
+        when (nullif(current_setting('app.change_id', true), '') is not null) execute function app.capture_change()$trigger$, columns, tracked
+    );
   end loop;
 end
 $$;

@@ -181,4 +181,14 @@ select is_empty($$
   'names say the type: _at an instant, _on a day, _minor an amount');
 -- planted: create table app.planted (paid_on timestamptz)
 
+select is_empty($$
+    select format('%s.%s by %s', t.tgrelid::regclass, a.attname, t.tgname)
+    from pg_trigger as t
+    join pg_class as c on c.oid = t.tgrelid
+    join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    where t.tgname in ('bump_version', 'capture_change') and c.relnamespace = 'app'::regnamespace
+      and a.attname <> all (app.derived_columns(c.relname)) and a.attnum <> all (t.tgattr::int2[]) $$,
+  'a change of any column that is not derived is seen');
+-- planted: alter table app.expenses add column planted int
+
 select * from finish();
