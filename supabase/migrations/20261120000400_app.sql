@@ -80,7 +80,7 @@ create table app.expenses (
   constraint expenses_bill_has_amount check (kind = 'one_off' or amount_mode = 'variable' or amount_minor is not null),
   constraint expenses_ended_has_no_due check (status in ('active', 'paused') or next_due is null),
   constraint expenses_ends_after_start check (ends_on >= anchor_on)
-);
+) with (fillfactor = 85);
 comment on table app.expenses is 'An expense that happened once, or a bill that comes again. What was paid is in payments, what is due in expense_occurrences.';
 comment on column app.expenses.anchor_on is 'First scheduled date; every later one is counted from here, never from the one before.';
 comment on column app.expenses.month_days is 'Days of the month, -1 for the last; null: the day of the anchor.';
@@ -95,8 +95,10 @@ create unique index expenses_external_id_idx on app.expenses (organization_id, s
 create index expenses_organization_id_idx on app.expenses (organization_id);
 create index expenses_category_id_idx on app.expenses (category_id, organization_id);
 create index expenses_currency_idx on app.expenses (currency);
--- Which bills are due next?
-create index expenses_next_due_idx on app.expenses (organization_id, next_due) where kind = 'bill' and status = 'active' and deleted_at is null;
+-- Which bills are active? Not by next_due: a bill that rolls moves within its page, and no index, as long as none has the date in it.
+create index expenses_active_idx on app.expenses (organization_id) where kind = 'bill' and status = 'active' and deleted_at is null;
+-- Which bills are there at all?
+create index expenses_bills_idx on app.expenses (organization_id, status, entry) where kind = 'bill' and deleted_at is null;
 -- Which category did this payee, or a thing of this name, have last time?
 create index expenses_label_idx on app.expenses (organization_id, label, entry) where deleted_at is null;
 
@@ -125,6 +127,8 @@ comment on column app.expense_occurrences.scheduled_on is 'Identity: the date by
 comment on column app.expense_occurrences.due_on is 'The scheduled date after the weekend rule.';
 comment on column app.expense_occurrences.expected_minor is 'Null while the amount of a variable bill is not known.';
 create index expense_occurrences_open_idx on app.expense_occurrences (organization_id, due_on) where status = 'open';
+-- What is due on a day, whoever's it is?
+create index expense_occurrences_due_idx on app.expense_occurrences (due_on, expense_id) where status = 'open';
 create index expense_occurrences_expense_id_idx on app.expense_occurrences (expense_id, organization_id);
 create index expense_occurrences_currency_idx on app.expense_occurrences (currency);
 

@@ -1,14 +1,25 @@
 -- Rolling bills forward, many at once: what app.refresh_bill does for one bill, for every recurring bill whose due date has passed. Dates and
 -- payments come from the same functions; rows are made from the last roll on, so that the cost follows what is due.
 
--- Which bills concern somebody soon? By the first day on which one may: its own lead before the due date, or the due date itself.
-create index expenses_remind_on_idx on app.expenses ((next_due - coalesce(remind_days_before, 0)::int), id)
-  where kind = 'bill' and status = 'active' and deleted_at is null;
-
 create function jobs.latest_today(at timestamptz) returns date
 language sql immutable
   return (at at time zone 'UTC' + interval '14 hours')::date;
 comment on function jobs.latest_today is 'The latest calendar date that an instant is anywhere.';
+
+create function jobs.rolled_until(at timestamptz) returns date
+language plpgsql stable set search_path = '' as $$
+begin
+  -- A run leaves nothing behind that had passed anywhere: the day before its own is still today in the west, and owners move. Once a week
+  -- everything is looked at, whatever was done before.
+  return case when extract(isodow from at at time zone 'UTC') <> 1 then (
+    select max(r.period) - 3
+    from jobs.job_runs as r
+    where r.job = 'reminders' and r.stage = 'roll' and r.status = 'ok' and (r.counts ->> 'complete')::boolean
+      and r.period between (rolled_until.at at time zone 'UTC')::date - 30 and (rolled_until.at at time zone 'UTC')::date
+  ) end;
+end
+$$;
+comment on function jobs.rolled_until is 'Until which due date no bill can be left to roll; null when that is not known.';
 
 create type jobs.stale_bill as (
   bill app.expenses,
@@ -74,6 +85,7 @@ comment on function jobs.roll_bills is
 create function public.roll_bills(at timestamptz, after jsonb default null, size int default 2000) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  earliest constant date := coalesce(jobs.rolled_until(at), '-infinity');
   ids text[];
   latest jsonb;
   bill_id text;
@@ -81,19 +93,29 @@ declare
   failed jsonb := '[]';
 begin
   perform set_config('app.at', at::text, true);
-  select array_agg(s.id order by s.id), (array_agg(jsonb_build_array(s.remind_on, s.id) order by s.remind_on, s.id))[size] into ids, latest
+  select array_agg(distinct s.id), (array_agg(jsonb_build_array(s.due_on, s.id) order by s.due_on, s.id))[size] into ids, latest
   from (
-    select e.id, e.next_due - coalesce(e.remind_days_before, 0)::int as remind_on
-    from app.expenses as e
-    join identity.organizations as o on o.id = e.organization_id
-    join identity.profiles as p on p.user_id = o.owner_id
-    where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
-      -- A one-time bill does not roll; one that is paid automatically is over.
-      and (e.frequency <> 'once' or e.autopay and e.amount_mode = 'fixed')
-      and e.next_due - coalesce(e.remind_days_before, 0)::int < jobs.latest_today(roll_bills.at)
-      and e.next_due < (roll_bills.at at time zone p.timezone)::date
-      and (after is null or (e.next_due - coalesce(e.remind_days_before, 0)::int, e.id) > ((after ->> 0)::date, after ->> 1))
-    order by e.next_due - coalesce(e.remind_days_before, 0)::int, e.id
+    -- The date that a bill waits for is always one of an open row. Walked in the order of the index, so that a page costs what is on it.
+    select e.id, c.due_on
+    from (
+      select c.expense_id, c.due_on
+      from app.expense_occurrences as c
+      where c.status = 'open' and c.due_on between earliest and jobs.latest_today(roll_bills.at) - 1
+        and (c.due_on, c.expense_id) > (coalesce((after ->> 0)::date, '-infinity'), coalesce(after ->> 1, ''))
+      order by c.due_on, c.expense_id
+      offset 0
+    ) as c
+    cross join lateral (
+      select e.id
+      from app.expenses as e
+      join identity.organizations as o on o.id = e.organization_id
+      join identity.profiles as p on p.user_id = o.owner_id
+      where e.id = c.expense_id and e.next_due = c.due_on and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+        -- A one-time bill does not roll; one that is paid automatically is over.
+        and (e.frequency <> 'once' or e.autopay and e.amount_mode = 'fixed')
+        and c.due_on < (roll_bills.at at time zone p.timezone)::date
+      offset 0
+    ) as e
     limit size
   ) as s;
   begin
@@ -114,5 +136,5 @@ $$;
 comment on function public.roll_bills is
   'Rolls one page of the recurring bills whose due date has passed: {"advanced","failed":[{"ref","code"}],"next": where the following page begins, or null}.';
 
-revoke all on function jobs.latest_today, jobs.roll_bills, public.roll_bills from public, anon, authenticated;
-grant execute on function jobs.latest_today, jobs.roll_bills, public.roll_bills to service_role;
+revoke all on function jobs.latest_today, jobs.rolled_until, jobs.roll_bills, public.roll_bills from public, anon, authenticated;
+grant execute on function jobs.latest_today, jobs.rolled_until, jobs.roll_bills, public.roll_bills to service_role;

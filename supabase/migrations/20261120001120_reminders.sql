@@ -3,6 +3,9 @@
 -- keeps its members and their words, so that the service knows a repeated one by its key; one that surely did not is dissolved.
 
 create index profiles_default_lead_days_idx on identity.profiles (default_lead_days);
+-- Whose own lead reaches further than the usual ones?
+create index expenses_long_lead_idx on app.expenses (id)
+  where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and remind_days_before > 7;
 
 create function identity.reminder_address(profile identity.profiles) returns text
 language sql immutable
@@ -159,17 +162,27 @@ begin
     perform jobs.drop_outdated_digests(at);
     given_up := jobs.give_up_batches(at);
   end if;
-  select array_agg(distinct r.owner_id), (array_agg(jsonb_build_array(r.remind_on, r.expense_id) order by r.remind_on, r.expense_id))[size] into owners, latest
+  select array_agg(distinct r.owner_id), (array_agg(jsonb_build_array(r.due_on, r.expense_id) order by r.due_on, r.expense_id))[size] into owners, latest
   from (
-    select o.owner_id, e.next_due - coalesce(e.remind_days_before, 0)::int as remind_on, e.id as expense_id
-    from app.expenses as e
+    select o.owner_id, d.due_on, d.expense_id
+    from (
+      select c.expense_id, c.due_on
+      from app.expense_occurrences as c
+      where c.status = 'open'
+        and c.due_on between jobs.latest_today(collect_reminders.at) - 2
+          and jobs.latest_today(collect_reminders.at) + greatest(7, (select max(l.default_lead_days) from identity.profiles as l))
+        and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
+      union
+      select e.id, e.next_due
+      from app.expenses as e
+      where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled and e.remind_days_before > 7
+        and e.next_due is not null and (after is null or (e.next_due, e.id) > ((after ->> 0)::date, after ->> 1))
+    ) as d
+    join app.expenses as e on e.id = d.expense_id and e.next_due = d.due_on
     join identity.organizations as o on o.id = e.organization_id
     join identity.profiles as p on p.user_id = o.owner_id
     cross join lateral jobs.reminder_due(e, o, p, collect_reminders.at)
-    where e.next_due - coalesce(e.remind_days_before, 0)::int
-        <= jobs.latest_today(collect_reminders.at) + (select max(l.default_lead_days) from identity.profiles as l)
-      and (after is null or (e.next_due - coalesce(e.remind_days_before, 0)::int, e.id) > ((after ->> 0)::date, after ->> 1))
-    order by e.next_due - coalesce(e.remind_days_before, 0)::int, e.id
+    order by d.due_on, d.expense_id
     limit size
   ) as r;
 

@@ -165,3 +165,29 @@ Deno.test("several missed periods are one step, and each passed date stays open"
   assert(dates.every(([, , status]) => status === "open"));
   assertEquals(rent!.version, 1);
 });
+
+Deno.test("a run looks back as far as the last complete one, and once a week at everything", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: "2026-10-01" });
+  await books.ok("add_bill", { name: "Rent", amount: "10", first_due: "2026-10-15" });
+  const record = (period: string, complete: boolean) =>
+    database.asService("record_job_run", {
+      job: "reminders",
+      period,
+      stage: "roll",
+      status: "ok",
+      counts: { complete },
+      error_code: null,
+      started_at: `${period}T08:00:00Z`,
+      finished_at: `${period}T08:00:01Z`,
+    });
+  // What a later day, or an incomplete run, says does not count.
+  await record("2027-05-01", true);
+  await record("2026-11-19", false);
+  const until = async (at: string) => (await database.query("select jobs.rolled_until($1) as day", [at]))[0]!.day;
+  assertEquals(await until("2026-11-20T08:00:00Z"), null);
+  await record("2026-11-18", true);
+  assertEquals([await until("2026-11-20T08:00:00Z"), await until("2026-11-23T08:00:00Z")], ["2026-11-15", null]);
+  assertEquals((await rollAll(database, "2026-11-20T08:00:00Z")).advanced, 0);
+  assertEquals((await rollAll(database, "2026-11-23T08:00:00Z")).advanced, 1);
+});
