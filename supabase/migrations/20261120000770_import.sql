@@ -248,7 +248,6 @@ language plpgsql volatile set search_path = '' as $$
 declare
   batch app.import_batches;
   rows app.import_row[];
-  bad jsonb;
   unknown jsonb;
   written app.expense_draft[];
   totals jsonb;
@@ -273,7 +272,7 @@ begin
       jsonb_build_object('unknown_categories', unknown)
     );
   end if;
-  select r.rows, r.bad into rows, bad from app.read_import_rows(context, batch.rows, true) as r;
+  select r.rows into rows from app.read_import_rows(context, batch.rows, true) as r;
   rows := app.find_imported(rows);
   written := array(
     select jsonb_populate_record(r.draft, jsonb_build_object('id', app.new_id('exp')))

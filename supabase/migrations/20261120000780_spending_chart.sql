@@ -121,7 +121,7 @@ $$;
 comment on function app.chart_points is 'Sums by series and step; categories beyond the largest ones are one series, Other.';
 
 create function app.describe_chart(
-  points app.chart_point[], steps text[], exponent int, currency text, unit text, out series jsonb, out "table" text
+  points app.chart_point[], steps text[], exponent int, currency text, unit text, out series jsonb, out markdown text
 ) returns record
 language plpgsql stable set search_path = '' as $$
 declare
@@ -136,7 +136,7 @@ begin
     into series
     from unnest(points) as p;
     series := jsonb_build_array(jsonb_build_object('label', 'Spending', 'points', series));
-    "table" := app.markdown_table(array['Category', 'Amount (' || currency || ')', 'Share'], array[false, true, true], array(
+    markdown := app.markdown_table(array['Category', 'Amount (' || currency || ')', 'Share'], array[false, true, true], array(
       select cell.value
       from (select p.*, sum(p.minor) over () as total from unnest(points) as p) as p
       cross join lateral unnest(array[
@@ -157,7 +157,7 @@ begin
     left join unnest(points) as p on p.label = l.label and p.step = s.step
     group by l.label, l.place
   ) as l;
-  "table" := app.markdown_table(
+  markdown := app.markdown_table(
     step_header || case cardinality(labels)
       when 1 then array['Amount (' || currency || ')']
       else array(select app.markdown_cell(l) from unnest(labels) with ordinality as x (l, place) order by place) || ('Total (' || currency || ')')
@@ -235,7 +235,7 @@ begin
         'change_percent', round((sums.minor - sums.earlier_minor) * 100 / sums.earlier_minor, 1)
       ) end,
       'unconverted', spending.unconverted,
-      'table', headline || '.' || case sums.count when 0 then '' else E'\n\n' || described.table end
+      'table', headline || '.' || case sums.count when 0 then '' else E'\n\n' || described.markdown end
     ),
     'warnings', case when spending.unconverted = '[]' then '[]'::jsonb else jsonb_build_array(jsonb_build_object('code', 'rate_missing', 'message', format(
       'No exchange rate to %s is known for some payments; they are listed in unconverted and are not part of the chart.', target

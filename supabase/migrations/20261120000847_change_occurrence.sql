@@ -58,14 +58,21 @@ $$;
 comment on function app.change_occurrence is
   'Skips, snoozes, prices or reopens one date of a bill. Reopening a paid one takes its payments out of the books. A date that is as wanted already stays as it is.';
 
--- Only owners end a connection, and only by ending it.
-create policy "Owners can end their organization's provider links" on app.provider_links
+-- Any member may note what a provider answered; only owners end a connection, and that is all they can make of it.
+create policy "Members can note what a provider answered, owners can end a link" on app.provider_links
   for update to authenticated
   using (
-    organization_id = (select identity.current_organization_id())
-    and exists (select from identity.organizations as o where o.id = organization_id and o.owner_id = (select auth.uid()))
+    organization_id = (select identity.current_organization_id()) and (
+      status in ('active', 'needs_reauth')
+      or exists (select from identity.organizations as o where o.id = organization_id and o.owner_id = (select auth.uid()))
+    )
   )
-  with check (organization_id = (select identity.current_organization_id()) and status = 'revoked');
+  with check (
+    organization_id = (select identity.current_organization_id()) and (
+      status in ('active', 'needs_reauth')
+      or status = 'revoked' and exists (select from identity.organizations as o where o.id = organization_id and o.owner_id = (select auth.uid()))
+    )
+  );
 grant update (status, updated_at) on app.provider_links to authenticated;
 
 create function app.change_provider(context app.context, bill app.expenses, change jsonb) returns jsonb

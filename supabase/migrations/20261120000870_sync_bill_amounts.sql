@@ -3,10 +3,6 @@
 
 alter table app.provider_links add column asked_at timestamptz;
 comment on column app.provider_links.asked_at is 'When the provider was asked last, whatever came of it.';
-create policy "Members can note what came of asking a provider" on app.provider_links
-  for update to authenticated
-  using (organization_id = (select identity.current_organization_id()) and status in ('active', 'needs_reauth'))
-  with check (organization_id = (select identity.current_organization_id()) and status in ('active', 'needs_reauth'));
 grant update (asked_at, last_success_period, last_error_code, consecutive_failures) on app.provider_links to authenticated;
 
 create function app.sync_bill_amounts(context app.context, arguments jsonb) returns jsonb

@@ -100,7 +100,12 @@ Deno.test("names can be nothing but names", async () => {
   assertStringIncludes(html, "&lt;script&gt;");
   assert(!/^Bcc:/m.test(text));
   // Nothing is loaded from anywhere: links only.
-  assertEquals([...html.matchAll(/<[a-z][^>]*\b(?:src|background|poster|srcset)\s*=|url\(|@import|<link|<iframe|<form/gi)].map(([found]) => found), []);
+  assertEquals(
+    [...html.matchAll(/<[a-z][^>]*\b(?:src|background|poster|srcset)\s*=|url\(|@import|<link|<iframe|<form/gi)].map((
+      [found],
+    ) => found),
+    [],
+  );
 });
 
 Deno.test("headers let a mail program unsubscribe by itself, and machines keep still", async () => {
