@@ -19,5 +19,8 @@ export function withAddresses(envelope: Envelope, { connectUrl, upgradeUrl }: Ad
   }
   if (!data?.connect) return envelope;
   const { connect, ...rest } = data;
-  return { ...envelope, data: { ...rest, connect_url: `${connectUrl}?${new URLSearchParams(connect as Record<string, string>)}` } };
+  return {
+    ...envelope,
+    data: { ...rest, connect_url: `${connectUrl}?${new URLSearchParams(connect as Record<string, string>)}` },
+  };
 }

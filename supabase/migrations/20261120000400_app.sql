@@ -113,6 +113,7 @@ create table app.expense_occurrences (
   amount_source text not null default 'rule' constraint expense_occurrences_amount_source_known check (amount_source in ('rule', 'override', 'provider')),
   status text not null default 'open' constraint expense_occurrences_status_known check (status in ('open', 'paid', 'skipped')),
   snoozed_until date,
+  paid_minor bigint not null default 0,
   closed_at timestamptz,
   version int not null default 1,
   created_at timestamptz not null default app.instant(),
@@ -125,6 +126,7 @@ create table app.expense_occurrences (
 comment on table app.expense_occurrences is 'One due date of a bill: expected, then paid or skipped. Rows exist up to the current due date; later dates are computed.';
 comment on column app.expense_occurrences.scheduled_on is 'Identity: the date by the schedule alone.';
 comment on column app.expense_occurrences.due_on is 'The scheduled date after the weekend rule.';
+comment on column app.expense_occurrences.paid_minor is 'Derived: what was paid of it less what came back, so that what is open is read without the payments.';
 comment on column app.expense_occurrences.expected_minor is 'Null while the amount of a variable bill is not known.';
 create index expense_occurrences_open_idx on app.expense_occurrences (organization_id, due_on) where status = 'open';
 -- What is due on a day, whoever's it is?
@@ -259,6 +261,7 @@ begin
   return array['next_due', 'version', 'updated_at'] || case table_name
     when 'payments' then array['category_id', 'worth_minor']
     when 'expenses' then array['label']
+    when 'expense_occurrences' then array['paid_minor']
     else '{}'
   end;
 end
@@ -312,10 +315,30 @@ begin
 end
 $$;
 
-revoke all on function app.derived_columns, app.bump_version, app.capture_change, app.copy_category, app.spread_category from public, anon;
-grant execute on function app.derived_columns, app.bump_version, app.capture_change, app.copy_category, app.spread_category to authenticated, service_role;
+create function app.keep_paid() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  touched text;
+begin
+  foreach touched in array array_remove(array[case when tg_op <> 'DELETE' then new.occurrence_id end, case when tg_op <> 'INSERT' then old.occurrence_id end], null) loop
+    update app.expense_occurrences as o set paid_minor = paid.minor
+    from (
+      select coalesce(sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end), 0)::bigint as minor
+      from app.payments as p
+      where p.occurrence_id = touched and p.deleted_at is null
+    ) as paid
+    where o.id = touched and o.paid_minor <> paid.minor;
+  end loop;
+  return null;
+end
+$$;
+
+revoke all on function app.derived_columns, app.bump_version, app.capture_change, app.copy_category, app.spread_category, app.keep_paid from public, anon;
+grant execute on function app.derived_columns, app.bump_version, app.capture_change, app.copy_category, app.spread_category, app.keep_paid to authenticated, service_role;
 
 create trigger copy_category before insert on app.payments for each row execute function app.copy_category();
+create trigger keep_paid after insert or delete or update of occurrence_id, amount_minor, direction, deleted_at on app.payments
+  for each row execute function app.keep_paid();
 create trigger spread_category after update of category_id on app.expenses for each row execute function app.spread_category();
 
 do $$

@@ -84,17 +84,23 @@ create function app.open_occurrences(context app.context, bill_ids text[] defaul
 returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint, currency text)
 language sql stable
 begin atomic
-  select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - paid.minor, o.currency
-  from app.expense_occurrences as o
-  join app.expenses as b on b.id = o.expense_id
-  cross join lateral (
-    select coalesce(sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end), 0)::bigint as minor
-    from app.payments as p
-    where p.occurrence_id = o.id and p.deleted_at is null
-  ) as paid
-  where o.organization_id = (context).organization_id and o.status = 'open' and b.status = 'active' and b.deleted_at is null
-    and (bill_ids is null or o.expense_id = any (bill_ids))
-    and app.is_paid_by_autopay(b, o.due_on, (context).today) is not true
+  -- A full join that keeps only whole pairs: under row-level security the planner takes both sides for a handful, however many there are, and
+  -- would walk all of the one for each of the other; a full join it can only hash or merge.
+  select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor, o.currency
+  from (
+    select * from app.expense_occurrences as o
+    where o.organization_id = (context).organization_id and o.status = 'open' and (bill_ids is null or o.expense_id = any (bill_ids))
+    offset 0
+  ) as o
+  full join (
+    select e.id, e.autopay, e.amount_mode, e.next_due from app.expenses as e
+    where e.organization_id = (context).organization_id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+      and (bill_ids is null or e.id = any (bill_ids))
+    offset 0
+  ) as b on b.id = o.expense_id
+  where coalesce(o.id, '') <> '' and coalesce(b.id, '') <> ''
+    -- app.is_paid_by_autopay, of a bill's columns instead of the whole row.
+    and (b.autopay and b.amount_mode = 'fixed' and o.due_on < (context).today and o.due_on >= b.next_due) is not true
   union all
   select b.id, s.scheduled_on, s.due_on, app.rule_amount(b), app.rule_amount(b), b.currency
   from app.expenses as b
@@ -104,7 +110,8 @@ begin atomic
     and b.next_due < (context).today and b.frequency <> 'once'
     and (bill_ids is null or b.id = any (bill_ids))
     and not app.is_paid_by_autopay(b, s.due_on, (context).today)
-    and not exists (select from app.expense_occurrences as o where o.expense_id = b.id and o.scheduled_on = s.scheduled_on);
+    -- Looked up one by one: as a join it would be planned by guesses about how many there are.
+    and (select true from app.expense_occurrences as o where o.expense_id = b.id and o.scheduled_on = s.scheduled_on) is null;
 end;
 comment on function app.open_occurrences is
   'What is open in the active bills as of now: every overdue date and the current one, with what remains to be paid (null while not known).';
@@ -123,7 +130,8 @@ begin atomic
   where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null
     and (bill_ids is null or b.id = any (bill_ids))
     and b.frequency <> 'once' and greatest((context).today, b.next_due) + app.shortest_gap(b) <= last_day
-    and not exists (select from app.expense_occurrences as o where o.expense_id = b.id and o.scheduled_on = s.scheduled_on);
+    -- Looked up one by one: as a join it would be planned by guesses about how many there are.
+    and (select true from app.expense_occurrences as o where o.expense_id = b.id and o.scheduled_on = s.scheduled_on) is null;
 end;
 comment on function app.future_occurrences is 'What follows the current date of each active bill until a day, as far as it is not paid or skipped in advance.';
 

@@ -47,11 +47,7 @@ comment on function app.pay_occurrence is 'Records a payment for an occurrence; 
 create function app.paid_minor(occurrence_id text) returns bigint
 language plpgsql stable set search_path = '' as $$
 begin
-  return (
-    select coalesce(sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end), 0)
-    from app.payments as p
-    where p.occurrence_id = paid_minor.occurrence_id and p.deleted_at is null
-  );
+  return (select o.paid_minor from app.expense_occurrences as o where o.id = paid_minor.occurrence_id);
 end
 $$;
 comment on function app.paid_minor is 'What was paid for an occurrence so far, less what came back.';

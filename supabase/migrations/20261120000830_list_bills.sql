@@ -135,16 +135,22 @@ begin
   ), matched as materialized (
     select b.id, b.entry, b.currency, coalesce(f.earliest_due, 'infinity') as sort_on,
       case when b.status = 'active' then usual.minor * app.times_a_month(b) end as monthly_minor
-    from app.expenses as b
-    left join facts as f on f.expense_id = b.id
+    from (
+      select * from app.expenses as b
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and (wanted_ids is null or b.id = any (wanted_ids))
+        and (wanted_status is null or b.status = wanted_status)
+        and (query is null or strpos(lower(concat_ws(E'\n', b.name, b.payee, b.note)), query) > 0)
+        and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
+      offset 0
+    ) as b
+    -- Full, here and below, with a condition that leaves only the left rows: the planner takes both sides for a handful, and would walk all of the
+    -- one for each of the other; a full join it can only hash or merge.
+    full join facts as f on f.expense_id = b.id
     cross join lateral app.usual_amount(b) as usual
     cross join lateral app.this_month(b, f.earliest_due, context.today) as this_month
-    where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
-      and (wanted_ids is null or b.id = any (wanted_ids))
-      and (wanted_status is null or b.status = wanted_status)
-      and (due_within is null or f.earliest_due <= due_within)
-      and (query is null or strpos(lower(concat_ws(E'\n', b.name, b.payee, b.note)), query) > 0)
-      and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
+    where coalesce(b.entry, 0) > 0
+      and (due_within is null or coalesce(f.earliest_due, 'infinity') <= due_within)
       and (wanted_state is null or wanted_state = app.bill_state(
         b.status, f.earliest_due, f.next_due, f.is_amount_known, context.today, coalesce(b.remind_days_before, default_lead_days),
         this_month.is_settled
@@ -156,8 +162,8 @@ begin
   ), due_sums as (
     select m.currency, sum(e.minor) as minor, count(*) filter (where e.minor is null) as unknown
     from expected as e
-    join matched as m on m.id = e.expense_id
-    where e.due_on <= until
+    full join matched as m on m.id = e.expense_id
+    where coalesce(m.entry, 0) > 0 and coalesce(e.due_on, 'infinity') <= until
     group by m.currency
   ), monthly_sums as (
     select m.currency, sum(m.monthly_minor) as minor from matched as m group by m.currency

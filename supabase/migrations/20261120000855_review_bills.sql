@@ -85,22 +85,27 @@ comment on function app.find_unusual_amounts is 'Bills whose amounts differ, and
 create function app.find_duplicates(context app.context) returns table (rank date, finding jsonb)
 language sql stable
 begin atomic
+  -- Grouped and not joined: each bill is compared with the one before it of the same payee, rhythm and currency, and with the first of the same name.
   select null::date, jsonb_build_object(
     'bill_id', two.id, 'name', two.name, 'other_bill_id', one.id, 'other_name', one.name,
-    'amount', app.format_minor(two.amount_minor, c.exponent), 'currency', two.currency,
+    'amount', app.format_minor(two.amount_minor, (select c.exponent from app.currencies as c where c.code = two.currency)), 'currency', two.currency,
     'text', two.name || case when lower(one.name) = lower(two.name) then ' is there twice' else ' and ' || one.name || ' look like the same bill' end
-      || coalesce(': ' || two.currency || ' ' || app.format_minor(two.amount_minor, c.exponent), '') || ', ' || app.schedule_text(two) || '.'
+      || coalesce(': ' || two.currency || ' ' || app.format_minor(two.amount_minor, (select c.exponent from app.currencies as c where c.code = two.currency)), '')
+      || ', ' || app.schedule_text(two) || '.'
   )
-  from app.expenses as one
-  join app.expenses as two on two.organization_id = one.organization_id and two.currency = one.currency and two.frequency = one.frequency
-    and two.every = one.every and two.label = one.label
-    and two.entry > one.entry
-  join app.currencies as c on c.code = two.currency
-  where one.organization_id = (context).organization_id and one.kind = 'bill' and two.kind = 'bill' and one.status = 'active' and two.status = 'active'
-    and one.deleted_at is null and two.deleted_at is null and one.frequency <> 'once'
-    and (one.amount_minor = two.amount_minor or lower(one.name) = lower(two.name));
+  from (
+    select b, coalesce(
+      lag(b) over (partition by b.label, b.frequency, b.every, b.currency, b.amount_minor order by b.entry),
+      lag(b) over (partition by b.label, b.frequency, b.every, b.currency, lower(b.name) order by b.entry)
+    ) as earlier
+    from app.expenses as b
+    where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null and b.frequency <> 'once'
+  ) as pair
+  cross join lateral (select (pair.b).*) as two
+  cross join lateral (select (pair.earlier).*) as one
+  where (pair.earlier).id is not null and ((pair.b).amount_minor is not null or lower((pair.b).name) = lower((pair.earlier).name));
 end;
-comment on function app.find_duplicates is 'Pairs of active bills of one payee, rhythm and currency that have the same amount or the same name; the later one is named first.';
+comment on function app.find_duplicates is 'Active bills of the same payee, rhythm and currency as an earlier one that has the same amount or the same name; the later one is named first.';
 
 create function app.find_trials(context app.context, horizon_days int) returns table (rank date, finding jsonb)
 language sql stable

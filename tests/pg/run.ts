@@ -8,7 +8,14 @@ import { startCluster, type Template } from "../_support/cluster.ts";
 const DATABASE = ["--parallel", "tests/_support/", "tests/db/"];
 const FUNCTIONS = ["--parallel", "tests/functions/"];
 // These start stacks, and some of them measure time.
-const RUNNING = ["tests/e2e/", "tests/local/", "tests/pg/races.ts", "tests/pg/modes.ts", "tests/pg/same_answers.ts"];
+const RUNNING = [
+  "tests/e2e/",
+  "tests/local/",
+  "tests/pg/races.ts",
+  "tests/pg/modes.ts",
+  "tests/pg/recurrence.ts",
+  "tests/pg/same_answers.ts",
+];
 
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 

@@ -1,0 +1,12 @@
+/** 100,000 random schedules, years 2020 to 2100, against a walk through the calendar. */
+import { openDatabase } from "../_support/database.ts";
+import { checkSchedules } from "../db/schedule_property.ts";
+
+Deno.test("100,000 random schedules match a walk through the calendar", async () => {
+  const database = await openDatabase();
+  try {
+    await checkSchedules(database, 100_000);
+  } finally {
+    await database.close();
+  }
+});
