@@ -13,6 +13,7 @@ const RUNNING = [
   "tests/local/",
   "tests/pg/races.ts",
   "tests/pg/modes.ts",
+  "tests/pg/plans.ts",
   "tests/pg/recurrence.ts",
   "tests/pg/same_answers.ts",
 ];

@@ -1,0 +1,47 @@
+/** The large organization of the benchmark and of the tests of plans, and what is read of it most. */
+import type { Session, SqlDatabase } from "../local/database/sql.ts";
+
+/** Who reads: the ids in large_organization.sql. */
+export const LARGE = { userId: "00000000-0000-4000-8000-0000000000ff", organizationId: "org_00000000large" };
+export const TODAY = "2026-11-20";
+
+export const HOT_READS: [tool: string, args: Record<string, unknown>][] = [
+  ["list_bills", {}],
+  ["list_bills", { due_within_days: 7 }],
+  ["list_expenses", { from: "2026-10-01", to: "2026-10-31" }],
+  ["summarize_spending", { period: "last_month" }],
+];
+
+/** @param database as the owner of the tables; empty, with every migration. */
+export async function buildLargeOrganization(
+  database: SqlDatabase,
+  { payments, bills }: { payments: number; bills: number },
+): Promise<void> {
+  const source = await Deno.readTextFile(new URL("large_organization.sql", import.meta.url));
+  await database.exec(
+    source.replaceAll(":today", `date '${TODAY}'`).replaceAll(/:payments(?=[ )])/g, `${payments}`).replaceAll(
+      /:bills(?=[ )])/g,
+      `${bills}`,
+    ),
+  );
+  for (const table of ["expenses", "expense_occurrences", "payments", "categories", "fx_rates"]) {
+    await database.exec(`vacuum analyze app.${table}`);
+  }
+}
+
+/** Calls a tool as the connector does, and answers its envelope. */
+export function readAs(
+  database: SqlDatabase,
+  { userId, organizationId }: typeof LARGE,
+  tool: string,
+  args: Record<string, unknown>,
+): Promise<{ ok: boolean }> {
+  return database.transaction(async (session: Session) => {
+    const claims = JSON.stringify({ sub: userId, role: "authenticated", organization_id: organizationId });
+    const [row] = await session.query<{ result: { ok: boolean } }>(
+      "select app.run_tool($2, $3::text::jsonb, $4) as result from (select set_config('request.jwt.claims', $1, true)) as claimed",
+      [claims, tool, JSON.stringify(args), `${TODAY}T12:00:00Z`],
+    );
+    return row!.result;
+  });
+}
