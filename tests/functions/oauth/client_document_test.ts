@@ -277,14 +277,14 @@ Deno.test("a client whose grants have ended gets no old words", async () => {
 Deno.test("who asks at the same time shares one fetch", async () => {
   const client = createClient();
   const answer = client.harness.publish.answer;
-  let release = () => {};
+  const released = Promise.withResolvers<void>();
   client.harness.publish.answer = async (url) => {
-    await new Promise<void>((resolve) => release = resolve);
+    await released.promise;
     return await answer(url);
   };
   const asking = Array.from({ length: 5 }, () => client.ask());
   while (client.harness.calls.length < 5) await new Promise((resolve) => setTimeout(resolve, 5));
-  release();
+  released.resolve();
   for (const response of await Promise.all(asking)) {
     assertEquals(response.status, 200);
     await response.body?.cancel();

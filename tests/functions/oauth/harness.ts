@@ -26,7 +26,7 @@ export type Json = any;
 
 export type Harness = ReturnType<typeof createHarness>;
 
-/** @param calls gets the name of every database call; @param config overrides. */
+/** `calls` gets the name of every database call once it is answered. @param config overrides. */
 export function createHarness(database: Database, config: Partial<Config> = {}) {
   const calls: string[] = [];
   const log: string[] = [];
@@ -47,10 +47,7 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
       ...config,
     },
     database: {
-      call: (name, args) => {
-        calls.push(name);
-        return database.call(name, args);
-      },
+      call: (name, args) => database.call<never>(name, args).finally(() => calls.push(name)),
     },
     clock: () => clock.now,
     log: createLog((line) => log.push(line)),
