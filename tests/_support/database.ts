@@ -99,7 +99,7 @@ async function openOnServer(serverUrl: string): Promise<Opened> {
     migrations: await readMigrations(),
   });
   // PostgREST logs in as authenticator, who is nobody until it becomes one of the API roles; in a pool, so that calls race.
-  const api = isPlatform ? postgresDatabase(withParts(url, { role: "authenticator" }), { max: 10 }) : database;
+  const api = isPlatform ? postgresDatabase(withParts(url, { role: "authenticator" }), { max: 30 }) : database;
   return {
     ...database,
     api,

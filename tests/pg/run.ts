@@ -1,6 +1,7 @@
 /**
  * `deno task test:pg`: a throw-away PostgreSQL server that looks like a Supabase project, and on it the database tests in
- * both modes of default privileges, the end-to-end tests, races and real schedules. Further arguments go to `deno test`.
+ * both modes of default privileges, the end-to-end tests, races and real schedules. `--long` adds what takes minutes;
+ * further arguments go to `deno test`.
  */
 import { startCluster, type Template } from "../_support/cluster.ts";
 
@@ -14,9 +15,11 @@ const RUNNING = [
   "tests/pg/races.ts",
   "tests/pg/modes.ts",
   "tests/pg/plans.ts",
-  "tests/pg/recurrence.ts",
   "tests/pg/same_answers.ts",
 ];
+
+const LONG = ["tests/pg/recurrence.ts"];
+const isLong = Deno.args.includes("--long");
 
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 
@@ -28,7 +31,11 @@ const passed = [
   await run("supabase_exposed", DATABASE),
   await run("supabase_closed", DATABASE),
   await run("supabase_exposed", FUNCTIONS),
-  await run("supabase_exposed", [...RUNNING, ...(cluster.hasCron ? ["tests/pg/schedules.ts"] : [])]),
+  await run("supabase_exposed", [
+    ...RUNNING,
+    ...(cluster.hasCron ? ["tests/pg/schedules.ts"] : []),
+    ...(isLong ? LONG : []),
+  ]),
 ];
 await cluster.stop();
 Deno.exit(passed.every(Boolean) ? 0 : 1);
@@ -36,7 +43,7 @@ Deno.exit(passed.every(Boolean) ? 0 : 1);
 async function run(template: Template, files: string[]): Promise<boolean> {
   print(`\nDefault privileges ${template.replace("supabase_", "")}: ${files.join(" ")}`);
   const { success } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "--quiet", "--no-prompt", "-A", ...Deno.args, ...files],
+    args: ["test", "--quiet", "--no-prompt", "-A", ...Deno.args.filter((arg) => arg !== "--long"), ...files],
     env: { TEST_DATABASE_URL: cluster.urlOf("postgres", template) },
   }).spawn().status;
   return success;
