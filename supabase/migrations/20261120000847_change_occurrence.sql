@@ -59,7 +59,7 @@ comment on function app.change_occurrence is
   'Skips, snoozes, prices or reopens one date of a bill. Reopening a paid one takes its payments out of the books. A date that is as wanted already stays as it is.';
 
 -- Any member may note what a provider answered; only owners end a connection, and that is all they can make of it.
-create policy "Members can note what a provider answered, owners can end a link" on app.provider_links
+create policy "Members can note answers of providers, owners can end a link" on app.provider_links
   for update to authenticated
   using (
     organization_id = (select identity.current_organization_id()) and (
