@@ -60,7 +60,10 @@ export function watchForAuthorization(act: (url: string) => Promise<unknown>): (
   };
 }
 
-async function collect(stream: ReadableStream<Uint8Array<ArrayBuffer>>, watch: (output: string) => Promise<void>): Promise<string> {
+async function collect(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  watch: (output: string) => Promise<void>,
+): Promise<string> {
   let output = "";
   for await (const text of stream.pipeThrough(new TextDecoderStream())) {
     output += text;
