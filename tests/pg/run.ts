@@ -20,6 +20,7 @@ const RUNNING = [
 
 const LONG = ["tests/pg/recurrence.ts"];
 const isLong = Deno.args.includes("--long");
+const further = Deno.args.filter((arg) => arg !== "--long" && arg !== "--");
 
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 
@@ -43,7 +44,7 @@ Deno.exit(passed.every(Boolean) ? 0 : 1);
 async function run(template: Template, files: string[]): Promise<boolean> {
   print(`\nDefault privileges ${template.replace("supabase_", "")}: ${files.join(" ")}`);
   const { success } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "--quiet", "--no-prompt", "-A", ...Deno.args.filter((arg) => arg !== "--long"), ...files],
+    args: ["test", "--quiet", "--no-prompt", "-A", ...further, ...files],
     env: { TEST_DATABASE_URL: cluster.urlOf("postgres", template) },
   }).spawn().status;
   return success;
