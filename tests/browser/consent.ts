@@ -12,8 +12,8 @@ let browser: Browser;
 let stack: TestStack;
 
 Deno.test.beforeAll(async () => {
-  browser = await launchChromium();
   stack = await startStack({ args: ["--no-schedules"] });
+  browser = await launchChromium();
 });
 Deno.test.afterAll(async () => {
   await browser.close();
