@@ -4,6 +4,10 @@
  */
 import { PostgrestClient } from "@supabase/postgrest-js";
 import { AppError } from "../errors.ts";
+import type { Database as Generated } from "./database_types.ts";
+
+/** The functions of schema public, as the CLI reads them from a database; a test compares the arguments that stores give them. */
+export type FunctionName = keyof Generated["public"]["Functions"];
 
 export interface Database {
   /**
@@ -11,7 +15,7 @@ export interface Database {
    * @param options `deadlineMs` for callers that are themselves waited for.
    * @throws {AppError} `unavailable` when the database cannot be reached or has no room, `internal` for anything else.
    */
-  call<Result>(name: string, args: Record<string, unknown>, options?: { deadlineMs?: number }): Promise<Result>;
+  call<Result>(name: FunctionName, args: Record<string, unknown>, options?: { deadlineMs?: number }): Promise<Result>;
 }
 
 /** Longer than any statement may take (statement_timeout 8 s), so that a slow answer is the database's own word. */
@@ -25,7 +29,11 @@ export function createDatabase(options: { url: string; key: string; fetch?: type
     fetch: options.fetch,
   });
   return {
-    async call<Result>(name: string, args: Record<string, unknown>, { deadlineMs = TIMEOUT_MS } = {}): Promise<Result> {
+    async call<Result>(
+      name: FunctionName,
+      args: Record<string, unknown>,
+      { deadlineMs = TIMEOUT_MS } = {},
+    ): Promise<Result> {
       const { data, error, status } = await client.rpc(name, args).abortSignal(AbortSignal.timeout(deadlineMs));
       if (error) throw failure(name, status, error);
       return data as Result;

@@ -1,6 +1,6 @@
 /** What the authorization server asks of the database: one call a request. Times are instants, hashes lower-case hex SHA-256. */
 import { believe, hasOutcome } from "./answer.ts";
-import type { Database } from "./client.ts";
+import type { Database, FunctionName } from "./client.ts";
 import { type ClientLimits, type Limited, type Quota, withinLimits } from "./quota.ts";
 
 export interface StoredClient {
@@ -70,7 +70,7 @@ export type OAuthStore = ReturnType<typeof createOAuthStore>;
 /** Every method throws what `Database.call` throws, `unavailable` on an answer that cannot be one, and `rate_limited`. */
 export function createOAuthStore(database: Database) {
   async function call<Result extends object>(
-    name: string,
+    name: FunctionName,
     args: Record<string, unknown>,
     isOne: (answer: Record<string, unknown>) => boolean,
   ): Promise<Result> {

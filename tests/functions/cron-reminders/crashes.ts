@@ -3,7 +3,7 @@
  * marked. A dead process says nothing more to anybody; its leases have to run out.
  */
 import { assert, assertEquals } from "@std/assert";
-import type { Database } from "../../../shared/db/client.ts";
+import type { Database, FunctionName } from "../../../shared/db/client.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { addDueBills } from "./due_bills.ts";
 import { asDatabase, createJob, type JobOptions, SECRET } from "./harness.ts";
@@ -98,7 +98,7 @@ function newProcess({ chance }: { chance: (place: string) => boolean }): Process
 
 function mortal(database: Database, process: Process): Database {
   return {
-    async call<Result>(name: string, args: Record<string, unknown>): Promise<Result> {
+    async call<Result>(name: FunctionName, args: Record<string, unknown>): Promise<Result> {
       process.check();
       if (name === "settle_reminders") process.mayDie("after sending, before marking");
       const result = await database.call<Result>(name, args);

@@ -1,6 +1,7 @@
 /** How often the connector may be asked: what a grant reads and writes, what a caller guesses, and who never waits for whom. */
 import { assertEquals } from "@std/assert";
 import { createMcpApp } from "../../../functions/mcp/app.ts";
+import type { FunctionName } from "../../../shared/db/client.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";
 import { createLog } from "../../../shared/log.ts";
 import { hashToken } from "../../../shared/oauth/tokens.ts";
@@ -41,7 +42,7 @@ async function start(config: Partial<Config> = {}) {
       ...config,
     },
     database: {
-      call: <Result>(name: string, args: Record<string, unknown>) => {
+      call: <Result>(name: FunctionName, args: Record<string, unknown>) => {
         calls.push(name);
         const answer = over(database).call<Result>(name, args);
         answers.push(answer);
