@@ -76,6 +76,7 @@ export type Database = {
       "read_account": { Args: { "at": string; "user_id": string }; Returns: Json };
       "read_newest_rates": { Args: Record<PropertyKey, never>; Returns: Json };
       "read_onboarding": { Args: { "user_id": string }; Returns: Json };
+      "read_provider_credentials": { Args: { "link_ids": (string)[] }; Returns: Json };
       "read_unsubscribing": { Args: { "owner_id": string }; Returns: Json };
       "record_job_run": {
         Args: {
@@ -123,6 +124,10 @@ export type Database = {
       };
       "replay_parked_events": {
         Args: { "at"?: string; "organization_id"?: string; "subscription_id"?: string };
+        Returns: Json;
+      };
+      "reseal_provider_credential": {
+        Args: { "at": string; "envelope": Json; "link_id": string; "replaced": Json };
         Returns: Json;
       };
       "resume_reminders": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };

@@ -2,7 +2,7 @@
 import { eachFile, onlyIn, type Rule } from "./rule.ts";
 
 const DEPLOYED = /^(functions|shared)\//;
-const OUTWARD = /^shared\/((db|http|pages|mail)\/|net\/deno_network\.ts$|[^/]+$)/;
+const OUTWARD = /^shared\/((db|http|pages|mail)\/|net\/deno_network\.ts$|credentials\/nonce\.ts$|[^/]+$)/;
 
 export const mentionRules: Rule[] = [
   onlyIn("only the wiring of functions reads the environment", {

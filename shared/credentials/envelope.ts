@@ -1,0 +1,91 @@
+/**
+ * Provider credentials as they are stored: AES-256-GCM under a key of their own, which HKDF-SHA256 derives from a master key and the
+ * link's id (RFC 5869, no salt). So a database alone gives nothing away, and an envelope that is moved to another link cannot be opened.
+ * Knows nothing of where envelopes are kept. The shape is supabase/auth's (internal/crypto): {"key_id","alg","nonce","data"}, base64.
+ */
+import { encodeHex } from "@std/encoding/hex";
+import { createNonce } from "./nonce.ts";
+
+const ALG = "aes-gcm-hkdf";
+
+export interface Envelope {
+  /** The first 8 hex digits of the SHA-256 of the master key: says which one, and nothing about it. */
+  key_id: string;
+  alg: typeof ALG;
+  nonce: string;
+  data: string;
+}
+
+/** The values of a provider's fields by name. */
+export type SealedValues = Readonly<Record<string, string>>;
+
+/** `unknown_key`: none of ours made it. `unreadable`: it was made for another link, was changed, or is no envelope. */
+export class EnvelopeError extends Error {
+  override readonly name = "EnvelopeError";
+  constructor(readonly reason: "unknown_key" | "unreadable") {
+    super(`cannot open a credential: ${reason}`);
+  }
+}
+
+/** @param keys base64 master keys of 32 bytes (`config.credentialsKeys`); the first one seals. */
+export async function sealCredential(
+  keys: readonly string[],
+  linkId: string,
+  credential: SealedValues,
+): Promise<Envelope> {
+  const [key] = keys;
+  if (!key) throw new Error("cannot seal a credential: CREDENTIALS_KEY is not set");
+  const nonce = createNonce();
+  const text = new TextEncoder().encode(JSON.stringify(credential));
+  const data = await crypto.subtle.encrypt({ name: "AES-GCM", iv: nonce }, await deriveKey(key, linkId), text);
+  return { key_id: await idOf(key), alg: ALG, nonce: encode(nonce), data: encode(new Uint8Array(data)) };
+}
+
+/**
+ * @param keys all of them are tried by their id, so that the first can be replaced while old envelopes are about.
+ * @returns `isStale`: sealed under another key than the first; whoever opens it seals it again.
+ * @throws {EnvelopeError} and nothing else
+ */
+export async function openCredential(
+  keys: readonly string[],
+  linkId: string,
+  envelope: unknown,
+): Promise<{ credential: SealedValues; isStale: boolean }> {
+  const { key_id, nonce, data } = readEnvelope(envelope);
+  const ids = await Promise.all(keys.map(idOf));
+  const index = ids.indexOf(key_id);
+  if (index < 0) throw new EnvelopeError("unknown_key");
+  try {
+    const key = await deriveKey(keys[index]!, linkId);
+    const text = await crypto.subtle.decrypt({ name: "AES-GCM", iv: decode(nonce) }, key, decode(data));
+    return { credential: JSON.parse(new TextDecoder().decode(text)), isStale: index > 0 };
+  } catch {
+    // Neither what WebCrypto nor what JSON says of it may travel on: the one is empty, the other quotes.
+    throw new EnvelopeError("unreadable");
+  }
+}
+
+function readEnvelope(envelope: unknown): Envelope {
+  const { key_id, alg, nonce, data } = (envelope ?? {}) as Partial<Record<keyof Envelope, unknown>>;
+  const isWhole = [key_id, nonce, data].every((part) => typeof part === "string") && alg === ALG;
+  if (!isWhole) throw new EnvelopeError("unreadable");
+  return envelope as Envelope;
+}
+
+async function deriveKey(masterKey: string, linkId: string): Promise<CryptoKey> {
+  const material = await crypto.subtle.importKey("raw", decode(masterKey), "HKDF", false, ["deriveKey"]);
+  const info = new TextEncoder().encode(linkId);
+  return await crypto.subtle.deriveKey(
+    { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info },
+    material,
+    { name: "AES-GCM", length: 256 },
+    false,
+    ["encrypt", "decrypt"],
+  );
+}
+
+const idOf = async (masterKey: string) =>
+  encodeHex(await crypto.subtle.digest("SHA-256", decode(masterKey))).slice(0, 8);
+
+const encode = (bytes: Uint8Array) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+const decode = (text: string) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
