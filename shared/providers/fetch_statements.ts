@@ -1,6 +1,15 @@
 /** Asks the providers of several links at once, each by its own adapter. */
-import type { ProviderAnswer } from "./provider.ts";
-import type { Registry } from "./registry.ts";
+
+/** What a provider says of one account and month. */
+export type ProviderAnswer =
+  | { outcome: "statement"; amount: string; currency: string; dueOn?: string }
+  | { outcome: "not_ready" | "auth_error" }
+  | { outcome: "error"; code: string };
+
+/** Asks one provider; must not throw. */
+export interface Asker {
+  fetchStatement(request: { linkId: string; account: string; period: string }): Promise<ProviderAnswer>;
+}
 
 /** A link that may be asked now, as `app.sync_bill_amounts` lists it. */
 export interface PendingLink {
@@ -20,7 +29,10 @@ export type FetchResult =
   );
 
 /** In the order of `links`; never throws: a provider that cannot be asked is an answer like any other. */
-export function fetchStatements(links: readonly PendingLink[], registry: Registry): Promise<FetchResult[]> {
+export function fetchStatements(
+  links: readonly PendingLink[],
+  registry: ReadonlyMap<string, Asker>,
+): Promise<FetchResult[]> {
   return Promise.all(links.map(async ({ link_id, provider, account, period }) => {
     const adapter = registry.get(provider);
     const answer: ProviderAnswer = adapter

@@ -1,30 +1,58 @@
-/** What a bill provider is to us: somebody who can say what an account owes for a month. Which ones there are is in registry.ts. */
+/** What a bill provider is to us: somebody who can say what an account has to pay for a month. Which ones there are is in registry.ts. */
+import type { ProviderGet } from "./get.ts";
 
-export interface StatementRequest {
-  /** The provider link (`lnk_…`), by which its credential is found. */
-  linkId: string;
-  /** Masked label of the account at the provider. */
-  account: string;
-  /** The month asked for, `YYYY-MM`. */
-  period: string;
+/** What the connect page asks a person for. All of it is kept encrypted; an address of somebody's own may hold a secret too. */
+export interface CredentialField {
+  name: string;
+  label: string;
+  /** Where to find it and what it must be allowed to do, in a sentence. */
+  hint: string;
+  /** Typed blind and never shown again. */
+  isSecret: boolean;
+  /** What a well-formed value looks like; it is searched for a whole match. */
+  pattern: RegExp;
 }
 
-/** What a provider says of one account and month. */
-export type ProviderAnswer =
-  /** Amount as a decimal string in major units; `dueOn` when the provider states one. */
-  | { outcome: "statement"; amount: string; currency: string; dueOn?: string }
-  /** There is no statement for the month yet. */
-  | { outcome: "not_ready" }
-  /** The credential is no longer accepted: the owner has to connect again. */
-  | { outcome: "auth_error" }
-  /** Anything else, by a short code for people who look into it. */
-  | { outcome: "error"; code: string };
+/** The values of a provider's fields, by name. */
+export type Credential = Readonly<Record<string, string>>;
+
+/** A calendar month in UTC: `YYYY-MM-01`, the end exclusive. */
+export interface Month {
+  start: string;
+  end: string;
+}
+
+export interface MonthRequest {
+  month: Month;
+  credential: Credential;
+  get: ProviderGet;
+}
+
+/** What an account owes for a month. */
+export interface Statement {
+  /** Decimal string in major units, rounded once to the currency's own decimals; never negative. */
+  amount: string;
+  /** ISO 4217, upper case. */
+  currency: string;
+  /** `YYYY-MM-DD`, when the provider states one. */
+  dueOn?: string;
+  /** How many pages it took. */
+  pages: number;
+}
 
 export interface Provider {
   /** `provider_links.provider_key`. */
   key: string;
   /** What people call it. */
   name: string;
-  /** Asks the provider; must not throw. */
-  fetchStatement(request: StatementRequest): Promise<ProviderAnswer>;
+  /** Where its API is; absent when the address is part of the credential. */
+  base?: string;
+  fields: readonly CredentialField[];
+  /** What a person knows the account by; shows nothing of a secret but its last four characters. */
+  label(credential: Credential): string;
+  /**
+   * Asks for a month that is over; the same answer for as long as the provider says the same.
+   * @throws {ProviderError} and nothing else that a provider can bring about; `not_ready` while there is no final amount, which is never 0.
+   */
+  fetchMonth(request: MonthRequest): Promise<Statement>;
 }

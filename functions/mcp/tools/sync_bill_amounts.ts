@@ -5,7 +5,6 @@
 import { id, list, object } from "../../../shared/connector/schema.ts";
 import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
 import { fetchStatements, type PendingLink } from "../../../shared/providers/fetch_statements.ts";
-import { PROVIDERS } from "../../../shared/providers/registry.ts";
 
 export const syncBillAmounts = defineTool({
   name: "sync_bill_amounts",
@@ -21,6 +20,6 @@ export const syncBillAmounts = defineTool({
   async followUp({ data }) {
     const { bills, pending } = (data ?? {}) as { bills: unknown[]; pending?: PendingLink[] };
     if (!pending?.length) return undefined;
-    return { tool: "store_bill_amounts", arguments: { bills, results: await fetchStatements(pending, PROVIDERS) } };
+    return { tool: "store_bill_amounts", arguments: { bills, results: await fetchStatements(pending, new Map()) } };
   },
 });

@@ -1,11 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { fetchStatements } from "../../../shared/providers/fetch_statements.ts";
-import type { Provider, ProviderAnswer } from "../../../shared/providers/provider.ts";
+import { type Asker, fetchStatements, type ProviderAnswer } from "../../../shared/providers/fetch_statements.ts";
 
 const link = (provider: string) => ({ link_id: `lnk_${provider}`, provider, account: "Ac…01", period: "2026-10" });
-const provider = (key: string, answer: ProviderAnswer): [string, Provider] => [key, {
-  key,
-  name: key,
+const provider = (key: string, answer: ProviderAnswer): [string, Asker] => [key, {
   fetchStatement: ({ linkId, account, period }) => {
     assertEquals([linkId, account, period], [`lnk_${key}`, "Ac…01", "2026-10"]);
     return Promise.resolve(answer);

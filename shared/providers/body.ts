@@ -1,0 +1,64 @@
+/** Reads the body of an answer as it arrives, up to its limit and its deadline, whole or line by line. */
+import { before } from "../net/deadline.ts";
+import { ProviderError } from "./provider_error.ts";
+
+export type Body = ReadableStream<Uint8Array> | null;
+
+/** A line is one charge; nobody's is longer. */
+const LONGEST_LINE = 250_000;
+
+/** Counts what a compressed body grows to. @throws {ProviderError} */
+export async function* bytesOf(
+  body: Body,
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  if (!body) return;
+  const reader = body.getReader();
+  let length = 0;
+  try {
+    while (true) {
+      const { done, value } = await before(signal, reader.read()).catch(() => {
+        if (signal.aborted) throw new ProviderError("timeout", "The provider took too long");
+        throw new ProviderError("upstream", "The answer broke off");
+      });
+      if (done) return;
+      length += value.length;
+      if (length > maxBytes) throw new ProviderError("bad_shape", "The answer is too large");
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** @throws {ProviderError} */
+export async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const part of decoded(bytes)) text += part;
+  return text;
+}
+
+/** Without their ends, and without empty ones. @throws {ProviderError} */
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let begun = "";
+  for await (const part of decoded(bytes)) {
+    const lines = (begun + part).split(/\r?\n/);
+    begun = lines.pop()!;
+    if (begun.length > LONGEST_LINE) throw new ProviderError("bad_shape", "A line of the answer is too long");
+    for (const line of lines) if (line.trim()) yield line;
+  }
+  if (begun.trim()) yield begun;
+}
+
+async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decode = (part?: Uint8Array) => {
+    try {
+      return decoder.decode(part, { stream: part !== undefined });
+    } catch {
+      throw new ProviderError("bad_shape", "The answer is not UTF-8");
+    }
+  };
+  for await (const part of bytes) yield decode(part);
+  yield decode();
+}
