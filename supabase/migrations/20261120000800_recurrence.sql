@@ -121,38 +121,21 @@ end
 $$;
 comment on function app.schedule_days is 'Days of the month of a monthly or yearly schedule, ascending; 31 is the last day.';
 
-create function app.scheduled_on(bill app.expenses, n int) returns date
+create function app.nth_month_date(bill app.expenses, n int) returns date
 language plpgsql immutable set search_path = '' as $$
 declare
   first constant int := app.month_of(bill.anchor_on);
-  step constant int := bill.every * case bill.frequency when 'yearly' then 12 else 1 end;
-  days int[];
+  days constant int[] := app.schedule_days(bill);
+  -- Counted from the start of the anchor's month, whose dates before the anchor are no part of the schedule.
+  rest constant int := n + width_bucket(bill.anchor_on - 1, app.month_dates(first, days));
+  months int := rest / cardinality(days);
   dates date[];
-  rest int;
-  months int;
   missing int;
 begin
-  case bill.frequency
-    when 'once' then
-      return case when n = 0 then bill.anchor_on end;
-    when 'daily' then
-      return bill.anchor_on + n * step;
-    when 'weekly' then
-      return bill.anchor_on + n * step * 7;
-    else
-      if bill.month_days is null then
-        months := first + n * step;
-        return app.month_day(months, extract(day from bill.anchor_on)::int);
-      end if;
-  end case;
-  days := app.schedule_days(bill);
-  -- Counted from the start of the anchor's month, whose dates before the anchor are no part of the schedule.
-  rest := n + width_bucket(bill.anchor_on - 1, app.month_dates(first, days));
-  months := rest / cardinality(days);
   loop
     -- Exact at once unless days fell together in months before; then as many months are added as hold what is missing.
-    missing := rest - app.count_month_dates(days, first, step, months);
-    dates := app.month_dates(first + months * step, days);
+    missing := rest - app.count_month_dates(days, first, bill.every, months);
+    dates := app.month_dates(first + months * bill.every, days);
     if missing < cardinality(dates) then
       return dates[missing + 1];
     end if;
@@ -160,38 +143,51 @@ begin
   end loop;
 end
 $$;
+comment on function app.nth_month_date is 'app.scheduled_on of a schedule of several days a month, or of its last.';
+
+create function app.scheduled_on(bill app.expenses, n int) returns date
+language sql immutable
+  -- Adding months to a date ends on the last day of a shorter month.
+  return case (bill).frequency
+    when 'once' then case when n = 0 then (bill).anchor_on end
+    when 'daily' then (bill).anchor_on + n * (bill).every
+    when 'weekly' then (bill).anchor_on + n * (bill).every * 7
+    when 'yearly' then ((bill).anchor_on + make_interval(years => n * (bill).every))::date
+    else case when (bill).month_days is null then ((bill).anchor_on + make_interval(months => n * (bill).every))::date else app.nth_month_date(bill, n) end
+  end;
 comment on function app.scheduled_on is 'The date of number n (from 0) of a bill''s schedule, whether or not the schedule ends before.';
 
-create function app.schedule_index(bill app.expenses, day date) returns int
+create function app.month_date_index(bill app.expenses, day date) returns int
 language plpgsql immutable set search_path = '' as $$
 declare
   first constant int := app.month_of(bill.anchor_on);
-  step constant int := bill.every * case bill.frequency when 'yearly' then 12 else 1 end;
-  days int[];
-  months int;
+  months constant int := (app.month_of(day) - first) / bill.every;
+  days constant int[] := app.schedule_days(bill);
 begin
-  if day <= bill.anchor_on then
-    return 0;
-  end if;
-  case bill.frequency
-    when 'once' then
-      return 1;
-    when 'daily' then
-      return (day - bill.anchor_on + step - 1) / step;
-    when 'weekly' then
-      return (day - bill.anchor_on + step * 7 - 1) / (step * 7);
-    else
-      months := (app.month_of(day) - first) / step;
-      if bill.month_days is null then
-        return months + (app.month_day(first + months * step, extract(day from bill.anchor_on)::int) < day)::int;
-      end if;
-  end case;
-  days := app.schedule_days(bill);
-  return app.count_month_dates(days, first, step, months)
-    + width_bucket(day - 1, app.month_dates(first + months * step, days))
+  return app.count_month_dates(days, first, bill.every, months)
+    + width_bucket(day - 1, app.month_dates(first + months * bill.every, days))
     - width_bucket(bill.anchor_on - 1, app.month_dates(first, days));
 end
 $$;
+comment on function app.month_date_index is 'app.schedule_index of a schedule of several days a month, or of its last.';
+
+create function app.step_index(anchor_on date, step int, day date) returns int
+language sql immutable
+  return (app.month_of(day) - app.month_of(anchor_on)) / step
+    + ((anchor_on + make_interval(months => (app.month_of(day) - app.month_of(anchor_on)) / step * step))::date < day)::int;
+comment on function app.step_index is 'Which of the dates so many months apart is the first on or after a day, from the anchor on.';
+
+create function app.schedule_index(bill app.expenses, day date) returns int
+language sql immutable
+  return case
+    when day <= (bill).anchor_on then 0
+    when (bill).frequency = 'once' then 1
+    when (bill).frequency = 'daily' then (day - (bill).anchor_on + (bill).every - 1) / (bill).every
+    when (bill).frequency = 'weekly' then (day - (bill).anchor_on + (bill).every * 7 - 1) / ((bill).every * 7)
+    when (bill).frequency = 'yearly' then app.step_index((bill).anchor_on, (bill).every * 12, day)
+    when (bill).month_days is null then app.step_index((bill).anchor_on, (bill).every, day)
+    else app.month_date_index(bill, day)
+  end;
 comment on function app.schedule_index is 'The number of the first scheduled date on or after a day, which is also how many come before it.';
 
 create function app.last_index(bill app.expenses) returns int
@@ -224,8 +220,14 @@ language sql immutable
 comment on function app.first_scheduled_due is 'The earliest date that, were it scheduled, would be due on or after a day: app.due_on backwards.';
 
 create function app.due_index(bill app.expenses, day date) returns int
-language sql immutable
-  return app.schedule_index(bill, app.first_scheduled_due(day, (bill).weekend_rule));
+language plpgsql immutable set search_path = '' as $$
+declare
+  -- A variable, since the planner inlines no function whose argument it would have to write out more than once.
+  first_day constant date := app.first_scheduled_due(day, bill.weekend_rule);
+begin
+  return app.schedule_index(bill, first_day);
+end
+$$;
 comment on function app.due_index is 'The number of the first scheduled date that is due on or after a day.';
 
 create function app.scheduled_dates(bill app.expenses, first int, last int) returns table (scheduled_on date, due_on date)
@@ -277,9 +279,9 @@ comment on function app.schedule_text is 'A bill''s schedule in words: "every mo
 
 revoke all on function
   app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months, app.count_month_dates,
-  app.schedule_days, app.scheduled_on, app.schedule_index, app.last_index, app.due_on, app.first_scheduled_due, app.due_index,
-  app.scheduled_dates, app.schedule_text from public, anon;
+  app.schedule_days, app.nth_month_date, app.scheduled_on, app.month_date_index, app.step_index, app.schedule_index, app.last_index, app.due_on,
+  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.schedule_text from public, anon;
 grant execute on function
   app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months, app.count_month_dates,
-  app.schedule_days, app.scheduled_on, app.schedule_index, app.last_index, app.due_on, app.first_scheduled_due, app.due_index,
-  app.scheduled_dates, app.schedule_text to authenticated, service_role;
+  app.schedule_days, app.nth_month_date, app.scheduled_on, app.month_date_index, app.step_index, app.schedule_index, app.last_index, app.due_on,
+  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.schedule_text to authenticated, service_role;
