@@ -27,6 +27,8 @@ export interface Config {
   authProviders: readonly string[];
   /** Sources of exchange rates in the order they are asked: `ecb`, `frankfurter`, each `=base URL` where it is elsewhere. */
   fxSources: readonly string[];
+  /** Where bill providers are instead of at their own address, by key, without a trailing slash. */
+  providerBases: Readonly<Record<string, string>>;
   rateLimits: RateLimits;
   supportUrl?: string;
   privacyUrl?: string;
@@ -90,6 +92,12 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
       rateSources,
       "has an entry that is neither ecb nor frankfurter, or no base URL after =",
     ) ?? ["ecb", "frankfurter"],
+    providerBases: read(
+      "providerBases",
+      "PROVIDER_BASES",
+      providerBases,
+      "has an entry that is not key=URL with https, or http on loopback",
+    ) ?? {},
     rateLimits: read("rateLimits", "RATE_LIMITS", rateLimits, "is neither on, off nor a JSON object of numbers") ??
       "on",
     supportUrl: optional("supportUrl", "SUPPORT_URL"),
@@ -167,6 +175,19 @@ function rateSources(value: string): string[] | undefined {
   const entries = list(value);
   const isKnown = (entry: string) => /^(ecb|frankfurter)(=https?:\/\/\S+)?$/.test(entry);
   return entries.length > 0 && entries.every(isKnown) ? entries : undefined;
+}
+
+// Credentials are sent there.
+function providerBases(value: string): Record<string, string> | undefined {
+  const entries = list(value).map((entry) => /^([a-z0-9_]+)=(\S+)$/.exec(entry));
+  const isOpen = (url: URL) => url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname));
+  const isWrong = (entry: RegExpExecArray | null) => {
+    if (!entry || !URL.canParse(entry[2]!)) return true;
+    const url = new URL(entry[2]!);
+    return isOpen(url) || url.search !== "" || url.hash !== "" || url.username !== "";
+  };
+  if (entries.some(isWrong)) return undefined;
+  return Object.freeze(Object.fromEntries(entries.map((entry) => [entry![1], entry![2]!.replace(/\/+$/, "")])));
 }
 
 function rateLimits(value: string): RateLimits | undefined {

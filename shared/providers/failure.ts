@@ -1,26 +1,42 @@
 /** Which failure a status of HTTP is, and which one a fetch that was refused: one place for all providers. */
 import type { FetchRefusal } from "../net/refusal.ts";
-import { ProviderError } from "./provider_error.ts";
+import { ProviderError, type ProviderFailure } from "./provider_error.ts";
 
 /** Nobody is left alone for longer than the job's own rhythm, whatever they ask for. */
 const LONGEST_WAIT_S = 86_400;
 
-/** @param now what the waiting counts from, where a provider says until when. */
-export function failureOfStatus({ status, headers }: { status: number; headers: Headers }, now: Date): ProviderError {
+const MEANING: Readonly<Record<ProviderFailure, string>> = {
+  auth: "The provider does not accept the credential",
+  rate_limited: "The provider was asked too often",
+  not_ready: "There is no final amount of the month yet",
+  upstream: "The provider is out of order",
+  bad_shape: "The provider answers what it is not documented to",
+  timeout: "The provider took too long",
+};
+
+/**
+ * @param options.now what the waiting counts from, where a provider says until when.
+ * @param options.means what a status means with this provider.
+ */
+export function failureOfStatus(
+  { status, headers }: { status: number; headers: Headers },
+  { now, means }: { now: Date; means: Readonly<Record<number, ProviderFailure>> },
+): ProviderError {
+  if (means[status]) return new ProviderError(means[status], `${MEANING[means[status]]} (${status})`);
   // GitHub says 403 for asked too often; a credential must not be taken for a bad one then.
   // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
   const isSpent = headers.has("retry-after") || headers.get("x-ratelimit-remaining") === "0";
   if (status === 429 || (status === 403 && isSpent)) {
-    return new ProviderError("rate_limited", "The provider was asked too often", secondsToWait(headers, now));
+    return new ProviderError("rate_limited", MEANING.rate_limited, secondsToWait(headers, now));
   }
   if (status === 401 || status === 403) {
-    return new ProviderError("auth", `The provider does not accept the credential (${status})`);
+    return new ProviderError("auth", `${MEANING.auth} (${status})`);
   }
-  if (status >= 500 || status === 408) return new ProviderError("upstream", `The provider is out of order (${status})`);
+  if (status >= 500 || status === 408) return new ProviderError("upstream", `${MEANING.upstream} (${status})`);
   if (status >= 300 && status < 400) {
-    return new ProviderError("bad_shape", `The provider answers elsewhere (${status})`);
+    return new ProviderError("bad_shape", `The provider sends us elsewhere (${status})`);
   }
-  return new ProviderError("bad_shape", `The provider answers with an unexpected status (${status})`);
+  return new ProviderError("bad_shape", `${MEANING.bad_shape} (${status})`);
 }
 
 /** `Retry-After` in either of its forms (RFC 9110 §10.2.3), else the second at which a spent limit is filled up. */
@@ -41,7 +57,7 @@ function secondsToWait(headers: Headers, now: Date): number | undefined {
 export function failureOfRefusal(reason: FetchRefusal): ProviderError {
   switch (reason) {
     case "timed_out":
-      return new ProviderError("timeout", "The provider took too long");
+      return new ProviderError("timeout", MEANING.timeout);
     case "unresolvable":
     case "address_not_public":
     case "unreachable":

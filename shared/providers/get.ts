@@ -8,13 +8,15 @@ import { before } from "../net/deadline.ts";
 import type { GuardedFetch } from "../net/guarded_fetch.ts";
 import { type Body, bytesOf, linesOf, textOf } from "./body.ts";
 import { parseExactly } from "./exact_json.ts";
-import { ProviderError } from "./provider_error.ts";
+import { ProviderError, type ProviderFailure } from "./provider_error.ts";
 import { failureOfRefusal, failureOfStatus } from "./failure.ts";
 
 export interface ProviderRequest {
   /** A path below the provider's base, or a whole address at its origin, as links to further pages are; for a provider without a base any address. */
   url: string;
   headers: Readonly<Record<string, string>>;
+  /** What statuses mean here that mean something else elsewhere. */
+  means?: Readonly<Record<number, ProviderFailure>>;
   /** Statuses beside 200 whose answer the adapter reads itself. */
   alsoReads?: readonly number[];
   /** Of the body. 5 MB when absent. */
@@ -54,12 +56,16 @@ const GUARDED_DEADLINE_MS = 30_000;
 export function createProviderGet({ provider, bases, ...options }: ProviderGetOptions): ProviderGet {
   const base = provider.base && (bases[provider.key] ?? provider.base).replace(/\/+$/, "");
   const { clock, signal } = options;
-  return async ({ url, headers, alsoReads = [], maxBytes = MAX_BYTES }) => {
-    const asking = { headers: { accept: "application/json", ...headers }, maxBytes, ...options };
+  return async ({ url, headers, means = {}, alsoReads = [], maxBytes = MAX_BYTES }) => {
+    const asking = {
+      headers: { accept: "application/json", "user-agent": "expense-service", ...headers },
+      maxBytes,
+      ...options,
+    };
     const answer = base ? await ask(addressAt(base, url), asking) : await askGuarded(url, asking);
     if (answer.status !== 200 && !alsoReads.includes(answer.status)) {
       await answer.body?.cancel().catch(() => {});
-      throw failureOfStatus(answer, clock());
+      throw failureOfStatus(answer, { now: clock(), means });
     }
     const bytes = () => bytesOf(answer.body, { maxBytes, signal });
     return {

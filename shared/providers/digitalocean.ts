@@ -1,0 +1,53 @@
+/**
+ * Invoices of a DigitalOcean team, which are issued on the first of the next month, in dollars. What has no invoice yet is not ready: the
+ * preview grows daily and is none.
+ *
+ * https://docs.digitalocean.com/reference/api/reference/billing/ (GET /v2/customers/my/invoices): up to 200 a page, the next one by the
+ * address in `links.pages.next`.
+ */
+import { z } from "zod";
+import { expectShape } from "./exact_json.ts";
+import { ending } from "./label.ts";
+import { MonthTotal } from "./month_total.ts";
+import { readPages } from "./pages.ts";
+import type { Provider } from "./provider.ts";
+import { ProviderError } from "./provider_error.ts";
+
+const Page = z.object({
+  invoices: z.array(z.object({ amount: z.string(), invoice_period: z.string() })),
+  links: z.object({ pages: z.object({ next: z.string().optional() }).optional() }).optional(),
+});
+
+export const digitalocean: Provider = {
+  key: "digitalocean",
+  name: "DigitalOcean",
+  base: "https://api.digitalocean.com",
+  fields: [{
+    name: "token",
+    label: "Personal access token",
+    hint:
+      "Make it at cloud.digitalocean.com → API → Tokens, with custom scopes and none but billing:read, in the team that gets the invoices.",
+    isSecret: true,
+    pattern: /do[op]_v1_[\w-]{16,200}/,
+  }],
+  label: ({ token = "" }) => `Team ${ending(token)}`,
+
+  async fetchMonth({ month, credential, get }) {
+    const total = new MonthTotal("USD");
+    const period = month.start.slice(0, 7);
+    let isIssued = false;
+    const pages = await readPages("/v2/customers/my/invoices?per_page=200", async (url) => {
+      const answer = await get({ url, headers: { authorization: `Bearer ${credential.token}` } });
+      const { invoices, links } = expectShape(Page, await answer.json());
+      // A month can have several, as when a team changed hands.
+      for (const { amount, invoice_period } of invoices) {
+        if (invoice_period !== period) continue;
+        total.add(amount, "USD");
+        isIssued = true;
+      }
+      return links?.pages?.next;
+    });
+    if (!isIssued) throw new ProviderError("not_ready", "There is no invoice of the month yet");
+    return total.statement(pages);
+  },
+};

@@ -1,0 +1,58 @@
+/**
+ * Metered usage of a GitHub organization or personal account, in dollars after discounts. Seats and plans that are paid as such are not in it.
+ *
+ * https://docs.github.com/en/rest/billing/usage (GET /organizations/{org}/settings/billing/usage, GET
+ * /users/{username}/settings/billing/usage): one answer, without pages. Who may not see an account is told that there is none (404).
+ */
+import { z } from "zod";
+import { expectShape } from "./exact_json.ts";
+import { isWithin } from "./month.ts";
+import { MonthTotal } from "./month_total.ts";
+import type { Provider } from "./provider.ts";
+import { ProviderError } from "./provider_error.ts";
+
+const Report = z.object({ usageItems: z.array(z.object({ date: z.string(), netAmount: z.string() })) });
+
+export const github: Provider = {
+  key: "github",
+  name: "GitHub",
+  base: "https://api.github.com",
+  fields: [{
+    name: "account",
+    label: "Organization",
+    hint: "Its name as in github.com/name. For what a personal account pays itself, write users/name.",
+    isSecret: false,
+    pattern: /(users\/)?[A-Za-z\d](-?[A-Za-z\d]){0,38}/,
+  }, {
+    name: "token",
+    label: "Fine-grained personal access token",
+    hint:
+      "Make it at github.com → Settings → Developer settings, with the organization as resource owner and the organization permission Administration: read; for a personal account with the account permission Plan: read.",
+    isSecret: true,
+    pattern: /(github_pat|gh[opu])_[\w-]{16,255}/,
+  }],
+  label: ({ account = "" }) => account,
+
+  async fetchMonth({ month, credential, get }) {
+    const [name, isUser] = credential.account!.split("/").toReversed();
+    const [year, number] = month.start.split("-");
+    const query = new URLSearchParams({ year: year!, month: String(Number(number)) });
+    const answer = await get({
+      url: `/${isUser ? "users" : "organizations"}/${encodeURIComponent(name!)}/settings/billing/usage?${query}`,
+      headers: {
+        authorization: `Bearer ${credential.token}`,
+        accept: "application/vnd.github+json",
+        "x-github-api-version": "2022-11-28",
+      },
+      means: { 404: "auth" },
+    });
+    const { usageItems } = expectShape(Report, await answer.json());
+    if (usageItems.length === 0) throw new ProviderError("not_ready", "There is no usage of the month yet");
+    const total = new MonthTotal("USD");
+    for (const { date, netAmount } of usageItems) {
+      if (!isWithin(month, Date.parse(date))) throw new ProviderError("bad_shape", "The report is of another time");
+      total.add(netAmount, "USD");
+    }
+    return total.statement(1);
+  },
+};

@@ -1,0 +1,60 @@
+/**
+ * Any service that says what a month costs in our own words: `GET <address>?period_start=YYYY-MM-DD&period_end=YYYY-MM-DD` (the end
+ * exclusive), `Authorization: Bearer <token>`, answered by 200 `{"amount": "123.45", "currency": "EUR", "final": true}`, and
+ * `"due_on": "YYYY-MM-DD"` if it likes. 404, 409 and 425, or `"final": false`, say that there is no final amount yet.
+ *
+ * The address is somebody's own, so it goes out by the guarded fetch only.
+ */
+import { z } from "zod";
+import { expectShape } from "./exact_json.ts";
+import { startOf } from "./month.ts";
+import { MonthTotal } from "./month_total.ts";
+import type { Provider } from "./provider.ts";
+import { ProviderError } from "./provider_error.ts";
+
+const Answer = z.object({
+  amount: z.string(),
+  currency: z.string(),
+  final: z.boolean(),
+  due_on: z.string().regex(/^\d{4}-\d{2}-\d{2}$/).refine((day) => !Number.isNaN(startOf(day))).nullish(),
+});
+const NotFinal = z.object({ final: z.literal(false) });
+
+export const httpJson: Provider = {
+  key: "http_json",
+  name: "HTTP JSON",
+  fields: [{
+    name: "url",
+    label: "Address",
+    hint:
+      "https, at a public name. It is asked for a month by period_start and period_end and answers with amount, currency and final as JSON.",
+    isSecret: false,
+    pattern: /https:\/\/[^\s#@\\]{1,2000}/,
+  }, {
+    name: "token",
+    label: "Token",
+    hint: "Sent to that address as Authorization: Bearer; reading the amount is all it should be allowed to do.",
+    isSecret: true,
+    pattern: /[\w.~+/=-]{8,2000}/,
+  }],
+  label: ({ url = "" }) => URL.canParse(url) ? new URL(url).hostname : "Address",
+
+  async fetchMonth({ month, credential, get }) {
+    const url = URL.canParse(credential.url!) ? new URL(credential.url!) : undefined;
+    url?.searchParams.set("period_start", month.start);
+    url?.searchParams.set("period_end", month.end);
+    const answer = await get({
+      url: url?.href ?? credential.url!,
+      headers: { authorization: `Bearer ${credential.token}` },
+      means: { 404: "not_ready", 409: "not_ready", 425: "not_ready" },
+    });
+    const said = await answer.json();
+    if (NotFinal.safeParse(said).success) {
+      throw new ProviderError("not_ready", "The amount of the month is not final yet");
+    }
+    const { amount, currency, due_on } = expectShape(Answer, said);
+    const total = new MonthTotal(currency);
+    total.add(amount, currency);
+    return { ...total.statement(1), ...(due_on && { dueOn: due_on }) };
+  },
+};

@@ -1,0 +1,61 @@
+/**
+ * Costs of an OpenAI organization, a bucket a day. Dollars, by the time in UTC.
+ *
+ * https://developers.openai.com/api/reference/resources/organization (GET /organization/costs): seven buckets unless `limit` says more,
+ * the next page by `page` = `next_page`. Amounts come as numbers or, from their own decimal type, as text (`0.8958740000000000`).
+ */
+import { z } from "zod";
+import { expectShape } from "./exact_json.ts";
+import { ending } from "./label.ts";
+import { ReportedDays, startOf } from "./month.ts";
+import { MonthTotal } from "./month_total.ts";
+import { nextCursor, readPages } from "./pages.ts";
+import type { Provider } from "./provider.ts";
+
+const Page = z.object({
+  data: z.array(z.object({
+    start_time: z.string(),
+    end_time: z.string(),
+    results: z.array(z.object({ amount: z.object({ value: z.string(), currency: z.string() }) })),
+  })),
+  has_more: z.boolean(),
+  next_page: z.string().nullish(),
+});
+
+export const openai: Provider = {
+  key: "openai",
+  name: "OpenAI",
+  base: "https://api.openai.com",
+  fields: [{
+    name: "api_key",
+    label: "Admin key",
+    hint:
+      "An owner of the organization makes it at platform.openai.com → Settings → Organization → Admin keys; reading usage is all it must be allowed to do.",
+    isSecret: true,
+    pattern: /sk-admin-[\w-]{16,300}/,
+  }],
+  label: ({ api_key = "" }) => `Organization ${ending(api_key)}`,
+
+  async fetchMonth({ month, credential, get }) {
+    const total = new MonthTotal("USD");
+    const days = new ReportedDays(month);
+    const query = new URLSearchParams({
+      start_time: String(startOf(month.start) / 1000),
+      end_time: String(startOf(month.end) / 1000),
+      bucket_width: "1d",
+      limit: "31",
+    });
+    const pages = await readPages(`/v1/organization/costs?${query}`, async (url) => {
+      const answer = await get({ url, headers: { authorization: `Bearer ${credential.api_key}` } });
+      const page = expectShape(Page, await answer.json());
+      for (const { start_time, end_time, results } of page.data) {
+        days.add(Number(start_time) * 1000, Number(end_time) * 1000);
+        for (const { amount } of results) total.add(amount.value, amount.currency);
+      }
+      const cursor = nextCursor(page);
+      return cursor && `/v1/organization/costs?${query}&page=${encodeURIComponent(cursor)}`;
+    });
+    days.demandEnd();
+    return total.statement(pages);
+  },
+};

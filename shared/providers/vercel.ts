@@ -1,0 +1,72 @@
+/**
+ * Charges of a Vercel team in the FOCUS format: a line of JSON for each service, project and day, with its own currency.
+ *
+ * https://vercel.com/docs/rest-api/billing/list-focus-billing-charges (GET /v1/billing/charges): `to` is exclusive, days are in UTC, there
+ * are no pages. A month without charges is a 404 `costs_not_found`, and so is one whose charges are not computed yet: nothing tells the
+ * two apart, so it is not ready, and never 0.
+ */
+import { z } from "zod";
+import { expectShape } from "./exact_json.ts";
+import { isWithin } from "./month.ts";
+import { MonthTotal } from "./month_total.ts";
+import type { Provider } from "./provider.ts";
+import { ProviderError } from "./provider_error.ts";
+
+const Charge = z.object({ BilledCost: z.string(), BillingCurrency: z.string(), ChargePeriodStart: z.string() });
+const Refusal = z.object({ error: z.object({ code: z.string() }) });
+
+/** Busy teams have 15 MB a month; lines are added up as they come and kept by nobody. */
+const MAX_BYTES = 50_000_000;
+
+export const vercel: Provider = {
+  key: "vercel",
+  name: "Vercel",
+  base: "https://api.vercel.com",
+  fields: [{
+    name: "team_id",
+    label: "Team ID",
+    hint: "At vercel.com → team → Settings → General; it begins with team_.",
+    isSecret: false,
+    pattern: /team_[A-Za-z\d]{8,64}/,
+  }, {
+    name: "token",
+    label: "Access token",
+    hint:
+      "Make it at vercel.com → Account Settings → Tokens, with the team as its scope; your role there must be one that sees billing.",
+    isSecret: true,
+    pattern: /[\w-]{20,200}/,
+  }],
+  label: ({ team_id = "" }) => team_id,
+
+  async fetchMonth({ month, credential, get }) {
+    const query = new URLSearchParams({
+      teamId: credential.team_id!,
+      from: `${month.start}T00:00:00.000Z`,
+      to: `${month.end}T00:00:00.000Z`,
+    });
+    const answer = await get({
+      url: `/v1/billing/charges?${query}`,
+      headers: { authorization: `Bearer ${credential.token}`, accept: "application/jsonl" },
+      alsoReads: [404],
+      maxBytes: MAX_BYTES,
+    });
+    if (answer.status === 404) {
+      const { error } = expectShape(Refusal, await answer.json());
+      if (error.code !== "costs_not_found") throw new ProviderError("bad_shape", "There is no such team");
+      throw new ProviderError("not_ready", "There are no charges of the month yet");
+    }
+    const total = new MonthTotal("USD");
+    let charges = 0;
+    for await (const line of answer.jsonLines()) {
+      const { BilledCost, BillingCurrency, ChargePeriodStart } = expectShape(Charge, line);
+      const start = Date.parse(ChargePeriodStart);
+      if (Number.isNaN(start)) throw new ProviderError("bad_shape", "A charge is of no time");
+      // Charges that began before, such as yearly ones, are on an earlier bill.
+      if (!isWithin(month, start)) continue;
+      total.add(BilledCost, BillingCurrency);
+      charges++;
+    }
+    if (charges === 0) throw new ProviderError("not_ready", "There are no charges of the month yet");
+    return total.statement(1);
+  },
+};
