@@ -24,8 +24,11 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-/** Ready in about two seconds: `TEMPLATES` can be copied, and database `postgres` is bootstrapped like the first of them. */
-export async function startCluster(): Promise<Cluster> {
+/**
+ * Ready in about two seconds: `TEMPLATES` can be copied, and database `postgres` is bootstrapped like the first of them.
+ * @param options.settings of the server, such as those of a measurement, over the ones for tests.
+ */
+export async function startCluster({ settings = {} }: { settings?: Record<string, string> } = {}): Promise<Cluster> {
   const binaries = await findBinaries();
   const hasCron = await exists(`${binaries.libraries}/pg_cron.so`);
   const server = await startServer(binaries, {
@@ -34,6 +37,7 @@ export async function startCluster(): Promise<Cluster> {
       wal_level: "logical",
       max_connections: "200",
       ...(hasCron && { shared_preload_libraries: "pg_cron", "cron.database_name": "postgres" }),
+      ...settings,
     },
   });
   const urlOf = (role: string, database: string) => `postgres://${role}@127.0.0.1:${server.port}/${database}`;
