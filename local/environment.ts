@@ -1,6 +1,7 @@
 /** The environment that the functions of the stack are configured from: the process's own, where it sets anything, over the stack's. */
 import type { Environment } from "../shared/config.ts";
 import { ratesFixtureSources } from "./fixtures/exchange_rates.ts";
+import { providersFixtureBases } from "./fixtures/providers/app.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** What may be set from outside; addresses and platform keys are the stack's to decide. */
@@ -13,6 +14,7 @@ const PASSED_ON = [
   "MAIL_FROM",
   "AUTH_PROVIDERS",
   "FX_SOURCES",
+  "PROVIDER_BASES",
   "SUPPORT_URL",
   "PRIVACY_URL",
   "TERMS_URL",
@@ -41,6 +43,7 @@ export function functionEnvironment(
     MAIL_URL: `smtp://127.0.0.1:${stack.smtpPort}`,
     MAIL_FROM,
     FX_SOURCES: ratesFixtureSources(`${stack.supabaseUrl}/local/fx`),
+    PROVIDER_BASES: providersFixtureBases(`${stack.supabaseUrl}/local/providers`),
     ...Object.fromEntries(PASSED_ON.filter((name) => own[name]).map((name) => [name, own[name]])),
     RATE_LIMITS: rateLimits(own.RATE_LIMITS),
     NEXT_PUBLIC_SITE_URL: stack.siteUrl,

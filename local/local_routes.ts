@@ -5,6 +5,7 @@
 import { Hono } from "hono";
 import type { MovableClock } from "./clock.ts";
 import { createRatesFixture } from "./fixtures/exchange_rates.ts";
+import { createProvidersFixture } from "./fixtures/providers/app.ts";
 import { renderMailbox } from "./mail/mailbox_page.tsx";
 import type { MailSink } from "./mail/smtp_sink.ts";
 
@@ -61,6 +62,7 @@ export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOp
   });
 
   app.route("/fx", createRatesFixture(clock.now));
+  app.route("/providers", createProvidersFixture({ clock: clock.now }));
 
   // The button "Sign in as …" of the login page: a sign-in link without the mail. It ends at the same page, behind the same press.
   app.post("/sign-in", async (c) => {
