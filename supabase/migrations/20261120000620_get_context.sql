@@ -32,7 +32,7 @@ begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
       'change_id', s.id, 'summary', s.summary, 'tool', s.tool, 'at', to_char(s.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
-      'by', case s.tool when 'autopay' then 'automatic' else app.member_name(s.actor_id) end, 'client', s.client_name, 'undone', s.undone_by is not null
+      'by', case when s.tool in ('autopay', 'provider_sync') then 'automatic' else app.member_name(s.actor_id) end, 'client', s.client_name, 'undone', s.undone_by is not null
     ) order by s.entry desc), '[]')
     from (select * from app.change_sets as s order by s.entry desc limit changes_limit) as s
   );
@@ -103,7 +103,7 @@ begin
   if included ? 'provider_links' then
     data := data || jsonb_build_object('provider_links', (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'id', l.id, 'bill_id', l.expense_id, 'name', e.name, 'provider', l.provider_key, 'account', l.account_label, 'status', l.status,
+        'id', l.id, 'bill_id', l.expense_id, 'name', e.name, 'provider', app.provider_name(l), 'account', l.account_label, 'status', app.link_status(l, context.at),
         'last_success_period', to_char(l.last_success_period, 'YYYY-MM')
       ) order by e.name, l.id), '[]')
       from app.provider_links as l

@@ -68,9 +68,9 @@ declare
   target app.change_sets;
 begin
   if change_id is null then
-    -- "Undo that": neither an undo, nor what was paid automatically on the way.
+    -- "Undo that": neither an undo, nor what was paid or fetched automatically on the way.
     select * into target from app.change_sets as s
-    where s.actor_id = context.actor_id and s.undoes is null and s.undone_by is null and s.tool not in ('undo_change', 'autopay')
+    where s.actor_id = context.actor_id and s.undoes is null and s.undone_by is null and s.tool not in ('undo_change', 'autopay', 'provider_sync')
     order by s.entry desc
     limit 1;
     if not found then
@@ -166,7 +166,7 @@ begin
     continue when touched.before is null and touched.after is null;
     if touched.table_name = 'provider_links' then
       kept := kept || jsonb_build_object('id', touched.row_id, 'what', format(
-        'The connection to %s stays ended: it has to be made again', touched.before ->> 'provider_key'
+        'The connection to %s stays ended: it has to be made again', coalesce(touched.before ->> 'provider_name', touched.before ->> 'provider_key')
       ));
       continue;
     end if;

@@ -112,7 +112,7 @@ begin
       'renews_on', b.renews_on,
       'cancel_by', b.renews_on - b.notice_days,
       'my_share_percent', case when b.share_bp < 10000 then trim_scale(b.share_bp / 100.0) end,
-      'provider', case when link.id is not null then jsonb_build_object('name', link.provider_key, 'status', link.status) end,
+      'provider', case when link.id is not null then app.describe_link(context, link) end,
       'version', b.version
     )) order by ids.position), '[]')
     from unnest(bill_ids) with ordinality as ids (id, position)

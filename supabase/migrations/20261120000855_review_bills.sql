@@ -141,27 +141,37 @@ create function app.find_provider_trouble(context app.context) returns table (ra
 language sql stable
 begin atomic
   select l.last_success_period, jsonb_build_object(
-    'bill_id', b.id, 'name', b.name, 'provider', l.provider_key, 'account', l.account_label, 'status', l.status,
-    'last_success_period', to_char(l.last_success_period, 'YYYY-MM'),
-    'text', case
-      when l.status = 'needs_reauth' then 'The connection of ' || b.name || ' to ' || l.provider_key || ' has to be made again by the owner.'
-      when l.status = 'paused' then 'The connection of ' || b.name || ' to ' || l.provider_key || ' is paused.'
-      when l.consecutive_failures > 0 then 'The amount of ' || b.name || ' could not be fetched from ' || l.provider_key || '.'
-      else 'No amount of ' || b.name || ' has come from ' || l.provider_key || ' this month.'
+    'bill_id', b.id, 'name', b.name, 'provider', app.provider_name(l), 'account', l.account_label, 'status', f.status,
+    'last_success_period', to_char(l.last_success_period, 'YYYY-MM'), 'kind', f.kind,
+    'needs_review', case when f.kind = 'needs_review' then app.describe_link(context, l) -> 'needs_review' end,
+    'text', case f.kind
+      when 'needs_review' then app.question_text(l, b.name, q.statement, (q.occurrence).due_on)
+      when 'needs_reauth' then 'The connection of ' || b.name || ' to ' || app.provider_name(l) || ' has to be made again by the owner: update_bill with provider connect says where.'
+      when 'paused_by_plan' then 'The connection of ' || b.name || ' to ' || app.provider_name(l) || ' is paused: the plan does not include fetching amounts.'
+      when 'paused' then 'The connection of ' || b.name || ' to ' || app.provider_name(l) || ' is paused.'
+      when 'failed' then 'The amount of ' || b.name || ' could not be fetched from ' || app.provider_name(l) || '.'
+      else 'The amount of ' || b.name || ' is missing: ' || app.provider_name(l) || ' has no statement for ' || to_char(month.start, 'FMMonth YYYY') || '.'
     end
   )
   from app.provider_links as l
   join app.expenses as b on b.id = l.expense_id and b.deleted_at is null
-  where l.organization_id = (context).organization_id and b.status = 'active' and (
-    l.status in ('needs_reauth', 'paused')
-    or l.status = 'active' and (
-      l.consecutive_failures > 0
-      -- Statements come in the course of a month; towards its end one that has not come is missed.
-      or extract(day from (context).today) >= 28 and (l.last_success_period is null or l.last_success_period < date_trunc('month', (context).today))
-    )
-  );
+  cross join lateral (select (date_trunc('month', (context).today) - interval '1 month')::date as start) as month
+  left join lateral app.open_question(l) as q on true
+  cross join lateral (select app.link_status(l, (context).at) as status) as s
+  cross join lateral (
+    select s.status, case
+      when s.status in ('needs_reauth', 'paused', 'paused_by_plan') then s.status
+      when s.status = 'active' and l.consecutive_failures > 0 then 'failed'
+      when (q.statement).id is not null then 'needs_review'
+      -- Asked for daily until the 10th; what has not come by then is missed.
+      when s.status = 'active' and extract(day from (context).today) > 10 and l.created_at < month.start + interval '1 month 10 days'
+        and coalesce(l.last_success_period < month.start, true) then 'amount_missing'
+    end as kind
+  ) as f
+  where l.organization_id = (context).organization_id and l.status <> 'revoked' and b.status = 'active' and f.kind is not null;
 end;
-comment on function app.find_provider_trouble is 'Provider links that need the owner, or from which this month''s amount did not come.';
+comment on function app.find_provider_trouble is
+  'Provider links that need somebody, by kind: needs_reauth, paused, paused_by_plan, failed, needs_review (what the provider says was not taken over) or amount_missing (no statement by the 10th).';
 
 create function app.review_bills(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$

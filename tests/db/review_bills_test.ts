@@ -9,8 +9,8 @@ const add = async (books: Books, name: string, more: Record<string, unknown> = {
   (await books.ok("add_bill", { name, amount: "10", first_due: "2026-12-01", on_duplicate: "allow", ...more })).bill.id;
 const link = (database: TestDatabase, books: Books, id: string, values: string) =>
   database.query(
-    `insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status, consecutive_failures, last_success_period)
-     values ($1, $2, 'openai', 'Ac…01', ${values})`,
+    `insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status, consecutive_failures, last_success_period, created_at)
+     values ($1, $2, 'openai', 'Ac…01', ${values}, '2026-01-01')`,
     [books.organizationId, id],
   );
 const textsOf = (findings: Json[]): string[] => findings.map(({ text }) => text);
@@ -102,10 +102,14 @@ testBooks("review_bills", { day: TODAY }, {
     await link(database, books, await add(books, "C", more), "'active', 0, '2026-10-01'");
     assertEquals(textsOf((await books.ok("review_bills")).provider_attention), [
       "The amount of B could not be fetched from openai.",
-      "The connection of A to openai has to be made again by the owner.",
+      "The connection of A to openai has to be made again by the owner: update_bill with provider connect says where.",
     ]);
-    books.goTo("2026-11-28");
-    assertEquals((await books.ok("review_bills")).counts.provider_attention, 3);
+    books.goTo("2026-12-10");
+    assertEquals((await books.ok("review_bills")).counts.provider_attention, 2);
+    books.goTo("2026-12-11");
+    assertEquals(textsOf((await books.ok("review_bills")).provider_attention).filter((text) => text.includes(" C ")), [
+      "The amount of C is missing: openai has no statement for November 2026.",
+    ]);
   },
   "a paused bill is not looked at": async (books) => {
     const id = await add(books, "Rent", { trial_ends_on: "2026-11-25" });

@@ -1,5 +1,5 @@
 /** Amounts from providers, the database's part: who is asked, how often, and what is taken over. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
@@ -7,7 +7,8 @@ import type { TestDatabase } from "../_support/database.ts";
 async function connect(database: TestDatabase, books: Books, name = "Power", status = "active"): Promise<string> {
   const { bill } = await books.ok("add_bill", { name, amount_mode: "variable", first_due: "2026-11-25" });
   await database.query(
-    "insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status) values ($1, $2, 'utility', 'Ac…01', $3)",
+    `insert into app.provider_links (organization_id, expense_id, provider_key, provider_name, account_label, status, created_at)
+     values ($1, $2, 'utility', 'City Utility', 'Ac…01', $3, '2026-01-01')`,
     [books.organizationId, bill.id, status],
   );
   return bill.id;
@@ -15,59 +16,222 @@ async function connect(database: TestDatabase, books: Books, name = "Power", sta
 /** Both calls, with what the provider of every pending link says. */
 async function sync(books: Books, answer: Record<string, unknown>, args: Record<string, unknown> = {}): Promise<Json> {
   const { bills, pending } = await books.ok("sync_bill_amounts", args);
-  const results = pending.map(({ link_id, period }: Json) => ({ link_id, period, ...answer }));
+  const results = pending.map(({ link_id, lease_token, period }: Json) => ({ link_id, lease_token, period, answer }));
   return await books.call("store_bill_amounts", { bills, results });
 }
+const first = async (books: Books, answer: Record<string, unknown>, args?: Record<string, unknown>): Promise<Json> =>
+  (await sync(books, answer, args)).data.bills[0];
 const statement = (amount: string, currency = "EUR") => ({ outcome: "statement", amount, currency });
+const failed = (code: string, more = {}) => ({ outcome: "failed", code, ...more });
 const open = async (books: Books, id: string): Promise<Json> =>
   (await books.ok("list_bills", { bill_id: id })).bills[0];
+/** Every statement that was kept, the oldest first. */
+const statements = (database: TestDatabase, books: Books) =>
+  database.query(
+    `select period::text, amount_minor::int as minor, status, reason from app.provider_statements
+     where organization_id = $1 order by fetched_at, id`,
+    [books.organizationId],
+  );
 
 testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
-  "takes over an amount, once an hour, and is undone": async (books, database) => {
+  "takes over the statement of the month before, once an hour, and is undone": async (books, database) => {
     const id = await connect(database, books);
     const { data, change_id } = await sync(books, statement("84.20"));
-    assertEquals(data.bills.map(({ bill_id, status, new: amount }: Json) => [bill_id, status, amount]), [[
-      id,
-      "updated",
-      "84.20",
-    ]]);
+    assertEquals(data.bills, [{
+      bill_id: id,
+      name: "Power",
+      status: "updated",
+      due_on: "2026-11-25",
+      new: "84.20",
+      currency: "EUR",
+      text: "Power due 2026-11-25 is EUR 84.20.",
+    }]);
     assertEquals((await open(books, id)).amount, "84.20");
+    assertEquals(await statements(database, books), [
+      { period: "2026-10-01", minor: 8420, status: "applied", reason: null },
+    ]);
     const again = await books.ok("sync_bill_amounts");
     assertEquals([again.pending, again.bills[0].status], [[], "unchanged"]);
     await books.ok("undo_change", { change_id });
     assertEquals((await open(books, id)).amount, undefined);
     books.goTo("2026-11-21");
-    assertEquals((await sync(books, statement("84.20"), { bill_ids: [id] })).data.bills[0].status, "updated");
+    assertEquals((await first(books, statement("84.20"), { bill_ids: [id] })).status, "updated");
     books.goTo("2026-11-22");
-    assertEquals((await sync(books, statement("84.20"))).data.bills[0].status, "unchanged");
+    assertEquals((await first(books, statement("84.20"))).status, "unchanged");
+    assertEquals((await statements(database, books)).length, 1);
   },
-  "does not take over what is far from usual, in another currency, or paid": async (books, database) => {
+  "does not take over what is far from usual, in another currency, or paid, and says so where bills are listed": async (
+    books,
+    database,
+  ) => {
     const id = await connect(database, books);
     await books.ok("mark_bill_paid", { bill_id: id, amount: "80", due_on: "2026-12-25" });
-    const unusual = (await sync(books, statement("130"))).data.bills[0];
+    const unusual = await first(books, statement("130"));
     assertEquals([unusual.status, unusual.usual, unusual.new], ["needs_review", "80.00", "130.00"]);
-    assertEquals((await open(books, id)).amount, undefined);
+    const bill = await open(books, id);
+    assertEquals([bill.amount, bill.provider], [undefined, {
+      name: "City Utility",
+      status: "active",
+      needs_review: { due_on: "2026-11-25", amount: "130.00", currency: "EUR", reason: "unusual", usual: "80.00" },
+    }]);
+    const [finding] = (await books.ok("review_bills")).provider_attention;
+    assertEquals([finding.kind, finding.text], [
+      "needs_review",
+      "City Utility says EUR 130.00 for Power due 25 November 2026, which is far from the usual 80.00. It was not taken over; if it is right, set the amount of that date with update_bill.",
+    ]);
     books.goTo("2026-11-21");
-    assertEquals((await sync(books, statement("81", "USD"))).data.bills[0].status, "needs_review");
+    assertEquals((await first(books, statement("81", "USD"))).reason, undefined);
+    assertEquals((await open(books, id)).provider.needs_review.reason, "other_currency");
+    books.goTo("2026-11-22");
+    assertEquals((await first(books, statement("0"))).status, "needs_review");
+    assertEquals((await open(books, id)).provider.needs_review.reason, "nothing_to_pay");
     await books.ok("mark_bill_paid", { bill_id: id, amount: "82", due_on: "2026-11-25" });
-    books.goTo("2026-11-22");
-    assertEquals((await sync(books, statement("83"))).data.bills[0].status, "needs_review");
-  },
-  "says what went wrong, and when the owner has to connect again": async (books, database) => {
-    const id = await connect(database, books);
-    assertEquals(
-      (await sync(books, { outcome: "error", code: "no_adapter" })).data.bills[0].text,
-      "Amounts cannot be fetched from utility yet; enter the amount of Power by hand.",
-    );
-    books.goTo("2026-11-21");
-    assertEquals((await sync(books, { outcome: "not_ready" })).data.bills[0].status, "not_ready");
-    books.goTo("2026-11-22");
-    assertEquals((await sync(books, { outcome: "auth_error" })).data.bills[0].status, "failed");
+    assertEquals((await open(books, id)).provider.needs_review, undefined, "whoever pays has answered");
     books.goTo("2026-11-23");
-    assertEquals((await sync(books, { outcome: "auth_error" })).data.bills[0].status, "needs_reauth");
-    books.goTo("2026-11-24");
+    const late = await first(books, statement("83"));
+    assertEquals([late.status, late.old, late.new], ["needs_review", "82.00", "83.00"]);
+    assertStringIncludes(
+      (await books.ok("review_bills")).provider_attention[0].text,
+      "which is paid already. What was paid stays as it is.",
+    );
+    assertEquals(
+      (await statements(database, books)).map(({ status, reason }) => [status, reason]),
+      [["superseded", null], ["superseded", null], ["superseded", null], ["needs_review", "paid"]],
+    );
+  },
+  "what a person made of an amount that was not taken over ends the question": async (books, database) => {
+    const id = await connect(database, books);
+    await books.ok("mark_bill_paid", { bill_id: id, amount: "80", due_on: "2026-12-25" });
+    await first(books, statement("130"));
+    const set = { bill_id: id, occurrence: { action: "set_amount", due_on: "2026-11-25", amount: "100" } };
+    await books.ok("update_bill", set);
+    assertEquals((await open(books, id)).provider, { name: "City Utility", status: "active" });
+    assertEquals((await books.ok("review_bills")).counts.provider_attention, 0);
+    // The same statement is no news, a corrected one is.
+    books.goTo("2026-11-21");
+    assertEquals((await first(books, statement("130"))).status, "needs_review");
+    assertEquals((await open(books, id)).amount, "100.00");
+    books.goTo("2026-11-22");
+    assertEquals((await first(books, statement("90"))).status, "updated");
+    await books.ok("update_bill", set);
+    books.goTo("2026-11-23");
+    const same = await first(books, statement("90"));
+    assertEquals([same.status, same.text], ["unchanged", "The amount of Power stays as it was set by hand."]);
+  },
+  "a corrected statement takes the place of the first while the date is open, and back": async (books, database) => {
+    const id = await connect(database, books);
+    for (const [day, amount, was] of [["21", "84", undefined], ["22", "90.5", "84.00"], ["23", "84", "90.50"]]) {
+      books.goTo(`2026-11-${day}`);
+      const { status, old } = await first(books, statement(amount!));
+      assertEquals([status, old], ["updated", was]);
+    }
+    assertEquals((await open(books, id)).amount, "84.00");
+    assertEquals(
+      (await statements(database, books)).map(({ minor, status }) => [minor, status]),
+      [[9050, "superseded"], [8400, "applied"]],
+    );
+  },
+  "a statement that confirms what was paid needs no look": async (books, database) => {
+    const id = await connect(database, books);
+    await books.ok("mark_bill_paid", { bill_id: id, amount: "84.20" });
+    assertEquals((await first(books, statement("84.20"))).status, "unchanged");
+    assertEquals((await statements(database, books))[0]!.status, "applied");
+    assertEquals((await open(books, id)).provider, { name: "City Utility", status: "active" });
+  },
+  "an amount of a month in which nothing is due is kept and waits for nobody": async (books, database) => {
+    const id = await connect(database, books);
+    const answer = await first(books, statement("84.20"), { bill_ids: [id], period: "2026-08" });
+    assertEquals([answer.status, answer.text], ["unchanged", "Power is not due in August 2026."]);
+    assertEquals(await statements(database, books), [
+      { period: "2026-07-01", minor: 8420, status: "ignored", reason: "not_due" },
+    ]);
+    assertEquals((await books.ok("review_bills")).provider_attention[0].kind, "amount_missing");
+  },
+  "says what went wrong, and at once when the owner has to connect again": async (books, database) => {
+    const id = await connect(database, books);
+    const tries: [string, Record<string, unknown>, string, string][] = [
+      [
+        "21",
+        failed("no_adapter"),
+        "failed",
+        "Amounts cannot be fetched from City Utility; enter the amount of Power by hand.",
+      ],
+      ["22", failed("not_ready"), "not_ready", "City Utility has no statement for October 2026 yet."],
+      [
+        "23",
+        failed("timeout"),
+        "failed",
+        "The amount of Power could not be fetched from City Utility. Try again in an hour.",
+      ],
+      [
+        "24",
+        statement("12,50"),
+        "failed",
+        "The amount of Power could not be fetched from City Utility. Try again in an hour.",
+      ],
+      [
+        "25",
+        statement("-3"),
+        "failed",
+        "The amount of Power could not be fetched from City Utility. Try again in an hour.",
+      ],
+      [
+        "26",
+        statement("3.123"),
+        "failed",
+        "The amount of Power could not be fetched from City Utility. Try again in an hour.",
+      ],
+      [
+        "27",
+        statement("3", "XXX"),
+        "failed",
+        "The amount of Power could not be fetched from City Utility. Try again in an hour.",
+      ],
+      [
+        "28",
+        failed("auth"),
+        "needs_reauth",
+        "The connection of Power to City Utility has to be made again by the owner: update_bill with provider connect says where.",
+      ],
+    ];
+    for (const [day, said, status, text] of tries) {
+      books.goTo(`2026-11-${day}`);
+      const answer = await first(books, said);
+      assertEquals([answer.status, answer.text], [status, text]);
+    }
+    books.goTo("2026-11-29");
     const { bills, pending } = await books.ok("sync_bill_amounts", { bill_ids: [id] });
     assertEquals([bills[0].status, pending], ["needs_reauth", []]);
+    assertEquals((await open(books, id)).provider, { name: "City Utility", status: "needs_reauth" });
+    assertEquals(await statements(database, books), []);
+  },
+  "a pause that the provider asked for is kept": async (books, database) => {
+    await connect(database, books);
+    assertEquals((await first(books, failed("rate_limited", { retry_after: 40_000 }))).status, "failed");
+    await database.query("update app.provider_links set asked_at = asked_at - interval '2 hours'");
+    const { bills, pending } = await books.ok("sync_bill_amounts");
+    assertEquals([bills[0].text, pending], ["City Utility asked for a pause. Try again later.", []]);
+    books.goTo("2026-11-21");
+    assertEquals((await first(books, statement("84"))).status, "updated");
+  },
+  "what was asked under another lease, or of a connection that ended meanwhile, is not kept": async (
+    books,
+    database,
+  ) => {
+    const id = await connect(database, books);
+    const { pending: [link] } = await books.ok("sync_bill_amounts");
+    const result = {
+      link_id: link.link_id,
+      lease_token: crypto.randomUUID(),
+      period: link.period,
+      answer: statement("84"),
+    };
+    const store = async (more = {}) =>
+      (await books.ok("store_bill_amounts", { bills: [], results: [{ ...result, ...more }] })).bills[0].status;
+    assertEquals(await store(), "failed");
+    await database.query("update app.provider_links set status = 'paused' where expense_id = $1", [id]);
+    assertEquals(await store({ lease_token: link.lease_token }), "failed");
+    assertEquals([await statements(database, books), (await open(books, id)).amount], [[], undefined]);
   },
   "needs a plan that fetches, a bill and a month": async (books, database) => {
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "5", first_due: "2026-12-01" });
@@ -78,7 +242,26 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await books.fails("not_found", "sync_bill_amounts", { bill_ids: ["bill_00000000"] });
     await books.fails("date_out_of_range", "sync_bill_amounts", { period: "2026-13" });
     await books.fails("date_out_of_range", "sync_bill_amounts", { period: "2026-12" });
+    const power = await connect(database, books);
     await database.query("update identity.organizations set plan = 'pro' where id = $1", [books.organizationId]);
     await books.fails("feature_not_in_plan", "sync_bill_amounts");
+    assertEquals((await open(books, power)).provider.status, "paused_by_plan");
+    assertEquals((await books.ok("review_bills")).provider_attention[0].kind, "paused_by_plan");
+  },
+});
+
+testBooks("sync_bill_amounts where the month has begun before it has in UTC", {
+  day: "2026-11-30",
+  timezone: "Pacific/Kiritimati",
+}, {
+  "asks nobody for a month that is not over": async (books, database) => {
+    await connect(database, books);
+    assertEquals(books.today(), "2026-11-30");
+    const { bills, pending } = await books.ok("sync_bill_amounts", { period: "2026-12" });
+    assertEquals([bills[0].status, bills[0].text, pending], [
+      "not_ready",
+      "City Utility has no statement for November 2026 yet.",
+      [],
+    ]);
   },
 });

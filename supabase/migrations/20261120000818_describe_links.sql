@@ -1,0 +1,78 @@
+-- How a bill's connection to its provider is told: its name, how it stands, and what its provider says that somebody has to look at.
+
+create function app.provider_name(link app.provider_links) returns text
+language sql immutable
+  return coalesce((link).provider_name, (link).provider_key);
+comment on function app.provider_name is 'What to call the provider of a link.';
+
+create function app.link_status(link app.provider_links, at timestamptz) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    when link.resumes_as is not null
+      or link.status in ('pending', 'active', 'needs_reauth') and not identity.organization_has_feature(link.organization_id, 'bills:variable', link_status.at)
+      then 'paused_by_plan'
+    else link.status
+  end;
+end
+$$;
+comment on function app.link_status is 'How a link stands: its status, or paused_by_plan while the organization''s plan does not include fetching.';
+
+create function app.open_question(link app.provider_links) returns table (statement app.provider_statements, occurrence app.expense_occurrences)
+language sql stable rows 1
+begin atomic
+  select s, o
+  from app.provider_statements as s
+  join app.expense_occurrences as o on o.id = s.occurrence_id
+  where s.link_id = (link).id and s.period = (link).last_success_period and s.status = 'needs_review'
+    -- Whoever set the amount, or paid, has answered.
+    and not (o.amount_source = 'override' and o.updated_at >= s.fetched_at)
+    and (o.status = 'open' or s.reason in ('paid', 'skipped'));
+end;
+comment on function app.open_question is 'The latest statement of a link while it waits for somebody to look at it, and the due date that it is about; else none.';
+
+create function app.question_text(link app.provider_links, bill_name text, statement app.provider_statements, due_on date) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return format(
+    '%s says %s %s for %s due %s, which %s. %s', app.provider_name(link), statement.currency, app.format_amount(statement.amount_minor, statement.currency),
+    bill_name, to_char(due_on, 'FMDD FMMonth YYYY'),
+    case statement.reason
+      when 'unusual' then 'is far from the usual ' || app.format_amount(statement.usual_minor, statement.currency)
+      when 'other_currency' then 'is another currency than the bill''s'
+      when 'nothing_to_pay' then 'leaves nothing to pay'
+      when 'skipped' then 'was skipped'
+      else 'is paid already'
+    end,
+    case statement.reason
+      when 'nothing_to_pay' then 'It was not taken over; if it is right, skip that date with update_bill.'
+      when 'paid' then 'What was paid stays as it is.'
+      when 'skipped' then 'If it is to be paid after all, reopen that date with update_bill.'
+      else 'It was not taken over; if it is right, set the amount of that date with update_bill.'
+    end
+  );
+end
+$$;
+comment on function app.question_text is 'What a provider says that was not taken over, why, and what to do about it.';
+
+create function app.describe_link(context app.context, link app.provider_links) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  question record;
+begin
+  select * into question from app.open_question(link);
+  return jsonb_strip_nulls(jsonb_build_object(
+    'name', app.provider_name(link), 'status', app.link_status(link, context.at),
+    'needs_review', case when question is not null then jsonb_build_object(
+      'due_on', (question.occurrence).due_on, 'amount', app.format_amount((question.statement).amount_minor, (question.statement).currency),
+      'currency', (question.statement).currency, 'reason', (question.statement).reason,
+      'usual', app.format_amount((question.statement).usual_minor, (question.statement).currency)
+    ) end
+  ));
+end
+$$;
+comment on function app.describe_link is
+  'A link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason, usual?}}, the last being what the provider says and nobody took over.';
+
+revoke all on function app.provider_name, app.link_status, app.open_question, app.question_text, app.describe_link from public, anon;
+grant execute on function app.provider_name, app.link_status, app.open_question, app.question_text, app.describe_link to authenticated, service_role;

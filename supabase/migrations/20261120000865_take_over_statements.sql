@@ -1,0 +1,184 @@
+-- What becomes of a provider's answer: the one rule by which an amount is taken over, for the job as for the tool. A statement of a month is the
+-- amount of the bill's date due in the month after it. It never changes what is paid, nor without a person's eyes what it would change a lot.
+
+create function app.statement_minor(amount text, currency text) returns bigint
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select a.minor
+    from app.currencies as c
+    cross join lateral (select amount::numeric * 10::numeric ^ c.exponent as minor where amount ~ '^\d{1,16}(\.\d{1,16})?$') as a
+    where c.code = statement_minor.currency and a.minor = trunc(a.minor) and a.minor <= 1000000000000000
+  );
+end
+$$;
+comment on function app.statement_minor is 'The amount of a statement in minor units; null when it is none: negative, too large, too fine, in no currency in use.';
+
+create function app.usual_statement(occurrence app.expense_occurrences) returns bigint
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select round(percentile_cont(0.5) within group (order by o.expected_minor)::numeric)
+    from (
+      select o.expected_minor
+      from app.expense_occurrences as o
+      where o.expense_id = occurrence.expense_id and o.id <> occurrence.id and o.currency = occurrence.currency
+        and o.expected_minor is not null and o.status <> 'skipped'
+      order by abs(o.scheduled_on - occurrence.scheduled_on), o.scheduled_on
+      limit 6
+    ) as o
+  );
+end
+$$;
+comment on function app.usual_statement is 'The median of the six amounts nearest to a due date; null when none is known.';
+
+create function app.judge_statement(bill app.expenses, occurrence app.expense_occurrences, amount_minor bigint, currency text, usual_minor bigint) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    when occurrence.id is null then 'not_due'
+    when occurrence.expected_minor = amount_minor and occurrence.currency = judge_statement.currency and occurrence.status <> 'skipped' then null
+    when occurrence.status <> 'open' then occurrence.status
+    when judge_statement.currency <> bill.currency then 'other_currency'
+    when amount_minor = 0 then 'nothing_to_pay'
+    when app.paid_minor(occurrence.id) > amount_minor then 'paid'
+    when abs(amount_minor - usual_minor) > usual_minor * 0.4 then 'unusual'
+  end;
+end
+$$;
+comment on function app.judge_statement is 'Why a statement is not the amount of a due date without anybody looking at it; null when it is.';
+
+create function app.find_statement_date(bill app.expenses, kept app.provider_statements, due_month date) returns app.expense_occurrences
+language plpgsql stable set search_path = '' as $$
+declare
+  occurrence app.expense_occurrences;
+begin
+  select * into occurrence
+  from app.expense_occurrences as o
+  where o.expense_id = bill.id and o.due_on >= due_month and o.due_on < due_month + interval '1 month'
+  -- A corrected statement is about the date that the first one was about.
+  order by o.id is distinct from kept.occurrence_id, o.status <> 'open', o.due_on
+  limit 1;
+  return occurrence;
+end
+$$;
+comment on function app.find_statement_date is 'The date of a bill in a month that a statement is about: that of the statement kept before, else the first open one; null when it is not due then.';
+
+create function app.keep_statement(context app.context, link app.provider_links, bill app.expenses, period date, said jsonb, is_asked_for boolean) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  statement app.provider_statements;
+  kept app.provider_statements;
+  occurrence app.expense_occurrences;
+  old_minor bigint;
+  is_new boolean;
+  is_taken boolean;
+begin
+  statement.amount_minor := app.statement_minor(said ->> 'amount', said ->> 'currency');
+  statement.currency := said ->> 'currency';
+  statement.due_on := said ->> 'due_on';
+  statement.payload_sha256 := encode(sha256(convert_to(
+    concat_ws('|', statement.amount_minor, statement.currency, coalesce(statement.due_on::text, '')), 'UTF8'
+  )), 'hex');
+  perform app.refresh_bill(bill.id, context.today);
+  select * into kept from app.provider_statements as s
+  where s.link_id = link.id and s.period = keep_statement.period and s.status <> 'superseded' for update;
+  occurrence := app.find_statement_date(bill, kept, (period + interval '1 month')::date);
+  old_minor := occurrence.expected_minor;
+  statement.usual_minor := app.usual_statement(occurrence);
+  statement.reason := app.judge_statement(bill, occurrence, statement.amount_minor, statement.currency, statement.usual_minor);
+  is_new := kept.payload_sha256 is distinct from statement.payload_sha256;
+  -- The same again is no news: what a person made of it stands, until a person asks for it.
+  is_taken := statement.reason is null and occurrence.expected_minor is distinct from statement.amount_minor
+    and (is_new or is_asked_for and occurrence.amount_source <> 'override');
+  if is_new or is_taken then
+    update app.provider_statements as s set status = 'superseded', reason = null where s.id = kept.id and is_new;
+    insert into app.provider_statements as s (
+      organization_id, link_id, period, amount_minor, currency, due_on, payload_sha256, status, reason, usual_minor, occurrence_id, fetched_at
+    ) values (
+      link.organization_id, link.id, keep_statement.period, statement.amount_minor, statement.currency, statement.due_on, statement.payload_sha256,
+      case statement.reason when 'not_due' then 'ignored' else case when statement.reason is null then 'applied' else 'needs_review' end end,
+      statement.reason, statement.usual_minor, occurrence.id, context.at
+    )
+    on conflict on constraint provider_statements_link_id_period_payload_sha256_key do update
+      set status = excluded.status, reason = excluded.reason, usual_minor = excluded.usual_minor, occurrence_id = excluded.occurrence_id, fetched_at = excluded.fetched_at;
+  end if;
+  if is_taken then
+    update app.expense_occurrences as o
+    set expected_minor = statement.amount_minor, amount_source = 'provider',
+      status = case when o.paid_minor = statement.amount_minor then 'paid' else 'open' end,
+      closed_at = case when o.paid_minor = statement.amount_minor then context.at end
+    where o.id = occurrence.id;
+    perform app.refresh_bill(bill.id, context.today);
+  end if;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'status', case when is_taken then 'updated' when statement.reason is null or statement.reason = 'not_due' then 'unchanged' else 'needs_review' end,
+    'due_on', occurrence.due_on, 'old', app.format_amount(old_minor, occurrence.currency),
+    'new', app.format_amount(statement.amount_minor, statement.currency), 'currency', statement.currency,
+    'usual', app.format_amount(statement.usual_minor, occurrence.currency), 'reason', statement.reason,
+    'text', case
+      when is_taken then format('%s due %s is %s %s.', bill.name, occurrence.due_on, statement.currency, app.format_amount(statement.amount_minor, statement.currency))
+      when statement.reason = 'not_due' then format('%s is not due in %s.', bill.name, to_char(period + interval '1 month', 'FMMonth YYYY'))
+      when statement.reason is not null then app.question_text(link, bill.name, statement, occurrence.due_on)
+      when occurrence.expected_minor is distinct from statement.amount_minor then format('The amount of %s stays as it was set by hand.', bill.name)
+      else format('The amount of %s is as it was.', bill.name)
+    end
+  ));
+end
+$$;
+comment on function app.keep_statement is
+  'Keeps a statement {amount, currency, due_on?} of a month and takes its amount over unless app.judge_statement says otherwise: {status: updated, unchanged or needs_review, due_on?, old?, new, currency, usual?, reason?, text}. The same statement again changes nothing, but when a person asks for it.';
+
+create function app.failure_text(link app.provider_links, bill_name text, period date, code text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case code
+    when 'not_ready' then format('%s has no statement for %s yet.', app.provider_name(link), to_char(period, 'FMMonth YYYY'))
+    when 'auth' then format('The connection of %s to %s has to be made again by the owner: update_bill with provider connect says where.', bill_name, app.provider_name(link))
+    when 'rate_limited' then format('%s asked for a pause. Try again later.', app.provider_name(link))
+    when 'no_adapter' then format('Amounts cannot be fetched from %s; enter the amount of %s by hand.', app.provider_name(link), bill_name)
+    else format('The amount of %s could not be fetched from %s. Try again in an hour.', bill_name, app.provider_name(link))
+  end;
+end
+$$;
+comment on function app.failure_text is 'Why no amount came, in a sentence.';
+
+create function app.keep_answer(context app.context, link app.provider_links, period date, answer jsonb, is_asked_for boolean) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Null for a statement.
+  code constant text := case
+    when answer ->> 'outcome' <> 'statement' then coalesce(answer ->> 'code', 'upstream')
+    when app.statement_minor(answer ->> 'amount', answer ->> 'currency') is null then 'bad_shape'
+  end;
+  bill app.expenses;
+begin
+  update app.provider_links as l
+  set provider_name = coalesce(answer ->> 'provider_name', l.provider_name),
+    last_success_period = case when code is null then greatest(l.last_success_period, keep_answer.period) else l.last_success_period end,
+    last_error_code = code,
+    consecutive_failures = case when code is null or code = 'not_ready' then 0 else l.consecutive_failures + 1 end,
+    status = case when code = 'auth' then 'needs_reauth' else l.status end,
+    -- At most a day, whatever they ask for; an hour when they do not say.
+    ask_after = case when code = 'rate_limited' then context.at + least(coalesce((answer ->> 'retry_after')::int, 3600), 86400) * interval '1 second' end,
+    lease_token = null, leased_until = null, updated_at = context.at
+  where l.id = link.id
+  returning l.* into link;
+  select * into strict bill from app.expenses as e where e.id = link.expense_id;
+  return jsonb_build_object('bill_id', bill.id, 'name', bill.name) || case
+    when code is null then app.keep_statement(context, link, bill, period, answer, is_asked_for)
+    else jsonb_build_object(
+      'status', case code when 'not_ready' then 'not_ready' when 'auth' then 'needs_reauth' else 'failed' end, 'code', code,
+      'text', app.failure_text(link, bill.name, period, code)
+    )
+  end;
+end
+$$;
+comment on function app.keep_answer is
+  'Keeps what became of asking a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: "failed", code, retry_after?}, and ends the lease: {bill_id, name, status, text, …}. Whoever calls it holds the lease.';
+
+revoke all on function
+  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.keep_statement, app.failure_text, app.keep_answer from public, anon;
+grant execute on function
+  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.keep_statement, app.failure_text, app.keep_answer
+  to authenticated, service_role;
