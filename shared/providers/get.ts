@@ -57,6 +57,8 @@ export function createProviderGet({ provider, bases, ...options }: ProviderGetOp
   const base = provider.base && (bases[provider.key] ?? provider.base).replace(/\/+$/, "");
   const { clock, signal } = options;
   return async ({ url, headers, means = {}, alsoReads = [], maxBytes = MAX_BYTES }) => {
+    // A further page is not begun for nothing.
+    if (signal.aborted) throw new ProviderError("timeout", "The provider took too long");
     const asking = {
       headers: { accept: "application/json", "user-agent": "expense-service", ...headers },
       maxBytes,

@@ -50,3 +50,28 @@ Deno.test("readConfig() takes limits on, off, or by name", () => {
     assertEquals(problemsOf({ RATE_LIMITS: limits }, []).length, 1, limits);
   }
 });
+
+Deno.test("readConfig() takes other addresses of bill providers, where a credential may be sent", () => {
+  assertEquals(readConfig({}, []).providerBases, {});
+  const bases = "openai=https://proxy.example/openai/, http_json=https://x.example,github=http://127.0.0.1:8000/github";
+  assertEquals(readConfig({ PROVIDER_BASES: bases }, []).providerBases, {
+    openai: "https://proxy.example/openai",
+    http_json: "https://x.example",
+    github: "http://127.0.0.1:8000/github",
+  });
+  for (
+    const wrong of [
+      "openai",
+      "openai=",
+      "=https://proxy.example",
+      "openai=http://proxy.example",
+      "openai=proxy.example",
+      "openai=ftp://127.0.0.1",
+      "openai=https://user@proxy.example",
+      "openai=https://proxy.example/?key=1",
+      "Open AI=https://proxy.example",
+    ]
+  ) {
+    assertEquals(problemsOf({ PROVIDER_BASES: wrong }, []).length, 1, wrong);
+  }
+});
