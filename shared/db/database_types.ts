@@ -34,8 +34,16 @@ export type Database = {
         };
         Returns: Json;
       };
+      "change_provider_link": {
+        Args: { "action": string; "at": string; "link_id": string; "user_id": string };
+        Returns: Json;
+      };
       "claim_attempt": {
         Args: { "address_hash": string; "at": string; "at_most": number; "quotas": Json; "seconds_apart": number };
+        Returns: Json;
+      };
+      "claim_provider_link": {
+        Args: { "again": boolean; "at": string; "before": string; "period": string };
         Returns: Json;
       };
       "claim_reminders": { Args: { "at": string; "size": number }; Returns: Json };
@@ -54,6 +62,23 @@ export type Database = {
         Returns: Json;
       };
       "confirm_reminder_email": { Args: { "at": string; "reminder_email": string; "user_id": string }; Returns: Json };
+      "connect_provider": {
+        Args: {
+          "account_label": string;
+          "at": string;
+          "bill_id": string;
+          "envelope": Json;
+          "link_id": string;
+          "provider_key": string;
+          "provider_name": string;
+          "user_id": string;
+        };
+        Returns: Json;
+      };
+      "count_provider_links": {
+        Args: { "again": boolean; "at": string; "before": string; "period": string };
+        Returns: Json;
+      };
       "count_reminder_candidates": { Args: { "at": string }; Returns: number };
       "count_waiting_reminders": { Args: { "at": string }; Returns: number };
       "count_wrong_verifier": {
@@ -62,8 +87,16 @@ export type Database = {
       };
       "dismiss_grant_alerts": { Args: { "at": string; "until": string; "user_id": string }; Returns: Json };
       "find_client": { Args: { "at": string; "client_id": string; "limits"?: Json }; Returns: Json };
+      "keep_provider_answer": {
+        Args: { "answer": Json; "at": string; "lease_token": string; "link_id": string; "period": string };
+        Returns: Json;
+      };
       "list_connected_apps": { Args: { "at": string; "user_id": string }; Returns: Json };
       "list_grant_alerts": { Args: { "user_id": string }; Returns: Json };
+      "open_connection": {
+        Args: { "at": string; "bill_id": string; "provider_key": string; "quotas": Json; "user_id": string };
+        Returns: Json;
+      };
       "open_consent": {
         Args: { "at": string; "client_id": string; "quotas"?: Json; "user_id": string };
         Returns: Json;

@@ -119,14 +119,28 @@ begin
       'provider_links', coalesce((
         select jsonb_agg(jsonb_build_object(
           'id', l.id, 'provider_key', l.provider_key, 'account_label', l.account_label,
-          'status', case when l.resumes_as is null then l.status else 'paused_by_plan' end,
-          'bill', e.name, 'organization', o.name, 'last_success_period', l.last_success_period
-        ) order by o.name, e.name)
+          'status', app.link_status(l, read_account.at), 'bill', e.name, 'bill_id', e.id,
+          'bill_is_over', e.deleted_at is not null or e.status not in ('active', 'paused'),
+          'organization', o.name, 'role', m.role, 'last_success_period', l.last_success_period
+        ) order by o.name, e.name, l.id)
         from identity.memberships as m
         join identity.organizations as o on o.id = m.organization_id
         join app.provider_links as l on l.organization_id = o.id and l.status <> 'revoked'
         join app.expenses as e on e.id = l.expense_id
         where m.user_id = p.user_id
+      ), '[]'),
+      'connectable_bills', coalesce((
+        select jsonb_agg(jsonb_build_object('id', b.id, 'name', b.name, 'organization', b.organization) order by b.organization, b.name, b.id)
+        from (
+          select e.id, e.name, o.name as organization
+          from identity.organizations as o
+          join app.expenses as e on e.organization_id = o.id
+          where o.owner_id = p.user_id and e.kind = 'bill' and e.deleted_at is null and e.status = 'active' and e.amount_mode = 'variable'
+            and identity.organization_has_feature(o.id, 'bills:variable', read_account.at)
+            and not exists (select from app.provider_links as l where l.expense_id = e.id and l.status <> 'revoked')
+          order by e.entry desc
+          limit 20
+        ) as b
       ), '[]')
     )
     from identity.profiles as p

@@ -1,0 +1,200 @@
+/** Credentials at rest: gone with their link, whoever ends it and in whatever role; replaced only by who saw what they replace. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { type Envelope, openCredential, sealCredential } from "../../shared/credentials/envelope.ts";
+import { type Books, openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const KEYS = [btoa("k".repeat(32))];
+const AT = "2026-11-20T10:00:00Z";
+
+interface Connected {
+  books: Books;
+  billId: string;
+  linkId: string;
+  envelope: Envelope;
+}
+
+/** A variable bill with a link and a credential, as the connect page leaves them. */
+async function connectBill(): Promise<Connected> {
+  const books = await openBooks(database);
+  const { bill } = await books.ok("add_bill", {
+    name: "Power",
+    amount_mode: "variable",
+    currency: "EUR",
+    frequency: "monthly",
+    first_due: "2026-12-05",
+  });
+  const opened = await database.asService<{ link_id: string }>("open_connection", {
+    user_id: books.userId,
+    bill_id: bill.id,
+    provider_key: "openai",
+    quotas: [],
+    at: AT,
+  });
+  const envelope = await sealCredential(KEYS, opened.link_id, { api_key: "canary" });
+  const connected = { books, billId: bill.id, linkId: opened.link_id, envelope };
+  assertEquals((await keep(connected, envelope)).outcome, "connected");
+  return connected;
+}
+
+const keep = ({ books, billId, linkId }: Connected, envelope: unknown, provider_key = "openai") =>
+  database.asService<{ outcome: string }>("connect_provider", {
+    user_id: books.userId,
+    bill_id: billId,
+    provider_key,
+    provider_name: "OpenAI",
+    link_id: linkId,
+    account_label: "Organization …nary",
+    envelope,
+    at: AT,
+  });
+
+async function readEnvelopes(linkId: string): Promise<Envelope[]> {
+  const rows = await database.asService<{ link_id: string; envelope: Envelope }[]>("read_provider_credentials", {
+    link_ids: [linkId],
+  });
+  return rows.map(({ envelope }) => envelope);
+}
+
+Deno.test("a credential comes back from the store as it was sealed", async () => {
+  const { linkId, envelope } = await connectBill();
+  const [stored] = await readEnvelopes(linkId);
+  assertEquals(stored, envelope);
+  assertEquals((await openCredential(KEYS, linkId, stored)).credential, { api_key: "canary" });
+});
+
+const ENDINGS: Record<string, (connected: Connected) => Promise<unknown>> = {
+  "the owner disconnects the bill by its tool, as a signed-in person": ({ books, billId }) =>
+    books.ok("update_bill", { bill_id: billId, provider: { action: "disconnect" } }),
+  "the owner removes it on the account page": ({ books, linkId }) =>
+    database.asService("change_provider_link", { user_id: books.userId, link_id: linkId, action: "remove", at: AT }),
+  "another provider takes its place": async ({ books, billId, linkId, envelope }) => {
+    const { link_id } = await database.asService<{ link_id: string }>("open_connection", {
+      user_id: books.userId,
+      bill_id: billId,
+      provider_key: "github",
+      quotas: [],
+      at: AT,
+    });
+    assertEquals(link_id === linkId, false);
+    await keep({ books, billId, linkId: link_id, envelope }, envelope, "github");
+  },
+  "the service ends it": ({ linkId }) =>
+    database.asRole(
+      "service_role",
+      {},
+      (session) => session.query("update app.provider_links set status = 'revoked' where id = $1", [linkId]),
+    ),
+  "the operator ends it": ({ linkId }) =>
+    database.query("update app.provider_links set status = 'revoked' where id = $1", [linkId]),
+  "the bill is removed for good": ({ billId }) => database.query("delete from app.expenses where id = $1", [billId]),
+  "the organization is deleted": ({ books }) =>
+    database.query("delete from identity.organizations where id = $1", [books.organizationId]),
+};
+
+for (const [what, end] of Object.entries(ENDINGS)) {
+  Deno.test(`the credential is gone at once when ${what}`, async () => {
+    const connected = await connectBill();
+    const bystander = await connectBill();
+    await end(connected);
+    assertEquals(await readEnvelopes(connected.linkId), []);
+    assertEquals((await readEnvelopes(bystander.linkId)).length, 1);
+  });
+}
+
+Deno.test("the credential stays while its link is paused, failing, or of a bill that can still be restored", async () => {
+  const { books, billId, linkId } = await connectBill();
+  for (const status of ["paused", "needs_reauth", "active"]) {
+    await database.query("update app.provider_links set status = $1 where id = $2", [status, linkId]);
+  }
+  await books.ok("update_bill", { bill_id: billId, set: { status: "paused" } });
+  await database.query("update app.expenses set deleted_at = now() where id = $1", [billId]);
+  assertEquals((await readEnvelopes(linkId)).length, 1);
+});
+
+Deno.test("a disconnection that is tried only keeps the credential, and one that is undone does not bring it back", async () => {
+  const { books, billId, linkId } = await connectBill();
+  const disconnect = { bill_id: billId, provider: { action: "disconnect" } };
+  await books.ok("update_bill", { ...disconnect, dry_run: true });
+  assertEquals((await readEnvelopes(linkId)).length, 1);
+  await books.ok("update_bill", disconnect);
+  await books.call("undo_change");
+  assertEquals(await readEnvelopes(linkId), []);
+});
+
+Deno.test("signed-in people reach no credential by ending links of others", async () => {
+  const { linkId } = await connectBill();
+  const stranger = await openBooks(database);
+  const member = await (await connectBill()).books.join();
+  for (const { userId, organizationId } of [stranger, member]) {
+    const claims = { sub: userId, organization_id: organizationId };
+    await database.asRole(
+      "authenticated",
+      claims,
+      (session) => session.query("update app.provider_links set status = 'revoked' where id = $1", [linkId]),
+    );
+    for (const sql of ["select * from app.provider_credentials", "delete from app.provider_credentials where true"]) {
+      await assertRejects(
+        () => database.asRole("authenticated", claims, (session) => session.query(sql)),
+        Error,
+        "permission denied",
+      );
+    }
+  }
+  assertEquals((await readEnvelopes(linkId)).length, 1);
+});
+
+Deno.test("reseal_provider_credential() replaces what was read, and nothing newer", async () => {
+  const connected = await connectBill();
+  const { linkId, envelope } = connected;
+  const rotated = [btoa("n".repeat(32)), ...KEYS];
+  const { credential, isStale } = await openCredential(rotated, linkId, envelope);
+  assertEquals(isStale, true);
+  const resealed = await sealCredential(rotated, linkId, credential);
+  const reseal = () =>
+    database.asService("reseal_provider_credential", {
+      link_id: linkId,
+      replaced: envelope,
+      envelope: resealed,
+      at: AT,
+    });
+  assertEquals(await reseal(), { outcome: "resealed" });
+  assertEquals(await readEnvelopes(linkId), [resealed]);
+  assertEquals((await openCredential(rotated, linkId, resealed)).isStale, false);
+
+  const entered = await sealCredential(rotated, linkId, { api_key: "another" });
+  await keep(connected, entered);
+  assertEquals(await reseal(), { outcome: "changed" });
+  assertEquals(await readEnvelopes(linkId), [entered]);
+  await database.query("update app.provider_links set status = 'revoked' where id = $1", [linkId]);
+  assertEquals(await reseal(), { outcome: "changed" });
+  assertEquals(await readEnvelopes(linkId), []);
+});
+
+Deno.test("what is no envelope is not stored", async () => {
+  const connected = await connectBill();
+  for (
+    const wrong of [{}, { ...connected.envelope, nonce: "" }, { ...connected.envelope, key_id: "canary" }, {
+      token: "canary",
+    }]
+  ) {
+    await assertRejects(() => keep(connected, wrong), Error, "provider_credentials_envelope_shape");
+  }
+});
+
+Deno.test("connect_provider() moves on when the link it was sealed for has ended, and ends nothing before that", async () => {
+  const connected = await connectBill();
+  const { books, billId, envelope } = connected;
+  const asked = { user_id: books.userId, bill_id: billId, quotas: [], at: AT };
+  const github = await database.asService<{ link_id: string }>("open_connection", { ...asked, provider_key: "github" });
+  assertEquals((await keep({ ...connected, linkId: github.link_id }, envelope, "github")).outcome, "connected");
+  assertEquals(await keep(connected, envelope), { outcome: "moved" } as { outcome: string });
+  const live = await database.query(
+    "select provider_key from app.provider_links where expense_id = $1 and status <> 'revoked'",
+    [billId],
+  );
+  assertEquals(live, [{ provider_key: "github" }]);
+});
