@@ -21,8 +21,27 @@ async function withProviders(test: (providers: Providers) => Promise<void>) {
 }
 
 Deno.test("every registered provider has a fixture, and every fixture a provider", () => {
-  assertEquals([...PROVIDER_FIXTURES.keys()], [...PROVIDERS.keys()]);
-  for (const [key, provider] of PROVIDERS) assertEquals(key, provider.key);
+  const unlike = (some: Iterable<string>, others: ReadonlyMap<string, unknown>) =>
+    [...some].filter((key) => !others.has(key));
+  assertEquals(unlike(PROVIDERS.keys(), PROVIDER_FIXTURES), []);
+  assertEquals(unlike(PROVIDER_FIXTURES.keys(), PROVIDERS), []);
+  assertEquals(unlike([...PROVIDERS.keys(), "planted"], PROVIDER_FIXTURES), ["planted"]);
+  for (const [key, provider] of PROVIDERS) assertEquals([provider.key, PROVIDER_FIXTURES.get(key)!.key], [key, key]);
+});
+
+Deno.test("a provider is one adapter, one fixture and one test, each called by its key", async () => {
+  const root = new URL("../../../", import.meta.url);
+  for (const key of PROVIDERS.keys()) {
+    for (
+      const path of [
+        `shared/providers/${key}.ts`,
+        `local/fixtures/providers/${key}.ts`,
+        `tests/shared/providers/${key}_test.ts`,
+      ]
+    ) {
+      assert((await Deno.stat(new URL(path, root))).isFile, path);
+    }
+  }
 });
 
 Deno.test("a fixture's credential is one that its provider's page would take, whatever its end", () => {

@@ -1,0 +1,17 @@
+/** The functions and the database know the same decimals of every currency. */
+import { assert, assertEquals } from "@std/assert";
+import { decimalsOf } from "../../shared/providers/currency.ts";
+import { openDatabase } from "../_support/database.ts";
+
+Deno.test("decimalsOf() says of every currency what app.currencies does", async () => {
+  const database = await openDatabase();
+  try {
+    const currencies = await database.query<{ code: string; exponent: number }>(
+      "select code, exponent from app.currencies order by code",
+    );
+    assert(currencies.length > 150);
+    for (const { code, exponent } of currencies) assertEquals(decimalsOf(code), exponent, code);
+  } finally {
+    await database.close();
+  }
+});
