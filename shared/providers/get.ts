@@ -50,8 +50,8 @@ export interface ProviderGetOptions {
 }
 
 const MAX_BYTES = 5_000_000;
-/** The guarded fetch counts by itself; `signal` is felt first. */
-const GUARDED_DEADLINE_MS = 30_000;
+/** As long as a link may take; the guarded fetch closes its connection by a clock of its own, and `signal` may be felt before. */
+const GUARDED_DEADLINE_MS = 10_000;
 
 export function createProviderGet({ provider, bases, ...options }: ProviderGetOptions): ProviderGet {
   const base = provider.base && (bases[provider.key] ?? provider.base).replace(/\/+$/, "");

@@ -21,7 +21,7 @@ export class MonthTotal {
   add(amount: string, currency: string, { isMinor = false } = {}): void {
     const code = currency.toUpperCase();
     const number = parseDecimal(amount);
-    if (!number || !/^[A-Z]{3}$/.test(code)) {
+    if (!number || !/^[A-Za-z]{3}$/.test(currency)) {
       throw new ProviderError("bad_shape", "An amount is none, or has no currency");
     }
     this.#currency ??= code;
