@@ -1,6 +1,6 @@
 /** The reminders job: rolls bills forward, mails what falls due, refreshes exchange rates. Only the scheduler may call it. */
+import { createRecordRun } from "../../shared/db/job_run_store.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";
-
 import { type App, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
 import { requireCronSecret } from "../../shared/http/caller_secret.ts";
 import { type Job, runReminders } from "./run.ts";
@@ -11,9 +11,16 @@ const PATH = "/api/cron/reminders";
 const WORK_MS = 50_000;
 
 /** @param options.workMs for how long new work is begun. */
-export function createCronRemindersApp(deps: Omit<Job, "store">, { workMs = WORK_MS }: { workMs?: number } = {}): App {
+export function createCronRemindersApp(
+  deps: Omit<Job, "store" | "recordRun">,
+  { workMs = WORK_MS }: { workMs?: number } = {},
+): App {
   const app = createApp("cron-reminders", deps);
-  const job = { ...deps, store: createRemindersStore(deps.database) };
+  const job = {
+    ...deps,
+    store: createRemindersStore(deps.database),
+    recordRun: createRecordRun(deps.database, "reminders"),
+  };
 
   app.get(PATH, async (c) => {
     await requireCronSecret(c, deps.config);

@@ -1,5 +1,5 @@
 /** What can be said of mails that did not go out as they should, by code. */
-import type { Problem } from "./problems.ts";
+import type { Problem } from "../../shared/jobs/problems.ts";
 
 const MESSAGES: Record<string, string> = {
   address_refused: "An address was refused for good; no more reminders go there until its owner saves their settings.",

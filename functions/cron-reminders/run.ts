@@ -2,11 +2,12 @@
  * One run of the job. Its stages do not depend on each other: each has its own time, its own row in `jobs.job_runs`, and fails alone.
  * Everything is keyed by what it is about, so that running twice, at once or late changes nothing.
  */
+import type { RecordRun } from "../../shared/db/job_run_store.ts";
 import type { RemindersStore } from "../../shared/db/reminders_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
-import { type Problem, Problems } from "./problems.ts";
+import { type Problem, Problems } from "../../shared/jobs/problems.ts";
 import { refreshRates } from "./rates_stage.ts";
 import { sendReminders } from "./reminders_stage.ts";
 import { rollBills } from "./roll_stage.ts";
@@ -14,6 +15,7 @@ import { rollBills } from "./roll_stage.ts";
 /** What a run works with. It asks no address that a person chose. */
 export interface Job extends Omit<Deps, "guardedFetch"> {
   store: RemindersStore;
+  recordRun: RecordRun;
 }
 
 /** What a stage is given: when the run began, and how long it may begin new work. */
@@ -66,14 +68,15 @@ export async function runReminders(job: Job, { workMs }: { workMs: number }): Pr
 type Counts = Readonly<Record<string, number | boolean>>;
 
 /** Runs stages; null for one that failed as a whole. The first that cannot reach the database ends the run. */
-function stageRunner({ store, clock, log }: Job, problems: Problems) {
+function stageRunner({ recordRun, clock, log }: Job, problems: Problems) {
   let reached = false;
   return async function run<Result extends Counts>(stage: string, work: () => Promise<Result>): Promise<Result | null> {
     const startedAt = clock();
     const finish = async (counts: Counts, errorCode: string | null) => {
       reached = true;
       const status = errorCode ? "failed" as const : "ok" as const;
-      await store.recordRun(startedAt.toISOString().slice(0, 10), {
+      await recordRun({
+        period: startedAt.toISOString().slice(0, 10),
         stage,
         status,
         counts,

@@ -15,15 +15,6 @@ export interface ClaimedBatch {
   digests: { id: string; owner_id: string; content: DigestContent }[];
 }
 
-export interface StageRun {
-  stage: string;
-  status: "ok" | "failed";
-  counts: Readonly<Record<string, number | boolean>>;
-  errorCode: string | null;
-  startedAt: Date;
-  finishedAt: Date;
-}
-
 export type RemindersStore = ReturnType<typeof createRemindersStore>;
 
 /** Every method throws what `Database.call` throws. */
@@ -70,15 +61,5 @@ export function createRemindersStore(database: Database) {
 
     storeRates: ({ source, publishedOn, perEuro }: RateSet, at: Date) =>
       database.call<{ added: number }>("store_rates", { source, published_on: publishedOn, per_euro: perEuro, at }),
-
-    recordRun: (period: string, { errorCode, startedAt, finishedAt, ...run }: StageRun) =>
-      database.call<void>("record_job_run", {
-        job: "reminders",
-        period,
-        ...run,
-        error_code: errorCode,
-        started_at: startedAt,
-        finished_at: finishedAt,
-      }),
   };
 }

@@ -1,0 +1,30 @@
+/** What the scheduled functions did, for whoever looks into it. */
+import type { Database } from "./client.ts";
+
+export interface StageRun {
+  /** What the run is about: a day, or the first of a month. */
+  period: string;
+  stage: string;
+  status: "ok" | "failed";
+  counts: Readonly<Record<string, number | boolean>>;
+  errorCode: string | null;
+  startedAt: Date;
+  finishedAt: Date;
+}
+
+export type RecordRun = (run: StageRun) => Promise<void>;
+
+/** What it makes throws what `Database.call` throws. */
+export const createRecordRun =
+  (database: Database, job: "reminders" | "provider-sync"): RecordRun =>
+  ({ errorCode, startedAt, finishedAt, ...run }) =>
+    database.call<void>("record_job_run", {
+      job,
+      period: run.period,
+      stage: run.stage,
+      status: run.status,
+      counts: run.counts,
+      error_code: errorCode,
+      started_at: startedAt,
+      finished_at: finishedAt,
+    });
