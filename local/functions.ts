@@ -1,5 +1,6 @@
 /** The functions of this project, by the slug they are deployed under: the very modules that are deployed. */
 import { createAuthCallbackApp } from "../functions/auth-callback/app.ts";
+import { createCronProviderSyncApp } from "../functions/cron-provider-sync/app.ts";
 import { createCronRemindersApp } from "../functions/cron-reminders/app.ts";
 import { createMcpApp } from "../functions/mcp/app.ts";
 import { createOAuthApp } from "../functions/oauth/app.ts";
@@ -14,6 +15,7 @@ const CREATE: Partial<Record<Slug, (deps: Deps) => App>> = {
   "payment-webhook": createPaymentWebhookApp,
   "auth-callback": createAuthCallbackApp,
   "cron-reminders": createCronRemindersApp,
+  "cron-provider-sync": createCronProviderSyncApp,
 };
 
 export type FunctionsHandler = (request: Request) => Promise<Response>;

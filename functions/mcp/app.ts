@@ -6,7 +6,9 @@ import { createConnectorStore } from "../../shared/db/connector_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
 import { type App, type AppEnv, createApp, refuseOtherMethods, type RenderError } from "../../shared/http/app.ts";
+import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 import { createUrls } from "../../shared/urls.ts";
+import { createAskProviders } from "./ask_providers.ts";
 import { getCard } from "./card.ts";
 import type { Connector } from "./connector.ts";
 import { cors, preflight } from "./cors.ts";
@@ -24,8 +26,11 @@ const FRONT = {
 };
 const DIRECT = { endpoint: "/", documents: ["/.well-known/oauth-protected-resource"] };
 
-export function createMcpApp({ config, database, clock, log }: Deps): App {
+/** @param options.registry the providers that there are; tests have their own. */
+export function createMcpApp(deps: Deps, { registry = PROVIDERS }: { registry?: Registry } = {}): App {
+  const { config, database, clock, log } = deps;
   const urls = createUrls(config);
+  const askProviders = createAskProviders(deps, registry);
   const store = createConnectorStore({ database, clock, resource: urls.resource });
   const upgradeUrl = config.pricingUrl ?? urls.account;
 
@@ -33,7 +38,15 @@ export function createMcpApp({ config, database, clock, log }: Deps): App {
   app.use(cors);
 
   for (const [paths, address] of [[FRONT, urls.front], [DIRECT, urls.direct]] as const) {
-    const connector: Connector = { store, config, log, address, upgradeUrl, connectUrl: urls.connectProvider };
+    const connector: Connector = {
+      store,
+      config,
+      log,
+      address,
+      upgradeUrl,
+      connectUrl: urls.connectProvider,
+      askProviders,
+    };
     app.use(paths.endpoint, refuseForeignOrigins);
     app.get(paths.endpoint, (c) => getCard(c, connector));
     app.post(paths.endpoint, (c) => postMessage(c, connector));

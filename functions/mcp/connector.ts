@@ -4,6 +4,7 @@
 import { readBearer } from "../../shared/connector/bearer.ts";
 import { challenge, type ChallengeError } from "../../shared/connector/challenge.ts";
 import { errorResponse, type RequestId } from "../../shared/connector/json_rpc.ts";
+import type { FollowUpServices } from "../../shared/connector/tool.ts";
 import type { Authentication, Bearer, ConnectorStore, Refusal, ToolRun } from "../../shared/db/connector_store.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
@@ -23,6 +24,8 @@ export interface Connector {
   upgradeUrl: string;
   /** Where a person connects a bill to its provider. */
   connectUrl: string;
+  /** For the tool that fetches amounts. */
+  askProviders: FollowUpServices["askProviders"];
 }
 
 /**

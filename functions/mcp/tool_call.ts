@@ -33,7 +33,7 @@ export function createToolCall(
       const { name } = tool.listed;
       try {
         verdict = await store.callTool({ ...caller, tool: name, arguments: parsed.value });
-        const next = verdict.outcome === "ok" ? await tool.followUp?.(verdict.result) : undefined;
+        const next = verdict.outcome === "ok" ? await tool.followUp?.(verdict.result, connector) : undefined;
         if (next) verdict = await store.callTool({ ...caller, ...next });
       } catch (thrown) {
         failure = toAppError(thrown);

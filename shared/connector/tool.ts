@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { type ArgumentError, explainIssues } from "./argument_error.ts";
 import { SCOPE } from "../oauth/scope.ts";
+import type { Answer, PendingLink } from "../providers/ask.ts";
 import type { Envelope } from "./result.ts";
 import type { JsonSchema } from "./schema.ts";
 import { cleanStrings } from "./typed_text.ts";
@@ -32,8 +33,17 @@ export const UPDATE = annotations(false, false, true);
 export const DELETE = annotations(false, true, true);
 export const REVERSE = annotations(false, true, false);
 
+/** What a tool can have done outside of the database. */
+export interface FollowUpServices {
+  /** Asks the providers of links, all at once, and answers in their order; never throws for what a provider does. */
+  askProviders(links: readonly PendingLink[]): Promise<Answer[]>;
+}
+
 /** A second call of the database, by a name that no client can call. */
-export type FollowUp = (first: Envelope) => Promise<{ tool: string; arguments: Arguments } | undefined>;
+export type FollowUp = (
+  first: Envelope,
+  services: FollowUpServices,
+) => Promise<{ tool: string; arguments: Arguments } | undefined>;
 
 export interface ToolContract {
   name: string;

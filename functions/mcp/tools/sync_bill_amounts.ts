@@ -4,7 +4,12 @@
  */
 import { id, list, object } from "../../../shared/connector/schema.ts";
 import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
-import { fetchStatements, type PendingLink } from "../../../shared/providers/fetch_statements.ts";
+import type { PendingLink } from "../../../shared/providers/ask.ts";
+
+/** Its lease says that nobody else asks meanwhile. */
+interface LeasedLink extends PendingLink {
+  lease_token: string;
+}
 
 export const syncBillAmounts = defineTool({
   name: "sync_bill_amounts",
@@ -17,9 +22,16 @@ export const syncBillAmounts = defineTool({
     period: { type: "string", pattern: "^\\d{4}-\\d{2}$", description: "Default: current month." },
   }),
   data: { bills: "array" },
-  async followUp({ data }) {
-    const { bills, pending } = (data ?? {}) as { bills: unknown[]; pending?: PendingLink[] };
+  async followUp({ data }, { askProviders }) {
+    const { bills, pending } = (data ?? {}) as { bills: unknown[]; pending?: LeasedLink[] };
     if (!pending?.length) return undefined;
-    return { tool: "store_bill_amounts", arguments: { bills, results: await fetchStatements(pending, new Map()) } };
+    const answers = await askProviders(pending);
+    const results = pending.map(({ link_id, lease_token, period }, index) => ({
+      link_id,
+      lease_token,
+      period,
+      answer: answers[index],
+    }));
+    return { tool: "store_bill_amounts", arguments: { bills, results } };
   },
 });

@@ -28,7 +28,8 @@ Deno.test("a tool that the plan leaves out says where to change the plan", async
 });
 
 Deno.test("sync_bill_amounts asks the providers between two calls of the database, and not when there is nothing to ask", async () => {
-  const pending = [{ link_id: "lnk_0123456789ab", provider: "nobody", account: "Ac…01", period: "2026-10" }];
+  const link = { link_id: "lnk_0123456789ab", period: "2026-10-01", lease_token: crypto.randomUUID() };
+  const pending = [{ ...link, provider_key: "nobody" }];
   const first = { ...ENVELOPE, data: { bills: [{ bill_id: BILL, status: "unchanged" }], pending } };
   const second = { ...ENVELOPE, data: { bills: [{ bill_id: BILL, status: "failed" }] } };
   const { post, calls } = startConnector({
@@ -36,10 +37,15 @@ Deno.test("sync_bill_amounts asks the providers between two calls of the databas
   });
   const { result } = await messageOf(await post(call("sync_bill_amounts", {}), { headers }));
   assertEquals(result.structuredContent, second);
-  assertEquals(calls.map(({ args }) => args.tool), ["sync_bill_amounts", "store_bill_amounts"]);
-  assertEquals(calls[1]!.args.arguments, {
+  assertEquals(calls.map(({ name, args }) => args.tool ?? name), [
+    "sync_bill_amounts",
+    "read_provider_credentials",
+    "store_bill_amounts",
+  ]);
+  assertEquals(calls[1]!.args, { link_ids: [link.link_id] });
+  assertEquals(calls[2]!.args.arguments, {
     bills: first.data.bills,
-    results: [{ link_id: "lnk_0123456789ab", period: "2026-10", outcome: "error", code: "no_adapter" }],
+    results: [{ ...link, answer: { outcome: "failed", code: "no_adapter" } }],
   });
 
   const idle = startConnector({

@@ -29,19 +29,24 @@ export interface Call {
   args: Record<string, unknown>;
 }
 
-/** @param answers what the two functions return or throw; a good token and an empty envelope unless said otherwise. */
+/** @param answers what functions return or throw; a good token, an empty envelope and no credentials unless said otherwise. */
 export function startConnector(
-  answers: { authenticate_bearer?: Answer; call_tool?: Answer } = {},
+  answers: { authenticate_bearer?: Answer; call_tool?: Answer; read_provider_credentials?: Answer } = {},
   config: Partial<Config> = {},
+  options: Parameters<typeof createMcpApp>[1] = {},
 ) {
   const calls: Call[] = [];
   const lines: string[] = [];
   const database: Database = {
     call: <Result>(name: string, args: Record<string, unknown>) => {
       calls.push({ name, args });
-      const { authenticate_bearer = () => AUTHENTICATED, call_tool = () => ({ outcome: "ok", result: ENVELOPE }) } =
-        answers;
-      return Promise.resolve().then(() => (name === "call_tool" ? call_tool : authenticate_bearer)(args) as Result);
+      const known: Record<string, Answer> = {
+        authenticate_bearer: () => AUTHENTICATED,
+        call_tool: () => ({ outcome: "ok", result: ENVELOPE }),
+        read_provider_credentials: () => [],
+        ...answers,
+      };
+      return Promise.resolve().then(() => known[name]!(args) as Result);
     },
   };
   const app = createMcpApp({
@@ -51,7 +56,7 @@ export function startConnector(
     log: createLog((line) => lines.push(line)),
     fetch: () => Promise.reject(new Error("the connector fetches nothing")),
     guardedFetch: () => Promise.reject(new Error("the connector fetches nothing")),
-  });
+  }, options);
 
   const send = async (path: string, init: RequestInit) => await app.request(`${SITE}${path}`, init);
   const headers = (more: Record<string, string | undefined> = {}) =>

@@ -1,0 +1,9 @@
+/** Serves the job that fetches amounts. */
+import { productionDeps } from "../../shared/production_deps.ts";
+import { createCronProviderSyncApp } from "./app.ts";
+
+Deno.serve(
+  createCronProviderSyncApp(
+    productionDeps("cron-provider-sync", ["supabaseUrl", "serviceRoleKey", "cronSecrets", "credentialsKeys"]),
+  ).fetch,
+);

@@ -1,0 +1,133 @@
+/**
+ * One run of the job: leases one link after the other, asks its provider and keeps the answer, several side by side. What one provider does
+ * is felt by its own link only. Everything is keyed by link and month: two runs at once share the links, and another run goes on where one ended.
+ */
+import type { RecordRun } from "../../shared/db/job_run_store.ts";
+import type { ClaimedLink, Kept, LinkCounts, ProviderStore } from "../../shared/db/provider_store.ts";
+import type { Deps } from "../../shared/deps.ts";
+import { type AppError, toAppError } from "../../shared/errors.ts";
+import { type Problem, Problems } from "../../shared/jobs/problems.ts";
+import { describeError } from "../../shared/log.ts";
+import type { Ask } from "../../shared/providers/ask.ts";
+import type { Period } from "../../shared/providers/period.ts";
+import { linkProblem, STAGE } from "./link_problems.ts";
+
+export interface Job extends Pick<Deps, "clock" | "log"> {
+  store: ProviderStore;
+  recordRun: RecordRun;
+  ask: Ask;
+}
+
+export interface RunLimits {
+  /** For how long links are begun, from the start of the run. */
+  workMs: number;
+  /** When the last of them is left. */
+  endMs: number;
+  /** How long a link may take. */
+  linkMs: number;
+  /** How many are asked at once. */
+  concurrency: number;
+}
+
+/** The source document's fields, and no others. */
+export interface RunAnswer {
+  ok: boolean;
+  period: Period;
+  links: number;
+  synced: number;
+  errors: Problem[];
+}
+
+/** What became of links, by what the answer's `status` says. */
+type Tally = Record<string, number>;
+
+/**
+ * @param asked `again`: also links whose statement is kept, which may have been corrected.
+ * @throws {AppError} `unavailable` when the database cannot be reached at all.
+ */
+export async function runProviderSync(
+  job: Job,
+  { period, again }: { period: Period; again: boolean },
+  limits: RunLimits,
+): Promise<RunAnswer> {
+  const { store, clock, log } = job;
+  const startedAt = clock();
+  const elapsed = stopwatch();
+  const problems = new Problems();
+  const tally: Tally = {};
+  let counts: LinkCounts = { links: 0, synced: 0, waiting: 0 };
+  let failure: AppError | undefined;
+
+  const count = async () => counts = await store.countLinks({ period, again, before: startedAt, at: clock() });
+  const workers = () =>
+    Array.from({ length: limits.concurrency }, async () => {
+      while (!failure && elapsed() < limits.workMs) {
+        const link = await store.claimLink({ period, again, before: startedAt, at: clock() });
+        if (!link) return;
+        await askOne(job, link, { deadlineMs: Math.min(limits.linkMs, limits.endMs - elapsed()), problems, tally });
+      }
+    });
+  const fail = (thrown: unknown) => {
+    failure ??= toAppError(thrown);
+  };
+  try {
+    await count();
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    if (error.code === "unavailable") throw error;
+    fail(error);
+  }
+  if (!failure) {
+    // Each to its end: a lease that one of them holds is not to be left because another one failed.
+    await Promise.all(workers().map((worker) => worker.catch(fail)));
+    await count().catch(fail);
+  }
+
+  if (failure) {
+    log.error("job_stage_failed", { route: STAGE, code: failure.code, error: describeError(failure) });
+    problems.add({ stage: STAGE, code: failure.code, message: "The job failed and will be tried again." });
+  } else if (counts.waiting > 0) {
+    problems.add({ ...linkProblem("left_for_next_run"), count: counts.waiting });
+  }
+  const { links, synced } = counts;
+  await job.recordRun({
+    period,
+    stage: STAGE,
+    status: failure ? "failed" : "ok",
+    counts: { links, synced, ...tally },
+    errorCode: failure?.code ?? null,
+    startedAt,
+    finishedAt: clock(),
+  }).catch((thrown) => log.error("job_run_not_recorded", { route: STAGE, error: describeError(thrown) }));
+  return { ok: !failure, period, links, synced, errors: problems.list() };
+}
+
+async function askOne(
+  { store, ask, clock, log }: Job,
+  link: ClaimedLink,
+  { deadlineMs, problems, tally }: { deadlineMs: number; problems: Problems; tally: Tally },
+): Promise<void> {
+  const note = (word: string) => tally[word] = (tally[word] ?? 0) + 1;
+  const blame = (code: string) => problems.add({ ...linkProblem(code), ref: link.link_id });
+  const answer = await ask(link, { deadlineMs });
+  let kept: Kept;
+  try {
+    kept = await store.keepAnswer(link, { answer, at: clock() });
+  } catch (thrown) {
+    // Its lease runs out, and it is asked again; whether the database is still there shows with the next link.
+    log.error("provider_answer_not_kept", { reason: link.link_id, error: describeError(thrown) });
+    note("not_kept");
+    return blame("not_kept");
+  }
+  if (kept.outcome === "lost") {
+    note("lost");
+    return blame("lease_lost");
+  }
+  note(kept.status);
+  if (kept.code) blame(kept.code);
+}
+
+function stopwatch(): () => number {
+  const startedAt = performance.now();
+  return () => performance.now() - startedAt;
+}

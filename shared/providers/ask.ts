@@ -1,0 +1,125 @@
+/**
+ * Asks the provider of a link for a month: opens the credential, asks by the provider's own adapter, and makes one of a few answers of
+ * whatever comes of it. It never throws, and nothing secret is in what it answers or logs. What an answer means for a bill is the database's to say.
+ */
+import type { Clock } from "../clock.ts";
+import { type Envelope, openCredential, sealCredential } from "../credentials/envelope.ts";
+import type { Log } from "../log.ts";
+import { before } from "../net/deadline.ts";
+import type { GuardedFetch } from "../net/guarded_fetch.ts";
+import { FetchRefused } from "../net/refusal.ts";
+import { createProviderGet } from "./get.ts";
+import { monthOf, type Period } from "./period.ts";
+import type { Credential, Provider, Statement } from "./provider.ts";
+import { ProviderError, type ProviderFailure } from "./provider_error.ts";
+import type { Registry } from "./registry.ts";
+
+/** A link that is to be asked, as the database says it. */
+export interface PendingLink {
+  link_id: string;
+  provider_key: string;
+  period: Period;
+}
+
+export interface AskedLink extends PendingLink {
+  /** Null when nothing is kept for the link. */
+  envelope: Envelope | null;
+}
+
+/** As app.keep_answer takes it. */
+export type Answer =
+  | { outcome: "statement"; amount: string; currency: string; due_on?: string; provider_name: string }
+  | { outcome: "failed"; code: AskFailure; retry_after?: number; provider_name?: string };
+
+export type AskFailure =
+  | ProviderFailure
+  /** Nobody here can ask this provider. */
+  | "no_adapter"
+  /** The credential cannot be opened: the key that sealed it is not configured, or somebody tampered with it. */
+  | "unreadable_credential"
+  /** An adapter failed in a way of its own. */
+  | "defect";
+
+export interface Asking {
+  registry: Registry;
+  /** Master keys of credentials, `config.credentialsKeys`. */
+  keys: readonly string[];
+  /** `config.providerBases`. */
+  bases: Readonly<Record<string, string>>;
+  fetch: typeof fetch;
+  guardedFetch: GuardedFetch;
+  clock: Clock;
+  log: Log;
+  /** Keeps a credential that was sealed again, under the current key. */
+  reseal(change: { linkId: string; replaced: Envelope; envelope: Envelope; at: Date }): Promise<unknown>;
+}
+
+/** @param options.deadlineMs how long all of it may take. */
+export type Ask = (link: AskedLink, options: { deadlineMs: number }) => Promise<Answer>;
+
+export function createAsk(asking: Asking): Ask {
+  return async (link, options) => {
+    const provider = asking.registry.get(link.provider_key);
+    if (!provider) return { outcome: "failed", code: "no_adapter" };
+    try {
+      const credential = await open(link, asking);
+      if (typeof credential === "string") return failed(provider, credential);
+      const { amount, currency, dueOn } = await fetchMonth(
+        { provider, credential, period: link.period },
+        asking,
+        options,
+      );
+      return {
+        outcome: "statement",
+        amount,
+        currency,
+        provider_name: provider.name,
+        ...(dueOn && { due_on: dueOn }),
+      };
+    } catch (thrown) {
+      if (thrown instanceof ProviderError) return failed(provider, thrown.code, thrown.retryAfterSeconds);
+      if (thrown instanceof FetchRefused && thrown.reason === "timed_out") return failed(provider, "timeout");
+      // Its message may quote what it was given.
+      asking.log.error("provider_defect", {
+        reason: provider.key,
+        error: thrown instanceof Error ? thrown.name : typeof thrown,
+      });
+      return failed(provider, "defect");
+    }
+  };
+}
+
+/** The credential of a link, or why there is none. One that was sealed under an earlier key is sealed anew on the way. */
+async function open(
+  { link_id, envelope }: AskedLink,
+  { keys, clock, log, reseal }: Asking,
+): Promise<Credential | AskFailure> {
+  // Only connecting it again helps.
+  if (!envelope) return "auth";
+  const opened = await openCredential(keys, link_id, envelope).catch(() => null);
+  if (!opened) return "unreadable_credential";
+  if (opened.isStale) {
+    await sealCredential(keys, link_id, opened.credential)
+      .then((sealed) => reseal({ linkId: link_id, replaced: envelope, envelope: sealed, at: clock() }))
+      .catch(() => log.error("credential_not_resealed", { reason: link_id }));
+  }
+  return opened.credential;
+}
+
+/** An adapter that does not stop by itself counts for nothing past the deadline. */
+function fetchMonth(
+  { provider, credential, period }: { provider: Provider; credential: Credential; period: Period },
+  { bases, fetch, guardedFetch, clock }: Asking,
+  { deadlineMs }: { deadlineMs: number },
+): Promise<Statement> {
+  const signal = AbortSignal.timeout(deadlineMs);
+  const get = createProviderGet({ provider, bases, fetch, guardedFetch, clock, signal });
+  return before(signal, provider.fetchMonth({ month: monthOf(period), credential, get }));
+}
+
+const failed = (provider: Provider, code: AskFailure, retryAfter?: number): Answer => ({
+  outcome: "failed",
+  code,
+  provider_name: provider.name,
+  ...(retryAfter !== undefined && { retry_after: Math.max(0, Math.ceil(retryAfter)) }),
+});

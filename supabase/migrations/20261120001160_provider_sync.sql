@@ -1,0 +1,115 @@
+-- What the job that fetches amounts asks of the database: one link at a time is leased, asked after commit, and settled by its lease. Whoever
+-- dies in between leaves a lease that runs out, and the link is asked again.
+
+create function jobs.is_statement_kept(link_id text, period date) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from app.provider_statements as s
+    where s.link_id = is_statement_kept.link_id and s.period = is_statement_kept.period and s.status <> 'superseded'
+  );
+end
+$$;
+comment on function jobs.is_statement_kept is 'Whether a provider''s statement of a month is kept, whatever became of its amount.';
+
+create function public.claim_provider_link(period date, again boolean, before timestamptz, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  claimed app.provider_links;
+begin
+  update app.provider_links as l
+  -- Longer than a provider may take, and the answer after it.
+  set asked_at = claim_provider_link.at, lease_token = gen_random_uuid(), leased_until = claim_provider_link.at + interval '90 seconds'
+  where l.id = (
+    select c.id
+    from app.provider_links as c
+    join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null
+    where c.status = 'active' and (c.asked_at is null or c.asked_at < claim_provider_link.before)
+      and (c.leased_until is null or c.leased_until <= claim_provider_link.at) and (c.ask_after is null or c.ask_after <= claim_provider_link.at)
+      and (again or not jobs.is_statement_kept(c.id, claim_provider_link.period))
+      and identity.organization_has_feature(c.organization_id, 'bills:variable', claim_provider_link.at)
+    order by c.asked_at nulls first, c.id
+    limit 1
+    for update of c skip locked
+  )
+  returning l.* into claimed;
+  return case when claimed.id is not null then jsonb_build_object(
+    'link_id', claimed.id, 'provider_key', claimed.provider_key, 'lease_token', claimed.lease_token, 'period', claim_provider_link.period,
+    'envelope', (select c.envelope from app.provider_credentials as c where c.link_id = claimed.id)
+  ) end;
+end
+$$;
+comment on function public.claim_provider_link is
+  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month is not kept (again: or is): {link_id, provider_key, lease_token, period, envelope}, null when there is none. Only links of organizations whose plan includes fetching.';
+
+create function jobs.provider_context(organization_id text, at timestamptz) returns app.context
+language plpgsql stable set search_path = '' as $$
+declare
+  context app.context;
+begin
+  select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (provider_context.at at time zone p.timezone)::date, provider_context.at, o.owner_id, 'owner', null
+  into strict context
+  from identity.organizations as o
+  join identity.profiles as p on p.user_id = o.owner_id
+  where o.id = provider_context.organization_id;
+  return context;
+end
+$$;
+comment on function jobs.provider_context is 'The context in which the job keeps an answer: for the owner, on their day.';
+
+create function public.keep_provider_answer(link_id text, lease_token uuid, period date, answer jsonb, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  organization constant text := (select l.organization_id from app.provider_links as l where l.id = keep_provider_answer.link_id);
+  link app.provider_links;
+  context app.context;
+  change text;
+  kept jsonb;
+begin
+  perform set_config('app.at', at::text, true);
+  -- One write at a time in an organization, as app.run_tool does it.
+  perform pg_advisory_xact_lock(hashtextextended('books of ' || organization, 0));
+  select * into link from app.provider_links as l
+  where l.id = keep_provider_answer.link_id and l.lease_token = keep_provider_answer.lease_token and l.status = 'active'
+  for update;
+  if not found then
+    return '{"outcome": "lost"}';
+  end if;
+  context := jobs.provider_context(organization, at);
+  change := app.begin_change(context, 'provider_sync');
+  kept := app.keep_answer(context, link, period, answer, false);
+  perform app.finish_change(change, format('Fetched from %s: %s', coalesce(answer ->> 'provider_name', app.provider_name(link)), kept ->> 'text'));
+  return jsonb_build_object('outcome', 'kept', 'status', kept ->> 'status', 'code', kept ->> 'code');
+end
+$$;
+comment on function public.keep_provider_answer is
+  'Keeps what came of asking a leased link, as app.keep_answer does, as a change of its own: {outcome: "kept", status, code?}, or {outcome: "lost"} when the lease is another''s or the link has ended.';
+
+create function public.count_provider_links(period date, again boolean, before timestamptz, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'links', count(*),
+      'synced', count(*) filter (where l.is_kept and l.may_fetch),
+      'waiting', count(*) filter (where l.is_waiting and (again or not l.is_kept) and l.may_fetch)
+    )
+    from (
+      select jobs.is_statement_kept(l.id, count_provider_links.period) as is_kept,
+        identity.organization_has_feature(l.organization_id, 'bills:variable', count_provider_links.at) as may_fetch,
+        l.status = 'active' and e.status = 'active' and e.deleted_at is null and (l.asked_at is null or l.asked_at < count_provider_links.before)
+          and (l.ask_after is null or l.ask_after <= count_provider_links.at) as is_waiting
+      from app.provider_links as l
+      join app.expenses as e on e.id = l.expense_id
+      where l.status <> 'revoked'
+    ) as l
+  );
+end
+$$;
+comment on function public.count_provider_links is
+  '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without one (again: or with) that were not asked since an instant; both in organizations whose plan includes fetching.}';
+
+revoke all on function jobs.is_statement_kept, jobs.provider_context from public, anon, authenticated;
+grant execute on function jobs.is_statement_kept, jobs.provider_context to service_role;
+revoke all on function public.claim_provider_link, public.keep_provider_answer, public.count_provider_links from public, anon, authenticated;
+grant execute on function public.claim_provider_link, public.keep_provider_answer, public.count_provider_links to service_role;

@@ -1,0 +1,337 @@
+/** The job as the scheduler sees it: who may call, for which month, what it answers, what comes of it. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { MonthRequest } from "../../../shared/providers/provider.ts";
+import { ProviderError } from "../../../shared/providers/provider_error.ts";
+import { type Books, openBooks } from "../../_support/books.ts";
+import { openDatabase } from "../../_support/database.ts";
+import { asDatabase } from "../cron-reminders/harness.ts";
+import {
+  addLink,
+  amounts,
+  createSync,
+  fakeProvider,
+  PREVIOUS_KEY,
+  registryOf,
+  SECRET,
+  type SyncOptions,
+  written,
+} from "./harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const NOW = new Date("2026-10-02T06:00:00Z");
+const later = (days: number) => new Date(NOW.getTime() + days * 86_400_000);
+
+/** Says what a test sets, and remembers what it was asked. */
+function scriptedProvider(key = "power") {
+  const asked: { account: string; month: string }[] = [];
+  const script = { amount: "84.20", currency: "EUR", error: undefined as Error | undefined };
+  const provider = fakeProvider(key, ({ month, credential }: MonthRequest) => {
+    asked.push({ account: credential.account!, month: month.start });
+    if (script.error) throw script.error;
+    return { amount: script.amount, currency: script.currency };
+  });
+  return { provider, asked, script };
+}
+
+const job = (options: Partial<SyncOptions> = {}) =>
+  createSync({ database: asDatabase(database), now: () => NOW, ...options });
+
+async function addBill(books: Books, name = "Power", firstDue = "2026-10-25"): Promise<string> {
+  const { bill } = await books.ok("add_bill", { name, amount_mode: "variable", first_due: firstDue });
+  return bill.id;
+}
+
+/** An organization with one bill that is connected. */
+async function scene(key = "power", link: { credential?: Record<string, string> | null; key?: string } = {}) {
+  await database.reset();
+  const power = scriptedProvider(key);
+  const books = await openBooks(database, { day: "2026-10-01" });
+  const billId = await addBill(books);
+  const linkId = await addLink(database, { organizationId: books.organizationId, billId, provider: key, ...link });
+  return { ...power, registry: registryOf(power.provider), books, billId, linkId };
+}
+
+Deno.test("a run without links answers exactly the fields of the source document", async () => {
+  await database.reset();
+  assertEquals(await job().run(), { ok: true, period: "2026-09-01", links: 0, synced: 0, errors: [] });
+});
+
+Deno.test("a missing or wrong secret, and a month that is none or not over, are refused before any work", async () => {
+  let calls = 0;
+  const { request } = job({ database: { call: () => Promise.reject(new Error(`called ${++calls}`)) } });
+  const refused: [string, HeadersInit][] = [
+    ["", {}],
+    ["?secret=", {}],
+    ["?secret=wrong&period=2026-09", {}],
+    ["", { authorization: SECRET }],
+    ["?period=nonsense", { authorization: "Bearer wrong" }],
+  ];
+  for (const [query, headers] of refused) {
+    const response = await request(`/api/cron/provider-sync${query}`, { headers });
+    assertEquals([response.status, (await response.json()).error.code], [401, "unauthorized"], query);
+  }
+  const headers = { authorization: `Bearer ${SECRET}` };
+  const months = [
+    ...["", "2026", "2026-9", "2026-13", "2026-00", "2026-09-02", "2026-09-01T00:00:00Z", "09-2026", "1026-09"],
+    ...["2026-10", "2026-10-01", "2026-11", "2027-01", "2026-09&period=2026-08", "2026-09%0a", "previous"],
+  ];
+  for (const month of months) {
+    const response = await request(`/api/cron/provider-sync?period=${month}`, { headers });
+    assertEquals([response.status, (await response.json()).error.code], [400, "invalid_request"], month);
+  }
+  assertEquals(calls, 0);
+  assertEquals((await request("/api/cron/provider-sync", { method: "POST", headers })).status, 405);
+});
+
+Deno.test("an unreachable database is 503", async () => {
+  const { request } = job({
+    database: {
+      call: async () => {
+        const { AppError } = await import("../../../shared/errors.ts");
+        throw new AppError("unavailable", "The service cannot reach its database.");
+      },
+    },
+  });
+  const response = await request(`/functions/v1/cron-provider-sync?secret=${SECRET}`);
+  assertEquals([response.status, (await response.json()).error.code], [503, "unavailable"]);
+});
+
+Deno.test("the month before is asked for once and becomes what is due this month, as a change of its own", async () => {
+  const { registry, asked, books, billId } = await scene();
+  const sync = job({ registry });
+  assertEquals(await sync.run(), { ok: true, period: "2026-09-01", links: 1, synced: 1, errors: [] });
+  assertEquals(asked, [{ account: "acme", month: "2026-09-01" }]);
+  assertEquals(await amounts(database), ["2026-10-25 84.20 provider"]);
+  assertEquals((await books.ok("list_bills", { bill_id: billId })).bills[0].provider, {
+    name: "The power company",
+    status: "active",
+  });
+  const { recent_changes: [change] } = await books.ok("get_context", { include: ["recent_changes"] });
+  assertEquals([change.summary, change.by], [
+    "Fetched from The power company: Power due 2026-10-25 is EUR 84.20.",
+    "automatic",
+  ]);
+  assertEquals(
+    await database.query("select job, period::text, stage, status, counts from jobs.job_runs"),
+    [{
+      job: "provider-sync",
+      period: "2026-09-01",
+      stage: "sync",
+      status: "ok",
+      counts: { links: 1, synced: 1, updated: 1 },
+    }],
+  );
+
+  const before = await written(database);
+  const again = job({ registry, now: () => later(1) });
+  assertEquals((await again.run()).synced, 1);
+  assertEquals(asked.length, 1, "what is kept is not asked for by the schedule");
+  assertEquals((await again.run("2026-09")).synced, 1);
+  assertEquals((await job({ registry, now: () => later(2) }).run("2026-09-01")).synced, 1);
+  assertEquals(asked.length, 3, "whoever names the month asks again");
+  assertEquals(await written(database), before);
+});
+
+Deno.test("the tool asks for the same statement, and within an hour of the job for none", async () => {
+  const { registry, books, billId } = await scene();
+  await job({ registry }).run();
+  books.goTo("2026-10-02");
+  await database.query("update app.provider_links set asked_at = '2026-10-02T11:30:00Z'");
+  const soon = await books.ok("sync_bill_amounts");
+  assertEquals([soon.pending, soon.bills[0].status], [[], "unchanged"]);
+  books.goTo("2026-10-03");
+  const { pending: [link] } = await books.ok("sync_bill_amounts", { bill_ids: [billId] });
+  assertEquals([link.period, link.provider_key], ["2026-09-01", "power"]);
+});
+
+Deno.test("a past month is fetched for the date that was due after it, and once it was paid it stays as it was", async () => {
+  const { registry, script, books, billId } = await scene();
+  await books.ok("update_bill", { bill_id: billId, set: { first_due: "2026-10-25" } });
+  books.goTo("2026-12-05");
+  await books.ok("mark_bill_paid", { bill_id: billId, due_on: "2026-10-25", amount: "80", paid_on: "2026-10-25" });
+  const now = () => new Date("2026-12-06T06:00:00Z");
+  script.amount = "90";
+  const answer = await job({ registry, now }).run("2026-09");
+  assertEquals([answer.period, answer.synced], ["2026-09-01", 1]);
+  assertEquals(await amounts(database), ["2026-11-25 - rule", "2026-12-25 - rule"]);
+  assertEquals(
+    await database.query(
+      "select expected_minor::int as minor, paid_minor::int as paid from app.expense_occurrences where status = 'paid'",
+    ),
+    [{ minor: 8000, paid: 8000 }],
+  );
+  const [finding] = (await books.ok("review_bills")).provider_attention;
+  assertEquals(finding.needs_review, { due_on: "2026-10-25", amount: "90.00", currency: "EUR", reason: "paid" });
+  await job({ registry, now: () => new Date("2026-12-06T06:01:00Z") }).run("2026-10");
+  assertEquals(await amounts(database), ["2026-11-25 90.00 provider", "2026-12-25 - rule"]);
+});
+
+Deno.test("a corrected statement takes the place of the first, and a jump is left for a person", async () => {
+  const { registry, script, books, billId } = await scene();
+  await job({ registry }).run();
+  script.amount = "90";
+  await job({ registry, now: () => later(1) }).run("2026-09");
+  assertEquals(await amounts(database), ["2026-10-25 90.00 provider"]);
+  books.goTo("2026-10-05");
+  await books.ok("mark_bill_paid", { bill_id: billId });
+  script.amount = "500";
+  const november = () => new Date("2026-11-02T06:00:00Z");
+  assertEquals((await job({ registry, now: november }).run()).synced, 1);
+  assertEquals(await amounts(database), ["2026-11-25 - rule"]);
+  books.goTo("2026-11-03");
+  assertEquals((await books.ok("list_bills", { bill_id: billId })).bills[0].provider.needs_review.usual, "90.00");
+  assertEquals(
+    await database.query(
+      "select period::text, amount_minor::int as minor, status from app.provider_statements order by period, fetched_at",
+    ),
+    [
+      { period: "2026-09-01", minor: 8420, status: "superseded" },
+      { period: "2026-09-01", minor: 9000, status: "applied" },
+      { period: "2026-10-01", minor: 50000, status: "needs_review" },
+    ],
+  );
+});
+
+Deno.test("what a person took back stays taken back, however often the job runs", async () => {
+  const { registry, books, billId } = await scene();
+  await job({ registry }).run();
+  books.goTo("2026-10-02");
+  const { recent_changes: [change] } = await books.ok("get_context", { include: ["recent_changes"] });
+  await books.ok("undo_change", { change_id: change.change_id });
+  await job({ registry, now: () => later(1) }).run();
+  await job({ registry, now: () => later(1) }).run("2026-09");
+  assertEquals(await amounts(database), ["2026-10-25 - rule"]);
+  await books.ok("update_bill", { bill_id: billId, set: { note: "Meter in the cellar" } });
+  const undone = await books.ok("undo_change");
+  assertEquals(undone.undone.summary, "Changed Power: note", "the latest change of a person is their own");
+});
+
+Deno.test("not ready is never an amount: it is asked for daily, and missed after the 10th", async () => {
+  const { registry, script, asked, books } = await scene();
+  script.error = new ProviderError("not_ready", "Not yet");
+  for (let day = 0; day < 9; day++) {
+    const answer = await job({ registry, now: () => later(day) }).run();
+    assertEquals([answer.ok, answer.synced, answer.errors.map(({ code, count }) => [code, count])], [
+      true,
+      0,
+      [["not_ready", 1]],
+    ]);
+  }
+  assertEquals(asked.length, 9);
+  assertEquals(await amounts(database), ["2026-10-25 - rule"]);
+  books.goTo("2026-10-10");
+  assertEquals((await books.ok("review_bills")).counts.provider_attention, 0);
+  books.goTo("2026-10-11");
+  const [finding] = (await books.ok("review_bills")).provider_attention;
+  assertEquals([finding.kind, finding.text], [
+    "amount_missing",
+    "The amount of Power is missing: The power company has no statement for September 2026.",
+  ]);
+});
+
+Deno.test("a credential that is refused ends the asking at once; connecting again begins it anew", async () => {
+  const { registry, script, asked, linkId } = await scene();
+  script.error = new ProviderError("auth", "No");
+  const first = await job({ registry }).run();
+  assertEquals(first.errors, [{
+    stage: "sync",
+    code: "auth",
+    message: "A provider no longer accepts the credential; its owner has to connect the bill again.",
+    ref: linkId,
+    count: 1,
+  }]);
+  assertEquals(await database.query("select status from app.provider_links"), [{ status: "needs_reauth" }]);
+  await job({ registry, now: () => later(1) }).run();
+  assertEquals(asked.length, 1);
+  script.error = undefined;
+  await database.query("update app.provider_links set status = 'active', asked_at = null");
+  assertEquals((await job({ registry, now: () => later(1) }).run()).synced, 1);
+});
+
+Deno.test("a pause that a provider asks for is kept", async () => {
+  const { registry, script, asked } = await scene();
+  script.error = new ProviderError("rate_limited", "Slow down", 3 * 3600);
+  await job({ registry }).run();
+  script.error = undefined;
+  const hours = (count: number) => () => later(count / 24);
+  await job({ registry, now: hours(2.9) }).run();
+  assertEquals(asked.length, 1);
+  assertEquals((await job({ registry, now: hours(3) }).run()).synced, 1);
+});
+
+Deno.test("links are counted unless they have ended; only those that may be are asked", async () => {
+  const { registry, asked, books } = await scene();
+  const poor = await openBooks(database, { day: "2026-10-01" });
+  const connect = async (owner: Books, name: string, status: string) =>
+    await addLink(database, {
+      organizationId: owner.organizationId,
+      billId: await addBill(owner, name),
+      provider: "power",
+      credential: { account: name },
+      status,
+    });
+  for (const status of ["pending", "needs_reauth", "paused", "revoked"]) await connect(books, status, status);
+  await connect(poor, "without the plan", "active");
+  const paused = await connect(books, "paused bill", "active");
+  await database.query("update app.expenses set status = 'paused' where name = 'paused bill'");
+  await database.query("update identity.organizations set plan = 'pro' where id = $1", [poor.organizationId]);
+  // A statement that came while the plan still included it does not count either.
+  await database.query(
+    `insert into app.provider_statements (organization_id, link_id, period, amount_minor, currency, payload_sha256, status, reason, fetched_at)
+     select organization_id, id, '2026-09-01', 1, 'EUR', repeat('0', 64), 'ignored', 'not_due', now() from app.provider_links where organization_id = $1`,
+    [poor.organizationId],
+  );
+  const answer = await job({ registry }).run();
+  assertEquals([answer.links, answer.synced, asked], [6, 1, [{ account: "acme", month: "2026-09-01" }]]);
+  assert(paused);
+});
+
+Deno.test("a credential of an earlier key is opened and sealed anew; one that was moved or lost is not", async () => {
+  const { registry, linkId, asked } = await scene("power", { key: PREVIOUS_KEY });
+  const keyIds = () =>
+    database.query<{ key_id: string }>("select envelope ->> 'key_id' as key_id from app.provider_credentials");
+  const [old] = await keyIds();
+  const env = { CREDENTIALS_KEY: `${btoa("k".repeat(32))},${PREVIOUS_KEY}` };
+  assertEquals((await job({ registry, env }).run()).synced, 1);
+  const [fresh] = await keyIds();
+  assert(old!.key_id !== fresh!.key_id);
+  assertEquals(
+    (await job({ registry, now: () => later(1) }).run("2026-09")).errors,
+    [],
+    "the first key alone opens it now",
+  );
+
+  const other = await openBooks(database, { day: "2026-10-01" });
+  const moved = await addLink(database, {
+    organizationId: other.organizationId,
+    billId: await addBill(other),
+    provider: "power",
+    credential: null,
+  });
+  await database.query(
+    "insert into app.provider_credentials (link_id, envelope, updated_at) select $1, envelope, now() from app.provider_credentials where link_id = $2",
+    [moved, linkId],
+  );
+  const answer = await job({ registry, now: () => later(2) }).run();
+  assertEquals(answer.errors.map(({ code, ref }) => [code, ref]), [["unreadable_credential", moved]]);
+  assertEquals(asked.length, 2);
+  await database.query("delete from app.provider_credentials where link_id = $1", [moved]);
+  assertEquals((await job({ registry, now: () => later(3) }).run()).errors.map(({ code }) => code), ["auth"]);
+});
+
+Deno.test("nothing secret is in what the job answers or logs, also when an adapter breaks", async () => {
+  const canary = "c4nary-of-the-job";
+  const { linkId } = await scene("power", { credential: { account: canary } });
+  const broken = fakeProvider("power", ({ credential }) => {
+    throw new TypeError(`Invalid URL: https://x/?key=${credential.account}`, { cause: new Error(credential.account) });
+  });
+  const sync = job({ registry: registryOf(broken) });
+  const answer = await sync.run();
+  assertEquals(answer.errors.map(({ code, ref }) => [code, ref]), [["defect", linkId]]);
+  const said = JSON.stringify(answer) + sync.lines.join("\n") + JSON.stringify(await written(database)) +
+    JSON.stringify(await database.query("select * from jobs.job_runs"));
+  assert(!said.includes(canary));
+  assertStringIncludes(sync.lines.join("\n"), "provider_defect");
+});
