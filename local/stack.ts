@@ -12,6 +12,7 @@ import { movableClock } from "./clock.ts";
 import { openDataFolder } from "./data_folder.ts";
 import { startDataServiceWorker } from "./data_service/client.ts";
 import { isHealthy, signInToken } from "./data_service/requests.ts";
+import { keepDemoCredential } from "./demo_credential.ts";
 import { functionEnvironment, MAIL_FROM } from "./environment.ts";
 import { createFunctions } from "./functions.ts";
 import { listen } from "./http_server.ts";
@@ -67,6 +68,7 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
   const clock = movableClock(data.setClockOffset);
   // The functions reach the database without the detour through this port.
   const database = createDatabase({ url: data.url, key: secrets.secret_key });
+  if (options.demo && data.demo) await keepDemoCredential(database, { keys: config.credentialsKeys, at: clock.now() });
   const guardedFetch = createGuardedFetch({ network: createDenoNetwork(), fetch, refusedHosts: refusedHosts(config) });
   const functions = createFunctions((slug) => ({
     config,
@@ -115,6 +117,7 @@ const NEEDED: (keyof Config)[] = [
   "serviceRoleKey",
   "codeSecrets",
   "cronSecrets",
+  "credentialsKeys",
 ];
 
 const first = (list: string) => list.split(",")[0]!.trim();

@@ -235,8 +235,11 @@ begin
   update app.expenses set trial_ends_on = today + 5 where id = 'bill_demo00000021';
   update app.expenses set ends_after = 6 where id = 'bill_demo00000024';
   update app.expenses set remind_days_before = 14 where id in ('bill_demo00000011', 'bill_demo00000020');
-  insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status, last_success_period, created_at, updated_at)
-  values (household, 'bill_demo00000009', 'digitalocean', 'Team …4f2a', 'active', (date_trunc('month', today) - interval '1 month')::date, start_at, start_at);
+  -- Its credential is sealed under a key that no file holds: the embedded stack adds it, anywhere else it is entered on the connect page.
+  insert into app.provider_links (
+    id, organization_id, expense_id, provider_key, provider_name, account_label, status, last_success_period, created_at, updated_at
+  )
+  values ('lnk_demo00000001', household, 'bill_demo00000009', 'digitalocean', 'DigitalOcean', 'Team …4f2a', 'active', (date_trunc('month', today) - interval '1 month')::date, start_at, start_at);
 
   for bill in select * from app.expenses as e where e.organization_id = household and e.kind = 'bill' and e.frequency <> 'once' order by e.id loop
     perform pg_temp.add_history(

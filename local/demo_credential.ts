@@ -1,0 +1,40 @@
+/**
+ * The credential of the demo's connected bill: what supabase/seed.sql cannot hold, since it is sealed under a key of this stack. Kept as
+ * the connect page keeps one; a stack whose key changed gets it again.
+ */
+import { openCredential, sealCredential } from "../shared/credentials/envelope.ts";
+import type { Database } from "../shared/db/client.ts";
+import { createConnectionStore } from "../shared/db/connection_store.ts";
+import { createCredentialStore } from "../shared/db/credential_store.ts";
+import { digitalocean } from "../shared/providers/digitalocean.ts";
+import { digitaloceanFixture } from "./fixtures/providers/digitalocean.ts";
+
+/** As the seed names them. */
+const DEMO = {
+  userId: "00000000-0000-4000-8000-00000000de01",
+  billId: "bill_demo00000009",
+  linkId: "lnk_demo00000001",
+};
+
+/** Does nothing where the link has a credential that opens, was removed, or gave way to another one. */
+export async function keepDemoCredential(
+  database: Database,
+  { keys, at }: { keys: readonly string[]; at: Date },
+): Promise<void> {
+  const connections = createConnectionStore(database);
+  const { userId, billId, linkId } = DEMO;
+  const opened = await connections.openConnection({ userId, billId, providerKey: digitalocean.key, quotas: [], at });
+  if (opened.outcome !== "open" || opened.link_id !== linkId) return;
+  const envelope = (await createCredentialStore(database).readCredentials([linkId])).get(linkId);
+  if (envelope && await openCredential(keys, linkId, envelope).then(() => true, () => false)) return;
+  const credential = digitaloceanFixture.credential("");
+  await connections.connectProvider({
+    userId,
+    billId,
+    provider: digitalocean,
+    linkId,
+    accountLabel: digitalocean.label(credential),
+    envelope: await sealCredential(keys, linkId, credential),
+    at,
+  });
+}
