@@ -318,3 +318,5 @@ grant execute on function
 -- From here on the person acts, not the service: the role is set on entry and restored by itself. It is added last, since setting it asks
 -- for `authenticated`'s right to execute; no function that leads here may be SECURITY DEFINER, where roles cannot be set.
 alter function app.run_tool set role = 'authenticated';
+-- Compiling a statement takes longer than running it in any tool.
+alter function app.run_tool set jit = off;

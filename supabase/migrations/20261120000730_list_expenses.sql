@@ -141,7 +141,7 @@ $$;
 comment on function app.write_csv is 'Rows as a CSV file with a header line.';
 
 create function app.list_expenses(context app.context, arguments jsonb) returns jsonb
-language plpgsql stable set search_path = '' set random_page_cost = 1.1 set jit = off as $$
+language plpgsql stable set search_path = '' set random_page_cost = 1.1 as $$
 declare
   filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
   is_csv constant boolean := coalesce(arguments ->> 'format' = 'csv', false);

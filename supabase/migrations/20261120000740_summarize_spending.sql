@@ -60,13 +60,12 @@ create type app.spending as (
 );
 comment on type app.spending is 'All groups of a question, what could not be converted, whether that is so in any period, and by which rates the rest was.';
 
--- Planned for the values at hand; its tables are in memory as far as they are asked for, its rates always fit a hash, and compiling it would
--- take longer than running it.
+-- Planned for the values at hand; its tables are in memory as far as they are asked for, and its rates always fit a hash.
 create function app.sum_spending(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
 ) returns app.spending
 language plpgsql stable set search_path = ''
-  set plan_cache_mode = force_custom_plan set random_page_cost = 1.1 set enable_mergejoin = off set jit = off as $$
+  set plan_cache_mode = force_custom_plan set random_page_cost = 1.1 set enable_mergejoin = off as $$
 declare
   is_tagged constant boolean := 'tag' = any (dimensions);
   earlier_filter app.expense_filter := filter;

@@ -80,60 +80,134 @@ comment on function app.shortest_gap is 'Days between two due dates of a bill, a
 
 -- Reading
 
+create function app.passed_occurrences(context app.context, bill_ids text[] default null)
+returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint, currency text)
+language plpgsql stable rows 50 set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
+begin
+  return query
+    with passed as materialized (
+      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor, o.currency
+      from app.expense_occurrences as o
+      where o.organization_id = context.organization_id and o.status = 'open' and o.due_on < context.today
+        and (bill_ids is null or o.expense_id = any (bill_ids))
+    ), late as materialized (
+      -- What a bill waits for is always one of its open rows, so only those of which one has passed can be due for a roll. They are looked up one
+      -- by one: under row-level security the planner takes everything for a handful, and would walk all bills for each row.
+      select e.bill
+      from (select distinct p.expense_id from passed as p) as p
+      cross join lateral (select b as bill from app.expenses as b where b.id = p.expense_id offset 0) as e
+      where (e.bill).status = 'active' and (e.bill).deleted_at is null
+    )
+    select p.*
+    from passed as p
+    -- A full join that keeps only whole pairs can only be hashed or merged.
+    full join late as l on (l.bill).id = p.expense_id
+    where coalesce(p.expense_id, '') <> '' and coalesce((l.bill).id, '') <> ''
+      and app.is_paid_by_autopay(l.bill, p.due_on, context.today) is not true
+    union all
+    select (l.bill).id, s.scheduled_on, s.due_on, app.rule_amount(l.bill), app.rule_amount(l.bill), (l.bill).currency
+    from late as l
+    cross join lateral app.current_index(l.bill, context.today) as current
+    cross join lateral app.scheduled_dates(
+      l.bill, app.due_index(l.bill, app.first_watched(l.bill, (l.bill).next_due)), least(current.n, app.last_index(l.bill))
+    ) as s
+    where (l.bill).next_due < context.today and (l.bill).frequency <> 'once'
+      and not app.is_paid_by_autopay(l.bill, s.due_on, context.today)
+      and (select true from app.expense_occurrences as o where o.expense_id = (l.bill).id and o.scheduled_on = s.scheduled_on) is null;
+end
+$$;
+comment on function app.passed_occurrences is
+  'What is open in the active bills of dates that have passed, with what remains to be paid, and of bills that were not rolled since, the dates that a roll would add: the current one included.';
+
 create function app.open_occurrences(context app.context, bill_ids text[] default null)
 returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint, currency text)
 language sql stable
 begin atomic
-  -- A full join that keeps only whole pairs: under row-level security the planner takes both sides for a handful, however many there are, and
-  -- would walk all of the one for each of the other; a full join it can only hash or merge.
   select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor, o.currency
   from (
     select * from app.expense_occurrences as o
-    where o.organization_id = (context).organization_id and o.status = 'open' and (bill_ids is null or o.expense_id = any (bill_ids))
+    where o.organization_id = (context).organization_id and o.status = 'open' and o.due_on >= (context).today
+      and (bill_ids is null or o.expense_id = any (bill_ids))
     offset 0
   ) as o
   full join (
-    select e.id, e.autopay, e.amount_mode, e.next_due from app.expenses as e
+    select e.id from app.expenses as e
     where e.organization_id = (context).organization_id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
       and (bill_ids is null or e.id = any (bill_ids))
     offset 0
   ) as b on b.id = o.expense_id
   where coalesce(o.id, '') <> '' and coalesce(b.id, '') <> ''
-    -- app.is_paid_by_autopay, of a bill's columns instead of the whole row.
-    and (b.autopay and b.amount_mode = 'fixed' and o.due_on < (context).today and o.due_on >= b.next_due) is not true
   union all
-  select b.id, s.scheduled_on, s.due_on, app.rule_amount(b), app.rule_amount(b), b.currency
-  from app.expenses as b
-  cross join lateral app.current_index(b, (context).today) as current
-  cross join lateral app.scheduled_dates(b, app.due_index(b, app.first_watched(b, b.next_due)), least(current.n, app.last_index(b))) as s
-  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null
-    and b.next_due < (context).today and b.frequency <> 'once'
-    and (bill_ids is null or b.id = any (bill_ids))
-    and not app.is_paid_by_autopay(b, s.due_on, (context).today)
-    -- Looked up one by one: as a join it would be planned by guesses about how many there are.
-    and (select true from app.expense_occurrences as o where o.expense_id = b.id and o.scheduled_on = s.scheduled_on) is null;
+  select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency from app.passed_occurrences(context, bill_ids) as p;
 end;
 comment on function app.open_occurrences is
   'What is open in the active bills as of now: every overdue date and the current one, with what remains to be paid (null while not known).';
+
+create function app.future_spans(context app.context, last_day date, bill_ids text[] default null)
+returns table (bill app.expenses, first int, last int, first_day date, end_day date)
+language sql stable
+begin atomic
+  -- Nothing is written out twice: what "offset 0" ends is computed once a bill.
+  select b, span.first, span.last, day.of_today, day.of_end
+  from app.expenses as b
+  cross join lateral (
+    select app.first_scheduled_due((context).today, b.weekend_rule) as of_today,
+      app.first_scheduled_due(app.first_watched(b, b.next_due), b.weekend_rule) as of_current,
+      app.first_scheduled_due(last_day + 1, b.weekend_rule) as of_end
+    offset 0
+  ) as day
+  cross join lateral (
+    select case
+        when b.next_due >= (context).today then app.schedule_index(b, day.of_current)
+        else (select c.n + 1 from app.current_index(b, (context).today) as c)
+      end as first,
+      least(app.last_index(b), app.schedule_index(b, day.of_end) - 1) as last
+    offset 0
+  ) as span
+  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null
+    and (bill_ids is null or b.id = any (bill_ids))
+    and b.frequency <> 'once' and greatest((context).today, b.next_due) + app.shortest_gap(b) <= last_day;
+end;
+comment on function app.future_spans is
+  'Numbers of the scheduled dates from about the current one of each active bill until a day, which may have rows already, and the days from and before which those are scheduled.';
 
 create function app.future_occurrences(context app.context, last_day date, bill_ids text[] default null)
 returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, currency text)
 language sql stable
 begin atomic
-  select b.id, s.scheduled_on, s.due_on, app.rule_amount(b), b.currency
-  from app.expenses as b
-  cross join lateral app.current_index(b, (context).today) as current
-  cross join lateral app.scheduled_dates(
-    b, case when b.next_due >= (context).today then app.due_index(b, app.first_watched(b, b.next_due)) else current.n + 1 end,
-    least(app.last_index(b), app.due_index(b, last_day + 1) - 1)
-  ) as s
-  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null
-    and (bill_ids is null or b.id = any (bill_ids))
-    and b.frequency <> 'once' and greatest((context).today, b.next_due) + app.shortest_gap(b) <= last_day
-    -- Looked up one by one: as a join it would be planned by guesses about how many there are.
-    and (select true from app.expense_occurrences as o where o.expense_id = b.id and o.scheduled_on = s.scheduled_on) is null;
+  select (f.bill).id, s.scheduled_on, s.due_on, app.rule_amount(f.bill), (f.bill).currency
+  from app.future_spans(context, last_day, bill_ids) as f
+  -- Looked up once a bill: as a join it would be planned by guesses about how many there are.
+  cross join lateral (
+    select coalesce(array_agg(o.scheduled_on), '{}') as dates
+    from app.expense_occurrences as o
+    where o.expense_id = (f.bill).id and o.scheduled_on >= f.first_day and o.scheduled_on < f.end_day
+    offset 0
+  ) as known
+  cross join lateral app.scheduled_dates(f.bill, f.first, f.last) as s
+  where s.scheduled_on <> all (known.dates);
 end;
 comment on function app.future_occurrences is 'What follows the current date of each active bill until a day, as far as it is not paid or skipped in advance.';
+
+create function app.future_counts(context app.context, last_day date, bill_ids text[] default null) returns table (expense_id text, dates bigint)
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
+begin
+  return query
+    select (f.bill).id, f.last - f.first + 1 - known.dates
+    from app.future_spans(context, last_day, bill_ids) as f
+    cross join lateral (
+      select count(*) as dates
+      from app.expense_occurrences as o
+      where o.expense_id = (f.bill).id and o.scheduled_on >= f.first_day and o.scheduled_on < f.end_day
+        and app.schedule_index(f.bill, o.scheduled_on) between f.first and f.last
+        -- Not of an earlier schedule: the day after has another number.
+        and app.schedule_index(f.bill, o.scheduled_on + 1) > app.schedule_index(f.bill, o.scheduled_on)
+      offset 0
+    ) as known
+    where f.last - f.first + 1 > known.dates;
+end
+$$;
+comment on function app.future_counts is 'How many dates app.future_occurrences has of each bill, without computing them.';
 
 create function app.expected_in_period(context app.context, first_day date, last_day date)
 returns table (expense_id text, category_id text, payee text, due_on date, expected_minor bigint, currency text)
@@ -175,8 +249,8 @@ $$;
 comment on function app.next_due_dates is 'The next due dates of a bill that are not paid or skipped, today''s included; none while it is not active.';
 
 revoke all on function
-  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.first_watched, app.open_indexes, app.current_index, app.shortest_gap, app.open_occurrences,
-  app.future_occurrences, app.expected_in_period, app.next_due_dates from public, anon;
+  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.first_watched, app.open_indexes, app.current_index, app.shortest_gap, app.passed_occurrences, app.open_occurrences,
+  app.future_spans, app.future_occurrences, app.future_counts, app.expected_in_period, app.next_due_dates from public, anon;
 grant execute on function
-  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.first_watched, app.open_indexes, app.current_index, app.shortest_gap, app.open_occurrences,
-  app.future_occurrences, app.expected_in_period, app.next_due_dates to authenticated, service_role;
+  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.first_watched, app.open_indexes, app.current_index, app.shortest_gap, app.passed_occurrences, app.open_occurrences,
+  app.future_spans, app.future_occurrences, app.future_counts, app.expected_in_period, app.next_due_dates to authenticated, service_role;

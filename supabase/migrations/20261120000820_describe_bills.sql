@@ -8,16 +8,16 @@ end
 $$;
 comment on function app.default_lead_days is 'Days before the due date on which the owner wants to hear of a bill that says nothing else.';
 
-create function app.times_a_month(bill app.expenses) returns numeric
+create function app.times_a_month(frequency text, every int, month_days int) returns numeric
 language sql immutable
   -- A year has 365.2425 days (Gregorian mean), a month a twelfth of it.
-  return case (bill).frequency
-    when 'daily' then 365.2425 / 12 / (bill).every
-    when 'weekly' then 365.2425 / 84 / (bill).every
-    when 'monthly' then coalesce(cardinality((bill).month_days), 1)::numeric / (bill).every
-    when 'yearly' then 1.0 / 12 / (bill).every
+  return case frequency
+    when 'daily' then 365.2425 / 12 / every
+    when 'weekly' then 365.2425 / 84 / every
+    when 'monthly' then coalesce(month_days, 1)::numeric / every
+    when 'yearly' then 1.0 / 12 / every
   end;
-comment on function app.times_a_month is 'How often a bill comes in a month on average; null for a one-time bill.';
+comment on function app.times_a_month is 'How often a bill comes in a month on average, month_days times in one; null for a one-time bill.';
 
 create function app.bill_state(status text, earliest_due date, next_due date, is_amount_known boolean, today date, lead_days int, is_settled boolean)
 returns text
@@ -38,13 +38,14 @@ comment on function app.bill_state is
 create function app.this_month(bill app.expenses, earliest_due date, today date) returns table (is_settled boolean)
 language sql stable rows 1
 begin atomic
-  select earliest_due >= date_trunc('month', today) + interval '1 month' and (
+  -- As dates all the way, since an index of dates is not searched for instants.
+  select earliest_due >= (date_trunc('month', today) + interval '1 month')::date and (
     exists (
       select from app.expense_occurrences as o
       -- The weekend rule moves a date by two days at most; the bounds on the scheduled date are there for the index.
       where o.expense_id = (bill).id and o.status = 'paid'
-        and o.scheduled_on >= date_trunc('month', today) - interval '2 days' and o.scheduled_on < date_trunc('month', today) + interval '1 month 2 days'
-        and o.due_on >= date_trunc('month', today) and o.due_on < date_trunc('month', today) + interval '1 month'
+        and o.scheduled_on between date_trunc('month', today)::date - 2 and (date_trunc('month', today) + interval '1 month')::date + 1
+        and o.due_on >= date_trunc('month', today)::date and o.due_on < (date_trunc('month', today) + interval '1 month')::date
     )
     or (bill).autopay and (bill).next_due < today and exists (
       select from app.scheduled_dates(bill, app.due_index(bill, today) - 1, app.due_index(bill, today) - 1) as s
@@ -63,21 +64,16 @@ declare
   max_overdue_shown constant int := 24;
 begin
   return (
-    with open_now as materialized (
-      select * from app.open_occurrences(context, bill_ids)
+    with passed as materialized (
+      select * from app.passed_occurrences(context, bill_ids)
     ), overdue as (
       select o.expense_id, min(o.due_on) as earliest_due, count(*) as dates_count,
         jsonb_agg(jsonb_build_object('due_on', o.due_on, 'amount', app.format_minor(o.remaining_minor, c.exponent)) order by o.position)
           filter (where o.position <= max_overdue_shown) as dates
-      from (select *, row_number() over (partition by o.expense_id order by o.due_on, o.scheduled_on) as position from open_now as o) as o
+      from (select *, row_number() over (partition by o.expense_id order by o.due_on, o.scheduled_on) as position from passed as o) as o
       join app.currencies as c on c.code = o.currency
       where o.due_on < context.today
       group by o.expense_id
-    ), upcoming as (
-      select distinct on (o.expense_id) o.*
-      from open_now as o
-      where o.due_on >= context.today
-      order by o.expense_id, o.due_on, o.scheduled_on
     )
     select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
       'id', b.id,
@@ -98,16 +94,13 @@ begin
         b.status, coalesce(overdue.earliest_due, u.due_on), u.due_on, u.expected_minor is not null, context.today, lead.days,
         this_month.is_settled
       ),
-      'snoozed_until', (
-        select o.snoozed_until from app.expense_occurrences as o
-        where o.expense_id = b.id and o.due_on = u.due_on and o.status = 'open' and o.snoozed_until > context.today
-      ),
+      'snoozed_until', case when u.snoozed_until > context.today then u.snoozed_until end,
       'overdue', coalesce(overdue.dates, '[]'),
       'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
       'status', b.status,
       'autopay', b.autopay,
       'reminder', jsonb_build_object('enabled', b.reminder_enabled, 'days_before', lead.days),
-      'monthly_equivalent', case when b.status = 'active' then app.format_minor(usual.minor * app.times_a_month(b), c.exponent) end,
+      'monthly_equivalent', case when b.status = 'active' then app.format_minor(usual.minor * app.times_a_month(b.frequency, b.every, cardinality(b.month_days)), c.exponent) end,
       'trial_ends_on', b.trial_ends_on,
       'renews_on', b.renews_on,
       'cancel_by', b.renews_on - b.notice_days,
@@ -122,7 +115,16 @@ begin
     left join app.categories as category on category.id = b.category_id
     left join app.provider_links as link on link.expense_id = b.id and link.status <> 'revoked'
     left join overdue on overdue.expense_id = b.id
-    left join upcoming as u on u.expense_id = b.id
+    left join lateral (
+      select o.due_on, o.scheduled_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor, o.snoozed_until
+      from app.expense_occurrences as o
+      -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
+      where o.expense_id = b.id and b.status = 'active' and o.status = 'open' and o.due_on >= context.today and o.scheduled_on >= context.today - 2
+      union all
+      select p.due_on, p.scheduled_on, p.expected_minor, p.remaining_minor, null from passed as p where p.expense_id = b.id and p.due_on >= context.today
+      order by due_on, scheduled_on
+      limit 1
+    ) as u on true
     cross join lateral app.this_month(b, coalesce(overdue.earliest_due, u.due_on), context.today) as this_month
     cross join lateral app.usual_amount(b) as usual
   );

@@ -15,16 +15,19 @@ comment on type app.bill_position is 'A bill and where it stands in the list: by
 
 create function app.convert_sums(sums app.money_sum[], into_currency text, day date, out minor numeric, out unconverted text[]) returns record
 language plpgsql stable set search_path = '' as $$
+declare
+  into_exponent constant int := app.currency_exponent(into_currency, 'in_currency');
 begin
   select coalesce(sum(v.minor), 0), array_agg(v.currency order by v.currency) filter (where v.minor is null)
   into minor, unconverted
   from (
     select s.currency, case s.currency when into_currency then s.minor else app.convert_minor(
-      round(s.minor), (app.find_rate(s.currency, day)).per_euro, f.exponent, (app.find_rate(into_currency, day)).per_euro, t.exponent
+      round(s.minor), f.per_euro, c.exponent, t.per_euro, into_exponent
     ) end as minor
     from unnest(sums) as s
-    join app.currencies as f on f.code = s.currency
-    join app.currencies as t on t.code = into_currency
+    join app.currencies as c on c.code = s.currency
+    left join lateral app.rates_as_of(s.currency, day) as f on s.currency <> into_currency
+    left join lateral app.rates_as_of(into_currency, day) as t on s.currency <> into_currency
   ) as v;
 end
 $$;
@@ -125,16 +128,29 @@ begin
   if wanted_category_id is null and lower(wanted_category) <> 'uncategorized' then
     perform app.fail_without_category(wanted_category, 'category');
   end if;
-  with open_now as materialized (
-    select * from app.open_occurrences(context, wanted_ids)
-  ), facts as (
+  with open_bills as (
     select o.expense_id, min(o.due_on) as earliest_due, min(o.due_on) filter (where o.due_on >= context.today) as next_due,
-      (array_agg(o.expected_minor order by o.due_on, o.scheduled_on) filter (where o.due_on >= context.today))[1] is not null as is_amount_known
-    from open_now as o
+      (array_agg(o.expected_minor order by o.due_on, o.scheduled_on) filter (where o.due_on >= context.today))[1] is not null as is_amount_known,
+      sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
+      count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown
+    from (
+      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor
+      from (
+        select * from app.expense_occurrences as o
+        where o.organization_id = context.organization_id and o.status = 'open' and (wanted_ids is null or o.expense_id = any (wanted_ids))
+        offset 0
+      ) as o
+      where o.due_on >= context.today
+      union all
+      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor from app.passed_occurrences(context, wanted_ids) as p
+    ) as o
     group by o.expense_id
   ), matched as materialized (
-    select b.id, b.entry, b.currency, coalesce(f.earliest_due, 'infinity') as sort_on,
-      case when b.status = 'active' then usual.minor * app.times_a_month(b) end as monthly_minor
+    select b.id, b.entry, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
+      b.frequency, b.every, cardinality(b.month_days) as month_days, case when b.status = 'active' then usual.minor end as usual_minor,
+      -- A variable bill says no more of its later dates than how many there are.
+      coalesce(o.due_minor + f.dates * app.rule_amount(b), o.due_minor, f.dates * app.rule_amount(b)) as due_minor,
+      coalesce(o.unknown, 0) + case when app.rule_amount(b) is null then coalesce(f.dates, 0) else 0 end as unknown
     from (
       select * from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
@@ -144,29 +160,29 @@ begin
         and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       offset 0
     ) as b
-    -- Full, here and below, with a condition that leaves only the left rows: the planner takes both sides for a handful, and would walk all of the
-    -- one for each of the other; a full join it can only hash or merge.
-    full join facts as f on f.expense_id = b.id
+    -- Full, with a condition that leaves only the left rows: the planner takes both sides for a handful, and would walk all of the one for each of
+    -- the other; a full join it can only hash or merge.
+    full join open_bills as o on o.expense_id = case when b.status = 'active' then b.id end
+    full join app.future_counts(context, until, wanted_ids) as f on f.expense_id = b.id
     cross join lateral app.usual_amount(b) as usual
-    cross join lateral app.this_month(b, f.earliest_due, context.today) as this_month
+    cross join lateral app.this_month(b, o.earliest_due, context.today) as this_month
     where coalesce(b.entry, 0) > 0
-      and (due_within is null or coalesce(f.earliest_due, 'infinity') <= due_within)
+      and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
       and (wanted_state is null or wanted_state = app.bill_state(
-        b.status, f.earliest_due, f.next_due, f.is_amount_known, context.today, coalesce(b.remind_days_before, default_lead_days),
+        b.status, o.earliest_due, o.next_due, o.is_amount_known, context.today, coalesce(b.remind_days_before, default_lead_days),
         this_month.is_settled
       ))
-  ), expected as (
-    select o.expense_id, o.due_on, o.remaining_minor as minor from open_now as o
-    union all
-    select o.expense_id, o.due_on, o.expected_minor from app.future_occurrences(context, until, wanted_ids) as o
-  ), due_sums as (
-    select m.currency, sum(e.minor) as minor, count(*) filter (where e.minor is null) as unknown
-    from expected as e
-    full join matched as m on m.id = e.expense_id
-    where coalesce(m.entry, 0) > 0 and coalesce(e.due_on, 'infinity') <= until
-    group by m.currency
-  ), monthly_sums as (
-    select m.currency, sum(m.monthly_minor) as minor from matched as m group by m.currency
+  ), sums as (
+    -- How often a month is asked once a rhythm, not once a bill.
+    select r.currency, sum(r.count) as count, sum(r.usual_minor * app.times_a_month(r.frequency, r.every, r.month_days)) as monthly_minor,
+      sum(r.due_minor) as due_minor, sum(r.unknown) as unknown
+    from (
+      select m.currency, m.frequency, m.every, m.month_days, count(*) as count, sum(m.usual_minor) as usual_minor, sum(m.due_minor) as due_minor,
+        sum(m.unknown) as unknown
+      from matched as m
+      group by m.currency, m.frequency, m.every, m.month_days
+    ) as r
+    group by r.currency
   )
   select
     array(
@@ -176,11 +192,12 @@ begin
       order by m.sort_on, m.entry
       limit page_size + 1
     ) as rows,
-    (select count(*) from matched) as total_count,
-    array(select (s.currency, s.minor)::app.money_sum from due_sums as s where s.minor is not null) as due_sums,
-    array(select (s.currency, s.minor)::app.money_sum from monthly_sums as s where s.minor is not null) as monthly_sums,
-    (select sum(s.unknown) from due_sums as s) as unknown_amounts
-  into page;
+    coalesce(sum(s.count), 0) as total_count,
+    array_agg((s.currency, s.due_minor)::app.money_sum) filter (where s.due_minor is not null) as due_sums,
+    array_agg((s.currency, s.monthly_minor)::app.money_sum) filter (where s.monthly_minor is not null) as monthly_sums,
+    sum(s.unknown) as unknown_amounts
+  into page
+  from sums as s;
 
   due := app.convert_sums(page.due_sums, into_currency, context.today);
   monthly := app.convert_sums(page.monthly_sums, into_currency, context.today);

@@ -16,7 +16,7 @@ begin atomic
       || case when count(*) > 1 then ' (' || count(*) || ' dates)' else '' end
       || coalesce(': ' || b.currency || ' ' || app.format_minor(sum(o.remaining_minor), c.exponent), '') || '.'
   )
-  from app.open_occurrences(context) as o
+  from app.passed_occurrences(context) as o
   join app.expenses as b on b.id = o.expense_id
   join app.currencies as c on c.code = b.currency
   where o.due_on < (context).today
