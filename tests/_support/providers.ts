@@ -1,6 +1,6 @@
 /** Bill providers on loopback: the embedded stack's fixture behind a real server, and somebody beside it who must never be asked. */
 import { createProvidersFixture } from "../../local/fixtures/providers/app.ts";
-import { createGuardedFetch, type Network } from "../../shared/net/guarded_fetch.ts";
+import { createGuardedFetch, type GuardedFetch, type Network } from "../../shared/net/guarded_fetch.ts";
 import { createProviderGet } from "../../shared/providers/get.ts";
 import type { Credential, Month, Provider, Statement } from "../../shared/providers/provider.ts";
 import { ProviderError } from "../../shared/providers/provider_error.ts";
@@ -9,6 +9,8 @@ export interface Providers {
   /** Of the fixture; a provider is below it by its key. */
   url: string;
   bases: Record<string, string>;
+  /** Reaches the fixture under any public name, and asks addresses as the real one does. */
+  guardedFetch: GuardedFetch;
   /** Asks for a month; a failure is returned. Anything else that is thrown is thrown. */
   ask(provider: Provider, question: Question): Promise<Statement | ProviderError>;
   /** What was asked: method, path and query, and the authorization. */
@@ -53,6 +55,7 @@ export function serveProviders(now: Date, keys: Iterable<string>): Providers {
   return {
     url,
     bases,
+    guardedFetch,
     requests,
     strays: () => strays,
     async ask(provider, { month, credential, signal = AbortSignal.timeout(5000) }) {
