@@ -1,10 +1,14 @@
 /** Routes of the identity pages. */
+import { createConnectionStore } from "../../shared/db/connection_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { type App, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
 import { pageErrors } from "../../shared/pages/error_page.tsx";
+import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 import { postAccount, showAccount } from "./account/account.ts";
 import { postDisconnect, showDisconnect } from "./account/disconnect.tsx";
+import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
+import { postRemove, showRemove } from "./account/providers/remove.tsx";
 import { postReminderEmail, showReminderEmail } from "./account/reminder_email.tsx";
 import { finishSignIn, postCallback } from "./callback.tsx";
 import { showFrontPage } from "./front_page.tsx";
@@ -14,9 +18,14 @@ import { postOnboarding, showOnboarding } from "./onboarding.ts";
 import type { PageDeps } from "./page_deps.ts";
 import { postUnsubscribe, showUnsubscribe } from "./unsubscribe/unsubscribe.ts";
 
-export function createAuthCallbackApp(deps: Deps): App {
+export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDERS): App {
   const app = createApp("auth-callback", deps, pageErrors(deps.config));
-  const pages: PageDeps = { ...deps, store: createIdentityStore(deps.database) };
+  const pages: PageDeps = {
+    ...deps,
+    store: createIdentityStore(deps.database),
+    connections: createConnectionStore(deps.database),
+    providers,
+  };
 
   app.get("/", showFrontPage(pages));
   app.get("/login", showLogin(pages)).post(postLogin(pages));
@@ -25,11 +34,15 @@ export function createAuthCallbackApp(deps: Deps): App {
   app.get("/onboarding", showOnboarding(pages)).post(postOnboarding(pages));
   app.get("/account", showAccount(pages)).post(postAccount(pages));
   app.get("/account/disconnect", showDisconnect(pages)).post(postDisconnect(pages));
+  app.get("/account/providers/connect", showConnect(pages)).post(postConnect(pages));
+  app.get("/account/providers/connected", showConnected(pages));
+  app.get("/account/providers/remove", showRemove(pages)).post(postRemove(pages));
   app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
   app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));
 
   refuseOtherMethods(app, "/", "GET, HEAD");
   refuseOtherMethods(app, "/logout", "POST");
+  refuseOtherMethods(app, "/account/providers/connected", "GET, HEAD");
   for (
     const path of [
       "/login",
@@ -37,6 +50,8 @@ export function createAuthCallbackApp(deps: Deps): App {
       "/onboarding",
       "/account",
       "/account/disconnect",
+      "/account/providers/connect",
+      "/account/providers/remove",
       "/account/reminder-email",
       "/email/unsubscribe",
     ]

@@ -31,7 +31,8 @@ export async function claimAttempt(
   }
 }
 
-function inWords(seconds: number): string {
+/** How long to wait, as a person says it. */
+export function inWords(seconds: number): string {
   if (seconds < 90) return `${seconds} seconds`;
   return `${Math.ceil(seconds / 60)} minutes`;
 }

@@ -9,6 +9,7 @@ const app = createAuthCallbackApp(
     "publishableKey",
     "serviceRoleKey",
     "codeSecrets",
+    "credentialsKeys",
     "mailUrl",
     "mailFrom",
   ]),

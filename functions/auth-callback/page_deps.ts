@@ -1,13 +1,17 @@
 /** What the identity pages are built from, and the two doors that most of them stand behind. */
+import type { ConnectionStore } from "../../shared/db/connection_store.ts";
 import type { IdentityStore } from "../../shared/db/identity_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { readForm, requireFormToken } from "../../shared/http/form_post.ts";
 import { readSession, type SignedInUser } from "../../shared/http/session.ts";
 import { withNext } from "../../shared/identity/next_path.ts";
+import type { Registry } from "../../shared/providers/registry.ts";
 
 export interface PageDeps extends Deps {
   store: IdentityStore;
+  connections: ConnectionStore;
+  providers: Registry;
 }
 
 export type Handler = (c: AppContext) => Promise<Response>;
@@ -18,9 +22,8 @@ export function signedIn(deps: PageDeps, handle: (c: AppContext, user: SignedInU
   return async (c) => {
     const user = await readSession(c, deps);
     if (user) return await handle(c, user);
-    // A form cannot be sent again by a redirect; its page can be shown again.
-    const back = c.req.method === "GET" ? c.req.path + new URL(c.req.url).search : "/account";
-    return c.redirect(withNext("/login", back), 303);
+    // A form cannot be sent again by a redirect; the page that showed it, at the same address, can be.
+    return c.redirect(withNext("/login", c.req.path + new URL(c.req.url).search), 303);
   };
 }
 

@@ -60,7 +60,12 @@ export interface AccountProviderLink {
   /** `paused_by_plan` resumes by itself with the next payment. */
   status: "pending" | "active" | "needs_reauth" | "paused" | "paused_by_plan";
   bill: string;
+  bill_id: string;
+  /** Deleted, cancelled or ended: nothing is fetched for it. */
+  bill_is_over: boolean;
   organization: string;
+  /** Only owners change links. */
+  role: "owner" | "member";
   /** First day of the last month whose amount has arrived. */
   last_success_period: string | null;
 }
@@ -80,6 +85,8 @@ export interface Account {
   connected_apps: ConnectedApp[];
   grant_alerts: GrantAlert[];
   provider_links: AccountProviderLink[];
+  /** Variable bills of theirs that no provider is connected to; the newest ones. */
+  connectable_bills: { id: string; name: string; organization: string }[];
 }
 
 /** What a person can end from a reminder mail. */

@@ -46,6 +46,10 @@ const LIMITS = {
   client_document_ip: { atMost: 10, seconds: 60 },
   client_document_origin: { atMost: 30, seconds: 60 },
   client_document_all: { atMost: 120, seconds: 60 },
+  /** Credentials that we try at a provider: without limits we would tell anybody which of many keys work. By person, by caller, and in all. */
+  provider_test_person: { atMost: 10, seconds: 3600 },
+  provider_test_ip: { atMost: 30, seconds: 3600 },
+  provider_test_all: { atMost: 120, seconds: 60 },
 } satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof LIMITS;

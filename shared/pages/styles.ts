@@ -111,6 +111,8 @@ details form input { flex: 1 1 12rem; }
 .row:first-child { padding-top: 0; }
 .row > :first-child { flex: 1 1 16rem; min-width: 0; }
 .row p { margin: 0; }
+.row p.invalid { margin-block: .25rem; }
+.actions { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1.25rem; }
 .facts { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr; gap: .5rem 1.5rem; margin-bottom: 0; }
 .facts dt { color: var(--muted); }
 .facts dd { margin: 0; min-width: 0; }

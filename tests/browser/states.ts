@@ -1,5 +1,6 @@
 /** Every page in the states that are worth looking at, over a fake identity provider and a database that says what a state needs. */
 import { createOAuthApp } from "../../functions/oauth/app.ts";
+import type { ConnectionRefusal, OpenConnection } from "../../shared/db/connection_store.ts";
 import type { Account, ConnectedApp } from "../../shared/db/identity_store.ts";
 import type { ConsentOrganization } from "../../shared/db/oauth_store.ts";
 import type { Config } from "../../shared/config.ts";
@@ -58,8 +59,27 @@ const claude: ConnectedApp = {
   created_at: "2026-10-03T09:00:00Z",
   last_used_at: "2026-11-19T09:00:00Z",
 };
+const openaiLink: Account["provider_links"][number] = {
+  id: "lnk_1",
+  provider_key: "openai",
+  account_label: "Organization …3f9a",
+  status: "active",
+  bill: "OpenAI usage",
+  bill_id: "bill_000000000001",
+  bill_is_over: false,
+  organization: "Home",
+  role: "owner",
+  last_success_period: "2026-10-01",
+};
 const ACCOUNTS: Record<string, Account> = {
-  "new": { profile, organizations: [home], connected_apps: [], grant_alerts: [], provider_links: [] },
+  "new": {
+    profile,
+    organizations: [home],
+    connected_apps: [],
+    grant_alerts: [],
+    provider_links: [],
+    connectable_bills: [],
+  },
   "used": {
     profile: { ...profile, reminder_email: "bills@example.com" },
     organizations: [home, {
@@ -99,25 +119,30 @@ const ACCOUNTS: Record<string, Account> = {
       reason: "refresh_token_replayed",
     }],
     provider_links: [
+      openaiLink,
       {
-        id: "lnk_1",
-        provider_key: "openai",
-        account_label: "…3f9a",
-        status: "active",
-        bill: "OpenAI usage",
-        organization: "Home",
-        last_success_period: "2026-10-01",
-      },
-      {
+        ...openaiLink,
         id: "lnk_2",
         provider_key: "github",
-        account_label: "…77aa",
+        account_label: "acme …77aa",
         status: "needs_reauth",
         bill: "GitHub",
-        organization: "Home",
         last_success_period: null,
       },
+      { ...openaiLink, id: "lnk_3", provider_key: "vercel", status: "paused", bill: "Vercel" },
+      { ...openaiLink, id: "lnk_4", provider_key: "digitalocean", status: "paused_by_plan", bill: "Droplets" },
+      { ...openaiLink, id: "lnk_5", bill: "The old experiment", bill_is_over: true },
+      {
+        ...openaiLink,
+        id: "lnk_6",
+        provider_key: "anthropic",
+        status: "needs_reauth",
+        bill: "Claude API",
+        organization: "Workshop",
+        role: "member",
+      },
     ],
+    connectable_bills: [{ id: "bill_000000000009", name: "Electricity", organization: "Home" }],
   },
   "awkward": {
     profile: { ...profile, reminder_email: `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com` },
@@ -155,15 +180,20 @@ const ACCOUNTS: Record<string, Account> = {
       ended_at: "2026-11-18T09:00:00Z",
       reason: "code_replayed",
     })),
-    provider_links: [{
-      id: "lnk_1",
-      provider_key: "digitalocean",
-      account_label: UNBROKEN,
-      status: "active",
-      bill: RIGHT_TO_LEFT,
-      organization: HOSTILE,
-      last_success_period: "2026-10-01",
-    }],
+    provider_links: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({
+      ...openaiLink,
+      id: `lnk_${n}`,
+      provider_key: "http_json",
+      account_label: name,
+      status: n % 2 ? "needs_reauth" : "active",
+      bill: name,
+      organization: name,
+    })),
+    connectable_bills: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({
+      id: `bill_00000000000${n}`,
+      name,
+      organization: name,
+    })),
   },
 };
 
@@ -207,6 +237,35 @@ const signedIn = (name: string, path: string, options?: Parameters<typeof page>[
 
 const account = (name: string, query = ""): State =>
   signedIn(`account-${name}${query && "-done"}`, `/account${query}`, { answers: { read_account: ACCOUNTS[name] } });
+
+const opened: OpenConnection = {
+  outcome: "open",
+  bill: "Cloud hosting",
+  organization: "Home",
+  organization_id: home.id,
+  owner_email: EMAIL,
+  link: null,
+  link_id: "lnk_000000000001",
+};
+const connectPath = (provider = "") =>
+  `/account/providers/connect?bill=bill_000000000001${provider && `&provider=${provider}`}`;
+
+/** The connect page of a provider, for a bill that is as the database says. */
+const connecting = (
+  name: string,
+  provider: string,
+  connection: Partial<OpenConnection> | ConnectionRefusal = {},
+): State =>
+  signedIn(`connect-${name}`, connectPath(provider), { answers: { open_connection: { ...opened, ...connection } } });
+
+/** The same after a credential was sent, which a provider answered so. */
+const tried = (name: string, status: number, key: string): State =>
+  page(`connect-${name}`, async ({ pages }) => {
+    pages.ask.answer = () => new Response(null, { status });
+    const { browser } = await signIn(pages, EMAIL);
+    const form = await (await browser.get(connectPath("digitalocean"))).text();
+    return await browser.submit(form, "credential_token", { credential_token: key });
+  }, { answers: { open_connection: opened } });
 
 const failedSignIn = (name: string, query: string): State =>
   page(name, async ({ browser }) => await browser.get(`/auth/callback?${query}`));
@@ -317,6 +376,43 @@ export const STATES: readonly State[] = [
   signedIn("disconnect-awkward", "/account/disconnect?grant=7d1d2c7a-0d53-4d3f-9a53-444444444441", {
     answers: { read_account: ACCOUNTS.awkward },
   }),
+  signedIn("providers-remove", "/account/providers/remove?link=lnk_1", { answers: { read_account: ACCOUNTS.used } }),
+  signedIn("providers-remove-awkward", "/account/providers/remove?link=lnk_1", {
+    answers: { read_account: ACCOUNTS.awkward },
+  }),
+  connecting("choose", ""),
+  connecting("choose-unknown", "hetzner", {
+    link: { provider_key: "openai", account_label: "Organization …3f9a", status: "active" },
+  }),
+  connecting("choose-awkward", encodeURIComponent(HOSTILE), { bill: UNBROKEN, organization: LONG }),
+  connecting("empty", "digitalocean"),
+  connecting("two-fields", "http_json"),
+  connecting("again", "digitalocean", {
+    link: { provider_key: "digitalocean", account_label: "Team …4f2a", status: "needs_reauth" },
+  }),
+  connecting("instead", "github", {
+    link: { provider_key: "digitalocean", account_label: "Team …4f2a", status: "active" },
+  }),
+  connecting("awkward", "openai", {
+    bill: HOSTILE,
+    organization: RIGHT_TO_LEFT,
+    link: { provider_key: "openai", account_label: UNBROKEN, status: "paused" },
+  }),
+  tried("refused", 401, "dop_v1_0123456789abcdef"),
+  tried("malformed", 200, "short"),
+  tried("down", 502, "dop_v1_0123456789abcdef"),
+  signedIn("connect-done", "/account/providers/connected?bill=bill_000000000001", {
+    answers: {
+      open_connection: {
+        ...opened,
+        link: { provider_key: "digitalocean", account_label: "Team …4f2a", status: "active" },
+      },
+    },
+  }),
+  connecting("not-owner", "digitalocean", { ...opened, outcome: "not_owner", owner_email: "noor@example.com" }),
+  connecting("no-plan", "digitalocean", { ...opened, outcome: "feature_not_in_plan" }),
+  connecting("same-every-time", "digitalocean", { ...opened, outcome: "not_variable" }),
+  connecting("unknown-bill", "digitalocean", { outcome: "unknown_bill" }),
   page("not-found", ({ browser }) => browser.get("/nothing/here")),
   page("reminder-link", async ({ pages }) => {
     const { browser } = await signIn(pages, EMAIL);

@@ -8,6 +8,7 @@ import { withNext } from "../../../shared/identity/next_path.ts";
 import { isTimezone } from "../../../shared/identity/timezone.ts";
 import { type Done, renderAccount } from "./account_page.tsx";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_deps.ts";
+import { changeLink } from "./providers/change_link.ts";
 import { mailReminderConfirmation } from "./reminder_confirmation.ts";
 
 export const showAccount = (deps: PageDeps): Handler =>
@@ -17,7 +18,7 @@ export const showAccount = (deps: PageDeps): Handler =>
     return await renderAccount(c, deps, { user, account, done: c.req.query("done") });
   });
 
-/** Field `action`: `rename` an organization, `resume` its reminders, change the `reminders`, or `alerts_seen`. */
+/** Field `action`: `rename` an organization, `resume` its reminders, change the `reminders`, `pause_link` or `resume_link`, or `alerts_seen`. */
 export const postAccount = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     switch (form.get("action")) {
@@ -27,6 +28,12 @@ export const postAccount = (deps: PageDeps): Handler =>
         return back(c, await resumeReminders(deps, user, form));
       case "reminders":
         return back(c, await changeReminders(c, deps, { user, form }));
+      case "pause_link":
+        await changeLink(deps, { user, linkId: form.get("link_id") ?? "", action: "pause" });
+        return back(c, "link_paused");
+      case "resume_link":
+        await changeLink(deps, { user, linkId: form.get("link_id") ?? "", action: "resume" });
+        return back(c, "link_resumed");
       case "alerts_seen":
         return back(c, await dismissAlerts(deps, user, form));
       default:

@@ -29,6 +29,9 @@ const DONE = {
     text: "Saved, but the confirmation mail could not be sent. Save again in a few minutes to have it sent.",
   },
   seen: { kind: "done", text: "Good. We will not mention it again." },
+  link_paused: { kind: "done", text: "Paused. No amounts are looked up for that bill until you resume it." },
+  link_resumed: { kind: "done", text: "Amounts are looked up for that bill again." },
+  link_removed: { kind: "done", text: "The provider is removed, and the key for it is deleted." },
   disconnected: { kind: "done", text: "The app is disconnected. It can no longer read or change anything." },
 } as const;
 export type Done = keyof typeof DONE;
@@ -76,7 +79,12 @@ export async function renderAccount(
           <ConnectedApps apps={account.connected_apps} connectorUrl={createUrls(config).resource} />
         </Section>
         <Section title="Bill providers">
-          <ProviderLinks links={account.provider_links} />
+          <ProviderLinks
+            links={account.provider_links}
+            connectable={account.connectable_bills}
+            providers={deps.providers}
+            token={token}
+          />
         </Section>
         <Section title="Reminders">
           <EndedReminders organizations={account.organizations} token={token} />

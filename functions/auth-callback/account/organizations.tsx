@@ -59,7 +59,7 @@ export function Organizations({ organizations, token, pricingUrl }: {
 }
 
 /** The payment page puts the organization into the notes of the subscription, by which the first payment finds it. */
-function planUrl(pricingUrl: string, organizationId: string): string {
+export function planUrl(pricingUrl: string, organizationId: string): string {
   const url = new URL(pricingUrl);
   url.searchParams.set("organization_id", organizationId);
   return url.href;

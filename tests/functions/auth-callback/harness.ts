@@ -3,6 +3,7 @@ import { createAuthCallbackApp } from "../../../functions/auth-callback/app.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";
 import type { Database } from "../../../shared/db/client.ts";
 import { createLog } from "../../../shared/log.ts";
+import { PROVIDERS, type Registry } from "../../../shared/providers/registry.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { FakeIdentityProvider } from "./fake_identity_provider.ts";
 
@@ -16,17 +17,24 @@ export interface Pages {
   /** What we mailed ourselves, newest last. */
   mails: { to: string; subject: string; text: string }[];
   clock: { now: Date };
+  /** How bill providers answer, whichever is asked; they are out of reach until a test says otherwise. */
+  ask: { answer: (request: Request) => Response | Promise<Response>; asked: Request[] };
   /** A new browser without cookies. */
   browser(): Browser;
 }
 
-export function createPages(database: Database, overrides: Partial<Config> = {}): Pages {
+export function createPages(
+  database: Database,
+  overrides: Partial<Config> = {},
+  providers: Registry = PROVIDERS,
+): Pages {
   const config: Config = {
     ...readConfig({
       NEXT_PUBLIC_SITE_URL: "https://expenses.example",
       SUPABASE_URL: "https://project.example",
       SUPABASE_PUBLISHABLE_KEYS: "sb_publishable_test",
       OAUTH_CODE_SECRET: "a-secret-of-more-than-thirty-two-bytes",
+      CREDENTIALS_KEY: btoa("k".repeat(32)),
       MAIL_URL: "resend://key",
       MAIL_FROM: "Expenses <expenses@expenses.example>",
     }, []),
@@ -36,19 +44,26 @@ export function createPages(database: Database, overrides: Partial<Config> = {})
   const log: string[] = [];
   const mails: Pages["mails"] = [];
   const clock = { now: NOW };
+  const ask: Pages["ask"] = { asked: [], answer: () => Promise.reject(new TypeError("nobody is there")) };
+  const addresses = [...providers.values()].map(({ base }) => base ?? "");
   const app = createAuthCallbackApp({
     config,
     database,
     clock: () => clock.now,
     log: createLog((line) => log.push(line)),
-    fetch: (input, init) => {
-      if (String(input) !== "https://api.resend.com/emails") return provider.fetch(input, init);
+    fetch: async (input, init) => {
+      if (addresses.some((address) => address && String(input).startsWith(address))) {
+        const request = new Request(input, init);
+        ask.asked.push(request);
+        return await ask.answer(request);
+      }
+      if (String(input) !== "https://api.resend.com/emails") return await provider.fetch(input, init);
       mails.push(JSON.parse(String(init?.body)));
-      return Promise.resolve(Response.json({ id: "1" }));
+      return Response.json({ id: "1" });
     },
     guardedFetch: () => Promise.reject(new Error("pages fetch nothing of other people's choosing")),
-  });
-  return { app, provider, config, log, mails, clock, browser: () => new Browser(app, config.siteUrl) };
+  }, providers);
+  return { app, provider, config, log, mails, clock, ask, browser: () => new Browser(app, config.siteUrl) };
 }
 
 /** The database of a test as the functions see it. */

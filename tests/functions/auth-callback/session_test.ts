@@ -14,6 +14,7 @@ const ACCOUNT = {
   connected_apps: [],
   grant_alerts: [],
   provider_links: [],
+  connectable_bills: [],
 };
 const DATABASE = answering({
   claim_attempt: { outcome: "allowed" },

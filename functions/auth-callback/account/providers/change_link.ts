@@ -1,0 +1,29 @@
+/** One change of a link, as its owner asked for it. */
+import type { LinkAction } from "../../../../shared/db/connection_store.ts";
+import { AppError } from "../../../../shared/errors.ts";
+import type { SignedInUser } from "../../../../shared/http/session.ts";
+import type { PageDeps } from "../../page_deps.ts";
+
+/** @throws {AppError} for a link of others, or one that cannot be changed so. One that is gone already is as gone as they wanted it. */
+export async function changeLink(
+  { connections, clock }: PageDeps,
+  { user, linkId, action }: { user: SignedInUser; linkId: string; action: LinkAction },
+): Promise<void> {
+  const { outcome } = await connections.changeLink({ userId: user.id, linkId, action, at: clock() });
+  switch (outcome) {
+    case "changed":
+      return;
+    case "ended":
+      if (action === "remove") return;
+      throw new AppError("invalid_request", "That connection was removed meanwhile. Connect the bill again to go on.");
+    case "paused_by_plan":
+      throw new AppError(
+        "invalid_request",
+        "The plan pauses that connection. It goes on by itself when a plan pays for it again.",
+      );
+    case "not_owner":
+      throw new AppError("forbidden", "Only the owner of the organization can change that.");
+    case "unknown_link":
+      throw new AppError("invalid_request", "We do not know that connection.");
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * The page that a person opens to connect a bill to its provider, the only way in for a credential: `?bill=` and `?provider=`, as
+ * `connect_url` of the tool update_bill says them. A credential is tried before it is kept, and no answer ever repeats it.
+ */
+import { type Envelope, sealCredential } from "../../../../shared/credentials/envelope.ts";
+import type { ConnectionRefusal, OpenConnection } from "../../../../shared/db/connection_store.ts";
+import { type Quota, withinLimits } from "../../../../shared/db/quota.ts";
+import { AppError } from "../../../../shared/errors.ts";
+import type { AppContext } from "../../../../shared/http/app.ts";
+import { callerQuotas, quotasFor } from "../../../../shared/http/quotas.ts";
+import type { SignedInUser } from "../../../../shared/http/session.ts";
+import type { Credential, Provider } from "../../../../shared/providers/provider.ts";
+import type { Registry } from "../../../../shared/providers/registry.ts";
+import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../../page_deps.ts";
+import { fieldName } from "./addresses.ts";
+import { renderChooser } from "./chooser_page.tsx";
+import { renderConnect } from "./connect_page.tsx";
+import { renderConnected } from "./connected_page.tsx";
+import { type Failure, fieldProblems, trialFailure } from "./connect_problems.ts";
+import { renderRefusal } from "./refusal_page.tsx";
+import { tryCredential } from "./try_credential.ts";
+
+export const showConnect = (deps: PageDeps): Handler =>
+  signedIn(deps, async (c, user) => {
+    const provider = providerOf(c, deps.providers);
+    const opened = await open(c, deps, { user, provider, quotas: [] });
+    if (opened.outcome !== "open") return await renderRefusal(c, deps, { user, refusal: opened });
+    const view = { user, opened, billId: billOf(c) };
+    return provider
+      ? await renderConnect(c, deps, { ...view, provider })
+      : await renderChooser(c, deps, { ...view, asked: c.req.query("provider") });
+  });
+
+export const postConnect = (deps: PageDeps): Handler =>
+  signedInForm(deps, async (c, { user, form }) => {
+    const provider = providerOf(c, deps.providers);
+    if (!provider) throw new AppError("invalid_request", "We do not know that provider.");
+    const credential = readCredential(form, provider);
+    const problems = fieldProblems(provider, credential);
+    const isComplete = Object.keys(problems).length === 0;
+    const opened = await open(c, deps, { user, provider, quotas: isComplete ? await trialQuotas(c, deps, user) : [] });
+    if (opened.outcome !== "open") return await renderRefusal(c, deps, { user, refusal: opened });
+    const again = (failure: Failure) => renderConnect(c, deps, { user, opened, billId: billOf(c), provider, failure });
+    if (!isComplete) return await again({ status: 400, problems });
+
+    const { link_id: linkId } = opened;
+    const envelope = await sealCredential(deps.config.credentialsKeys, linkId, credential);
+    const trial = await tryCredential(deps, { provider, linkId, envelope });
+    deps.log.info("provider_tried", {
+      request_id: c.get("requestId"),
+      organization_id: opened.organization_id,
+      outcome: trial.outcome,
+    });
+    if (trial.outcome !== "accepted") return await again(trialFailure(provider, trial));
+    return await keep(c, deps, { user, provider, credential, linkId, envelope });
+  });
+
+/** Where a connection that was made leads: an address of its own, so that loading it again sends nothing again. */
+export const showConnected = (deps: PageDeps): Handler =>
+  signedIn(deps, async (c, user) => {
+    const opened = await open(c, deps, { user, provider: undefined, quotas: [] });
+    if (opened.outcome !== "open" || !opened.link) return c.redirect("/account", 303);
+    return await renderConnected(c, deps, { user, opened, link: opened.link });
+  });
+
+const billOf = (c: AppContext) => c.req.query("bill") ?? "";
+
+/** By key, or by the name that somebody told their assistant. */
+function providerOf(c: AppContext, providers: Registry): Provider | undefined {
+  const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  const wanted = plain(c.req.query("provider") ?? "");
+  return wanted ? [...providers.values()].find(({ key, name }) => [key, name].map(plain).includes(wanted)) : undefined;
+}
+
+/** @throws {AppError} `rate_limited` */
+async function open(
+  c: AppContext,
+  { connections, clock }: PageDeps,
+  { user, provider, quotas }: { user: SignedInUser; provider: Provider | undefined; quotas: readonly Quota[] },
+): Promise<OpenConnection | ConnectionRefusal> {
+  const billId = billOf(c);
+  // What is no id of ours need not be looked up, and text that the database refuses is none.
+  if (!/^bill_[0-9a-z]{8,32}$/.test(billId)) return { outcome: "unknown_bill" };
+  const asked = { userId: user.id, billId, providerKey: provider?.key ?? null, quotas, at: clock() };
+  return withinLimits(await connections.openConnection(asked));
+}
+
+const trialQuotas = async (c: AppContext, { config }: PageDeps, user: SignedInUser): Promise<Quota[]> => [
+  ...await quotasFor(config, [["provider_test_person", user.id]]),
+  ...await callerQuotas(config, "provider_test_ip", c),
+  ...await quotasFor(config, [["provider_test_all", "everybody"]]),
+];
+
+const readCredential = (form: Form, { fields }: Provider): Credential =>
+  Object.fromEntries(fields.map(({ name }) => [name, form.get(fieldName(name))]).filter(([, value]) => value));
+
+/** How often somebody else may be faster. */
+const ATTEMPTS = 3;
+
+async function keep(
+  c: AppContext,
+  deps: PageDeps,
+  { user, provider, credential, linkId, envelope }: {
+    user: SignedInUser;
+    provider: Provider;
+    credential: Credential;
+    linkId: string;
+    envelope: Envelope;
+  },
+): Promise<Response> {
+  const billId = billOf(c);
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const answer = await deps.connections.connectProvider({
+      userId: user.id,
+      billId,
+      provider,
+      linkId,
+      accountLabel: provider.label(credential).slice(0, 120) || provider.name,
+      envelope,
+      at: deps.clock(),
+    });
+    if (answer.outcome === "connected") {
+      return c.redirect(`/account/providers/connected?${new URLSearchParams({ bill: billId })}`, 303);
+    }
+    if (answer.outcome !== "moved") return await renderRefusal(c, deps, { user, refusal: answer });
+    const opened = await open(c, deps, { user, provider, quotas: [] });
+    if (opened.outcome !== "open") return await renderRefusal(c, deps, { user, refusal: opened });
+    linkId = opened.link_id;
+    envelope = await sealCredential(deps.config.credentialsKeys, linkId, credential);
+  }
+  throw new AppError("unavailable", "Somebody else is connecting the same bill right now.");
+}

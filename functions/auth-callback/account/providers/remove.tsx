@@ -1,0 +1,52 @@
+/** @jsxImportSource hono/jsx */
+/** Removing a bill's connection to its provider: asked once, and the credential goes with it. */
+import { AppError } from "../../../../shared/errors.ts";
+import { createFormToken } from "../../../../shared/http/form_post.ts";
+import { Buttons, Name } from "../../../../shared/pages/components.tsx";
+import { renderPage } from "../../../../shared/pages/layout.tsx";
+import { type Handler, type PageDeps, signedIn, signedInForm } from "../../page_deps.ts";
+import { removePath } from "./addresses.ts";
+import { changeLink } from "./change_link.ts";
+import { providerName } from "./provider_name.ts";
+
+/** `?link=` which one. */
+export const showRemove = (deps: PageDeps): Handler =>
+  signedIn(deps, async (c, user) => {
+    const { config, store, clock, providers } = deps;
+    const account = await store.readAccount({ userId: user.id, at: clock() });
+    const link = account?.provider_links.find(({ id }) => id === c.req.query("link"));
+    if (!link || link.role !== "owner") return c.redirect("/account", 303);
+    const formToken = await createFormToken(config, { userId: user.id, at: clock() });
+    return await renderPage(c, {
+      title: "Remove a bill provider",
+      config,
+      user,
+      children: (
+        <>
+          <h1>
+            Remove {providerName(providers, link.provider_key)} from <Name>{link.bill}</Name>?
+          </h1>
+          <p class="lead">
+            The key for <Name>{link.account_label}</Name>{" "}
+            is deleted here at once, and amounts are entered by hand again. Amounts that have come stay. At the provider
+            the key lives on: if nothing else needs it, delete it there too.
+          </p>
+          <form method="post" action={removePath(link.id)}>
+            <input type="hidden" name="form_token" value={formToken} />
+            <Buttons even>
+              <button class="danger" type="submit">Remove</button>
+              <a class="button" href="/account">Keep it</a>
+            </Buttons>
+          </form>
+        </>
+      ),
+    });
+  });
+
+export const postRemove = (deps: PageDeps): Handler =>
+  signedInForm(deps, async (c, { user }) => {
+    const linkId = c.req.query("link");
+    if (!linkId) throw new AppError("invalid_request", "We do not know that connection.");
+    await changeLink(deps, { user, linkId, action: "remove" });
+    return c.redirect("/account?done=link_removed", 303);
+  });

@@ -1,0 +1,34 @@
+/** Asks a provider once, with a credential that was just typed, for the month that is over: exactly as it will be asked from then on. */
+import type { Envelope } from "../../../../shared/credentials/envelope.ts";
+import { type AskFailure, createAsk } from "../../../../shared/providers/ask.ts";
+import { lastPeriod } from "../../../../shared/providers/period.ts";
+import type { Provider } from "../../../../shared/providers/provider.ts";
+import type { PageDeps } from "../../page_deps.ts";
+
+const DEADLINE_MS = 10_000;
+
+/** `accepted` also without an amount yet: a provider that says so knows the credential. */
+export type Trial =
+  | { outcome: "accepted" }
+  | { outcome: Exclude<AskFailure, "not_ready">; retryAfterSeconds?: number | undefined };
+
+export async function tryCredential(
+  { config, fetch, guardedFetch, clock, log, providers }: PageDeps,
+  { provider, linkId, envelope }: { provider: Provider; linkId: string; envelope: Envelope },
+): Promise<Trial> {
+  const ask = createAsk({
+    registry: providers,
+    keys: config.credentialsKeys,
+    bases: config.providerBases,
+    fetch,
+    guardedFetch,
+    clock,
+    log,
+    // It was sealed just now, under the current key.
+    reseal: () => Promise.resolve(),
+  });
+  const asked = { link_id: linkId, provider_key: provider.key, period: lastPeriod(clock()), envelope };
+  const answer = await ask(asked, { deadlineMs: DEADLINE_MS });
+  if (answer.outcome === "statement" || answer.code === "not_ready") return { outcome: "accepted" };
+  return { outcome: answer.code, retryAfterSeconds: answer.retry_after };
+}
