@@ -78,7 +78,8 @@ async function sendBatch(
     for (const { code, id } of results) if (code) stage.problems.add({ ...mailProblem(code), ref: id });
     const answer = await store.settleReminders({ batch, results, isLast, retryAt: retryAfter(waitMs), at: clock() });
     if (answer.outcome === "lost") {
-      stage.problems.add({ ...mailProblem("lease_lost"), ref: batch.id });
+      // A batch ends with its last digest: who has nothing more to say of it has lost nothing.
+      if (results.length > 0) stage.problems.add({ ...mailProblem("lease_lost"), ref: batch.id });
       return;
     }
     sent.digests += answer.digests;

@@ -76,7 +76,7 @@ Deno.test("reminders arrive on a running stack", async (t) => {
       assertEquals((await mailsTo(stack, mira.email)).length, 1);
       await moveClock(stack, day(2, "12:30:00"));
       const next = await runByHand(stack);
-      assertEquals([next.digestsSent, next.remindersSent], [1, 1]);
+      assertEquals([next.digestsSent, next.remindersSent, next.errors], [1, 1, []]);
       assertStringIncludes((await mailsTo(stack, mira.email))[0]!.subject, "Rent is due");
     });
 
