@@ -135,6 +135,26 @@ end
 $$;
 comment on function app.find_same_bill is 'The active bill of the same name, amount, currency and schedule; all null when there is none.';
 
+create function app.warn_of_first_due(bill app.expenses, first_due date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  latest_closed constant date := (
+    select max(o.due_on) from app.expense_occurrences as o where o.expense_id = bill.id and o.status <> 'open' and o.due_on >= first_due
+  );
+begin
+  if bill.next_due > app.due_on(first_due, bill.weekend_rule) and (bill.anchor_on <> first_due or latest_closed is not null) then
+    return jsonb_build_array(jsonb_build_object('code', 'first_due_moved', 'message', format(
+      '%s is due next on %s, not on %s: %s.', bill.name, bill.next_due, first_due, case
+        when bill.anchor_on <> first_due then 'that is not one of the days of the month that were given'
+        else format('what is due until %s is paid or skipped already', latest_closed)
+      end
+    )));
+  end if;
+  return '[]';
+end
+$$;
+comment on function app.warn_of_first_due is 'A warning when a bill is not due on the day from today on that was given as its first due date, and why.';
+
 create function app.add_bill(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -175,6 +195,9 @@ begin
       'The reminder is set but will not be sent: the plan of %s does not include reminder e-mails.', context.organization_name
     ));
   end if;
+  if app.parse_date(context, arguments ->> 'first_due', 'first_due') >= context.today then
+    warnings := warnings || app.warn_of_first_due(bill, app.parse_date(context, arguments ->> 'first_due', 'first_due'));
+  end if;
   if bill.anchor_on < bill.tracked_from then
     warnings := warnings || jsonb_build_object('code', 'past_dates_not_tracked', 'message', format(
       'What was due before today counts as settled. The first due date that is watched is %s.', bill.next_due
@@ -198,6 +221,6 @@ $$;
 comment on function app.add_bill is 'Tool add_bill: data {status, bill, next_dates, first_reminder_on?}.';
 
 revoke all on function
-  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill, app.find_same_bill, app.add_bill from public, anon;
+  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill, app.find_same_bill, app.warn_of_first_due, app.add_bill from public, anon;
 grant execute on function
-  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill, app.find_same_bill, app.add_bill to authenticated, service_role;
+  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill, app.find_same_bill, app.warn_of_first_due, app.add_bill to authenticated, service_role;

@@ -87,8 +87,12 @@ begin
       select max(o.due_on) into latest_closed
       from app.expense_occurrences as o
       where o.expense_id = old.id and o.status <> 'open' and o.due_on >= context.today;
-      -- Days that were paid ahead stay paid: the new ones begin nearer to the next open day than to the last closed one.
-      first_day := coalesce(latest_closed + (next_due - latest_closed + 1) / 2, context.today);
+      -- Days that were paid ahead stay paid: the new ones begin nearer to the next open day than to the last closed one, or where somebody
+      -- says that they begin.
+      first_day := coalesce(
+        latest_closed + case when app.parse_date(context, changes ->> 'first_due', 'set.first_due') >= context.today then 1 else (next_due - latest_closed + 1) / 2 end,
+        context.today
+      );
     end if;
     first_day := greatest(first_day, context.today, case when changes ? 'first_due' then bill.anchor_on end);
     bill.tracked_from := app.watch_from(bill, first_day);
@@ -184,6 +188,9 @@ begin
       'The new amount of %s holds for due dates from %s on; until then it stays %s %s.',
       bill.name, app.parse_date(context, arguments ->> 'apply_from', 'apply_from'), old.currency, app.format_amount(old.amount_minor, old.currency)
     ));
+  end if;
+  if app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due') >= context.today and not app.same_schedule(old, bill) then
+    warnings := warnings || app.warn_of_first_due(bill, app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due'));
   end if;
   if bill.status = 'ended' and arguments #>> '{set,status}' = 'active' then
     warnings := warnings || jsonb_build_object('code', 'still_ended', 'message', format(

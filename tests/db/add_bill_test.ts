@@ -122,6 +122,20 @@ Deno.test("add_bill", async (t) => {
       assertMatch(result.warnings[0].message, /2026-12-01/);
     });
 
+    await step("says when first_due is none of the days of the month", async (books) => {
+      const result = await books.call("add_bill", {
+        name: "Rent",
+        amount: "1",
+        first_due: "2026-12-10",
+        month_days: [3],
+      });
+      assertEquals([result.data.bill.next_due, result.warnings], ["2027-01-03", [{
+        code: "first_due_moved",
+        message:
+          "Rent is due next on 2027-01-03, not on 2026-12-10: that is not one of the days of the month that were given.",
+      }]]);
+    });
+
     await step("takes a variable bill without an amount", async (books) => {
       const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", month_days: [1] });
       assertEquals([bill.amount, bill.usual_amount, bill.monthly_equivalent, bill.state], [

@@ -202,6 +202,27 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     await change(books, id, { set: { month_days: [1] } });
     assertEquals((await show(books, id)).next_due, "2027-02-01");
   },
+  "from the day that is given, also when a date before it was paid ahead": async (books) => {
+    const moved = async (set: Json) => {
+      const id = await addRent(books, { first_due: "2026-12-01", on_duplicate: "allow" });
+      await books.ok("mark_bill_paid", { bill_id: id, amount: "1200" });
+      const { data, warnings } = await change(books, id, { set });
+      return [data.bill.next_due, warnings.map(({ message }: Json) => message).join()];
+    };
+    assertEquals(await moved({ frequency: "weekly", first_due: "2026-12-04" }), ["2026-12-04", ""]);
+    assertEquals(await moved({ frequency: "weekly", first_due: "2026-12-01" }), [
+      "2026-12-08",
+      "Rent is due next on 2026-12-08, not on 2026-12-01: what is due until 2026-12-01 is paid or skipped already.",
+    ]);
+    // The December rent is paid; the new day begins with the one after it.
+    assertEquals((await moved({ first_due: "2026-11-28" }))[0], "2026-12-28");
+    // Said of the past, it is only what the days are counted from.
+    assertEquals(await moved({ first_due: "2026-11-05" }), ["2027-01-05", ""]);
+    assertEquals(await moved({ first_due: "2026-12-10", month_days: [3] }), [
+      "2027-01-03",
+      "Rent is due next on 2027-01-03, not on 2026-12-10: that is not one of the days of the month that were given.",
+    ]);
+  },
   "from a date on": async (books) => {
     const id = await addRent(books);
     await change(books, id, { set: { month_days: [1] }, apply_from: "2027-02-01" });
