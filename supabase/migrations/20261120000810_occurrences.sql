@@ -100,7 +100,7 @@ begin
     )
     select p.*
     from passed as p
-    -- A full join that keeps only whole pairs can only be hashed or merged.
+    -- Full, as in app.open_occurrences.
     full join late as l on (l.bill).id = p.expense_id
     where coalesce(p.expense_id, '') <> '' and coalesce((l.bill).id, '') <> ''
       and app.is_paid_by_autopay(l.bill, p.due_on, context.today) is not true
@@ -123,20 +123,26 @@ create function app.open_occurrences(context app.context, bill_ids text[] defaul
 returns table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint, currency text)
 language sql stable
 begin atomic
-  select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor, o.currency
+  -- A full join that keeps only whole pairs: under row-level security the planner takes both sides for a handful, however many there are, and
+  -- would walk all of the one for each of the other; a full join it can only hash or merge. "offset 0" keeps conditions of the caller out of it,
+  -- which would make it another kind of join.
+  select coming.*
   from (
-    select * from app.expense_occurrences as o
-    where o.organization_id = (context).organization_id and o.status = 'open' and o.due_on >= (context).today
-      and (bill_ids is null or o.expense_id = any (bill_ids))
+    select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor, o.currency
+    from (
+      select * from app.expense_occurrences as o
+      where o.organization_id = (context).organization_id and o.status = 'open' and (bill_ids is null or o.expense_id = any (bill_ids))
+      offset 0
+    ) as o
+    full join (
+      select e.id from app.expenses as e
+      where e.organization_id = (context).organization_id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+        and (bill_ids is null or e.id = any (bill_ids))
+      offset 0
+    ) as b on b.id = o.expense_id
+    where coalesce(o.due_on, '-infinity') >= (context).today and coalesce(b.id, '') <> ''
     offset 0
-  ) as o
-  full join (
-    select e.id from app.expenses as e
-    where e.organization_id = (context).organization_id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
-      and (bill_ids is null or e.id = any (bill_ids))
-    offset 0
-  ) as b on b.id = o.expense_id
-  where coalesce(o.id, '') <> '' and coalesce(b.id, '') <> ''
+  ) as coming
   union all
   select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency from app.passed_occurrences(context, bill_ids) as p;
 end;
