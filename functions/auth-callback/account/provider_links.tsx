@@ -84,7 +84,9 @@ function Actions({ link, token }: { link: AccountProviderLink; token: Child }) {
     <div class="actions">
       {!bill_is_over && status !== "paused_by_plan" && (
         <>
-          <a href={connectPath(bill_id, provider_key)} aria-label={`Connect ${bill} again`}>Connect again</a>
+          {status === "needs_reauth"
+            ? <a href={connectPath(bill_id, provider_key)} aria-label={`Connect ${bill} again`}>Connect again</a>
+            : <a href={connectPath(bill_id, provider_key)} aria-label={`New key for ${bill}`}>New key</a>}
           <form method="post" action="/account">
             {token}
             <input type="hidden" name="action" value={`${change}_link`} />

@@ -42,9 +42,12 @@ export function renderChooser(
           )
           : <p class="lead">Once a month we ask there what the month before has cost.</p>}
         <ul class="rows">
-          {[...providers.values()].map(({ key, name }) => (
+          {[...providers.values()].map(({ key, name, base }) => (
             <Row action={<a href={connectPath(billId, key)} aria-label={`Connect to ${name}`}>Connect</a>}>
               <h2>{name}</h2>
+              {!base && (
+                <p>Anybody else, or a service of your own, that says at an address of yours what a month has cost.</p>
+              )}
               {opened.link?.provider_key === key && (
                 <p class="muted small">
                   Connected now: <Name>{opened.link.account_label}</Name>

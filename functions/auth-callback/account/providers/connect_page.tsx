@@ -40,7 +40,7 @@ export async function renderConnect(
         {failure && (
           <Notice kind="failure">
             <p>{failure.message ?? "Please look at what is marked below."}</p>
-            <p>Nothing was saved, and we have forgotten what you entered: it has to be entered again.</p>
+            <p>Nothing was saved. What you entered is gone from here too, so please enter it once more.</p>
           </Notice>
         )}
         {!failure && (
@@ -94,7 +94,7 @@ export async function renderConnect(
           </Buttons>
         </form>
         <section>
-          <h2>What becomes of it</h2>
+          <h2>What we do with it</h2>
           <ul>
             <li>We try it once, now. It is kept only if {provider.base ? provider.name : "the server"} accepts it.</li>
             <li>We use it to read what was charged, for this bill, and for nothing else.</li>
@@ -105,7 +105,7 @@ export async function renderConnect(
         <section class="small muted">
           <p>
             The bill is in <Name>{opened.organization}</Name>, and you are signed in as <Name>{user.email}</Name>.{" "}
-            <a href={connectPath(billId)}>Another provider</a>
+            <a href={connectPath(billId)}>Choose another provider</a>
           </p>
         </section>
       </>

@@ -30,8 +30,8 @@ export function renderConnected(
           <Name>{opened.bill}</Name> is connected to {name}
         </h1>
         <p class="lead">
-          We tried it, and it works. From now on the amount of each month comes in early in the next one. You can close
-          this page.
+          {name}{" "}
+          has accepted it. From now on the amount of each month comes in early in the next one. You can close this page.
         </p>
         <Facts
           facts={[

@@ -69,8 +69,8 @@ function describe(
         title: "The plan does not include this",
         message: (
           <>
-            Amounts of bills are looked up for organizations with the Team plan, and {organization}{" "}
-            has another one now. Until then the amount of {bill} is entered by hand.
+            Amounts of bills are looked up for organizations on the Team plan, which {organization}{" "}
+            is not on now. Meanwhile the amount of {bill} is entered by hand.
           </>
         ),
         ...(pricingUrl &&
