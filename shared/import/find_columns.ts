@@ -1,8 +1,8 @@
 /** Which column of a file is which field: by what the caller says, by the words of the header, by what the cells look like. */
 import type { CsvRow } from "./read_csv.ts";
 import { readDate } from "./date_text.ts";
-import { type Field, FIELDS, plainHeader, rankHeader } from "./header_words.ts";
-import { readCurrency, readMoney } from "./money_text.ts";
+import { type Field, FIELDS, isSameHeader, plainHeader, rankHeader } from "./header_words.ts";
+import { isKnownCurrency, readCurrency, readMoney } from "./money_text.ts";
 
 export type Columns = Partial<Record<Field, number>>;
 
@@ -40,7 +40,7 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
   const named = FIELDS.map((field) => mapping[field]).filter((name): name is string => !!name).map(plainHeader);
   const score = ({ cells }: CsvRow) =>
     FIELDS.filter((field) => cells.some((cell) => rankHeader(field, cell) !== undefined)).length +
-    cells.filter((cell) => named.includes(plainHeader(cell))).length;
+    cells.filter((cell) => named.some((name) => isSameHeader(plainHeader(cell), name))).length;
   const scores = all.slice(0, MAX_HEADER_ROW).map(score);
   const best = Math.max(...scores);
   // Words that nobody knows are still a header, when nothing among them could be a day or an amount.
@@ -61,7 +61,7 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
     const wanted = mapping[field];
     if (!wanted) continue;
     const exact = headers.findIndex((header) => header === wanted);
-    const like = headers.findIndex((header) => plainHeader(header) === plainHeader(wanted));
+    const like = headers.findIndex((header) => isSameHeader(plainHeader(header), plainHeader(wanted)));
     const number = /^\d{1,3}$/.test(wanted) ? Number(wanted) - 1 : -1;
     const column = exact >= 0 ? exact : like >= 0 ? like : number < width ? number : -1;
     if (column < 0) return { missing: field, headers };
@@ -82,6 +82,18 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
     columns[field] = column;
     if (index >= 0) assumed.push(`"${headers[column]}" is taken for the ${field}, by its cells.`);
   }
+  if (columns.currency === undefined && mapping.currency !== "" && !saysCurrency(rows, headers, columns.amount)) {
+    const found = headers.flatMap((header, column) =>
+      isFree(column) && !FOREIGN.test(plainHeader(header)) && isCurrencies(rows, column) ? column : []
+    );
+    if (found.length === 1) {
+      columns.currency = found[0];
+      if (index >= 0) assumed.push(`"${headers[found[0]!]}" is taken for the currency, by its cells.`);
+    } else if (found.length > 1) {
+      const names = found.map((column) => `"${headers[column]}"`).join(" and ");
+      assumed.push(`${names} all name currencies, so none was taken for that of the amount. Set mapping.currency.`);
+    }
+  }
   if (columns.name === undefined && columns.payee === undefined) {
     const column = headers.findIndex((_, column) => isFree(column) && isText(rows, column));
     if (column >= 0) {
@@ -101,6 +113,28 @@ function looksLike(rows: CsvRow[], column: number, field: Field): boolean {
   if (!look) return true;
   const cells = cellsOf(rows, column);
   return cells.length > 0 && cells.filter(look).length * 2 >= cells.length;
+}
+
+/** Headers of what the shop charged, beside what left the account: "Original currency", "Fremdwährung". */
+const FOREIGN = /origin|foreign|fremd|etrang|extranj|stranier|vreemd|estrang/;
+
+/** Whether the amounts say themselves what currency they are in: by their header, or with a sign. */
+const saysCurrency = (rows: CsvRow[], headers: string[], column: number | undefined) =>
+  column !== undefined &&
+  (currencyInHeader(headers[column]!) !== undefined || cellsOf(rows, column).some((cell) => readMoney(cell)?.currency));
+
+/** Whether every cell that is not empty is a currency of the world: three letters alone may be anything. */
+const isCurrencies = (rows: CsvRow[], column: number) => {
+  const cells = cellsOf(rows, column);
+  return cells.length > 0 && cells.every(isKnownCurrency);
+};
+
+/** "Betrag (EUR)", "Amount in USD", "Importe €". */
+export function currencyInHeader(header: string): string | undefined {
+  const word = header.split(/[\s()[\]/]+/).filter(Boolean).slice(1).at(-1);
+  return word && (readCurrency(word) !== undefined && (/^[A-Z]{3}$/.test(word) || !/^[a-z]+$/i.test(word)))
+    ? readCurrency(word)
+    : undefined;
 }
 
 const isText = (rows: CsvRow[], column: number) => {

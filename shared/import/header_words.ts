@@ -154,17 +154,28 @@ const WORDS: Record<Field, string[]> = {
   ],
 };
 
-/** A header without case, accents, punctuation and what stands in brackets: "Betrag (EUR)" is "betrag". */
+/** What a letter becomes that was read with the wrong encoding: gone, but it was there. */
+const LOST = "\ufffd";
+
+/** A header without case, accents, punctuation and what stands in brackets: "Betrag (EUR)" is "betrag". Lost letters keep their place. */
 export const plainHeader = (header: string): string =>
   header.replace(/[([].*?[)\]]/g, " ").normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/ß/g, "ss")
-    .replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+    .replace(/[^\p{L}\p{N}\ufffd]+/gu, " ").trim();
+
+/** Whether two plain headers are the same; a lost letter is any one, or ss, or the gap that a sign left. */
+export function isSameHeader(plain: string, other: string): boolean {
+  if (plain === other) return true;
+  const [damaged, whole] = plain.includes(LOST) ? [plain, other] : [other, plain];
+  // What is left must still say something.
+  if (!damaged.includes(LOST) || damaged.replaceAll(LOST, "").length < 3) return false;
+  return new RegExp(`^${damaged.replaceAll(LOST, "(?:ss|[^])")}$`).test(whole);
+}
 
 /** How telling a header is of a field: 0 the most, undefined not at all. A currency after the word is no part of it. */
 export function rankHeader(field: Field, header: string): number | undefined {
   const plain = plainHeader(header);
-  const rank = WORDS[field].indexOf(plain);
-  const withoutCurrency = rank < 0 && field === "amount"
-    ? WORDS.amount.indexOf(plain.replace(/( in)? [a-z]{3}$/, ""))
-    : rank;
+  const rankOf = (name: string) => WORDS[field].findIndex((word) => isSameHeader(name, word));
+  const rank = rankOf(plain);
+  const withoutCurrency = rank < 0 && field === "amount" ? rankOf(plain.replace(/( in)? [a-z]{3}$/, "")) : rank;
   return withoutCurrency < 0 ? undefined : withoutCurrency;
 }

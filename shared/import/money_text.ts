@@ -60,6 +60,14 @@ export function readCurrency(text: string): string | undefined {
   return SIGNS[plain.toLowerCase()] ?? (/^[a-z]{3}$/i.test(plain) ? plain.toUpperCase() : undefined);
 }
 
+const CODES = new Set(Intl.supportedValuesOf("currency"));
+
+/** Whether a cell is a sign or a code that stands for a currency in use; any three letters are not. */
+export function isKnownCurrency(text: string): boolean {
+  const currency = readCurrency(text);
+  return currency !== undefined && (text.trim().toLowerCase() in SIGNS || CODES.has(currency));
+}
+
 /** @returns undefined for what is no amount at all. */
 export function readMoney(cell: string): MoneyText | undefined {
   let text = cell.normalize("NFKC").replace(/[\s'’`´]/g, "").replace(/[−–—‐‑﹣]/g, "-");

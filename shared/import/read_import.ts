@@ -3,7 +3,7 @@
  * reason. Currencies, the calendar's limits and what is in the books already are the database's to judge.
  */
 import { type DateOrder, readDate, toIsoDate } from "./date_text.ts";
-import { findColumns } from "./find_columns.ts";
+import { currencyInHeader, findColumns } from "./find_columns.ts";
 import { findDateOrder, findDecimalSign, findSign } from "./find_conventions.ts";
 import type { Field } from "./header_words.ts";
 import { type DecimalSign, readCurrency, readMoney, toDecimal } from "./money_text.ts";
@@ -34,7 +34,7 @@ export interface ImportRow {
 export interface ReadImport {
   rows: ImportRow[];
   rows_bad: { line: number; reason: string }[];
-  /** What was read as what: names of columns, delimiter, conventions; `assumed` says what nothing in the file proves. */
+  /** What was read as what: names of columns, delimiter, conventions; `ignored` columns say nothing here; `assumed` is what nothing in the file proves. */
   mapping: Record<string, unknown>;
 }
 
@@ -103,6 +103,9 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
   // Our own export says which rows are refunds in a column of its own.
   const kindColumn = headers.findIndex((header) => header === "kind");
 
+  const isDotted = dates.length > 0 && read.some(({ cells }) => /^\d{1,2}\./.test(cell(cells, columns.date)));
+  const dateFormat = mapping.date_format ?? (order.value === "DMY" && isDotted ? "DD.MM.YYYY" : FORMATS[order.value]);
+
   const good: ImportRow[] = [];
   const bad: ReadImport["rows_bad"] = [];
   for (const { line, cells, date, money } of read) {
@@ -120,7 +123,7 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
         } needs quotation marks.`,
       );
     } else if (!dateCell) refuse("There is no date.");
-    else if (!isoDate) refuse(`${quoted(dateCell)} is not a date as ${mapping.date_format ?? FORMATS[order.value]}.`);
+    else if (!isoDate) refuse(`${quoted(dateCell)} is not a date as ${dateFormat}.`);
     else if (!amountCell) refuse("There is no amount.");
     else if (!amount) {
       refuse(`${quoted(amountCell)} is not an amount with a decimal ${decimal.value === "." ? "point" : "comma"}.`);
@@ -149,7 +152,8 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
     }
   }
   const named = Object.fromEntries(Object.entries(columns).map(([field, column]) => [field, headers[column]]));
-  const isDotted = dates.length > 0 && read.some(({ cells }) => /^\d{1,2}\./.test(cell(cells, columns.date)));
+  const used = [...Object.values(columns), kindColumn];
+  const ignored = headers.filter((_, column) => !used.includes(column)).map((header) => shorten(header, 40));
   const assumed = [...found.assumed, order, decimal, sign].flatMap((said) =>
     typeof said === "string" ? said : "assumed" in said && said.assumed ? said.assumed : []
   );
@@ -158,9 +162,10 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
     rows_bad: bad,
     mapping: {
       ...named,
+      ignored: ignored.slice(0, MAX_NAMED),
       ...(headerLine && { header_line: headerLine }),
       delimiter: DELIMITERS[delimiter] ?? delimiter,
-      date_format: mapping.date_format ?? (order.value === "DMY" && isDotted ? "DD.MM.YYYY" : FORMATS[order.value]),
+      date_format: dateFormat,
       decimal: decimal.value,
       negative_is_expense: sign.value,
       assumed,
@@ -169,9 +174,11 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
 }
 
 const problem = (field: string, message: string, hint: string): ImportProblem => ({ field, message, hint });
+/** How many columns an answer names. */
+const MAX_NAMED = 30;
 const columnsHint = (headers: string[]) =>
   `Say in mapping which column it is. The columns: ${
-    headers.slice(0, 30).map((header) => shorten(header, 40)).join(", ")
+    headers.slice(0, MAX_NAMED).map((header) => shorten(header, 40)).join(", ")
   }.`;
 const quoted = (cell: string) => `"${shorten(cell, 40)}"`;
 const shorten = (text: string, length: number) =>
@@ -181,11 +188,3 @@ const optional = <Key extends string>(key: Key, value: string) => value ? { [key
 
 /** Spreadsheets and our own export write an apostrophe before what would run as a formula. */
 const unescapeFormula = (text: string) => text.replace(/^'(?=[=+@-])/, "");
-
-/** "Betrag (EUR)", "Amount in USD", "Importe €". */
-function currencyInHeader(header: string): string | undefined {
-  const word = header.split(/[\s()[\]/]+/).filter(Boolean).slice(1).at(-1);
-  return word && (readCurrency(word) !== undefined && (/^[A-Z]{3}$/.test(word) || !/^[a-z]+$/i.test(word)))
-    ? readCurrency(word)
-    : undefined;
-}

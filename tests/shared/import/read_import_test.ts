@@ -210,6 +210,44 @@ Deno.test("repairText() undoes what reading with the wrong encoding did, and say
   assertEquals(repairText("Câmara São João, 5 €"), { text: "Câmara São João, 5 €" });
 });
 
+Deno.test("readImport() knows columns whose letters were lost, and currencies by their cells", () => {
+  const damaged = read(
+    "Buchungstag;Empf\ufffdnger;Verwendungszweck;Betrag;W\ufffdhrung;Saldo\n" +
+      "05.10.2026;REWE;Einkauf;-3000;JPY;1\n06.10.2026;REWE;Einkauf;-20,00;USD;2\n31.02.2026;REWE;Einkauf;-1;EUR;3\n",
+  );
+  assertEquals(damaged.rows.map(({ amount, currency, payee }) => [amount, currency, payee]), [
+    ["3000", "JPY", "REWE"],
+    ["20", "USD", "REWE"],
+  ]);
+  assertEquals([damaged.mapping.ignored, damaged.rows_bad[0]!.reason], [
+    ["Saldo"],
+    '"31.02.2026" is not a date as DD.MM.YYYY.',
+  ]);
+  assertEquals(
+    read("Date,Name,Amount,W\ufffdhrung\n2026-10-01,x,5,JPY\n", { currency: "Währung" }).rows[0]!.currency,
+    "JPY",
+  );
+
+  const currencies = (header: string, row: string, mapping?: Mapping) => {
+    const result = read(`${header}\n${row}\n`, mapping);
+    return [result.rows[0]!.currency, result.mapping.ignored, assumed(result).join(" ")];
+  };
+  assertEquals(currencies("Date,Name,Amount,W?", "2026-10-01,x,5,JPY"), [
+    "JPY",
+    [],
+    '"W?" is taken for the currency, by its cells.',
+  ]);
+  assertEquals(currencies("Date,Name,Amount,Type", "2026-10-01,x,5,POS"), [undefined, ["Type"], ""]);
+  assertEquals(currencies("Date,Name,Amount (EUR),C", "2026-10-01,x,5,USD"), ["EUR", ["C"], ""]);
+  assertEquals(currencies("Date,Name,Amount,Original currency", "2026-10-01,x,5,USD")[0], undefined);
+  assertEquals(currencies("Date,Name,Amount,C", "2026-10-01,x,5,USD", { currency: "" })[0], undefined);
+  assertEquals(currencies("Date,Name,Amount,A,B", "2026-10-01,x,5,USD,EUR"), [
+    undefined,
+    ["A", "B"],
+    '"A" and "B" all name currencies, so none was taken for that of the amount. Set mapping.currency.',
+  ]);
+});
+
 Deno.test("readImport() says something sensible of any text, at once", () => {
   const cell = fc.oneof(
     fc.string({ maxLength: 20 }),
