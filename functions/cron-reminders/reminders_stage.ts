@@ -7,6 +7,7 @@ import { AppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
 import type { Delivery, MailResult, MailTransport, OutgoingMail } from "../../shared/mail/delivery.ts";
 import { createMailTransport } from "../../shared/mail/mail_transport.ts";
+import type { DigestLinks } from "../../shared/reminders/content.ts";
 import { composeDigest } from "../../shared/reminders/digest_mail.ts";
 import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
 import { createUrls } from "../../shared/urls.ts";
@@ -108,7 +109,12 @@ async function compose(
   for (const { id, owner_id: ownerId, content } of batch.digests) {
     try {
       const token = await signUnsubscribing(config.codeSecrets, { ownerId, scope: "all" });
-      const links = { settings: urls.account, unsubscribe: `${urls.unsubscribe}?t=${token}` };
+      const links: DigestLinks = {
+        settings: urls.account,
+        connect: ({ bill_id, provider_key }) =>
+          `${urls.connectProvider}?${new URLSearchParams({ bill: bill_id, provider: provider_key })}`,
+        unsubscribe: `${urls.unsubscribe}?t=${token}`,
+      };
       mails.push({ id, ...await composeDigest({ id, content }, { links, host: new URL(config.siteUrl).hostname }) });
     } catch (thrown) {
       log.error("digest_not_composed", { code: "not_composed", error: describeError(thrown) });

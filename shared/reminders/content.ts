@@ -7,6 +7,17 @@ export interface DigestContent {
   /** The owner wants no amounts in mails; there are none in here then. */
   hides_amounts: boolean;
   organizations: DigestOrganization[];
+  /** Bills of theirs whose provider has to be connected again. */
+  reconnect: Reconnect[];
+}
+
+export interface Reconnect {
+  bill_id: string;
+  name: string;
+  organization_id: string;
+  organization: string;
+  provider_key: string;
+  provider: string;
 }
 
 export interface DigestOrganization {
@@ -36,12 +47,26 @@ export interface DigestBill {
   /** What remains to be paid; null when it is not known, or hidden. */
   amount: string | null;
   is_estimate: boolean;
-  /** The amount came from the provider. */
-  is_fetched: boolean;
+  /** Where the amount came from a provider. */
+  fetched: ProviderWord | null;
+  /** What a provider says and nobody took over: it is far from usual, or in another currency. */
+  not_taken: ProviderWord | null;
   /** What it cost the last time. */
   earlier_amount: string | null;
   /** The amount in the base currency where that is another one; null when no rate is known. */
   base_amount: string | null;
+}
+
+/** What a provider said of a due date. */
+export interface ProviderWord {
+  /** The owner's date on which it was asked. */
+  on: string;
+  provider: string;
+  currency: string;
+  /** Null when hidden. */
+  amount: string | null;
+  /** The median of earlier amounts in this currency; null when there are none, or hidden. */
+  usual: string | null;
 }
 
 export const isOverdue = (bill: DigestBill): boolean => bill.days < 0;
@@ -56,6 +81,8 @@ export function billsOf({ organizations }: DigestContent): DigestBill[] {
 /** Where a digest's links lead. */
 export interface DigestLinks {
   settings: string;
+  /** Where a bill is connected to its provider. */
+  connect(bill: Pick<Reconnect, "bill_id" | "provider_key">): string;
   /** Signed; works without signing in. */
   unsubscribe: string;
 }

@@ -4,7 +4,7 @@
  * dark theme and narrow screens come from the sheet, which some leave out.
  */
 import type { DigestContent, DigestLinks } from "./content.ts";
-import { advice, reason } from "./phrases.ts";
+import { advice, reason, reconnectSentences } from "./phrases.ts";
 import { type Row, type Section, sectionsOf } from "./rows.ts";
 import { sentenceOf, subjectOf } from "./subject.ts";
 
@@ -65,6 +65,11 @@ export async function digestHtml(content: DigestContent, links: DigestLinks): Pr
                       {sentenceOf(content)}
                     </h1>
                     {sectionsOf(content).map((section) => <Bills section={section} />)}
+                    {reconnectSentences(content).map(({ link, sentence }) => (
+                      <p style="margin:24px 0 0">
+                        {sentence} <a href={links.connect(link)} style={`color:${ACCENT}`}>Reconnect</a>
+                      </p>
+                    ))}
                     <p style="margin:24px 0 0">{advice(content)}</p>
                     <Footer content={content} links={links} />
                   </td>

@@ -1,6 +1,6 @@
 /** The plain-text part of a digest: the same facts as the HTML in the same order. */
 import type { DigestContent, DigestLinks } from "./content.ts";
-import { advice, reason } from "./phrases.ts";
+import { advice, reason, reconnectSentences } from "./phrases.ts";
 import { type Row, type Section, sectionsOf } from "./rows.ts";
 import { sentenceOf } from "./subject.ts";
 
@@ -8,6 +8,7 @@ export function digestText(content: DigestContent, links: DigestLinks): string {
   return [
     sentenceOf(content),
     ...sectionsOf(content).map(sectionText),
+    ...reconnectSentences(content).map(({ link, sentence }) => `${sentence}\nReconnect: ${links.connect(link)}`),
     advice(content),
     "-- ",
     [

@@ -1,6 +1,12 @@
 /** A line of a digest in words: the facts that the text and the HTML of a mail both say. */
-import { type DigestBill, type DigestContent, type DigestOrganization, isOverdue } from "./content.ts";
-import { daysFromNow, difference, longDate, money, oneLine, plainDate } from "./words.ts";
+import {
+  type DigestBill,
+  type DigestContent,
+  type DigestOrganization,
+  isOverdue,
+  type ProviderWord,
+} from "./content.ts";
+import { daysFromNow, difference, longDate, money, oneLine, plainDate, plainShortDate } from "./words.ts";
 
 export interface Row {
   name: string;
@@ -49,31 +55,58 @@ function rowOf(
     date: several ? `since ${plainDate(bill.due_on, today)}` : longDate(bill.due_on, today),
     distance: several ? `${bill.dates} due dates` : daysFromNow(bill.days),
     amount: bill.amount && money(bill.amount, bill.currency),
-    notes: content.hides_amounts ? paymentNotes(bill) : [...amountNotes(bill, base), ...paymentNotes(bill)],
+    notes: content.hides_amounts ? paymentNotes(bill) : [...amountNotes(bill, { base, today }), ...paymentNotes(bill)],
     isOverdue: isOverdue(bill),
   };
 }
 
 const paymentNotes = (bill: DigestBill) => bill.autopay ? ["paid automatically"] : [];
 
-function amountNotes(bill: DigestBill, base: string): string[] {
+function amountNotes(bill: DigestBill, { base, today }: { base: string; today: string }): string[] {
   const earlier = bill.earlier_amount && money(bill.earlier_amount, bill.currency);
-  if (!bill.amount) return [earlier ? `amount not known yet, last time ${earlier}` : "amount not known yet"];
+  const notTaken = bill.not_taken ? [notTakenNote(bill.not_taken, today)] : [];
+  if (!bill.amount) {
+    return [earlier ? `amount not known yet, last time ${earlier}` : "amount not known yet", ...notTaken];
+  }
   const notes: string[] = [];
   if (bill.base_amount) notes.push(`about ${money(bill.base_amount, base)}`);
-  if (bill.is_fetched) notes.push("amount from the provider");
+  if (bill.fetched) notes.push(fetchedNote(bill.fetched, today));
+  notes.push(...notTaken);
   if (bill.is_estimate) notes.push("estimated");
-  if (!bill.is_estimate && bill.dates === 1 && bill.earlier_amount && bill.earlier_amount !== bill.amount) {
+  const isCompared = bill.is_estimate || bill.fetched?.usual;
+  if (!isCompared && bill.dates === 1 && bill.earlier_amount && bill.earlier_amount !== bill.amount) {
     notes.push(changeSince(bill.amount, bill.earlier_amount, bill.currency));
   }
   return notes;
 }
 
+/** "fetched 1 Oct from DigitalOcean, 38 % above usual". */
+const fetchedNote = (word: ProviderWord, today: string) =>
+  `fetched ${plainShortDate(word.on, today)} from ${oneLine(word.provider)}${besideUsual(word)}`;
+
+/** "DigitalOcean said $130.00 on 1 Oct, 63 % above usual: please check". */
+function notTakenNote(word: ProviderWord, today: string): string {
+  const amount = word.amount ? money(word.amount, word.currency) : "another amount";
+  return `${oneLine(word.provider)} said ${amount} on ${plainShortDate(word.on, today)}${
+    besideUsual(word)
+  }: please check`;
+}
+
+function besideUsual({ amount, usual }: ProviderWord): string {
+  if (!amount || !usual) return "";
+  const change = difference(amount, usual);
+  const percent = percentOf(change, usual);
+  return percent === 0 ? ", as usual" : `, ${percent} % ${change.startsWith("-") ? "below" : "above"} usual`;
+}
+
+/** Without a sign. */
+const percentOf = (change: string, of: string) => Math.round(Math.abs(Number(change) / Number(of)) * 100);
+
 /** "€1.00 more than last time, up 6 %". */
 function changeSince(amount: string, earlier: string, currency: string): string {
   const change = difference(amount, earlier);
   const isLess = change.startsWith("-");
-  const percent = Math.round(Math.abs(Number(change) / Number(earlier)) * 100);
+  const percent = percentOf(change, earlier);
   const share = percent > 0 ? `, ${isLess ? "down" : "up"} ${percent} %` : "";
   return `${money(change.replace("-", ""), currency)} ${isLess ? "less" : "more"} than last time${share}`;
 }

@@ -233,6 +233,64 @@ comment on function public.collect_reminders is
 
 -- What a digest says
 
+create function jobs.describe_statement(occurrence_id text, owner identity.profiles, out fetched jsonb, out not_taken jsonb) returns record
+language plpgsql stable set search_path = '' as $$
+declare
+  occurrence app.expense_occurrences;
+  statement app.provider_statements;
+  link app.provider_links;
+  told jsonb;
+begin
+  select * into occurrence from app.expense_occurrences as o where o.id = describe_statement.occurrence_id;
+  -- The one that its amount came from, or the one that counts and was not taken over.
+  select * into statement
+  from app.provider_statements as s
+  where s.occurrence_id = occurrence.id and s.organization_id = occurrence.organization_id and (
+    s.status = 'needs_review' and not (occurrence.amount_source = 'override' and occurrence.updated_at >= s.fetched_at)
+    or occurrence.amount_source = 'provider' and s.status in ('applied', 'superseded') and s.amount_minor = occurrence.expected_minor
+  )
+  order by s.status = 'needs_review' desc, s.fetched_at desc
+  limit 1;
+  if not found then
+    return;
+  end if;
+  select * into link from app.provider_links as l where l.id = statement.link_id;
+  told := jsonb_build_object(
+    'on', (statement.fetched_at at time zone owner.timezone)::date, 'provider', app.provider_name(link), 'currency', statement.currency,
+    'amount', case when not owner.hide_amounts_in_email then app.format_amount(statement.amount_minor, statement.currency) end,
+    'usual', case when not owner.hide_amounts_in_email and statement.currency = occurrence.currency
+      then app.format_amount(statement.usual_minor, statement.currency) end
+  );
+  if statement.status = 'needs_review' then
+    not_taken := told;
+  else
+    fetched := told;
+  end if;
+end
+$$;
+comment on function jobs.describe_statement is
+  'What a provider said of a due date, {on, provider, amount, currency, usual}: fetched when it is the amount, not_taken when somebody has to look at it.';
+
+create function jobs.describe_reconnects(owner identity.profiles, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(to_jsonb(r) order by r.organization, r.name, r.bill_id), '[]')
+    from (
+      select b.id as bill_id, b.name, o.id as organization_id, o.name as organization, l.provider_key, app.provider_name(l) as provider
+      from identity.organizations as o
+      join app.provider_links as l on l.organization_id = o.id and l.status = 'needs_reauth'
+      join app.expenses as b on b.id = l.expense_id and b.status = 'active' and b.deleted_at is null
+      where o.owner_id = owner.user_id and o.reminders_enabled
+      offset 0
+    ) as r
+    where identity.organization_has_feature(r.organization_id, 'reminders:email', describe_reconnects.at)
+      and identity.organization_has_feature(r.organization_id, 'bills:variable', describe_reconnects.at)
+  );
+end
+$$;
+comment on function jobs.describe_reconnects is 'The bills of an owner whose provider no longer accepts the credential.';
+
 create function jobs.describe_bills(owner identity.profiles, organization identity.organizations, digest_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -262,11 +320,12 @@ begin
         case when not owner.hide_amounts_in_email and count(*) = count((d.occurrence).expected_minor)
           then sum((d.occurrence).expected_minor - app.paid_minor((d.occurrence).id)) end as minor,
         (d.bill).amount_mode = 'estimated' and bool_and((d.occurrence).amount_source = 'rule') as is_estimate,
-        bool_and((d.occurrence).amount_source = 'provider') as is_fetched
+        -- Of a single date only: which of several would a statement be about?
+        case when (d.bill).amount_mode = 'variable' and count(*) = 1 then min((d.occurrence).id) end as occurrence_id
       from open_dates as d
       group by d.bill, (d.occurrence).due_on < today
     ), valued as (
-      select l.*, c.exponent, rate.rate_on, earlier.minor as earlier_minor,
+      select l.*, c.exponent, rate.rate_on, earlier.minor as earlier_minor, said.*,
         case when l.currency = organization.base_currency then l.minor
           else app.convert_minor(l.minor, rate.per_euro, c.exponent, base_per_euro, base_exponent) end as base_minor
       from lines as l
@@ -280,12 +339,14 @@ begin
         order by o.scheduled_on desc
         limit 1
       ) as earlier on true
+      left join lateral jobs.describe_statement(l.occurrence_id, owner) as said on l.occurrence_id is not null
     )
     select jsonb_build_object(
       'id', organization.id, 'name', organization.name, 'base_currency', organization.base_currency,
       'bills', jsonb_agg(jsonb_build_object(
         'bill_id', v.id, 'name', v.name, 'due_on', v.due_on, 'days', v.due_on - today, 'dates', v.dates, 'autopay', v.autopay,
-        'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'is_estimate', v.is_estimate, 'is_fetched', v.is_fetched,
+        'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'is_estimate', v.is_estimate,
+        'fetched', v.fetched, 'not_taken', v.not_taken,
         'earlier_amount', app.format_minor(v.earlier_minor, v.exponent),
         'base_amount', case when v.currency <> organization.base_currency then app.format_minor(v.base_minor, base_exponent) end
       ) order by v.due_on, v.name, v.id),
@@ -314,13 +375,13 @@ begin
   cross join lateral jobs.describe_bills(owner, o, digest.id, describe_digest.at) as s (section)
   where o.owner_id = digest.owner_id and o.reminders_enabled and s.section is not null
     and identity.organization_has_feature(o.id, 'reminders:email', describe_digest.at);
-  -- What is overdue is said on the way; alone it sends nothing.
+  -- What is overdue, or has to be connected again, is said on the way; alone it sends nothing.
   if not coalesce(jsonb_path_exists(sections, '$[*].bills[*].days ? (@ >= 0)'), false) then
     return null;
   end if;
   return jsonb_build_object(
     'address', identity.reminder_address(owner), 'today', (at at time zone owner.timezone)::date,
-    'hides_amounts', owner.hide_amounts_in_email, 'organizations', sections
+    'hides_amounts', owner.hide_amounts_in_email, 'organizations', sections, 'reconnect', jobs.describe_reconnects(owner, at)
   );
 end
 $$;
@@ -499,10 +560,10 @@ $$;
 comment on function public.count_waiting_reminders is 'How many digests wait for a later run; those that another run is sending do not.';
 
 revoke all on function
-  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.describe_bills, jobs.describe_digest, jobs.open_batch, jobs.give_up_batches
+  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.describe_statement, jobs.describe_reconnects, jobs.describe_bills, jobs.describe_digest, jobs.open_batch, jobs.give_up_batches
   from public, anon, authenticated;
 grant execute on function
-  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.describe_bills, jobs.describe_digest, jobs.open_batch, jobs.give_up_batches
+  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.describe_statement, jobs.describe_reconnects, jobs.describe_bills, jobs.describe_digest, jobs.open_batch, jobs.give_up_batches
   to service_role;
 revoke all on function
   public.count_reminder_candidates, public.collect_reminders, public.claim_reminders, public.settle_reminders, public.count_waiting_reminders

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { composeDigest } from "../../../shared/reminders/digest_mail.ts";
 import { sentenceOf, subjectOf } from "../../../shared/reminders/subject.ts";
 import { difference, money, oneLine } from "../../../shared/reminders/words.ts";
-import { bill, digest, EXAMPLES, LINKS } from "./digests.ts";
+import { bill, digest, EXAMPLES, LINKS, reconnect, word } from "./digests.ts";
 
 const compose = (content: ReturnType<typeof digest>) =>
   composeDigest({ id: "00000000-0000-4000-8000-000000000001", content }, {
@@ -41,6 +41,56 @@ Deno.test("sentenceOf() is what a person needs to know", () => {
     ],
   ];
   for (const [bills, sentence] of cases) assertEquals(sentenceOf(digest(bills)), sentence);
+});
+
+Deno.test("a line says what the provider said: when, and how far from usual", async () => {
+  const cases: [NonNullable<Parameters<typeof word>[0]>, string][] = [
+    [{ amount: "59.34", usual: "43.00" }, "fetched 1 Oct from DigitalOcean, 38 % above usual"],
+    [{ amount: "30.10", usual: "43.00" }, "fetched 1 Oct from DigitalOcean, 30 % below usual"],
+    [{ amount: "43.00", usual: "43.00" }, "fetched 1 Oct from DigitalOcean, as usual"],
+    [{ amount: "43.00" }, "fetched 1 Oct from DigitalOcean"],
+    [{ on: "2025-12-31", provider: "Power\r\nBcc: x" }, "fetched 31 Dec 2025 from Power Bcc: x"],
+  ];
+  for (const [more, note] of cases) {
+    const { text, html } = await compose(digest([bill("Cloud", 3, { earlier_amount: "12.00", fetched: word(more) })]));
+    assertStringIncludes(text, `(${note}`);
+    assertStringIncludes(html, note);
+    // One comparison is enough.
+    assertEquals(text.includes("than last time"), !more.usual);
+  }
+  const unsure = bill("Cloud", 3, {
+    amount: null,
+    not_taken: word({ amount: "212.40", usual: "84.20", currency: "USD" }),
+  });
+  const { text, html } = await compose(digest([unsure]));
+  const note = "DigitalOcean said $212.40 on 1 Oct, 152 % above usual: please check";
+  assertStringIncludes(text, `(amount not known yet; ${note})`);
+  assertStringIncludes(html, note);
+  const hidden = { ...unsure, not_taken: word({ amount: null }), fetched: word({ amount: null }) };
+  assert(!/DigitalOcean/.test((await compose(digest([hidden], { hides_amounts: true }))).text));
+});
+
+Deno.test("what has to be connected again is said with the link to do it, and with its organization where there are several", async () => {
+  const own = reconnect("Cloud hosting");
+  const other = reconnect(`<b>Build</b>`, {
+    organization_id: "org_00000001",
+    organization: "Banyan Studio",
+    provider: "GitHub",
+    provider_key: "github",
+  });
+  const { subject, text, html } = await compose(digest([bill("Rent", 3)], { reconnect: [own, other] }));
+  assertEquals(subject, "Rent is due Monday 5 Oct");
+  assertStringIncludes(
+    text,
+    "Cloud hosting: DigitalOcean no longer accepts the credential, so its amount cannot be fetched.\n" +
+      "Reconnect: https://expenses.example.com/account/providers/connect?bill=bill_00000009&provider=digitalocean\n",
+  );
+  assertStringIncludes(text, "<b>Build</b> of Banyan Studio: GitHub no longer accepts the credential");
+  assertStringIncludes(html, "&lt;b&gt;Build&lt;/b&gt; of Banyan Studio: GitHub no longer");
+  assertStringIncludes(
+    html,
+    `href="https://expenses.example.com/account/providers/connect?bill=bill_00000009&amp;provider=github"`,
+  );
 });
 
 Deno.test("both parts say the same facts in the same order", async () => {

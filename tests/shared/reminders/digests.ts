@@ -1,9 +1,17 @@
 /** Digests to look at: short, long, right-to-left and hostile. */
-import type { DigestBill, DigestContent, DigestLinks } from "../../../shared/reminders/content.ts";
+import type {
+  DigestBill,
+  DigestContent,
+  DigestLinks,
+  ProviderWord,
+  Reconnect,
+} from "../../../shared/reminders/content.ts";
 
 export const TODAY = "2026-10-02"; // a Friday
 export const LINKS: DigestLinks = {
   settings: "https://expenses.example.com/account",
+  connect: ({ bill_id, provider_key }) =>
+    `https://expenses.example.com/account/providers/connect?bill=${bill_id}&provider=${provider_key}`,
   unsubscribe: "https://expenses.example.com/email/unsubscribe?t=abc.def",
 };
 
@@ -17,7 +25,8 @@ export const bill = (name: string, days: number, more: Partial<DigestBill> = {})
   currency: "EUR",
   amount: "10.00",
   is_estimate: false,
-  is_fetched: false,
+  fetched: null,
+  not_taken: null,
   earlier_amount: null,
   base_amount: null,
   ...more,
@@ -35,6 +44,27 @@ export const digest = (bills: DigestBill[], more: Partial<DigestContent> = {}): 
     total: null,
     rates_on: null,
   }],
+  reconnect: [],
+  ...more,
+});
+
+/** What DigitalOcean said on 1 October. */
+export const word = (more: Partial<ProviderWord> = {}): ProviderWord => ({
+  on: "2026-10-01",
+  provider: "DigitalOcean",
+  currency: "EUR",
+  amount: "10.00",
+  usual: null,
+  ...more,
+});
+
+export const reconnect = (name: string, more: Partial<Reconnect> = {}): Reconnect => ({
+  bill_id: "bill_00000009",
+  name,
+  organization_id: "org_00000000",
+  organization: "Garden Street household",
+  provider_key: "digitalocean",
+  provider: "DigitalOcean",
   ...more,
 });
 
@@ -61,6 +91,20 @@ const withTotal = (content: DigestContent, total: string): DigestContent => ({
 export const EXAMPLES: Record<string, DigestContent> = {
   short: digest([bill("Rent", 3, { amount: "1450.00" })]),
   long: withTotal(digest(household), "1863.24"),
+  fetched: digest([
+    bill("Cloud hosting", 3, {
+      currency: "USD",
+      amount: "59.34",
+      base_amount: "51.60",
+      fetched: word({ currency: "USD", amount: "59.34", usual: "43.00" }),
+    }),
+    bill("Model usage", 5, {
+      amount: null,
+      currency: "USD",
+      earlier_amount: "84.20",
+      not_taken: word({ provider: "OpenAI", currency: "USD", amount: "212.40", usual: "84.20" }),
+    }),
+  ], { reconnect: [reconnect("Build minutes", { provider: "GitHub", provider_key: "github" })] }),
   several_organizations: {
     ...digest(household),
     organizations: [

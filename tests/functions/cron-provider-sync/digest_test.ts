@@ -1,0 +1,127 @@
+/** What a digest says of amounts that were fetched, of those that were not taken over, and of links that wait for their owner; and what becomes of an amount. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Statement } from "../../../shared/providers/provider.ts";
+import { ProviderError } from "../../../shared/providers/provider_error.ts";
+import { type Books, openBooks } from "../../_support/books.ts";
+import { openDatabase } from "../../_support/database.ts";
+import { asDatabase, createJob, ecbXml, mailService, SITE, withRates } from "../cron-reminders/harness.ts";
+import { addLink, createSync, fakeProvider, registryOf } from "./harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+/** A bill in euros, due on 5 November, that cost 61 in October. */
+async function scene() {
+  await database.reset();
+  const books = await openBooks(database, { day: "2026-10-01", timezone: "Europe/Berlin" });
+  const add = async (name: string) =>
+    (await books.ok("add_bill", { name, amount_mode: "variable", first_due: "2026-10-05" })).bill.id as string;
+  const billId = await add("Cloud hosting");
+  books.goTo("2026-10-05");
+  await books.ok("mark_bill_paid", { bill_id: billId, amount: "61" });
+  const linkId = await addLink(database, { organizationId: books.organizationId, billId, provider: "digitalocean" });
+  return { books, billId, linkId, add };
+}
+
+/** The job on 2 November, at 06:00 UTC. */
+const sync = (say: () => Omit<Statement, "pages">) =>
+  createSync({
+    database: asDatabase(database),
+    registry: registryOf({ ...fakeProvider("digitalocean", say), name: "DigitalOcean" }),
+    now: () => new Date("2026-11-02T06:00:00Z"),
+  }).run();
+
+async function mails(day = "2026-11-02") {
+  const mail = mailService();
+  await createJob({
+    database: asDatabase(database),
+    fetch: withRates(mail.fetch, { ecb: () => new Response(ecbXml("2026-10-30")) }),
+    now: () => new Date(`${day}T08:00:00Z`),
+  }).run();
+  return mail.delivered;
+}
+
+Deno.test("a fetched amount is in the digest with its day and its distance from usual, and in the totals once paid", async () => {
+  const { books, billId } = await scene();
+  assertEquals((await sync(() => ({ amount: "84.18", currency: "EUR" }))).synced, 1);
+  const [mail] = await mails();
+  const said = "fetched 2 Nov from DigitalOcean, 38 % above usual";
+  assertStringIncludes(mail!.text, `Cloud hosting, Thursday 5 November, in 3 days: €84.18 (${said})`);
+  assertStringIncludes(mail!.html, said);
+
+  books.goTo("2026-11-05");
+  const { payment } = await books.ok("mark_bill_paid", { bill_id: billId });
+  assertEquals(payment.amount, "84.18");
+  const { total } = await books.ok("summarize_spending", { period: "this_month" });
+  assertEquals([total.amount, total.count], ["84.18", 1]);
+});
+
+Deno.test("an amount that was not taken over is told beside the bill, until somebody answers", async () => {
+  const { books, billId } = await scene();
+  await sync(() => ({ amount: "212.40", currency: "EUR" }));
+  const [mail] = await mails();
+  assertStringIncludes(
+    mail!.text,
+    "(amount not known yet, last time €61.00; DigitalOcean said €212.40 on 2 Nov, 248 % above usual: please check)",
+  );
+  books.goTo("2026-11-03");
+  await books.ok("update_bill", {
+    bill_id: billId,
+    occurrence: { action: "set_amount", due_on: "2026-11-05", amount: "212.40" },
+  });
+  await database.exec("delete from jobs.reminder_digests where true");
+  const [answered] = await mails("2026-11-03");
+  assertStringIncludes(answered!.text, "€212.40");
+  assert(!answered!.text.includes("DigitalOcean"));
+});
+
+Deno.test("who wants no amounts in mails gets none of a provider's either", async () => {
+  await scene();
+  await sync(() => ({ amount: "84.18", currency: "EUR" }));
+  await database.query("update identity.profiles set hide_amounts_in_email = true");
+  const [mail] = await mails();
+  assert(!/84|61|usual/.test(mail!.text) && !/84\.18|usual/.test(mail!.html), mail!.text);
+});
+
+Deno.test("a link that waits for its owner is a line with the address to connect it again; alone it sends nothing", async () => {
+  const { books, billId, add } = await scene();
+  await books.ok("update_bill", { bill_id: billId, set: { reminder_enabled: false } });
+  await sync(() => {
+    throw new ProviderError("auth", "No");
+  });
+  assertEquals(await mails(), []);
+  const rent = await add("Rent");
+  books.goTo("2026-11-02");
+  await books.ok("update_bill", { bill_id: rent, set: { reminder_enabled: true } });
+  const [mail] = await mails();
+  assertStringIncludes(mail!.subject, "Rent");
+  assertStringIncludes(
+    mail!.text,
+    "Cloud hosting: DigitalOcean no longer accepts the credential, so its amount cannot be fetched.\n" +
+      `Reconnect: ${SITE}/account/providers/connect?bill=${billId}&provider=digitalocean\n`,
+  );
+  for (
+    const change of [
+      "update app.provider_links set status = 'active'",
+      "update app.provider_links set status = 'needs_reauth'; update identity.organizations set plan = 'pro'",
+    ]
+  ) {
+    await database.exec(`${change}; delete from jobs.reminder_digests where true`);
+    const [again] = await mails();
+    assert(again!.text.includes("Rent") && !again!.text.includes("Reconnect"), change);
+  }
+});
+
+Deno.test("in list_bills and review_bills nobody reads a key", async () => {
+  const { books, billId } = await scene();
+  await sync(() => ({ amount: "212.40", currency: "EUR" }));
+  books.goTo("2026-11-03");
+  const said = async (books: Books) =>
+    JSON.stringify([
+      await books.ok("list_bills", { bill_id: billId }),
+      await books.ok("review_bills"),
+      await books.ok("get_context", { include: ["provider_links", "recent_changes"] }),
+    ]);
+  assert((await said(books)).includes("DigitalOcean"));
+  assert(!(await said(books)).includes("digitalocean"));
+});
