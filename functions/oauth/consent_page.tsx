@@ -52,7 +52,9 @@ export function showConsent(
           />
           <Facts
             facts={[
-              ["It can", "see, add, change and delete expenses and bills, and undo it"],
+              ["It can", "see, add, change and delete expenses, bills and categories, and undo it"],
+              ["Also", "see the members’ e-mail addresses, and have the amounts of connected bills fetched"],
+              ...(organizations.some(({ role }) => role === "owner") ? [OF_OWNERS] : []),
               ["It cannot", "see your password or your provider credentials, or other organizations"],
               ["Then it", <Destination target={target} />],
             ]}
@@ -75,6 +77,12 @@ export function showConsent(
     ),
   });
 }
+
+/** What the tool update_settings changes for owners only. */
+const OF_OWNERS = [
+  "If you own it",
+  "change the main currency, your time zone and your reminder mails",
+] as const;
 
 const PLANS = { free: "Free plan", pro: "Pro plan", team: "Team plan" };
 const ROLES = { owner: "you are the owner", member: "you are a member" };

@@ -81,7 +81,7 @@ if (Deno.env.get("UPDATE_PICTURES")) {
     sanitizeResources: false,
     async fn() {
       stage.show(STATES.find(({ name }) => name === "consent-many")!);
-      const page = await browser.newPage({ viewport: { width: 760, height: 800 }, deviceScaleFactor: 1.5 });
+      const page = await browser.newPage({ viewport: { width: 760, height: 880 }, deviceScaleFactor: 1.5 });
       await page.goto(stage.siteUrl);
       await page.screenshot({ path: new URL("pictures/consent.png", import.meta.url).pathname });
       await page.close();

@@ -1,4 +1,5 @@
-import { assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
+import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import { openDatabase } from "../../_support/database.ts";
 import {
   answerOf,
@@ -47,6 +48,45 @@ Deno.test("Allow sends the browser back with code, state and issuer, by one data
   assertEquals(response.headers.get("location")!.startsWith(`${CALLBACK}?`), true);
   const { code, ...rest } = answerOf(response);
   assertEquals([typeof code, rest], ["string", { state: "xyz", iss: SITE }]);
+});
+
+/** What the page calls what each tool does. A new tool needs a line here, and words there. */
+const SAID: Record<string, string[]> = {
+  get_context: ["see the members’ e-mail addresses"],
+  list_expenses: ["see, add, change and delete expenses, bills and categories"],
+  summarize_spending: ["see, add, change and delete expenses"],
+  show_spending_chart: ["see, add, change and delete expenses"],
+  list_bills: ["see, add, change and delete expenses, bills"],
+  review_bills: ["see, add, change and delete expenses, bills"],
+  log_expenses: ["add, change and delete expenses"],
+  import_expenses: ["add, change and delete expenses"],
+  update_expenses: ["change and delete expenses"],
+  add_bill: ["add, change and delete expenses, bills"],
+  update_bill: ["change and delete expenses, bills"],
+  mark_bill_paid: ["change and delete expenses, bills"],
+  sync_bill_amounts: ["have the amounts of connected bills fetched"],
+  delete_records: ["delete expenses, bills"],
+  undo_change: ["and undo it"],
+  update_settings: ["categories", "main currency", "time zone", "reminder mails"],
+};
+
+Deno.test("the page says everything that the connector's tools can do", async () => {
+  const { page } = await start();
+  assertEquals(Object.keys(SAID).toSorted(), TOOLS.map(({ listed }) => listed.name).toSorted());
+  for (const words of Object.values(SAID).flat()) assertStringIncludes(page, words);
+});
+
+Deno.test("who owns none of the organizations is not told what owners allow", async () => {
+  const harness = createHarness(over(database));
+  const clientId = await registerClient(harness);
+  const member = await createPerson(database, "member@example.com", []);
+  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
+    pro,
+    member.id,
+  ]);
+  const page = await (await harness.get(authorizationQuery(clientId), member)).text();
+  assertStringIncludes(page, "you are a member");
+  assert(!page.includes("If you own it"));
 });
 
 Deno.test("Deny sends the browser back with access_denied, whatever organization was chosen", async () => {
