@@ -60,12 +60,12 @@ create type app.spending as (
 );
 comment on type app.spending is 'All groups of a question, what could not be converted, whether that is so in any period, and by which rates the rest was.';
 
--- Planned for the values at hand; its tables are in memory as far as they are asked for, and its rates always fit a hash.
+-- Planned for the values at hand; its tables are in memory as far as they are asked for, and its rates and groups always fit a hash.
 create function app.sum_spending(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
 ) returns app.spending
 language plpgsql stable set search_path = ''
-  set plan_cache_mode = force_custom_plan set random_page_cost = 1.1 set enable_mergejoin = off as $$
+  set plan_cache_mode = force_custom_plan set random_page_cost = 1.1 set enable_mergejoin = off set enable_sort = off as $$
 declare
   is_tagged constant boolean := 'tag' = any (dimensions);
   earlier_filter app.expense_filter := filter;
@@ -73,43 +73,58 @@ declare
 begin
   earlier_filter.from_on := earlier.from_on;
   earlier_filter.to_on := earlier.to_on;
-  with moves as materialized (
-    select m.part, m.rate_on, m.currency, m.sign, m.amount_minor, coalesce(tag.position, 1) = 1 as is_first,
-      app.group_key(dimensions[1], m.category_id, m.payee, tag.tag, m.on_day, m.currency, m.member_id) as key_1,
-      app.group_key(dimensions[2], m.category_id, m.payee, tag.tag, m.on_day, m.currency, m.member_id) as key_2,
-      case dimensions[1] when 'payee' then m.payee when 'tag' then tag.tag end as spelling_1,
-      case dimensions[2] when 'payee' then m.payee when 'tag' then tag.tag end as spelling_2
+  with payments as not materialized (
+    select 'current' as part, p.paid_on as on_day, p.paid_on as rate_on, p.currency, case p.direction when 'out' then 1 else -1 end as sign,
+      p.amount_minor, p.category_id, coalesce(p.payee, p.name) as payee, case when is_tagged then p.tags end as tags, p.paid_by as member_id
+    from app.find_payments(filter) as p
+    union all
+    select 'earlier', (p.paid_on + earlier.shift)::date, p.paid_on, p.currency, case p.direction when 'out' then 1 else -1 end,
+      p.amount_minor, p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by
+    from app.find_payments(earlier_filter) as p
+    where earlier.from_on is not null
+    union all
+    -- What is still to come has no rate yet; today's is the nearest.
+    select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1,
+      x.expected_minor, e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, e.created_by
+    from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
+    join app.expenses as e on e.id = x.expense_id
+    join app.currencies as c on c.code = x.currency
+    where expected is not null and x.expected_minor is not null
+      and (filter.currency is null or x.currency = filter.currency)
+      and (filter.min_amount is null or x.expected_minor >= filter.min_amount * 10::numeric ^ c.exponent)
+      and (filter.max_amount is null or x.expected_minor <= filter.max_amount * 10::numeric ^ c.exponent)
+      and app.is_about(filter, e.category_id, e.tags, e.label, e.name, e.payee, e.note, null)
+  ),
+  -- One of the two halves is nothing, as the planner sees.
+  moves as (
+    select p.*, null as tag, true as is_first from payments as p where not is_tagged
+    union all
+    select p.*, t.tag, coalesce(t.position, 1) = 1 from payments as p left join lateral unnest(p.tags) with ordinality as t (tag, position) on true where is_tagged
+  ),
+  -- What is in the target currency needs no rate; of what is not, each amount is kept, since each is rounded by itself.
+  cells as materialized (
+    select c.part, c.is_first, c.key_1, c.key_2, c.currency, c.rate_on, min(c.spelling_1 collate "C") as spelling_1,
+      min(c.spelling_2 collate "C") as spelling_2, sum(c.net_minor) as net_minor, count(*) as count,
+      array_agg(c.net_minor) filter (where c.currency <> target) as net_amounts
     from (
-      select 'current' as part, p.paid_on as on_day, p.paid_on as rate_on, p.currency, case p.direction when 'out' then 1 else -1 end as sign,
-        p.amount_minor, p.category_id, coalesce(p.payee, p.name) as payee, case when is_tagged then p.tags end as tags, p.paid_by as member_id
-      from app.find_payments(filter) as p
-      union all
-      select 'earlier', (p.paid_on + earlier.shift)::date, p.paid_on, p.currency, case p.direction when 'out' then 1 else -1 end,
-        p.amount_minor, p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by
-      from app.find_payments(earlier_filter) as p
-      where earlier.from_on is not null
-      union all
-      -- What is still to come has no rate yet; today's is the nearest.
-      select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1,
-        x.expected_minor, e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, e.created_by
-      from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
-      join app.expenses as e on e.id = x.expense_id
-      join app.currencies as c on c.code = x.currency
-      where x.expected_minor is not null
-        and (filter.currency is null or x.currency = filter.currency)
-        and (filter.min_amount is null or x.expected_minor >= filter.min_amount * 10::numeric ^ c.exponent)
-        and (filter.max_amount is null or x.expected_minor <= filter.max_amount * 10::numeric ^ c.exponent)
-        and app.is_about(filter, e.category_id, e.tags, e.label, e.name, e.payee, e.note, null)
-    ) as m
-    left join lateral unnest(m.tags) with ordinality as tag (tag, position) on is_tagged
+      select m.part, m.is_first, m.currency,
+        app.group_key(dimensions[1], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id) as key_1,
+        app.group_key(dimensions[2], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id) as key_2,
+        case dimensions[1] when 'payee' then m.payee when 'tag' then m.tag end as spelling_1,
+        case dimensions[2] when 'payee' then m.payee when 'tag' then m.tag end as spelling_2,
+        case when m.currency <> target then m.rate_on end as rate_on,
+        m.sign * m.amount_minor as net_minor
+      from moves as m
+    ) as c
+    group by c.part, c.is_first, c.key_1, c.key_2, c.currency, c.rate_on
   ),
   foreign_days as materialized (
-    select m.currency, m.rate_on,
-      sum(m.sign * m.amount_minor) filter (where m.part <> 'earlier' and m.is_first) as minor,
-      count(*) filter (where m.part <> 'earlier' and m.is_first) as count
-    from moves as m
-    where m.currency <> target
-    group by m.currency, m.rate_on
+    select c.currency, c.rate_on,
+      sum(c.net_minor) filter (where c.part <> 'earlier' and c.is_first) as minor,
+      sum(c.count) filter (where c.part <> 'earlier' and c.is_first) as count
+    from cells as c
+    where c.currency <> target
+    group by c.currency, c.rate_on
   ),
   rates as materialized (
     select d.currency, d.rate_on, t.per_euro * 10::numeric ^ into_currency.exponent as numerator, f.per_euro * 10::numeric ^ c.exponent as denominator,
@@ -127,13 +142,14 @@ begin
     group by d.currency
   ),
   sums as (
-    select m.key_1, m.key_2, m.part, m.is_first, min(m.spelling_1 collate "C") as spelling_1, min(m.spelling_2 collate "C") as spelling_2,
+    select c.key_1, c.key_2, c.part, c.is_first, min(c.spelling_1 collate "C") as spelling_1, min(c.spelling_2 collate "C") as spelling_2,
       -- Without a rate there is no value, in the sum and in its count.
-      sum(m.sign * case when m.currency = target then m.amount_minor else app.scale_minor(m.amount_minor, r.numerator, r.denominator) end) as minor,
-      count(*) filter (where m.currency = target or r.currency is not null) as count
-    from moves as m
-    left join rates as r on r.currency = m.currency and r.rate_on = m.rate_on
-    group by m.key_1, m.key_2, m.part, m.is_first
+      sum(case when c.currency = target then c.net_minor else sign(n.minor) * app.scale_minor(abs(n.minor), r.numerator, r.denominator) end) as minor,
+      sum(case when c.currency = target then c.count when r.currency is not null then 1 else 0 end) as count
+    from cells as c
+    left join rates as r on r.currency = c.currency and r.rate_on = c.rate_on
+    left join lateral unnest(c.net_amounts) as n (minor) on true
+    group by c.key_1, c.key_2, c.part, c.is_first
   ),
   groups as (
     select s.key_1, s.key_2, min(s.spelling_1 collate "C") as spelling_1, min(s.spelling_2 collate "C") as spelling_2,
