@@ -5,10 +5,25 @@ create function app.find_bill(context app.context, arguments jsonb) returns app.
 language plpgsql stable set search_path = '' as $$
 declare
   wanted constant text := lower(app.clean_text(arguments ->> 'bill_name'));
+  bill app.expenses;
   candidates app.expenses[];
 begin
   if arguments ? 'bill_id' then
-    return app.require_bill(context, arguments ->> 'bill_id');
+    bill := app.require_bill(context, arguments ->> 'bill_id');
+    if wanted is not null and lower(bill.name) <> wanted and (
+      strpos(lower(concat_ws(E'\n', bill.name, bill.payee)), wanted) = 0
+      or exists (
+        select from app.expenses as e
+        where e.organization_id = context.organization_id and e.kind = 'bill' and e.status in ('active', 'paused') and e.deleted_at is null
+          and lower(e.name) = wanted
+      )
+    ) then
+      perform app.fail(
+        'invalid_argument', format('The bill_id is that of %s, but the bill_name says "%s". Nothing was paid.', bill.name, app.clean_text(arguments ->> 'bill_name')), 'bill_id',
+        'Ask which one was paid, and give only its bill_id.', jsonb_build_object('bill_id', bill.id, 'name', bill.name)
+      );
+    end if;
+    return bill;
   end if;
   if wanted is null then
     perform app.fail('invalid_argument', 'It is not clear which bill was paid.', 'bill_id', 'Give bill_id or bill_name.');
@@ -52,7 +67,7 @@ begin
   return candidates[1];
 end
 $$;
-comment on function app.find_bill is 'The bill of a bill_id, or the only one of a bill_name; ends the tool with not_found or ambiguous_name.';
+comment on function app.find_bill is 'The bill of a bill_id, or the only one of a bill_name; both must mean the same. Ends the tool with not_found or ambiguous_name.';
 
 create function app.fail_already_paid(bill app.expenses, payment app.payments, due_on date, message text, hint text) returns void
 language plpgsql stable set search_path = '' as $$
@@ -191,7 +206,12 @@ begin
     perform app.fail(
       'overpayment',
       format('Only %s %s of %s remains to be paid for %s.', bill.currency, app.format_amount(remaining, bill.currency), bill.name, occurrence.due_on),
-      'amount', 'Give at most that, or leave amount out to pay what remains. What was paid on top is an expense of its own (log_expenses).',
+      'amount',
+      format(
+        'If it really cost %1$s this time, call update_bill first with occurrence {"due_on": "%2$s", "action": "set_amount", "amount": "%1$s"}; if the price is new '
+          'for good, with set {"amount": "%1$s"} and apply_from "%2$s". Then pay it without amount. If it was a slip, give at most %3$s.',
+        app.format_amount(paid + charged_minor, bill.currency), occurrence.due_on, app.format_amount(remaining, bill.currency)
+      ),
       jsonb_build_object('due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, bill.currency), 'currency', bill.currency)
     );
   end if;
@@ -210,7 +230,7 @@ comment on function app.settle_occurrence is 'Pays an occurrence: what remains, 
 create function app.mark_bill_paid(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  paid_on constant date := app.parse_paid_on(context, coalesce(arguments ->> 'paid_on', 'today'), 'paid_on');
+  paid_on date := app.parse_date(context, coalesce(arguments ->> 'paid_on', 'today'), 'paid_on');
   due_on constant date := app.parse_date(context, arguments ->> 'due_on', 'due_on');
   bill app.expenses := app.find_bill(context, arguments);
   amount_minor constant bigint := app.parse_amount(arguments ->> 'amount', bill.currency, 'amount');
@@ -222,9 +242,11 @@ declare
 begin
   if paid_on > context.today then
     perform app.fail(
-      'date_out_of_range', format('%s is in the future: a payment is recorded once the money has left.', paid_on), 'paid_on', 'Leave paid_on out for today.'
+      'date_out_of_range', format('%s is in the future: a payment is recorded once the money has left.', paid_on), 'paid_on',
+      format('Leave paid_on out if it was paid today; otherwise call this again on %s. The bill stays open until then, and its reminder stays on.', paid_on)
     );
   end if;
+  paid_on := app.parse_paid_on(context, paid_on::text, 'paid_on');
   if arguments ->> 'currency' <> bill.currency then
     perform app.fail(
       'invalid_argument', format('%s is a bill in %s, not in %s.', bill.name, bill.currency, arguments ->> 'currency'), 'currency',
@@ -245,6 +267,12 @@ begin
 
   if occurrence.status = 'open' then
     remaining := app.format_amount(occurrence.expected_minor - app.paid_minor(occurrence.id), bill.currency);
+  end if;
+  if occurrence.status = 'open' then
+    warnings := warnings || jsonb_build_object('code', 'partly_paid', 'message', format(
+      '%s %s of %s due %s is still open. If that was all, close it: update_bill with occurrence {"due_on": "%s", "action": "set_amount", "amount": "%s"}.',
+      bill.currency, remaining, bill.name, occurrence.due_on, occurrence.due_on, app.format_amount(app.paid_minor(occurrence.id), bill.currency)
+    ));
   end if;
   if payment.base_minor is null then
     warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(

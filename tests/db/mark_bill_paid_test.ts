@@ -91,13 +91,24 @@ test("mark_bill_paid", async (t, database) => {
   });
 
   await step("takes part payments until nothing remains", async (books, rent) => {
-    const first = await books.ok("mark_bill_paid", { bill_id: rent.id, amount: "500" });
+    const part = await books.call("mark_bill_paid", { bill_id: rent.id, amount: "500" });
+    assertEquals(part.warnings, [{
+      code: "partly_paid",
+      message:
+        "EUR 700.00 of Rent due 2026-11-01 is still open. If that was all, close it: update_bill with occurrence " +
+        '{"due_on": "2026-11-01", "action": "set_amount", "amount": "500.00"}.',
+    }]);
+    const first = part.data;
     assertEquals([first.occurrence, first.next_due], [
       { due_on: "2026-11-01", status: "open", remaining: "700.00" },
       "2026-12-01",
     ]);
     const error = await books.fails("overpayment", "mark_bill_paid", { bill_id: rent.id, amount: "700.01" });
     assertEquals(error.details, { due_on: "2026-11-01", remaining: "700.00", currency: "EUR" });
+    // What was charged in all, in words that can be sent as they are.
+    const [, occurrence, set, from] = /occurrence (\{.*?\}).*set (\{.*?\}) and apply_from "(.*?)"/.exec(error.hint)!;
+    assertEquals(JSON.parse(occurrence!), { due_on: "2026-11-01", action: "set_amount", amount: "1200.01" });
+    assertEquals([JSON.parse(set!), from], [{ amount: "1200.01" }, "2026-11-01"]);
     const second = await books.ok("mark_bill_paid", { bill_id: rent.id, amount: "300" });
     assertEquals(second.occurrence.remaining, "400.00");
     const rest = await books.ok("mark_bill_paid", { bill_id: rent.id });
@@ -240,6 +251,28 @@ test("mark_bill_paid", async (t, database) => {
     const unknown = await books.fails("not_found", "mark_bill_paid", { bill_name: "Elektricity" });
     assertEquals(unknown.details.suggestions[0], "Electricity");
     await books.fails("not_found", "mark_bill_paid", { bill_name: "%" + "_" });
+  });
+
+  await step("pays no bill when the id and the name say two", async (books, rent) => {
+    const netflix = (await books.ok("add_bill", { name: "Netflix", amount: "9", first_due: "2026-12-01" })).bill.id;
+    const flat = (await books.ok("add_bill", { name: "Rent flat", amount: "9", first_due: "2026-12-01" })).bill.id;
+    for (const bill_id of [netflix, flat]) {
+      const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id, bill_name: "Rent" });
+      assertEquals([error.field, error.details.bill_id], ["bill_id", bill_id]);
+    }
+    await books.ok("mark_bill_paid", { bill_id: flat, bill_name: "flat" });
+    await books.ok("mark_bill_paid", { bill_id: rent.id, bill_name: "rent " });
+    await books.ok("mark_bill_paid", { bill_id: netflix, bill_name: "" });
+  });
+
+  await step("says of a day to come what to do about this bill", async (books, rent) => {
+    for (const paid_on of ["2026-11-21", "2026-12-24"]) {
+      const error = await books.fails("date_out_of_range", "mark_bill_paid", { bill_id: rent.id, paid_on });
+      assertEquals(
+        error.hint,
+        `Leave paid_on out if it was paid today; otherwise call this again on ${paid_on}. The bill stays open until then, and its reminder stays on.`,
+      );
+    }
   });
 
   const refused: [string, string, (rent: Json) => Record<string, unknown>, string][] = [
