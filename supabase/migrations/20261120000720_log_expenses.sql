@@ -26,7 +26,7 @@ declare
 begin
   if paid_on > context.today + 1 then
     perform app.fail(
-      'date_out_of_range', format('%s is in the future: only money that has left can be logged.', paid_on), field,
+      'date_out_of_range', format('%s is more than a day ahead: only money that has left can be logged.', paid_on), field,
       format('For a payment to come use add_bill with frequency "once" and first_due "%s".', paid_on)
     );
   end if;
@@ -174,16 +174,24 @@ language plpgsql stable set search_path = '' as $$
 declare
   skipped text[];
   unrated text;
+  early text[];
   warnings jsonb := '[]';
 begin
   select array_agg(format('"%s"', d.name) order by d.ordinality) filter (where d.id is null),
-    string_agg(distinct d.currency, ', ') filter (where d.id is not null and (d.base).base_minor is null)
-  into skipped, unrated
+    string_agg(distinct d.currency, ', ') filter (where d.id is not null and (d.base).base_minor is null),
+    array_agg(d.name order by d.ordinality) filter (where d.id is not null and d.paid_on > context.today)
+  into skipped, unrated, early
   from unnest(drafts) with ordinality as d;
   if skipped is not null then
     warnings := warnings || jsonb_build_object('code', 'duplicate', 'message', format(
       '%s %s in the books already and not written again. If the money left twice, call again with on_duplicate "allow" and only what is missing.',
       app.list_names(skipped), case cardinality(skipped) when 1 then 'is' else 'are' end
+    ));
+  end if;
+  if early is not null then
+    warnings := warnings || jsonb_build_object('code', 'dated_tomorrow', 'message', format(
+      '%s %s dated tomorrow, %s. If the money has not left yet, undo this and use add_bill with frequency "once".',
+      app.list_names(early), case cardinality(early) when 1 then 'is' else 'are' end, context.today + 1
     ));
   end if;
   if unrated is not null then
@@ -195,7 +203,7 @@ begin
   return warnings;
 end
 $$;
-comment on function app.warn_of_drafts is 'What a person should hear about what was logged: items left out, amounts without a value in the base currency.';
+comment on function app.warn_of_drafts is 'What a person should hear about what was logged: items left out, days to come, amounts without a value in the base currency.';
 
 create function app.log_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -131,7 +131,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     );
     assertEquals([shown.rows_ok, shown.rows_bad_count], [1, 8]);
     assertEquals(shown.rows_bad.map(({ line, reason }: Json) => `${line}: ${reason}`), [
-      "3: 2027-01-01 is in the future: only money that has left can be logged.",
+      "3: 2027-01-01 is more than a day ahead: only money that has left can be logged.",
       "4: 2011-01-01 is more than 10 years ago.",
       "5: 5.5 has too many decimals: JPY has none.",
       '6: "XXQ" is not a currency in use.',

@@ -84,15 +84,16 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
   },
 
   "takes days from ten years ago until tomorrow, in the owner's time zone": async (books) => {
-    const data = await log(books, { name: "A", amount: "1", date: "tomorrow" }, {
-      name: "B",
-      amount: "1",
-      date: "2016-10-06",
+    const { data, warnings } = await books.call("log_expenses", {
+      items: [{ name: "A", amount: "1", date: "tomorrow" }, { name: "B", amount: "1", date: "2016-10-06" }],
     });
+    assertEquals(warnings.map(({ code }: Json) => code), ["dated_tomorrow"]);
+    assertMatch(warnings[0].message, /^A is dated tomorrow, 2026-10-07\. /);
     assertEquals(data.results.map(({ date }: Json) => date), ["2026-10-07", "2016-10-06"]);
     const late = await books.fails("date_out_of_range", "log_expenses", {
       items: [{ name: "A", amount: "1", date: "2026-10-08" }],
     });
+    assertEquals(late.message, "2026-10-08 is more than a day ahead: only money that has left can be logged.");
     assertMatch(late.hint, /add_bill with frequency "once"/);
     for (const date of ["2016-10-05", "2026-02-30", "2026-13-01", "1989-01-01", "5 Oct"]) {
       const error = await books.fails("date_out_of_range", "log_expenses", {
