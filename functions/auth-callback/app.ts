@@ -3,6 +3,7 @@ import { createConnectionStore } from "../../shared/db/connection_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { type App, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
+import { ICON } from "../../shared/pages/icon.ts";
 import { pageErrors } from "../../shared/pages/error_page.tsx";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 import { postAccount, showAccount } from "./account/account.ts";
@@ -28,6 +29,11 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   };
 
   app.get("/", showFrontPage(pages));
+  // Browsers ask for it at addresses that are no page of ours; every page brings its own.
+  app.get(
+    "/favicon.ico",
+    (c) => c.body(ICON, 200, { "content-type": "image/svg+xml", "cache-control": "max-age=86400" }),
+  );
   app.get("/login", showLogin(pages)).post(postLogin(pages));
   app.get("/auth/callback", finishSignIn(pages)).post(postCallback(pages));
   app.post("/logout", postLogout(pages));
@@ -41,6 +47,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));
 
   refuseOtherMethods(app, "/", "GET, HEAD");
+  refuseOtherMethods(app, "/favicon.ico", "GET, HEAD");
   refuseOtherMethods(app, "/logout", "POST");
   refuseOtherMethods(app, "/account/providers/connected", "GET, HEAD");
   for (

@@ -132,11 +132,53 @@ journey("a link that was used says so and offers a new one", async (page, contex
   assertEquals(await heading(page), "Sign in");
 });
 
+journey("a mistyped address is a page with a way home, and no second complaint", async (page) => {
+  const failed: string[] = [];
+  page.on("response", (response) => void (response.status() >= 400 && failed.push(new URL(response.url()).pathname)));
+  await page.goto("/acount");
+  assertEquals(await heading(page), "There is no such page");
+  assertMatch(await page.locator(".request-id").innerText(), /Request [0-9a-f-]{36}/);
+  await page.getByRole("link", { name: "Go to the front page" }).click();
+  assertEquals(new URL(page.url()).pathname, "/");
+  await page.goto("/local/mail");
+  assertEquals(failed, ["/acount"]);
+  assertEquals((await page.goto("/favicon.ico"))!.status(), 200);
+});
+
 journey("the local button signs in as the demo person", async (page) => {
   await page.goto("/login");
   await press(page, `Sign in as ${stack.demo!.email}`);
   await press(page, "Sign in");
   assertEquals(await heading(page), "Your account");
+});
+
+journey("the owner of a variable bill connects its provider, pauses and removes it", async (page) => {
+  await page.goto("/login?next=%2Faccount%2Fproviders%2Fconnect%3Fbill%3Dbill_demo00000009");
+  await press(page, `Sign in as ${stack.demo!.email}`);
+  await press(page, "Sign in");
+  assertEquals(await heading(page), "Who sends the bill Cloud hosting?");
+  await page.getByRole("link", { name: "Connect to DigitalOcean" }).click();
+  assertStringIncludes(await page.locator("main").innerText(), "Connected now: Team …4f2a");
+
+  const token = page.getByLabel("Personal access token");
+  await token.fill("dop_v1_0123456789abcdef-401");
+  await press(page, "Try it and connect");
+  assertStringIncludes(await page.getByRole("alert").innerText(), "Nothing was saved");
+  assertMatch(await page.locator("main").innerText(), /DigitalOcean does not accept it/);
+  assertEquals(await token.inputValue(), "");
+  await token.fill(" dop_v1_0123456789abcdef7e57 ");
+  await press(page, "Try it and connect");
+  assertEquals(await heading(page), "Cloud hosting is connected to DigitalOcean");
+
+  await page.goto("/account");
+  await page.getByRole("button", { name: "Pause Cloud hosting" }).click();
+  assertMatch(await page.locator("main").innerText(), /DigitalOcean, Team …7e57: paused/);
+  await page.getByRole("button", { name: "Resume Cloud hosting" }).click();
+  assertMatch(await page.locator("main").innerText(), /DigitalOcean, Team …7e57: working/);
+  await page.getByRole("link", { name: "Remove the provider of Cloud hosting" }).click();
+  await press(page, "Remove");
+  assertStringIncludes(await page.getByRole("status").first().innerText(), "the key for it is deleted");
+  assertEquals(await page.getByRole("link", { name: "Connect Cloud hosting" }).count(), 1);
 });
 
 /** A client on this computer: registered, with PKCE, waiting for its code on a port of its own. */

@@ -401,7 +401,7 @@ export const STATES: readonly State[] = [
   tried("refused", 401, "dop_v1_0123456789abcdef"),
   tried("malformed", 200, "short"),
   tried("down", 502, "dop_v1_0123456789abcdef"),
-  signedIn("connect-done", "/account/providers/connected?bill=bill_000000000001", {
+  signedIn("connect-done", "/account/providers/connected?bill=bill_000000000001&amount=none", {
     answers: {
       open_connection: {
         ...opened,

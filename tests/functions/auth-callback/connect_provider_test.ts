@@ -261,7 +261,8 @@ providerTest("a credential that the provider takes is kept, sealed for its link"
 
 providerTest("a provider that has no amount yet has taken the credential", async ({ pages, database, household }) => {
   pages.ask.answer = () => Response.json({ amount: "" });
-  await connected(household);
+  const { page } = await read(household.browser.get(await connected(household)));
+  assertStringIncludes(page, "There is no final amount of last month yet.");
   assertEquals((await linksOf(database)).map(({ status }) => status), ["active"]);
 });
 

@@ -12,7 +12,7 @@ import type { SignedInUser } from "../../../../shared/http/session.ts";
 import type { Credential, Provider } from "../../../../shared/providers/provider.ts";
 import type { Registry } from "../../../../shared/providers/registry.ts";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../../page_deps.ts";
-import { fieldName } from "./addresses.ts";
+import { connectedPath, fieldName } from "./addresses.ts";
 import { renderChooser } from "./chooser_page.tsx";
 import { renderConnect } from "./connect_page.tsx";
 import { renderConnected } from "./connected_page.tsx";
@@ -52,7 +52,8 @@ export const postConnect = (deps: PageDeps): Handler =>
       outcome: trial.outcome,
     });
     if (trial.outcome !== "accepted") return await again(trialFailure(provider, trial));
-    return await keep(c, deps, { user, provider, credential, linkId, envelope });
+    const kept = await keep(c, deps, { user, provider, credential, linkId, envelope });
+    return kept ?? c.redirect(connectedPath(billOf(c), trial), 303);
   });
 
 /** Where a connection that was made leads: an address of its own, so that loading it again sends nothing again. */
@@ -60,7 +61,8 @@ export const showConnected = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const opened = await open(c, deps, { user, provider: undefined, quotas: [] });
     if (opened.outcome !== "open" || !opened.link) return c.redirect("/account", 303);
-    return await renderConnected(c, deps, { user, opened, link: opened.link });
+    const isWaiting = c.req.query("amount") === "none";
+    return await renderConnected(c, deps, { user, opened, link: opened.link, isWaiting });
   });
 
 const billOf = (c: AppContext) => c.req.query("bill") ?? "";
@@ -97,6 +99,7 @@ const readCredential = (form: Form, { fields }: Provider): Credential =>
 /** How often somebody else may be faster. */
 const ATTEMPTS = 3;
 
+/** @returns why it could not be kept after all. */
 async function keep(
   c: AppContext,
   deps: PageDeps,
@@ -107,7 +110,7 @@ async function keep(
     linkId: string;
     envelope: Envelope;
   },
-): Promise<Response> {
+): Promise<Response | undefined> {
   const billId = billOf(c);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const answer = await deps.connections.connectProvider({
@@ -119,9 +122,7 @@ async function keep(
       envelope,
       at: deps.clock(),
     });
-    if (answer.outcome === "connected") {
-      return c.redirect(`/account/providers/connected?${new URLSearchParams({ bill: billId })}`, 303);
-    }
+    if (answer.outcome === "connected") return undefined;
     if (answer.outcome !== "moved") return await renderRefusal(c, deps, { user, refusal: answer });
     const opened = await open(c, deps, { user, provider, quotas: [] });
     if (opened.outcome !== "open") return await renderRefusal(c, deps, { user, refusal: opened });

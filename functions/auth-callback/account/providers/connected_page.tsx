@@ -3,7 +3,7 @@
 import type { OpenConnection } from "../../../../shared/db/connection_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
-import { Facts, Name } from "../../../../shared/pages/components.tsx";
+import { Facts, Name, Notice } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
 import type { PageDeps } from "../../page_deps.ts";
 import { providerName } from "./provider_name.ts";
@@ -12,12 +12,14 @@ interface ConnectedView {
   user: SignedInUser;
   opened: OpenConnection;
   link: NonNullable<OpenConnection["link"]>;
+  /** There was no final amount of last month when the credential was tried. */
+  isWaiting: boolean;
 }
 
 export function renderConnected(
   c: AppContext,
   { config, providers }: PageDeps,
-  { user, opened, link }: ConnectedView,
+  { user, opened, link, isWaiting }: ConnectedView,
 ): Promise<Response> {
   const name = providerName(providers, link.provider_key);
   return renderPage(c, {
@@ -33,6 +35,14 @@ export function renderConnected(
           {name}{" "}
           has accepted it. From now on the amount of each month comes in early in the next one. You can close this page.
         </p>
+        {isWaiting && (
+          <Notice>
+            <p>
+              There is no final amount of last month yet. Should there be one, check what you entered: a wrong account
+              or address can look the same.
+            </p>
+          </Notice>
+        )}
         <Facts
           facts={[
             ["Account", <Name>{link.account_label}</Name>],

@@ -7,9 +7,9 @@ import type { PageDeps } from "../../page_deps.ts";
 
 const DEADLINE_MS = 10_000;
 
-/** `accepted` also without an amount yet: a provider that says so knows the credential. */
 export type Trial =
-  | { outcome: "accepted" }
+  /** `isWaiting`: there is no final amount yet; a provider that says so knows the credential. */
+  | { outcome: "accepted"; isWaiting: boolean }
   | { outcome: Exclude<AskFailure, "not_ready">; retryAfterSeconds?: number | undefined };
 
 export async function tryCredential(
@@ -29,6 +29,7 @@ export async function tryCredential(
   });
   const asked = { link_id: linkId, provider_key: provider.key, period: lastPeriod(clock()), envelope };
   const answer = await ask(asked, { deadlineMs: DEADLINE_MS });
-  if (answer.outcome === "statement" || answer.code === "not_ready") return { outcome: "accepted" };
+  if (answer.outcome === "statement") return { outcome: "accepted", isWaiting: false };
+  if (answer.code === "not_ready") return { outcome: "accepted", isWaiting: true };
   return { outcome: answer.code, retryAfterSeconds: answer.retry_after };
 }
