@@ -67,8 +67,12 @@ export const ROUTES: readonly Route[] = [
   { path: "/account", slug: "auth-callback", page: true },
   { path: "/account/", slug: "auth-callback", page: true },
   { path: "/email/unsubscribe", slug: "auth-callback", page: true },
+  { path: "/favicon.ico", slug: "auth-callback" },
   { path: "/", slug: "auth-callback", page: true },
 ];
+
+/** What a front door asks for where none of these is: an address that has no handler, so the answer is the page that says so. */
+export const NOT_FOUND: Route = { path: "/not-found/", slug: "auth-callback", page: true, target: "/not-found/" };
 
 /** The route of a public path, or undefined when nothing of ours is there. */
 export function findRoute(pathname: string): Route | undefined {

@@ -3,7 +3,7 @@
  * HTML on the platform's own domain (their gateway rewrites it to plain text in a sandbox), so the site is this small proxy; it runs on
  * Deno Deploy and Cloudflare Workers, and inside the embedded stack. It keeps no state and reads no body.
  */
-import { findRoute, functionPath, PAGE_POLICY_HEADER } from "../../shared/routes.ts";
+import { findRoute, functionPath, NOT_FOUND, PAGE_POLICY_HEADER } from "../../shared/routes.ts";
 import { forward } from "./proxy.ts";
 
 export interface FrontDoorOptions {
@@ -18,8 +18,7 @@ export type FrontDoor = (request: Request, client?: { address: string }) => Prom
 export function createFrontDoor({ functionsUrl, fetch = globalThis.fetch }: FrontDoorOptions): FrontDoor {
   return async (request, client) => {
     const { pathname, search } = new URL(request.url);
-    const route = findRoute(pathname);
-    if (!route) return new Response("There is nothing at this address.\n", { status: 404 });
+    const route = findRoute(pathname) ?? NOT_FOUND;
     const target = functionsUrl + functionPath(route, pathname) + search;
     const response = await forward(request, { target, client, fetch });
     return route.page ? asPage(response) : response;

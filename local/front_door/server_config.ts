@@ -1,5 +1,5 @@
 /** The front door as configuration of a web server that one already runs: the same routes, the same restored pages. */
-import { functionPath, PAGE_POLICY_HEADER, type Route, ROUTES } from "../../shared/routes.ts";
+import { functionPath, NOT_FOUND, PAGE_POLICY_HEADER, type Route, ROUTES } from "../../shared/routes.ts";
 
 export interface Place {
   /** Host name of the site. */
@@ -54,8 +54,8 @@ server {
     rewrite ^(/.+)/$ $1;
 
     location / {
-        return 404;
-    }
+        proxy_pass ${functionsUrl}${functionPath(NOT_FOUND, "/")};
+${NGINX_PAGE.map((line) => `        ${line}\n`).join("")}    }
 ${ROUTES.map(location).join("\n")}
 }
 `;
@@ -109,7 +109,8 @@ ${host} {
     rewrite @slash {re.slash.1}
 ${ROUTES.map(handle).join("\n")}
     handle {
-        respond 404
+        rewrite * ${new URL(functionsUrl).pathname}${functionPath(NOT_FOUND, "/")}
+        import page
     }
 }
 `;

@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The mailbox as a page: the newest mails, each as its sender meant it to look, in a frame that can run nothing. */
+import { ICON_URL } from "../../shared/pages/icon.ts";
 import { STYLES } from "../../shared/pages/styles.ts";
 import type { ReceivedMail } from "./smtp_sink.ts";
 
@@ -18,6 +19,7 @@ export async function renderMailbox(mails: readonly ReceivedMail[], to?: string)
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>Mailbox · Expenses</title>
+        <link rel="icon" href={ICON_URL} />
         <style dangerouslySetInnerHTML={{ __html: STYLES + OWN_STYLES }} />
       </head>
       <body>

@@ -7,6 +7,7 @@ import type { Child } from "hono/jsx";
 import type { Config } from "../config.ts";
 import type { AppContext } from "../http/app.ts";
 import { PAGE_POLICY_HEADER } from "../routes.ts";
+import { ICON_URL } from "./icon.ts";
 import { STYLES } from "./styles.ts";
 
 export type PageLinks = Pick<Config, "supportUrl" | "privacyUrl" | "termsUrl">;
@@ -33,7 +34,7 @@ export function Page({ title, config, user, script, children, nonce }: PageOptio
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>{`${title} · Expenses`}</title>
-        <link rel="icon" href={ICON} />
+        <link rel="icon" href={ICON_URL} />
         <style nonce={nonce} dangerouslySetInnerHTML={{ __html: STYLES }} />
       </head>
       <body>
@@ -66,12 +67,6 @@ export function Page({ title, config, user, script, children, nonce }: PageOptio
     </html>
   );
 }
-
-// Inline, since a page may load nothing: the two rules of the wordmark.
-const ICON = "data:image/svg+xml," +
-  encodeURIComponent(
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#0b5f4c" d="M3 2h10v3H3zm0 9h10v3H3z"/></svg>`,
-  );
 
 /**
  * Answers with a page.

@@ -25,6 +25,9 @@ function hostedFunctions() {
       "content-security-policy": request.method === "GET" ? "default-src 'none'; sandbox" : POLICY,
       [PAGE_POLICY_HEADER]: POLICY,
     };
+    if (pathname.startsWith("/functions/v1/auth-callback/not-found/")) {
+      return new Response("<h1>There is no such page</h1>", { status: 404, headers: page });
+    }
     if (pathname.endsWith("/login")) return new Response(`<p>${arrived}</p>`, { status: 401, headers: page });
     if (pathname.endsWith("/logout")) {
       const headers = new Headers({ location: "/login" });
@@ -126,11 +129,23 @@ async function behind(open: (functionsUrl: string) => Promise<Door>, t: Deno.Tes
       }
     });
 
-    await t.step("answers 404 to anything else", async () => {
-      for (const path of ["/api/mcp2", "/api", "/functions/v1/mcp", "/rest/v1/", "/loginx", "/account2"]) {
+    await t.step("has the page that says so where there is nothing", async () => {
+      for (
+        const path of [
+          "/api/mcp2",
+          "/api",
+          "/functions/v1/mcp",
+          "/rest/v1/",
+          "/loginx",
+          "/account2",
+          "/auth-callback/login",
+          "/not-found/x",
+        ]
+      ) {
         const response = await ask(path);
-        await response.body?.cancel();
-        assertEquals([path, response.status], [path, 404]);
+        assertEquals([path, response.status, await response.text()], [path, 404, "<h1>There is no such page</h1>"]);
+        assertEquals(response.headers.get("content-type")?.toLowerCase(), "text/html; charset=utf-8");
+        assertEquals(response.headers.get("content-security-policy"), POLICY);
       }
     });
 

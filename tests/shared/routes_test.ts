@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { findRoute, functionPath, localPath, ROUTES, type Slug } from "../../shared/routes.ts";
+import { findRoute, functionPath, localPath, NOT_FOUND, ROUTES, type Slug } from "../../shared/routes.ts";
 
 const seenBy = (slug: Slug, path: string) => localPath(slug, `http://edge-runtime.example${path}`);
 
@@ -17,6 +17,10 @@ Deno.test("findRoute() finds nothing beside the table", () => {
   ) {
     assertEquals(findRoute(path), undefined, path);
   }
+});
+
+Deno.test("what is asked for where there is nothing is nothing itself", () => {
+  assertEquals(findRoute(seenBy(NOT_FOUND.slug, functionPath(NOT_FOUND, "/login"))), undefined);
 });
 
 Deno.test("localPath() gives back the public path that the front door asked for", () => {
