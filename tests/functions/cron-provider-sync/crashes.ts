@@ -1,0 +1,86 @@
+/**
+ * Runs the job again and again while the processes that run it die: after a claim, with an answer in hand, after it was kept. A dead process
+ * says nothing more to anybody; its leases have to run out.
+ */
+import { assert, assertEquals } from "@std/assert";
+import type { Database, FunctionName } from "../../../shared/db/client.ts";
+import type { TestDatabase } from "../../_support/database.ts";
+import { asDatabase } from "../cron-reminders/harness.ts";
+import { createSync, fakeProvider, registryOf, SECRET } from "./harness.ts";
+import { addLinkedBills, fetched } from "./linked_bills.ts";
+
+export interface CrashPlan {
+  links: number;
+  /** So many processes are to die. */
+  crashes: number;
+  /** Processes that run side by side. */
+  parallel: number;
+}
+
+const PLACES: [name: FunctionName, isHeard: boolean][] = [
+  ["claim_provider_link", true],
+  ["keep_provider_answer", false],
+  ["keep_provider_answer", true],
+];
+
+export async function crashUntilDone(database: TestDatabase, { links, crashes, parallel }: CrashPlan): Promise<void> {
+  await addLinkedBills(
+    database,
+    Array.from({ length: links }, (_, index) => ({ provider: "power", credential: { account: String(index + 1) } })),
+  );
+  let now = Date.parse("2026-10-02T06:00:00Z");
+  let begun = 0;
+  let dead = 0;
+  const run = async () => {
+    const [name, isHeard] = PLACES[begun % PLACES.length]!;
+    const process = begun < crashes ? mortal(asDatabase(database), { name, nth: 2 + begun % 4, isHeard }) : undefined;
+    begun++;
+    const power = fakeProvider("power", async ({ credential }) => {
+      await Promise.resolve();
+      process?.check();
+      return { amount: `${credential.account}.50`, currency: "USD" };
+    });
+    const { request } = createSync({
+      database: process?.database ?? asDatabase(database),
+      registry: registryOf(power),
+      now: () => new Date(now),
+    });
+    const { synced } = await (await request(`/api/cron/provider-sync?secret=${SECRET}`)).json();
+    if (process?.isDead()) dead++;
+    return synced as number;
+  };
+  for (let synced = 0, rounds = 0; synced !== links; rounds++) {
+    assert(rounds < 60, `only ${synced} after ${rounds} rounds and ${dead} deaths`);
+    synced = Math.max(...await Promise.all(Array.from({ length: parallel }, run)));
+    // Leases run out in the meantime.
+    now += 2 * 60_000;
+  }
+  // One that the others leave nothing to do lives on.
+  assert(dead > 0 && dead > crashes - parallel, `only ${dead} died`);
+  for (const [n, bill] of await fetched(database)) assertEquals(bill, { amount: `${n}.50`, statements: 1 });
+  const [written] = await database.query(
+    `select count(*)::int as changes, count(distinct i.row_id)::int as rows
+     from app.change_sets as c join app.change_items as i on i.change_id = c.id`,
+  );
+  assertEquals(written, { changes: links, rows: links });
+}
+
+/** A process that ends at the n-th call of a function, before or after the database has heard it; whatever it asks then comes to nothing. */
+function mortal(real: Database, { name, nth, isHeard }: { name: FunctionName; nth: number; isHeard: boolean }) {
+  let count = 0;
+  let isDead = false;
+  const check = () => {
+    if (isDead) throw new Error("this process is dead");
+  };
+  const call: Database["call"] = async <Result>(called: FunctionName, args: Record<string, unknown>) => {
+    check();
+    const isLast = called === name && ++count === nth;
+    if (isLast && !isHeard) isDead = true;
+    check();
+    const result = await real.call<Result>(called, args);
+    if (isLast) isDead = true;
+    check();
+    return result;
+  };
+  return { check, isDead: () => isDead, database: { call } };
+}

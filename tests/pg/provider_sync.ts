@@ -1,0 +1,164 @@
+/** Fetching amounts at the same time, each caller in a session of its own: two jobs, the job and the tool, a payment meanwhile. */
+import { assert, assertEquals } from "@std/assert";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { asDatabase } from "../functions/cron-reminders/harness.ts";
+import { crashUntilDone } from "../functions/cron-provider-sync/crashes.ts";
+import { addLink, createSync, fakeProvider, registryOf } from "../functions/cron-provider-sync/harness.ts";
+import { addLinkedBills, fetched } from "../functions/cron-provider-sync/linked_bills.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const NOW = new Date("2026-10-02T06:00:00Z");
+const PERIOD = "2026-09-01";
+
+/** Three jobs over the same links; how often each account was asked. */
+async function raceJobs(database: TestDatabase, links: number): Promise<number[]> {
+  await addLinkedBills(
+    database,
+    Array.from({ length: links }, (_, index) => ({ provider: "power", credential: { account: String(index + 1) } })),
+  );
+  const asked = new Map<string, number>();
+  const power = fakeProvider("power", async ({ credential: { account } }) => {
+    asked.set(account!, (asked.get(account!) ?? 0) + 1);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    return { amount: `${account}.50`, currency: "USD" };
+  });
+  const run = (period?: string) =>
+    createSync({ database: asDatabase(database), registry: registryOf(power), now: () => NOW }).run(period);
+  await Promise.all([run(), run(), run("2026-09")]);
+  return [...asked.values()];
+}
+
+Deno.test("three jobs at once ask each provider once, and every amount is kept once", async () => {
+  await database.reset();
+  assertEquals(await raceJobs(database, 90), Array(90).fill(1));
+  const kept = await fetched(database);
+  assertEquals(kept.size, 90);
+  for (const [n, bill] of kept) assertEquals(bill, { amount: `${n}.50`, statements: 1 });
+});
+
+Deno.test("test of the test: a claim that does not lock what it reads asks twice", async () => {
+  const planted = await openDatabase();
+  try {
+    const [row] = await planted.query<{ source: string }>(
+      "select pg_get_functiondef('public.claim_provider_link'::regproc) as source",
+    );
+    assert(row!.source.includes("for update of c skip locked"));
+    await planted.exec(row!.source.replace("for update of c skip locked", ""));
+    assert(Math.max(...await raceJobs(planted, 90)) > 1, "the planted race was not seen");
+  } finally {
+    await planted.close();
+  }
+});
+
+Deno.test("processes that die side by side lose nothing", async () => {
+  await database.reset();
+  await crashUntilDone(database, { links: 80, crashes: 18, parallel: 3 });
+});
+
+async function connectedBill(): Promise<{ books: Books; billId: string; linkId: string }> {
+  const books = await openBooks(database, { day: "2026-10-01" });
+  const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", first_due: "2026-10-25" });
+  const linkId = await addLink(database, { organizationId: books.organizationId, billId: bill.id, provider: "power" });
+  books.goTo("2026-10-02");
+  return { books, billId: bill.id, linkId };
+}
+const claim = () =>
+  database.asService<Json>("claim_provider_link", {
+    period: PERIOD,
+    again: false,
+    before: "2026-10-02T12:00:00Z",
+    at: "2026-10-02T12:00:00Z",
+  });
+const keep = (link: Json, amount: string, currency = "EUR") =>
+  database.asService<Json>("keep_provider_answer", {
+    link_id: link.link_id,
+    lease_token: link.lease_token,
+    period: PERIOD,
+    answer: { outcome: "statement", amount, currency, provider_name: "Power" },
+    at: "2026-10-02T12:00:05Z",
+  });
+
+Deno.test("the job and the tool at once: one of them asks", async () => {
+  await database.reset();
+  for (let round = 0; round < 15; round++) {
+    const { books } = await connectedBill();
+    const [claimed, first, second] = await Promise.all([
+      claim(),
+      books.ok("sync_bill_amounts"),
+      books.ok("sync_bill_amounts"),
+    ]);
+    const leases = [claimed ? 1 : 0, first.pending.length, second.pending.length];
+    assertEquals(leases.reduce((sum, count) => sum + count), 1, `round ${round}: ${leases}`);
+    await database.query("update app.provider_links set status = 'paused'");
+  }
+});
+
+Deno.test("of many answers under one lease, each another amount, one is kept", async () => {
+  await database.reset();
+  const { linkId } = await connectedBill();
+  const link = await claim();
+  const amounts = Array.from({ length: 10 }, (_, index) => `${80 + index}.00`);
+  const answers = await Promise.all(amounts.map((amount) => keep(link, amount)));
+  assertEquals(answers.filter(({ outcome }) => outcome === "kept").length, 1);
+  const [state] = await database.query<{ same: boolean; statements: number }>(
+    `select bool_and(s.amount_minor = o.expected_minor) as same, count(*)::int as statements
+     from app.provider_statements as s join app.expense_occurrences as o on o.id = s.occurrence_id where s.link_id = $1`,
+    [linkId],
+  );
+  assertEquals(state, { same: true, statements: 1 });
+});
+
+Deno.test("corrected statements through the tool at once leave one that counts, and it is the amount", async () => {
+  await database.reset();
+  const { books, linkId } = await connectedBill();
+  await keep(await claim(), "80");
+  const store = async (amount: string) => {
+    const token = crypto.randomUUID();
+    await database.query("update app.provider_links set lease_token = $2 where id = $1", [linkId, token]);
+    const answer = { outcome: "statement", amount, currency: "EUR" };
+    return await books.call("store_bill_amounts", {
+      results: [{ link_id: linkId, lease_token: token, period: PERIOD, answer }],
+    });
+  };
+  for (let round = 0; round < 10; round++) {
+    await Promise.all(["81", "82", "83", "80"].map(store));
+    const [state] = await database.query(
+      `select count(*)::int as counts, bool_and(s.amount_minor = o.expected_minor) as same
+       from app.provider_statements as s join app.expense_occurrences as o on o.id = s.occurrence_id
+       where s.link_id = $1 and s.status = 'applied'`,
+      [linkId],
+    );
+    assertEquals(state, { counts: 1, same: true });
+  }
+});
+
+Deno.test("an amount that arrives while the bill is paid never rewrites what was paid", async () => {
+  await database.reset();
+  const seen = new Set<string>();
+  for (let round = 0; round < 20; round++) {
+    const { books, billId } = await connectedBill();
+    const link = await claim();
+    const pay = () => books.call("mark_bill_paid", { bill_id: billId, amount: "80" });
+    const [paid] = await Promise.all(
+      round % 2 ? [pay(), keep(link, "90")] : [keep(link, "90").then(() => undefined), pay()],
+    );
+    assert(paid?.ok !== false, JSON.stringify(paid));
+    const [state] = await database.query<{ status: string; expected: number; paid: number; said: string }>(
+      `select o.status, o.expected_minor::int as expected, o.paid_minor::int as paid, s.status as said
+       from app.expense_occurrences as o join app.provider_statements as s on s.occurrence_id = o.id where o.expense_id = $1`,
+      [billId],
+    );
+    const { status, expected, paid: minor, said } = state!;
+    seen.add(said);
+    assertEquals(
+      [status, expected, minor],
+      said === "applied" ? ["open", 9000, 8000] : ["paid", 8000, 8000],
+      `round ${round}: ${said}`,
+    );
+    await database.query("update app.provider_links set status = 'paused'");
+  }
+  assert(seen.size > 0);
+});
