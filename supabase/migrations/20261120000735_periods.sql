@@ -91,5 +91,29 @@ end
 $$;
 comment on function app.earlier_period is 'The period to compare with: as many months, or days, right before, or the same days a year before; null for none.';
 
-revoke all on function app.whole_months, app.named_period, app.parse_period, app.earlier_period from public, anon;
-grant execute on function app.whole_months, app.named_period, app.parse_period, app.earlier_period to authenticated, service_role;
+create function app.compared_period(period app.period, compare text, today date) returns app.period
+language plpgsql immutable set search_path = '' as $$
+declare
+  earlier app.period := app.earlier_period(period, compare);
+begin
+  if today between period.from_on and period.to_on then
+    earlier.to_on := least(earlier.to_on, earlier.from_on + (today - period.from_on));
+  end if;
+  return earlier;
+end
+$$;
+comment on function app.compared_period is 'The period to compare what was spent with: of one that still runs, as many days as have passed.';
+
+create function app.books_begin(period app.period, earlier app.period) returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  first_on constant date := (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1);
+begin
+  -- Who begins on the second of a month can compare with it all the same.
+  return case when first_on > earlier.from_on + (period.to_on - period.from_on + 1) / 10 then first_on end;
+end
+$$;
+comment on function app.books_begin is 'The day of the first payment, when it lies so far into an earlier period, or after it, that the two cannot be compared; else null.';
+
+revoke all on function app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.compared_period, app.books_begin from public, anon;
+grant execute on function app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.compared_period, app.books_begin to authenticated, service_role;

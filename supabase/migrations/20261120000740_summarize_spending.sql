@@ -255,8 +255,11 @@ language plpgsql stable set search_path = '' as $$
 declare
   filter app.expense_filter := app.parse_expense_filter(context, arguments);
   period constant app.period := app.parse_period(context, arguments, filter);
-  earlier constant app.period := app.earlier_period(period, arguments ->> 'compare');
+  -- With what is still to come a period is whole, and compared with a whole one.
+  earlier constant app.period := case when (arguments ->> 'include_upcoming')::boolean then app.earlier_period(period, arguments ->> 'compare')
+    else app.compared_period(period, arguments ->> 'compare', context.today) end;
   is_compared constant boolean := earlier.from_on is not null;
+  books_begin constant date := case when is_compared then app.books_begin(period, earlier) end;
   dimensions constant text[] := array(
     select d.value from jsonb_array_elements_text(coalesce(arguments -> 'group_by', '["category"]')) with ordinality as d
     group by d.value order by min(d.ordinality)
@@ -287,11 +290,22 @@ begin
     );
   end if;
 
+  if books_begin is not null then
+    rows := (select coalesce(jsonb_agg(r.value - 'change_percent' order by r.ordinality), '[]') from jsonb_array_elements(rows) with ordinality as r);
+    warnings := warnings || jsonb_build_object('code', 'books_begin', 'message', format(
+      'The books begin on %s, so previous is not all that was spent from %s to %s, and no change is given.', books_begin, earlier.from_on, earlier.to_on
+    ));
+  elsif is_compared and period.to_on > context.today and not coalesce((arguments ->> 'include_upcoming')::boolean, false) then
+    warnings := warnings || jsonb_build_object('code', 'period_running', 'message', format(
+      'This period runs until %s; previous is of as many days of the earlier one, %s to %s.', period.to_on, earlier.from_on, earlier.to_on
+    ));
+  end if;
+
   select jsonb_build_object(
     'amount', app.format_minor(coalesce(sum(g.once_minor), 0), exponent), 'currency', target, 'count', coalesce(sum(g.once_count), 0),
     'upcoming', app.format_minor(sum(g.once_upcoming_minor), exponent),
     'previous', case when is_compared then app.format_minor(coalesce(sum(g.once_earlier_minor), 0), exponent) end,
-    'change_percent', case when is_compared then
+    'change_percent', case when is_compared and books_begin is null then
       round((sum(g.once_minor) - sum(g.once_earlier_minor)) * 100 / nullif(abs(sum(g.once_earlier_minor)), 0), 1)
     end
   ) into total

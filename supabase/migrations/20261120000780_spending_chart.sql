@@ -187,7 +187,8 @@ declare
   chart constant text := coalesce(arguments ->> 'chart', 'by_category');
   filter app.expense_filter := app.parse_expense_filter(context, arguments);
   period constant app.period := app.parse_period(context, arguments, filter);
-  earlier app.period := app.earlier_period(period, 'previous_period');
+  earlier constant app.period := app.compared_period(period, 'previous_period', context.today);
+  books_begin constant date := app.books_begin(period, earlier);
   unit constant text := case when chart <> 'by_category' then app.chart_unit(period) end;
   dimensions constant text[] := array_remove(array[case when chart <> 'over_time' then 'category' end, unit], null);
   target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
@@ -200,10 +201,6 @@ declare
   sums record;
   headline text;
 begin
-  if period.to_on > context.today and period.from_on <= context.today then
-    -- What has only begun is compared with as many days of the one before.
-    earlier.to_on := least(earlier.to_on, earlier.from_on + (context.today - period.from_on));
-  end if;
   words := app.period_words(period, arguments, earlier);
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
@@ -220,7 +217,12 @@ begin
   into sums
   from unnest(spending.groups) as g;
   headline := case sums.count when 0 then 'Nothing spent ' || words.now else
-    format('%s %s %s', app.format_minor(sums.minor, exponent), target, words.now) || app.change_words(sums.minor, sums.earlier_minor, words.before)
+    format('%s %s %s', app.format_minor(sums.minor, exponent), target, words.now) || case
+      when books_begin is null then app.change_words(sums.minor, sums.earlier_minor, words.before)
+      -- Said where a comparison would stand otherwise.
+      when sums.earlier_minor > 0 then '; the books begin on ' || to_char(books_begin, 'FMDD FMMonth YYYY')
+      else ''
+    end
   end;
   return jsonb_build_object(
     'data', jsonb_build_object(
@@ -230,7 +232,7 @@ begin
       'unit', unit,
       'series', described.series,
       'total', jsonb_build_object('amount', app.format_minor(sums.minor, exponent), 'currency', target, 'count', sums.count),
-      'compared', case when sums.earlier_minor > 0 then jsonb_build_object(
+      'compared', case when sums.earlier_minor > 0 and books_begin is null then jsonb_build_object(
         'from', earlier.from_on, 'to', earlier.to_on, 'words', words.before, 'amount', app.format_minor(sums.earlier_minor, exponent),
         'change_percent', round((sums.minor - sums.earlier_minor) * 100 / sums.earlier_minor, 1)
       ) end,

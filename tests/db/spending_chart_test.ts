@@ -40,6 +40,13 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     );
   },
 
+  "says when the books begin instead of comparing with a time without them": async (books) => {
+    await spend(books, [["2025-04-29", "A", "10"], ["2025-11-03", "B", "21"]]);
+    const data = await books.ok("show_spending_chart", { chart: "over_time", period: "last_12_months" });
+    assertEquals(data.compared, undefined);
+    assertEquals(data.table.split("\n")[0], "21.00 EUR in the last 12 months; the books begin on 29 April 2025.");
+  },
+
   "over time: every step, also those without a payment": async (books) => {
     await spend(books, [["2026-10-01", "A", "1"], ["2026-10-04", "B", "2.50"], ["2026-08-31", "C", "4"]]);
     const month = await books.ok("show_spending_chart", { chart: "over_time" });

@@ -70,9 +70,13 @@ testBooks("summarize_spending", { day: TODAY }, {
   "compares with the period before, and with the year before": async (books) => {
     const previous = async (question: Json) => (await books.ok("summarize_spending", question)).period.previous;
     const before: [Json, string, string][] = [
-      [{ period: "this_month" }, "2026-09-01", "2026-09-30"],
-      [{ period: "this_quarter" }, "2026-07-01", "2026-09-30"],
-      [{ period: "this_week" }, "2026-09-28", "2026-10-04"],
+      [{ period: "last_month" }, "2026-08-01", "2026-08-31"],
+      // What still runs is compared with as many days as have passed of it, and as a whole with what is to come.
+      [{ period: "this_month" }, "2026-09-01", "2026-09-06"],
+      [{ period: "this_month", include_upcoming: true }, "2026-09-01", "2026-09-30"],
+      [{ period: "this_quarter" }, "2026-07-01", "2026-07-06"],
+      [{ period: "this_week" }, "2026-09-28", "2026-09-29"],
+      [{ from: "2026-11-01", to: "2026-11-30" }, "2026-10-01", "2026-10-31"],
       [{ from: "2026-01-01", to: "2026-02-28" }, "2025-11-01", "2025-12-31"],
       [{ from: "2026-10-02", to: "2026-10-06" }, "2026-09-27", "2026-10-01"],
     ];
@@ -80,7 +84,7 @@ testBooks("summarize_spending", { day: TODAY }, {
       assertEquals(await previous({ ...question, compare: "previous_period" }), { from, to });
     }
     const yearBefore: [Json, string, string][] = [
-      [{ period: "this_month" }, "2025-10-01", "2025-10-31"],
+      [{ period: "this_month" }, "2025-10-01", "2025-10-06"],
       [{ from: "2025-02-01", to: "2025-02-28" }, "2024-02-01", "2024-02-29"],
       [{ from: "2024-02-29", to: "2024-02-29" }, "2023-02-28", "2023-02-28"],
     ];
@@ -96,6 +100,22 @@ testBooks("summarize_spending", { day: TODAY }, {
       { name: "Old", amount: "7", date: "2026-08-31" },
       { name: "Qwerty", amount: "5" },
     );
+    const running = await books.call("summarize_spending", { compare: "previous_period" });
+    assertEquals(running.data.total, {
+      amount: "35.00",
+      currency: "EUR",
+      count: 2,
+      previous: "100.00",
+      change_percent: -65,
+    });
+    assertEquals(running.warnings, [{
+      code: "period_running",
+      message:
+        "This period runs until 2026-10-31; previous is of as many days of the earlier one, 2026-09-01 to 2026-09-06.",
+    }]);
+    const chart = await books.ok("show_spending_chart", { chart: "by_category" });
+    assertEquals(chart.compared.change_percent, -65, "the chart says the same");
+    books.goTo("2026-10-31");
     const data = await books.ok("summarize_spending", { compare: "previous_period" });
     assertEquals(data.rows, [
       { group: ["Food"], amount: "30.00", share_percent: 85.7, count: 1, previous: "20.00", change_percent: 50 },
@@ -110,6 +130,28 @@ testBooks("summarize_spending", { day: TODAY }, {
       ["2026-10-06", "35.00", "0.00"],
       ["2026-10-30", "0.00", "20.00"],
     ]);
+  },
+
+  "compares with nothing from before the books began": async (books) => {
+    await log(books, { name: "Lunch", amount: "20", date: "2026-08-20" }, {
+      name: "Lunch",
+      amount: "30",
+      date: "2026-09-20",
+    });
+    const question = { period: "last_month", compare: "previous_period" };
+    const { data, warnings } = await books.call("summarize_spending", question);
+    assertEquals([data.total.previous, data.total.change_percent, data.rows[0].change_percent], [
+      "20.00",
+      undefined,
+      undefined,
+    ]);
+    assertEquals(warnings, [{
+      code: "books_begin",
+      message:
+        "The books begin on 2026-08-20, so previous is not all that was spent from 2026-08-01 to 2026-08-31, and no change is given.",
+    }]);
+    await log(books, { name: "Lunch", amount: "10", date: "2026-08-03" });
+    assertEquals((await books.ok("summarize_spending", question)).total.change_percent, 0);
   },
 
   "groups by one or two things, time in its order": async (books) => {
@@ -273,7 +315,10 @@ testBooks("summarize_spending", { day: TODAY }, {
       compare: "previous_period",
       currency: "GBP",
     });
-    assertEquals([later.data.unconverted, later.warnings.map(({ code }: Json) => code)], [[], ["rate_missing"]]);
+    assertEquals([later.data.unconverted, later.warnings.map(({ code }: Json) => code)], [[], [
+      "period_running",
+      "rate_missing",
+    ]]);
     // The list says the same of each row.
     const list = await books.ok("list_expenses", { order: "asc" });
     assertEquals(list.rows.map(({ name, base_amount }: Json) => [name, base_amount]), [
