@@ -64,13 +64,13 @@ export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOp
   app.route("/fx", createRatesFixture(clock.now));
   app.route("/providers", createProvidersFixture({ clock: clock.now }));
 
-  // The button "Sign in as …" of the login page: a sign-in link without the mail. It ends at the same page, behind the same press.
+  // The button "Sign in as …" of the login page: a sign-in link without the mail, and the press on its page already made (307 keeps the POST).
   app.post("/sign-in", async (c) => {
     if (!demoToken) return c.text("This stack has no demo data\n", 404);
     const { next } = await c.req.parseBody();
     const query = new URLSearchParams({ token_hash: await demoToken(), type: "magiclink" });
     if (typeof next === "string" && next) query.set("next", next);
-    return c.redirect(`/auth/callback?${query}`, 303);
+    return c.redirect(`/auth/callback?${query}`, 307);
   });
   return app;
 }

@@ -81,7 +81,8 @@ function fail(c: AppContext, { config, log }: PageDeps, failure: CallbackFailure
   log.info("sign_in_failed", { request_id: c.get("requestId"), reason: failure });
   const problem = {
     ...WORDS[failure],
-    changed: "You are not signed in, and nothing was changed.",
+    // Whether somebody is signed in is not read here.
+    changed: "It signed nobody in, and nothing was changed. If you are signed in here already, you still are.",
     next: { label: "Sign in again", href: withNext("/login", nextOf(c)) },
   };
   return renderProblem(c, { config, status: 400, problem });

@@ -130,6 +130,14 @@ journey("a link that was used says so and offers a new one", async (page, contex
   assertEquals(await heading(page), "This link no longer works");
   await page.getByRole("link", { name: "Sign in again" }).click();
   assertEquals(await heading(page), "Sign in");
+
+  // Pressed once more by somebody who is signed in, it takes nothing away.
+  await signIn(page, "olu@example.com");
+  await page.goto(used);
+  await press(page, "Sign in");
+  assertStringIncludes(await page.locator("main").innerText(), "If you are signed in here already, you still are.");
+  await page.getByRole("link", { name: "Sign in again" }).click();
+  assertEquals(await heading(page), "A few things before we start");
 });
 
 journey("a mistyped address is a page with a way home, and no second complaint", async (page) => {
@@ -148,14 +156,12 @@ journey("a mistyped address is a page with a way home, and no second complaint",
 journey("the local button signs in as the demo person", async (page) => {
   await page.goto("/login");
   await press(page, `Sign in as ${stack.demo!.email}`);
-  await press(page, "Sign in");
   assertEquals(await heading(page), "Your account");
 });
 
 journey("the owner of a variable bill connects its provider, pauses and removes it", async (page) => {
   await page.goto("/login?next=%2Faccount%2Fproviders%2Fconnect%3Fbill%3Dbill_demo00000009");
   await press(page, `Sign in as ${stack.demo!.email}`);
-  await press(page, "Sign in");
   assertEquals(await heading(page), "Who sends the bill Cloud hosting?");
   await page.getByRole("link", { name: "Connect to DigitalOcean" }).click();
   assertStringIncludes(await page.locator("main").innerText(), "Connected now: Team …4f2a");

@@ -13,16 +13,14 @@ Deno.test("the demo data", async (t) => {
       assertEquals(Object.keys(demo!.payment_plans), ["pro", "team"]);
     });
 
-    await t.step("has a button that signs in without a mail, behind the same press", async () => {
+    await t.step("has a button that signs in without a mail", async () => {
       const browser = new FormBrowser(stack.site_url);
       const login = await browser.open("/login?next=%2Faccount");
       assert("email" in formsOf(login)[0]!.fields, "the first form asks for the e-mail address");
-      const confirm = await browser.submit(
+      const account = await browser.submit(
         login,
         findForm(login, ({ action }) => action.pathname === "/local/sign-in"),
       );
-      assertEquals(confirm.url.pathname, "/auth/callback");
-      const account = await browser.submit(confirm, findForm(confirm));
       assertEquals([account.status, account.url.pathname], [200, "/account"]);
       assert(account.html.includes(demo!.email));
     });
