@@ -52,6 +52,8 @@ const ORDERS: Record<NonNullable<Mapping["date_format"]>, DateOrder> = {
   "DD.MM.YYYY": "DMY",
   "MM/DD/YYYY": "MDY",
 };
+/** What `list_expenses` writes into its column. */
+const KINDS = new Set(["one_off", "bill_payment", "refund"]);
 const DELIMITERS: Record<string, string> = { "\t": "tab" };
 
 export function readImport(csv: string, mapping: Mapping = {}): ReadImport | ImportProblem {
@@ -98,10 +100,15 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
   const amounts = read.flatMap(({ money }) => money ?? []);
   const order = mapping.date_format ? { value: ORDERS[mapping.date_format] } : findDateOrder(dates);
   const decimal = mapping.decimal ? { value: mapping.decimal } : findDecimalSign(amounts);
-  const sign = mapping.negative_is_expense === undefined ? findSign(amounts) : { value: mapping.negative_is_expense };
-  const headerCurrency = currencyInHeader(headers[columns.amount!]!);
-  // Our own export says which rows are refunds in a column of its own.
+  // Our own export says which rows are refunds in a column of its own; there a minus is always one.
   const kindColumn = headers.findIndex((header) => header === "kind");
+  const isOurs = kindColumn >= 0 && rows.every(({ cells }) => KINDS.has(cells[kindColumn] ?? ""));
+  const sign = mapping.negative_is_expense !== undefined
+    ? { value: mapping.negative_is_expense }
+    : isOurs
+    ? { value: false }
+    : findSign(amounts);
+  const headerCurrency = currencyInHeader(headers[columns.amount!]!);
 
   const isDotted = dates.length > 0 && read.some(({ cells }) => /^\d{1,2}\./.test(cell(cells, columns.date)));
   const dateFormat = mapping.date_format ?? (order.value === "DMY" && isDotted ? "DD.MM.YYYY" : FORMATS[order.value]);

@@ -130,15 +130,18 @@ begin
     select string_agg(
       concat_ws(
         ',', r.id, r.kind, r.paid_on, app.csv_field(r.name), app.csv_field(r.payee), app.csv_field(r.category),
-        app.csv_field(array_to_string(r.tags, '; ')), app.csv_field(r.note), r.amount, r.currency, coalesce(r.base_amount, ''), coalesce(r.bill_id, '')
+        app.csv_field(array_to_string(r.tags, '; ')), app.csv_field(r.note), sign.text || r.amount, r.currency, coalesce(sign.text || r.base_amount, ''),
+        coalesce(r.bill_id, '')
       ) || E'\r\n',
       '' order by r.ordinality
     )
     from unnest(page) with ordinality as r
+    -- A column is added up by whoever opens it.
+    cross join lateral (select case r.kind when 'refund' then '-' else '' end as text) as sign
   ), '');
 end
 $$;
-comment on function app.write_csv is 'Rows as a CSV file with a header line.';
+comment on function app.write_csv is 'Rows as a CSV file with a header line; refunds are negative, so that a column adds up to the totals.';
 
 create function app.list_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set random_page_cost = 1.1 as $$
@@ -147,7 +150,7 @@ declare
   is_csv constant boolean := coalesce(arguments ->> 'format' = 'csv', false);
   is_by_amount constant boolean := coalesce(arguments ->> 'sort' = 'amount', false);
   is_ascending constant boolean := coalesce(arguments ->> 'order' = 'asc', false);
-  page_size constant int := case when is_csv then 500 else coalesce((arguments ->> 'limit')::int, 25) end;
+  page_size constant int := coalesce((arguments ->> 'limit')::int, case when is_csv then 500 else 25 end);
   scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', arguments - 'cursor' - 'limit');
   key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor');
   page app.expense_row[];

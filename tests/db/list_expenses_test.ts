@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { listExpenses } from "../../functions/mcp/tools/list_expenses.ts";
+import { type ReadImport, readImport } from "../../shared/import/read_import.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
 
@@ -251,17 +253,42 @@ testBooks("list_expenses", { day: TODAY }, {
     assertEquals(lines, [
       `ID,one_off,2026-10-01,"'=HYPERLINK(""http://x"")",'+1,Uncategorized,"'-x; b,c",'@sum,1.00,EUR,1.00,`,
       `ID,one_off,2026-10-02,Line,,Uncategorized,,"two\nlines",2.50,EUR,2.50,`,
-      "ID,refund,2026-10-03,'＝1+1,,Uncategorized,,,3.00,EUR,3.00,",
+      "ID,refund,2026-10-03,'＝1+1,,Uncategorized,,,-3.00,EUR,-3.00,",
       "",
+    ]);
+  },
+
+  "writes CSV that adds up to the totals, and that is read back as it was": async (books) => {
+    await log(books, { name: "A", amount: "1" }, { name: "B", amount: "3", is_refund: true }, {
+      name: "C",
+      amount: "4",
+      is_refund: true,
+    });
+    const { data, totals_by_currency } = await books.call("list_expenses", { format: "csv" });
+    const lines = data.csv.trimEnd().split("\r\n").slice(1).map((line: string) => line.split(","));
+    const sum = lines.reduce((sum: number, cells: string[]) => sum + Number(cells[8]), 0);
+    assertEquals([totals_by_currency, sum], [{ EUR: "-6.00" }, -6]);
+    const read = readImport(data.csv) as ReadImport;
+    assertEquals([read.rows.map(({ amount, is_refund }) => [amount, is_refund]), read.rows_bad, read.mapping.assumed], [
+      [["4", true], ["3", true], ["1", undefined]],
+      [],
+      [],
     ]);
   },
 
   "writes at most 500 rows of CSV at a time": async (books) => {
     for (let i = 0; i < 6; i++) await log(books, ...Array.from({ length: 90 }, () => ({ name: "A", amount: "1" })));
-    const first = await books.call("list_expenses", { format: "csv", limit: 25 });
+    const parse = (args: Record<string, unknown>) => {
+      const parsed = listExpenses.parse(args);
+      return parsed.ok ? parsed.value : {};
+    };
+    const first = await books.call("list_expenses", parse({ format: "csv" }));
     assertEquals([first.data.csv.split("\r\n").length, first.total_count], [502, 540]);
-    const second = await books.call("list_expenses", { format: "csv", cursor: first.next_cursor });
+    const second = await books.call("list_expenses", parse({ format: "csv", cursor: first.next_cursor }));
     assertEquals([second.data.csv.split("\r\n").length, second.next_cursor], [42, undefined]);
+    const few = await books.call("list_expenses", parse({ format: "csv", limit: 2 }));
+    assertEquals([few.data.csv.split("\r\n").length, typeof few.next_cursor], [4, "string"]);
+    assertEquals((await books.call("list_expenses", parse({}))).data.rows.length, 25);
   },
 
   "writes nothing": async (books, database) => {

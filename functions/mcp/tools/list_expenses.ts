@@ -1,6 +1,6 @@
 /** The contract of `list_expenses`; `app.list_expenses` does the work. */
 import { cursor, limit, object, oneOf, paymentFilter } from "../../../shared/connector/schema.ts";
-import { defineTool, READ } from "../../../shared/connector/tool.ts";
+import { type Arguments, defineTool, type ParsedArguments, READ } from "../../../shared/connector/tool.ts";
 
 export const listExpenses = defineTool({
   name: "list_expenses",
@@ -20,4 +20,10 @@ export const listExpenses = defineTool({
   }),
   data: { rows: "array", csv: "string" },
   isList: true,
+  refine,
 });
+
+/** The default limit is that of a page of rows; a file is as long as it may be. */
+function refine({ limit, ...value }: Arguments, sent: Arguments): ParsedArguments {
+  return { ok: true, value: value.format === "csv" && sent.limit === undefined ? value : { ...value, limit } };
+}
