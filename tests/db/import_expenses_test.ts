@@ -142,7 +142,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     ]);
     const { error } = await send(books, { csv: "Date,Name,Amount\n2030-01-01,Later,5" });
     assertEquals([error.code, error.field], ["invalid_argument", "csv"]);
-    assertMatch(error.message, /No row of this file can be imported\. Line 2: 2030-01-01 is in the future/);
+    assertMatch(error.message, /No row of this file can be imported\. Line 2: 2030-01-01 is more than a day ahead/);
   },
 
   "asks before it makes categories": async (books) => {
