@@ -26,32 +26,42 @@ grant usage on schema identity, billing, app to authenticated;
 create sequence app.id_number;
 grant usage on sequence app.id_number to authenticated, service_role;
 
+create function app.new_id_bits() returns bigint
+language sql volatile
+  -- Time first, in 32nds of a second since 2024 (35 bits, 34 years): rows made together lie together in every index, and a month of a large
+  -- organization is read from a few neighbouring pages. Then a counter (25 bits), so that no two are equal, multiplied so that none can be counted.
+  return ((date_part('epoch', clock_timestamp()) - 1704067200) * 32)::bigint << 25 & 1152921504573292544
+    | (nextval('app.id_number') & 33554431) * 20241203 & 33554431;
+comment on function app.new_id_bits is 'The 60 bits of a new public id, as app.spell_id() writes them.';
+
+create function app.id_letter(bits bigint, place int) returns text
+language sql immutable
+  return substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + (bits >> place & 31)::int, 1);
+
+create function app.spell_id(prefix text, bits bigint) returns text
+language sql immutable
+  -- Written out: jobs make many at once, and an aggregate over the digits takes five times as long.
+  return prefix || '_'
+    || app.id_letter(bits, 55) || app.id_letter(bits, 50) || app.id_letter(bits, 45) || app.id_letter(bits, 40)
+    || app.id_letter(bits, 35) || app.id_letter(bits, 30) || app.id_letter(bits, 25) || app.id_letter(bits, 20)
+    || app.id_letter(bits, 15) || app.id_letter(bits, 10) || app.id_letter(bits, 5) || app.id_letter(bits, 0);
+comment on function app.spell_id is 'An id of 60 bits as text: the prefix, an underscore and 12 letters of base 32.';
+
 create function app.new_id(prefix text) returns text
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Time first, in 32nds of a second since 2024 (35 bits, 34 years): rows made together lie together in every index, and a month of a large
-  -- organization is read from a few neighbouring pages. Then a counter (25 bits), so that no two are equal, multiplied so that none can be counted.
-  ticks constant bigint := floor((extract(epoch from clock_timestamp()) - 1704067200) * 32);
-  number constant bigint := (nextval('app.id_number') & 33554431) * 20241203;
-  bits constant bigint := ((ticks & 34359738367) << 25) | (number & 33554431);
-  letters constant text := '0123456789abcdefghjkmnpqrstvwxyz';
+  bits constant bigint := app.new_id_bits();
 begin
-  -- Written out: jobs make many at once, and an aggregate over the digits takes five times as long.
-  return prefix || '_'
-    || substr(letters, 1 + (bits >> 55 & 31)::int, 1) || substr(letters, 1 + (bits >> 50 & 31)::int, 1) || substr(letters, 1 + (bits >> 45 & 31)::int, 1)
-    || substr(letters, 1 + (bits >> 40 & 31)::int, 1) || substr(letters, 1 + (bits >> 35 & 31)::int, 1) || substr(letters, 1 + (bits >> 30 & 31)::int, 1)
-    || substr(letters, 1 + (bits >> 25 & 31)::int, 1) || substr(letters, 1 + (bits >> 20 & 31)::int, 1) || substr(letters, 1 + (bits >> 15 & 31)::int, 1)
-    || substr(letters, 1 + (bits >> 10 & 31)::int, 1) || substr(letters, 1 + (bits >> 5 & 31)::int, 1) || substr(letters, 1 + (bits & 31)::int, 1);
+  return app.spell_id(prefix, bits);
 end
 $$;
-comment on function app.new_id is 'A new public id: the prefix, an underscore and 60 bits in lower-case base 32, later ones after earlier ones. Names a thing and is no secret.';
-revoke all on function app.new_id from public, anon;
-grant execute on function app.new_id to authenticated, service_role;
+comment on function app.new_id is 'A new public id, later ones after earlier ones. Names a thing and is no secret.';
+revoke all on function app.new_id_bits, app.id_letter, app.spell_id, app.new_id from public, anon;
+grant execute on function app.new_id_bits, app.id_letter, app.spell_id, app.new_id to authenticated, service_role;
 
 create function app.instant() returns timestamptz
-language sql stable set search_path = '' as $$
-  select coalesce(nullif(current_setting('app.at', true), '')::timestamptz, now())
-$$;
+language sql stable
+  return coalesce(nullif(current_setting('app.at', true), '')::timestamptz, now());
 comment on function app.instant is 'The instant of the running request as its function handed it in (setting app.at), else the transaction''s own.';
 revoke all on function app.instant from public, anon;
 grant execute on function app.instant to authenticated, service_role;

@@ -53,7 +53,7 @@ comment on column identity.profiles.refused_email is 'An address that its mail s
 comment on column identity.profiles.trial_started_at is 'Set with the first organization: a person has one trial.';
 
 create table identity.organizations (
-  id text primary key default app.new_id('org') constraint organizations_id_format check (id ~ '^org_[0-9a-z]{8,32}$'),
+  id text collate "C" primary key default app.new_id('org') constraint organizations_id_format check (id ~ '^org_[0-9a-z]+$' and length(id) between 12 and 36),
   name text not null constraint organizations_name_length check (length(btrim(name)) between 1 and 120),
   base_currency text not null references app.currencies (code),
   plan text not null default 'free' constraint organizations_plan_known check (plan in ('free', 'pro', 'team')),
@@ -75,7 +75,7 @@ create index organizations_owner_id_idx on identity.organizations (owner_id);
 create index organizations_base_currency_idx on identity.organizations (base_currency);
 
 create table identity.memberships (
-  organization_id text not null references identity.organizations (id) on delete cascade,
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   user_id uuid not null references identity.profiles (user_id) on delete cascade,
   role text not null constraint memberships_role_known check (role in ('owner', 'member')),
   created_at timestamptz not null default now(),
@@ -89,7 +89,7 @@ create table identity.audit_events (
   id bigint generated always as identity primary key,
   at timestamptz not null,
   actor_id uuid,
-  organization_id text,
+  organization_id text collate "C",
   event text not null constraint audit_events_event_format check (event ~ '^[a-z_]+(\.[a-z_]+)+$'),
   detail jsonb not null default '{}'
 );

@@ -21,7 +21,7 @@ create table billing.payment_events (
   status text constraint payment_events_status_known check (status in ('active', 'past_due', 'canceled')),
   subscription_id text constraint payment_events_subscription_id_length check (length(subscription_id) between 1 and 64),
   provider_plan_id text constraint payment_events_provider_plan_id_length check (length(provider_plan_id) between 1 and 64),
-  claimed_organization_id text,
+  claimed_organization_id text collate "C",
   occurred_at timestamptz,
   period_ends_at timestamptz,
   paid_count int not null,
@@ -30,7 +30,7 @@ create table billing.payment_events (
   clock billing.event_clock not null generated always as
     (row(occurred_at, status is not distinct from 'canceled', paid_count, auth_attempts, rank, body_hash)::billing.event_clock) stored,
   outcome text not null constraint payment_events_outcome_known check (outcome in ('applied', 'stale', 'ignored', 'parked')),
-  organization_id text,
+  organization_id text collate "C",
   received_at timestamptz not null,
   constraint payment_events_ignored_has_no_status check ((outcome = 'ignored') = (status is null)),
   constraint payment_events_settled_is_complete check (
@@ -49,7 +49,7 @@ create index payment_events_parked_idx on billing.payment_events (subscription_i
 
 create table billing.subscriptions (
   id text primary key constraint subscriptions_id_length check (length(id) between 1 and 64),
-  organization_id text references identity.organizations (id) on delete cascade,
+  organization_id text collate "C" references identity.organizations (id) on delete cascade,
   plan text constraint subscriptions_plan_paid check (plan in ('pro', 'team')),
   status text constraint subscriptions_status_known check (status in ('active', 'past_due', 'canceled')),
   past_due_since timestamptz,

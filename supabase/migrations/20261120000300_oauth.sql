@@ -20,7 +20,7 @@ create table oauth.grants (
   id uuid primary key default gen_random_uuid(),
   client_id text not null constraint grants_client_id_fkey references oauth.clients (client_id) on delete cascade,
   user_id uuid not null,
-  organization_id text not null,
+  organization_id text collate "C" not null,
   redirect_uri text not null,
   resource text not null,
   created_at timestamptz not null,
@@ -47,7 +47,7 @@ create index grants_membership_idx on oauth.grants (user_id, organization_id);
 create table oauth.consents (
   id uuid primary key,
   user_id uuid not null,
-  organization_id text not null,
+  organization_id text collate "C" not null,
   approved_at timestamptz not null,
   constraint consents_membership_fkey foreign key (organization_id, user_id)
     references identity.memberships (organization_id, user_id) on delete cascade

@@ -4,8 +4,8 @@
 -- Ids that rows are joined by compare as bytes: under a language's rules a lookup costs three times as much, and no id is in a language.
 
 create table app.categories (
-  id text collate "C" primary key default app.new_id('cat') constraint categories_id_format check (id ~ '^cat_[0-9a-z]{8,32}$'),
-  organization_id text not null references identity.organizations (id) on delete cascade,
+  id text collate "C" primary key default app.new_id('cat') constraint categories_id_format check (id ~ '^cat_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   name text not null constraint categories_name_length check (length(btrim(name)) between 1 and 60),
   archived_at timestamptz,
   version int not null default 1,
@@ -17,8 +17,8 @@ comment on table app.categories is 'What money is spent on, in the organization'
 create unique index categories_name_idx on app.categories (organization_id, lower(name));
 
 create table app.expenses (
-  id text collate "C" primary key constraint expenses_id_format check (id ~ '^(exp|bill)_[0-9a-z]{8,32}$'),
-  organization_id text not null references identity.organizations (id) on delete cascade,
+  id text collate "C" primary key constraint expenses_id_format check (id ~ '^(exp|bill)_[0-9a-z]+$' and length(id) between 12 and 37),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   kind text not null constraint expenses_kind_known check (kind in ('one_off', 'bill')),
   name text not null constraint expenses_name_length check (length(btrim(name)) between 1 and 120),
   payee text constraint expenses_payee_length check (length(payee) between 1 and 120),
@@ -103,13 +103,13 @@ create index expenses_bills_idx on app.expenses (organization_id, status, entry)
 create index expenses_label_idx on app.expenses (organization_id, label, entry) where deleted_at is null;
 
 create table app.expense_occurrences (
-  id text collate "C" primary key default app.new_id('occ') constraint expense_occurrences_id_format check (id ~ '^occ_[0-9a-z]{8,32}$'),
-  organization_id text not null,
+  id text collate "C" primary key default app.new_id('occ') constraint expense_occurrences_id_format check (id ~ '^occ_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null,
   expense_id text collate "C" not null,
   scheduled_on date not null,
   due_on date not null,
   expected_minor bigint constraint expense_occurrences_expected_minor_range check (expected_minor between 1 and 1000000000000000),
-  currency text not null references app.currencies (code),
+  currency text not null,
   amount_source text not null default 'rule' constraint expense_occurrences_amount_source_known check (amount_source in ('rule', 'override', 'provider')),
   status text not null default 'open' constraint expense_occurrences_status_known check (status in ('open', 'paid', 'skipped')),
   snoozed_until date,
@@ -118,7 +118,7 @@ create table app.expense_occurrences (
   version int not null default 1,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
-  unique (expense_id, scheduled_on),
+  unique (expense_id, organization_id, scheduled_on),
   unique (id, organization_id),
   foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,
   constraint expense_occurrences_closed_dated check ((status = 'open') = (closed_at is null))
@@ -131,12 +131,12 @@ comment on column app.expense_occurrences.expected_minor is 'Null while the amou
 create index expense_occurrences_open_idx on app.expense_occurrences (organization_id, due_on) where status = 'open';
 -- What is due on a day, whoever's it is?
 create index expense_occurrences_due_idx on app.expense_occurrences (due_on, expense_id) where status = 'open';
-create index expense_occurrences_expense_id_idx on app.expense_occurrences (expense_id, organization_id);
-create index expense_occurrences_currency_idx on app.expense_occurrences (currency);
+-- What is to be reminded of again on a day?
+create index expense_occurrences_snoozed_until_idx on app.expense_occurrences (snoozed_until) where status = 'open' and snoozed_until is not null;
 
 create table app.payments (
-  id text collate "C" primary key default app.new_id('pay') constraint payments_id_format check (id ~ '^pay_[0-9a-z]{8,32}$'),
-  organization_id text not null,
+  id text collate "C" primary key default app.new_id('pay') constraint payments_id_format check (id ~ '^pay_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null,
   expense_id text collate "C" not null,
   occurrence_id text collate "C",
   category_id text collate "C",
@@ -191,8 +191,8 @@ create table app.fx_rates (
 comment on table app.fx_rates is 'How much of a currency one euro bought on a day, by source. Never updated in place.';
 
 create table app.provider_links (
-  id text collate "C" primary key default app.new_id('lnk') constraint provider_links_id_format check (id ~ '^lnk_[0-9a-z]{8,32}$'),
-  organization_id text not null,
+  id text collate "C" primary key default app.new_id('lnk') constraint provider_links_id_format check (id ~ '^lnk_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null,
   expense_id text collate "C" not null,
   provider_key text not null constraint provider_links_provider_key_format check (provider_key ~ '^[a-z0-9_]{2,40}$'),
   account_label text not null constraint provider_links_account_label_length check (length(account_label) between 1 and 120),
@@ -210,8 +210,8 @@ create unique index provider_links_one_per_bill_idx on app.provider_links (expen
 create index provider_links_expense_id_idx on app.provider_links (expense_id, organization_id);
 
 create table app.change_sets (
-  id text collate "C" primary key default app.new_id('chg') constraint change_sets_id_format check (id ~ '^chg_[0-9a-z]{8,32}$'),
-  organization_id text not null references identity.organizations (id) on delete cascade,
+  id text collate "C" primary key default app.new_id('chg') constraint change_sets_id_format check (id ~ '^chg_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   actor_id uuid not null,
   client_name text,
   tool text not null,
@@ -230,7 +230,7 @@ create index change_sets_undone_by_idx on app.change_sets (undone_by);
 create table app.change_items (
   change_id text not null references app.change_sets (id) on delete cascade,
   position bigint generated always as identity,
-  organization_id text not null,
+  organization_id text collate "C" not null,
   table_name text not null constraint change_items_table_name_known check (
     table_name in ('categories', 'expenses', 'expense_occurrences', 'payments', 'provider_links', 'settings')
   ),
@@ -242,7 +242,7 @@ create table app.change_items (
 comment on table app.change_items is 'Each row of a change as it was and as it became. Written by the capture trigger; by a tool only what is no row that it could put back: settings and ended provider links.';
 
 create table app.idempotency_keys (
-  organization_id text not null references identity.organizations (id) on delete cascade,
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   actor_id uuid not null,
   tool text not null,
   key text not null constraint idempotency_keys_key_length check (length(key) between 8 and 128),

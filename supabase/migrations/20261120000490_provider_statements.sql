@@ -18,8 +18,8 @@ grant update (provider_name, asked_at, ask_after, lease_token, leased_until, las
   on app.provider_links to authenticated;
 
 create table app.provider_statements (
-  id text collate "C" primary key default app.new_id('stm') constraint provider_statements_id_format check (id ~ '^stm_[0-9a-z]{8,32}$'),
-  organization_id text not null,
+  id text collate "C" primary key default app.new_id('stm') constraint provider_statements_id_format check (id ~ '^stm_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null,
   link_id text collate "C" not null,
   period date not null constraint provider_statements_period_first check (extract(day from period) = 1),
   amount_minor bigint not null constraint provider_statements_amount_minor_range check (amount_minor between 0 and 1000000000000000),

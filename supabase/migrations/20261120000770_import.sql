@@ -2,8 +2,8 @@
 -- as one change, when the caller says the count and the totals it was shown. Reading the file itself is done before: here are only its rows.
 
 create table app.import_batches (
-  id text collate "C" primary key default app.new_id('imp') constraint import_batches_id_format check (id ~ '^imp_[0-9a-z]{8,32}$'),
-  organization_id text not null references identity.organizations (id) on delete cascade,
+  id text collate "C" primary key default app.new_id('imp') constraint import_batches_id_format check (id ~ '^imp_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   actor_id uuid not null,
   rows jsonb not null constraint import_batches_rows_count check (jsonb_array_length(rows) between 1 and 2000),
   change_id text references app.change_sets (id) on delete set null,
@@ -90,10 +90,12 @@ begin
         row_number() over (
           partition by k.paid_on, k.amount_minor, k.currency, k.direction, lower(coalesce(e.payee, e.name)) order by p.entry
         ) as nth
-      from keys as k
-      join app.payments as p
-        on p.paid_on = k.paid_on and p.amount_minor = k.amount_minor and p.currency = k.currency and p.direction = k.direction and p.deleted_at is null
-      join app.expenses as e on e.id = p.expense_id
+      from (select distinct k.paid_on from keys as k) as d
+      -- Day by day, since the planner cannot know how few days of all the payments a file is about.
+      cross join lateral (select p.* from app.payments as p where p.paid_on = d.paid_on and p.deleted_at is null offset 0) as p
+      join keys as k
+        on k.paid_on = p.paid_on and k.amount_minor = p.amount_minor and k.currency = p.currency and k.direction = p.direction
+      cross join lateral (select e.* from app.expenses as e where e.id = p.expense_id offset 0) as e
     )
     select array_agg(
       (i.line, i.item, jsonb_populate_record(i.draft, jsonb_build_object('existing_id', k.id)))::app.import_row order by i.place

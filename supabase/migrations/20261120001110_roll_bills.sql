@@ -9,10 +9,10 @@ comment on function jobs.latest_today is 'The latest calendar date that an insta
 create function jobs.rolled_until(at timestamptz) returns date
 language plpgsql stable set search_path = '' as $$
 begin
-  -- A run leaves nothing behind that had passed anywhere: the day before its own is still today in the west, and owners move. Once a week
-  -- everything is looked at, whatever was done before.
+  -- A run leaves nothing behind that had passed everywhere; the day before its own may still be today in the west. Once a week everything is
+  -- looked at, whatever was done before.
   return case when extract(isodow from at at time zone 'UTC') <> 1 then (
-    select max(r.period) - 3
+    select max(r.period) - 1
     from jobs.job_runs as r
     where r.job = 'reminders' and r.stage = 'roll' and r.status = 'ok' and (r.counts ->> 'complete')::boolean
       and r.period between (rolled_until.at at time zone 'UTC')::date - 30 and (rolled_until.at at time zone 'UTC')::date
@@ -22,119 +22,158 @@ $$;
 comment on function jobs.rolled_until is 'Until which due date no bill can be left to roll; null when that is not known.';
 
 create type jobs.stale_bill as (
-  bill app.expenses,
+  id text,
+  place tid,
+  due_on date,
   today date
 );
-comment on type jobs.stale_bill is 'A bill as it was before it is rolled, and the date for its owner.';
+comment on type jobs.stale_bill is 'A bill that waits for a date that has passed: where its row lies, that date, and the date for its owner.';
 
-create function jobs.roll_bills(bill_ids text[], at timestamptz) returns int
-language plpgsql volatile set search_path = '' as $$
-declare
-  stale jobs.stale_bill[];
-  rolled int;
-begin
-  -- A bill that somebody is writing to is brought up to date by that write.
-  select array_agg((l.bill, l.today)::jobs.stale_bill) into stale
-  from (
-    select e as bill, t.today
-    from app.expenses as e
-    join identity.organizations as o on o.id = e.organization_id
-    join identity.profiles as p on p.user_id = o.owner_id
-    cross join lateral (select (roll_bills.at at time zone p.timezone)::date as today) as t
-    where e.id = any (bill_ids) and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
-      and (e.frequency <> 'once' or e.autopay and e.amount_mode = 'fixed') and e.next_due < t.today
-    for update of e skip locked
-  ) as l;
-  if stale is null then
-    return 0;
-  end if;
-
-  perform set_config('app.change_id', '', true);
-  insert into app.expense_occurrences (organization_id, expense_id, scheduled_on, due_on, expected_minor, currency)
-  select (s.bill).organization_id, (s.bill).id, d.scheduled_on, d.due_on, app.rule_amount(s.bill), (s.bill).currency
-  from unnest(stale) as s
-  cross join lateral app.current_index(s.bill, s.today) as current
-  cross join lateral app.scheduled_dates(
-    s.bill, app.due_index(s.bill, app.first_watched(s.bill, (s.bill).next_due)), coalesce(least(current.n, app.last_index(s.bill)), app.last_index(s.bill))
-  ) as d
-  on conflict (expense_id, scheduled_on) do nothing;
-
-  perform app.record_autopay(s.bill, s.today)
-  from unnest(stale) as s
-  where (s.bill).autopay and (s.bill).amount_mode = 'fixed';
-
-  with upcoming as (
-    select (s.bill).id, min(o.due_on) filter (where o.due_on >= s.today) as due_on, count(o.due_on) = 0 as is_over
-    from unnest(stale) as s
-    left join app.expense_occurrences as o on o.expense_id = (s.bill).id and o.status = 'open'
-    group by 1
-  ), advanced as (
-    update app.expenses as e set next_due = u.due_on from upcoming as u where e.id = u.id and not u.is_over
-    returning e.id
-  ), ended as (
-    update app.expenses as e set next_due = null, status = 'ended' from upcoming as u where e.id = u.id and u.is_over
-    returning e.id
-  )
-  select (select count(*) from advanced) + (select count(*) from ended) into rolled;
-  return rolled;
-end
-$$;
-comment on function jobs.roll_bills is
-  'Brings those of the bills whose due date has passed to the date of their owners, as app.refresh_bill does one; answers how many. Locked ones are passed over.';
-
-create function public.roll_bills(at timestamptz, after jsonb default null, size int default 2000) returns jsonb
+create function jobs.lock_stale_bills(at timestamptz, after jsonb, size int) returns jobs.stale_bill[]
 language plpgsql volatile set search_path = '' as $$
 declare
   earliest constant date := coalesce(jobs.rolled_until(at), '-infinity');
-  ids text[];
-  latest jsonb;
-  bill_id text;
-  advanced int := 0;
-  failed jsonb := '[]';
 begin
-  perform set_config('app.at', at::text, true);
-  select array_agg(distinct s.id), (array_agg(jsonb_build_array(s.due_on, s.id) order by s.due_on, s.id))[size] into ids, latest
-  from (
+  return array(
     -- The date that a bill waits for is always one of an open row. Walked in the order of the index, so that a page costs what is on it.
-    select e.id, c.due_on
+    select (c.expense_id, e.place, c.due_on, e.today)::jobs.stale_bill
     from (
       select c.expense_id, c.due_on
       from app.expense_occurrences as c
-      where c.status = 'open' and c.due_on between earliest and jobs.latest_today(roll_bills.at) - 1
+      where c.status = 'open' and c.due_on between earliest and jobs.latest_today(lock_stale_bills.at) - 1
         and (c.due_on, c.expense_id) > (coalesce((after ->> 0)::date, '-infinity'), coalesce(after ->> 1, ''))
       order by c.due_on, c.expense_id
       offset 0
     ) as c
     cross join lateral (
-      select e.id
+      select e.ctid as place, (lock_stale_bills.at at time zone p.timezone)::date as today
       from app.expenses as e
       join identity.organizations as o on o.id = e.organization_id
       join identity.profiles as p on p.user_id = o.owner_id
       where e.id = c.expense_id and e.next_due = c.due_on and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
         -- A one-time bill does not roll; one that is paid automatically is over.
         and (e.frequency <> 'once' or e.autopay and e.amount_mode = 'fixed')
-        and c.due_on < (roll_bills.at at time zone p.timezone)::date
-      offset 0
+        and c.due_on < (lock_stale_bills.at at time zone p.timezone)::date
+      -- A bill that somebody is writing to is brought up to date by that write.
+      for no key update of e skip locked
     ) as e
     limit size
-  ) as s;
+  );
+end
+$$;
+comment on function jobs.lock_stale_bills is 'One page of the bills whose due date has passed, locked; those that somebody else has locked are passed over.';
+
+create function jobs.roll_bills(stale jobs.stale_bill[], at timestamptz) returns int
+language plpgsql volatile set search_path = '' as $$
+declare
+  rolled int;
+  automatic jobs.stale_bill[];
+  one jobs.stale_bill;
+  bill app.expenses;
+begin
+  perform set_config('app.change_id', '', true);
+  -- The arithmetic stands where the planner writes it into the statement: on the columns of the table, each argument a column.
+  with page as materialized (
+    select e.ctid as place, e.id, e.organization_id, e.currency, app.rule_amount(e) as expected_minor, n.first, n.current, l.last, next.scheduled_on,
+      app.due_on(next.scheduled_on, e.weekend_rule) as due_on, ahead.latest, ahead.open_on, case when e.autopay and e.amount_mode = 'fixed' then s end as automatic
+    from unnest(stale) as s
+    join app.expenses as e on e.ctid = s.place
+    cross join lateral (
+      -- A weekend moves a date by two days at most.
+      select max(o.scheduled_on) as latest, count(*) filter (where o.status <> 'open') as closed,
+        min(o.due_on) filter (where o.status = 'open' and o.due_on >= s.today) as open_on
+      from app.expense_occurrences as o
+      where o.organization_id = e.organization_id and o.expense_id = e.id and o.scheduled_on >= s.today - 2
+    ) as ahead
+    cross join lateral (
+      select app.first_scheduled_due(s.due_on, e.weekend_rule) as passed, app.first_scheduled_due(s.today, e.weekend_rule) as today, app.last_index(e) as last
+      offset 0
+    ) as l
+    cross join lateral (
+      select greatest(app.schedule_index(e, l.passed) + 1, app.schedule_index(e, e.tracked_from)) as first,
+        case when ahead.closed > 0 then (select i from app.open_indexes(e, s.today, 1) as i)
+        else greatest(app.schedule_index(e, l.today), app.schedule_index(e, e.tracked_from)) end as current
+      offset 0
+    ) as n
+    cross join lateral (select case when n.current <= coalesce(l.last, n.current) then app.scheduled_on(e, n.current) end as scheduled_on offset 0) as next
+    where e.id = s.id and e.next_due = s.due_on and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+    for no key update of e skip locked
+  ), made as (
+    insert into app.expense_occurrences (id, organization_id, expense_id, scheduled_on, due_on, expected_minor, currency, created_at, updated_at)
+    select app.spell_id('occ', d.bits), d.organization_id, d.expense_id, d.scheduled_on, d.due_on, d.expected_minor, d.currency, roll_bills.at, roll_bills.at
+    from (
+      select p.organization_id, p.id as expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.currency, p.latest, app.new_id_bits() as bits
+      from page as p
+      where p.scheduled_on is not null and p.first <= p.current
+      union all
+      -- Those that were missed in between.
+      select p.organization_id, p.id, d.scheduled_on, app.due_on(d.scheduled_on, e.weekend_rule), p.expected_minor, p.currency, p.latest, app.new_id_bits()
+      from (
+        select p.*, generate_series(p.first, coalesce(least(p.current - 1, p.last), p.last)) as i from page as p
+        where p.first <= coalesce(least(p.current - 1, p.last), p.last)
+      ) as p
+      join app.expenses as e on e.ctid = p.place
+      cross join lateral (select app.scheduled_on(e, p.i) as scheduled_on offset 0) as d
+    ) as d
+    -- Nobody else can make them meanwhile: who writes to a bill's dates locks the bill.
+    where d.scheduled_on > d.latest or not exists (
+      select from app.expense_occurrences as o
+      where o.organization_id = d.organization_id and o.expense_id = d.expense_id and o.scheduled_on = d.scheduled_on
+    )
+  ), moved as (
+    update app.expenses as e set next_due = least(p.open_on, p.due_on) from page as p where e.ctid = p.place
+    returning 1
+  )
+  select (select count(*) from moved), coalesce(array_agg(p.automatic) filter (where p.automatic is not null), '{}')
+  into rolled, automatic
+  from page as p;
+  foreach one in array automatic loop
+    select * into bill from app.expenses as e where e.id = one.id;
+    -- As it was before: next_due says since when nothing was paid.
+    bill.next_due := one.due_on;
+    perform app.record_autopay(bill, one.today);
+  end loop;
+  update app.expenses as e set next_due = null, status = 'ended'
+  where e.id in (select a.id from unnest(automatic) as a)
+    and not exists (select from app.expense_occurrences as o where o.organization_id = e.organization_id and o.expense_id = e.id and o.status = 'open');
+  return rolled;
+end
+$$;
+comment on function jobs.roll_bills is
+  'Brings those of the bills that still wait for their passed date to the date of their owners, as app.refresh_bill does one; answers how many. Locked ones are passed over.';
+
+create function public.roll_bills(at timestamptz, after jsonb default null, size int default 2000) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  stale jobs.stale_bill[];
+  one jobs.stale_bill;
+  advanced int := 0;
+  failed jsonb := '[]';
+begin
+  perform set_config('app.at', at::text, true);
   begin
-    advanced := jobs.roll_bills(ids, at);
+    stale := jobs.lock_stale_bills(at, after, size);
+    advanced := jobs.roll_bills(stale, at);
   exception when others then
+    if stale is null then
+      raise;
+    end if;
     -- One of them cannot be rolled, and must not keep the others from it.
-    foreach bill_id in array ids loop
+    foreach one in array stale loop
       begin
-        advanced := advanced + jobs.roll_bills(array[bill_id], at);
+        advanced := advanced + jobs.roll_bills(array[one], at);
       exception when others then
-        failed := failed || jsonb_build_object('ref', bill_id, 'code', sqlstate);
+        failed := failed || jsonb_build_object('ref', one.id, 'code', sqlstate);
       end;
     end loop;
   end;
-  return jsonb_build_object('advanced', advanced, 'failed', failed, 'next', latest);
+  return jsonb_build_object(
+    'advanced', advanced, 'failed', failed, 'next', case when cardinality(stale) = size then jsonb_build_array((stale[size]).due_on, (stale[size]).id) end
+  );
 end
 $$;
 comment on function public.roll_bills is
   'Rolls one page of the recurring bills whose due date has passed: {"advanced","failed":[{"ref","code"}],"next": where the following page begins, or null}.';
 
-revoke all on function jobs.latest_today, jobs.rolled_until, jobs.roll_bills, public.roll_bills from public, anon, authenticated;
-grant execute on function jobs.latest_today, jobs.rolled_until, jobs.roll_bills, public.roll_bills to service_role;
+revoke all on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills, jobs.roll_bills, public.roll_bills from public, anon, authenticated;
+grant execute on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills, jobs.roll_bills, public.roll_bills to service_role;

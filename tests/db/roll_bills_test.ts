@@ -187,7 +187,7 @@ Deno.test("a run looks back as far as the last complete one, and once a week at 
   const until = async (at: string) => (await database.query("select jobs.rolled_until($1) as day", [at]))[0]!.day;
   assertEquals(await until("2026-11-20T08:00:00Z"), null);
   await record("2026-11-18", true);
-  assertEquals([await until("2026-11-20T08:00:00Z"), await until("2026-11-23T08:00:00Z")], ["2026-11-15", null]);
+  assertEquals([await until("2026-11-20T08:00:00Z"), await until("2026-11-23T08:00:00Z")], ["2026-11-17", null]);
   assertEquals((await rollAll(database, "2026-11-20T08:00:00Z")).advanced, 0);
   assertEquals((await rollAll(database, "2026-11-23T08:00:00Z")).advanced, 1);
 });
