@@ -42,6 +42,8 @@ export interface DigestBill {
   days: number;
   /** How many due dates the line stands for. */
   dates: number;
+  /** Those of them that the digest goes out for; what else is overdue is said on the way. */
+  reminds_of: string[];
   autopay: boolean;
   currency: string;
   /** What remains to be paid; null when it is not known, or hidden. */

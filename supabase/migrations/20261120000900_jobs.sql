@@ -17,7 +17,7 @@ begin
 end
 $$;
 
-create function jobs.purge_expired(at timestamptz) returns jsonb
+create function jobs.purge_expired(at timestamptz, most int default 50000) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   removed jsonb := '{}';
@@ -47,17 +47,22 @@ begin
       ('app.change_sets', 'created_at < $1 - interval ''30 days'''),
       ('app.payments', 'deleted_at < $1 - interval ''30 days'''),
       ('app.expenses', 'deleted_at < $1 - interval ''30 days'''),
+      ('jobs.job_runs', 'finished_at < $1 - interval ''90 days'''),
+      -- With their log. Longer than a year, so that the last reminder of a yearly bill is still known when the next one goes out.
+      ('jobs.reminder_digests', 'created_at < $1 - interval ''400 days'''),
       ('cron.job_run_details', 'end_time < $1 - interval ''7 days''')
   loop
-    execute format('delete from %s where %s', target, condition) using at;
+    execute format('delete from %1$s where ctid = any (array(select ctid from %1$s where %2$s limit $2))', target, condition) using at, most;
     get diagnostics count = row_count;
     removed := removed || jsonb_build_object(target, count);
   end loop;
   return removed;
 end
 $$;
-comment on function jobs.purge_expired is 'Removes what is past its time at an instant; answers how many rows by table.';
+comment on function jobs.purge_expired is
+  'Removes what is past its time at an instant, of each table at most so many rows (with what hangs on them), so that no run holds its locks for long; answers how many by table.';
 revoke all on function jobs.purge_expired from public, anon, authenticated;
 grant execute on function jobs.purge_expired to service_role;
 
-select cron.schedule('purge-expired', '17 3 * * *', 'select jobs.purge_expired(now())');
+-- Six times, for what one run leaves.
+select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge_expired(now())');

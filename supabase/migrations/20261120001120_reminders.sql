@@ -45,22 +45,27 @@ comment on table jobs.reminder_digests is 'One mail to an owner about what falls
 comment on column jobs.reminder_digests.local_on is 'The owner''s date when it was made; one more than the last where they travelled back to a date that had its digest.';
 comment on column jobs.reminder_digests.status is 'dead: refused for good; unknown: sent, and nobody answered for a day.';
 comment on column jobs.reminder_digests.content is 'What the mail says and to whom, from the first attempt until it is known what became of it.';
+-- Which are past their time?
+create index reminder_digests_created_at_idx on jobs.reminder_digests (created_at);
 create index reminder_digests_batch_id_idx on jobs.reminder_digests (batch_id);
 create index reminder_digests_pending_idx on jobs.reminder_digests (next_attempt_at, id) where status = 'pending' and batch_id is null;
 
 create table jobs.reminder_log (
   id bigint primary key generated always as identity,
-  organization_id text not null,
+  organization_id text collate "C" not null,
   expense_id text collate "C" not null,
   due_on date not null,
+  snoozed_until date,
   digest_id uuid not null references jobs.reminder_digests (id) on delete cascade,
   sent_at timestamptz,
   voided_at timestamptz,
   foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,
   constraint reminder_log_sent_or_void check (sent_at is null or voided_at is null)
 );
-comment on table jobs.reminder_log is 'One row for each expense and due date that a digest reminds of; the reminder was sent when sent_at says so. A void row stands for nothing.';
-create unique index reminder_log_once_idx on jobs.reminder_log (expense_id, due_on) where voided_at is null;
+comment on table jobs.reminder_log is
+  'One row for each expense, due date and day that it was snoozed to that a digest reminds of; the reminder was sent when sent_at says so. A void row stands for nothing.';
+comment on column jobs.reminder_log.snoozed_until is 'The day that the reminder was put off to; null when it was not.';
+create unique index reminder_log_once_idx on jobs.reminder_log (expense_id, due_on, snoozed_until) nulls not distinct where voided_at is null;
 create index reminder_log_expense_id_idx on jobs.reminder_log (expense_id, organization_id);
 create index reminder_log_digest_id_idx on jobs.reminder_log (digest_id);
 
@@ -89,29 +94,33 @@ $$;
 comment on function public.count_reminder_candidates is
   'How many active expenses have reminders on and a next due date, in organizations whose plan includes reminder mails.';
 
--- Parsed when it was created, and inlined. A window and not a day: a missed day is caught up.
-create function jobs.reminder_due(bill app.expenses, organization identity.organizations, owner identity.profiles, at timestamptz)
-returns table (today date)
+-- Parsed when it was created, and inlined. A window and not a day: a missed day is caught up. Who snoozes beyond the due date is reminded on the day
+-- they chose, though the bill waits for its next date by then.
+create function jobs.reminder_due(bill app.expenses, due_on date, organization identity.organizations, owner identity.profiles, at timestamptz)
+returns table (snoozed_until date)
 language sql stable rows 1
 begin atomic
-  select t.today
-  from (select (at at time zone (owner).timezone)::date as today) as t
+  select c.snoozed_until
+  from (select (at at time zone (owner).timezone)::date as today offset 0) as t
+  join app.expense_occurrences as c
+    on c.organization_id = (bill).organization_id and c.expense_id = (bill).id and c.due_on = reminder_due.due_on and c.status = 'open'
   where (bill).kind = 'bill' and (bill).status = 'active' and (bill).deleted_at is null and (bill).reminder_enabled
     and (organization).reminders_enabled and (owner).email_enabled and identity.reminder_address(owner) is distinct from (owner).refused_email
-    and (bill).next_due between t.today and t.today + coalesce((bill).remind_days_before, (owner).default_lead_days)
-    and exists (
-      select from app.expense_occurrences as c
-      where c.organization_id = (bill).organization_id and c.expense_id = (bill).id and c.due_on = (bill).next_due and c.status = 'open'
-        and (c.snoozed_until is null or c.snoozed_until <= t.today)
-    )
+    and case
+      when reminder_due.due_on >= t.today then reminder_due.due_on = (bill).next_due
+        and reminder_due.due_on <= t.today + coalesce((bill).remind_days_before, (owner).default_lead_days) and (c.snoozed_until is null or c.snoozed_until <= t.today)
+      else c.snoozed_until > reminder_due.due_on and c.snoozed_until between t.today - 3 and t.today
+    end
     -- Looked up for each bill, whatever the planner guesses: the log of everything that was ever sent is never read as a whole.
     and not exists (
-      select from jobs.reminder_log as l where l.expense_id = (bill).id and l.due_on = (bill).next_due and l.voided_at is null offset 0
+      select from jobs.reminder_log as l
+      where l.expense_id = (bill).id and l.due_on = reminder_due.due_on and l.snoozed_until is not distinct from c.snoozed_until and l.voided_at is null
+      offset 0
     )
     and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
 end;
 comment on function jobs.reminder_due is
-  'One row, with the date for its owner, for a bill that is inside its lead window at an instant and that no digest reminds of yet; else none.';
+  'One row for a due date of a bill that is inside its lead window at an instant, or was snoozed to that day, and that no digest reminds of yet; else none. Says until when it was snoozed.';
 
 -- Making digests
 
@@ -173,15 +182,20 @@ begin
           and jobs.latest_today(collect_reminders.at) + greatest(7, (select max(l.default_lead_days) from identity.profiles as l))
         and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
       union
+      select c.expense_id, c.due_on
+      from app.expense_occurrences as c
+      where c.status = 'open' and c.snoozed_until between jobs.latest_today(collect_reminders.at) - 5 and jobs.latest_today(collect_reminders.at)
+        and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
+      union
       select e.id, e.next_due
       from app.expenses as e
       where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled and e.remind_days_before > 7
         and e.next_due is not null and (after is null or (e.next_due, e.id) > ((after ->> 0)::date, after ->> 1))
     ) as d
-    join app.expenses as e on e.id = d.expense_id and e.next_due = d.due_on
+    join app.expenses as e on e.id = d.expense_id
     join identity.organizations as o on o.id = e.organization_id
     join identity.profiles as p on p.user_id = o.owner_id
-    cross join lateral jobs.reminder_due(e, o, p, collect_reminders.at)
+    cross join lateral jobs.reminder_due(e, d.due_on, o, p, collect_reminders.at)
     order by d.due_on, d.expense_id
     limit size
   ) as r;
@@ -204,8 +218,8 @@ begin
     on conflict (owner_id, local_on) do nothing
     returning d.id, d.owner_id
   ), logged as (
-    insert into jobs.reminder_log (organization_id, expense_id, due_on, digest_id)
-    select (b.bill).organization_id, (b.bill).id, (b.bill).next_due, m.id
+    insert into jobs.reminder_log (organization_id, expense_id, due_on, snoozed_until, digest_id)
+    select (b.bill).organization_id, (b.bill).id, b.due_on, r.snoozed_until, m.id
     from made as m
     -- Everything else of theirs that is due, looked up organization by organization.
     cross join lateral (
@@ -215,13 +229,19 @@ begin
       offset 0
     ) as o
     cross join lateral (
-      select e as bill from app.expenses as e
+      select e as bill, e.next_due as due_on from app.expenses as e
       where e.organization_id = (o.organization).id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
         and e.next_due between jobs.latest_today(collect_reminders.at) - 2 and jobs.latest_today(collect_reminders.at) + 90
+      union
+      select e, c.due_on
+      from app.expense_occurrences as c
+      join app.expenses as e on e.id = c.expense_id
+      where c.organization_id = (o.organization).id and c.status = 'open' and c.due_on < jobs.latest_today(collect_reminders.at)
+        and c.snoozed_until between jobs.latest_today(collect_reminders.at) - 5 and jobs.latest_today(collect_reminders.at)
       offset 0
     ) as b
-    cross join lateral jobs.reminder_due(b.bill, o.organization, o.owner, collect_reminders.at)
-    on conflict (expense_id, due_on) where voided_at is null do nothing
+    cross join lateral jobs.reminder_due(b.bill, b.due_on, o.organization, o.owner, collect_reminders.at) as r
+    on conflict (expense_id, due_on, snoozed_until) where voided_at is null do nothing
     returning 1
   )
   select (select count(*) from made), (select count(*) from logged) into digest_count, reminder_count;
@@ -301,14 +321,17 @@ begin
   return (
     with open_dates as (
       -- Still due: it may have been paid, snoozed or changed since the digest was made.
-      select e as bill, c as occurrence
+      select e as bill, c as occurrence, true as is_reminded
       from jobs.reminder_log as l
       join app.expenses as e on e.id = l.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       join app.expense_occurrences as c on c.organization_id = organization.id and c.expense_id = e.id and c.due_on = l.due_on and c.status = 'open'
       where l.digest_id = describe_bills.digest_id and l.organization_id = organization.id and l.voided_at is null and l.due_on >= today
         and (c.snoozed_until is null or c.snoozed_until <= today)
       union all
-      select e, c
+      select e, c, exists (
+        select from jobs.reminder_log as l
+        where l.digest_id = describe_bills.digest_id and l.expense_id = e.id and l.due_on = c.due_on and l.snoozed_until = c.snoozed_until and l.voided_at is null
+      )
       from app.expense_occurrences as c
       join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       where c.organization_id = organization.id and c.status = 'open' and c.due_on < today
@@ -317,6 +340,7 @@ begin
       -- One for what falls due of a bill, one for what is overdue of it.
       select (d.bill).id, (d.bill).name, (d.bill).currency, (d.bill).autopay,
         min((d.occurrence).due_on) as due_on, min((d.occurrence).scheduled_on) as scheduled_on, count(*) as dates,
+        coalesce(jsonb_agg((d.occurrence).due_on) filter (where d.is_reminded), '[]') as reminds_of,
         case when not owner.hide_amounts_in_email and count(*) = count((d.occurrence).expected_minor)
           then sum((d.occurrence).expected_minor - app.paid_minor((d.occurrence).id)) end as minor,
         (d.bill).amount_mode = 'estimated' and bool_and((d.occurrence).amount_source = 'rule') as is_estimate,
@@ -334,7 +358,7 @@ begin
       left join lateral (
         select o.expected_minor as minor
         from app.expense_occurrences as o
-        where o.expense_id = l.id and o.scheduled_on < l.scheduled_on and o.status = 'paid' and o.currency = l.currency and o.expected_minor is not null
+        where o.organization_id = organization.id and o.expense_id = l.id and o.scheduled_on < l.scheduled_on and o.status = 'paid' and o.currency = l.currency and o.expected_minor is not null
           and not owner.hide_amounts_in_email
         order by o.scheduled_on desc
         limit 1
@@ -344,7 +368,7 @@ begin
     select jsonb_build_object(
       'id', organization.id, 'name', organization.name, 'base_currency', organization.base_currency,
       'bills', jsonb_agg(jsonb_build_object(
-        'bill_id', v.id, 'name', v.name, 'due_on', v.due_on, 'days', v.due_on - today, 'dates', v.dates, 'autopay', v.autopay,
+        'bill_id', v.id, 'name', v.name, 'due_on', v.due_on, 'days', v.due_on - today, 'dates', v.dates, 'reminds_of', v.reminds_of, 'autopay', v.autopay,
         'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'is_estimate', v.is_estimate,
         'fetched', v.fetched, 'not_taken', v.not_taken,
         'earlier_amount', app.format_minor(v.earlier_minor, v.exponent),
@@ -375,8 +399,8 @@ begin
   cross join lateral jobs.describe_bills(owner, o, digest.id, describe_digest.at) as s (section)
   where o.owner_id = digest.owner_id and o.reminders_enabled and s.section is not null
     and identity.organization_has_feature(o.id, 'reminders:email', describe_digest.at);
-  -- What is overdue, or has to be connected again, is said on the way; alone it sends nothing.
-  if not coalesce(jsonb_path_exists(sections, '$[*].bills[*].days ? (@ >= 0)'), false) then
+  -- What else is overdue, or has to be connected again, is said on the way; alone it sends nothing.
+  if not coalesce(jsonb_path_exists(sections, '$[*].bills[*].reminds_of[*]'), false) then
     return null;
   end if;
   return jsonb_build_object(
@@ -429,7 +453,7 @@ begin
     where d.batch_id = new_id and l.digest_id = d.id and not exists (
       select
       from jsonb_array_elements(d.content -> 'organizations') as o, jsonb_array_elements(o -> 'bills') as b
-      where b ->> 'bill_id' = l.expense_id and (b ->> 'due_on')::date = l.due_on
+      where b ->> 'bill_id' = l.expense_id and b -> 'reminds_of' ? l.due_on::text
     );
     if exists (select from jobs.reminder_digests as d where d.batch_id = new_id) then
       return new_id;

@@ -50,6 +50,13 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
         select '${organization}', '${user}', 'log_expenses', '', at from (values (${ago("31 days")}), (${
       ago("29 days")
     })) as v (at);
+      insert into jobs.job_runs (job, period, stage, status, started_at, finished_at)
+        select 'reminders', '2026-01-01', 'roll', 'ok', at, at from (values (${ago("91 days")}), (${
+      ago("89 days")
+    })) as v (at);
+      insert into jobs.reminder_digests (id, owner_id, local_on, status, next_attempt_at, created_at, closed_at)
+        select md5(n::text)::uuid, '${user}', '2025-10-01'::date + n, 'sent', at, at, at
+        from (values (1, ${ago("401 days")}), (2, ${ago("399 days")})) as v (n, at);
       insert into cron.job_run_details (jobid, end_time) values (1, ${ago("8 days")}), (1, ${ago("6 days")}), (1, null);
     `);
     const added = [];
@@ -62,6 +69,10 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
       update app.expenses set deleted_at = ${ago("31 days")} where id = '${added[0]}';
       update app.expenses set deleted_at = ${ago("29 days")} where id = '${added[1]}';
       update app.payments set deleted_at = ${ago("31 days")} where expense_id = '${added[1]}';`);
+
+    await database.exec(`
+      insert into jobs.reminder_log (organization_id, expense_id, due_on, digest_id, sent_at)
+      select '${organization}', '${added[2]}', local_on, id, closed_at from jobs.reminder_digests`);
 
     const [row] = await database.query("select jobs.purge_expired($1) as removed", [AT]);
     assertObjectMatch(row!.removed as Record<string, unknown>, {
@@ -77,12 +88,15 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
       "app.change_sets": 1,
       "app.payments": 1,
       "app.expenses": 1,
+      "jobs.job_runs": 1,
+      "jobs.reminder_digests": 1,
       "cron.job_run_details": 1,
     });
     const [left] = await database.query(
       `select (select array_to_string(array_agg(name order by name), ' ') from app.expenses) as bills,
          (select array_to_string(array_agg(expense_id), ' ') from app.payments) as payments,
          (select count(distinct expense_id) from app.expense_occurrences) as with_occurrences,
+         (select count(*) from jobs.job_runs) as runs, (select array_agg(due_on) from jobs.reminder_log) as reminded_of,
          (select array_to_string(array_agg(key_hash), ' ') from identity.attempts) as attempts,
          (select array_to_string(array_agg(client_id order by client_id), ' ') from oauth.clients) as clients`,
     );
@@ -90,12 +104,34 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
       bills: "Deleted Kept",
       payments: added[2],
       with_occurrences: 2,
+      runs: 1,
+      reminded_of: ["2025-10-03"],
       attempts: "new",
       clients: "client_1 client_3 client_4",
     });
     assertEquals(await database.query("select schedule, command from cron.job where jobname = 'purge-expired'"), [
-      { schedule: "17 3 * * *", command: "select jobs.purge_expired(now())" },
+      { schedule: "7-57/10 3 * * *", command: "select jobs.purge_expired(now())" },
     ]);
+  } finally {
+    await database.close();
+  }
+});
+
+Deno.test("jobs.purge_expired() removes so many rows of a table at most, and the rest when it runs again", async () => {
+  const database = await openDatabase();
+  try {
+    await database.exec(`
+      insert into oauth.rate_buckets (key, full_at) select n::text, ${ago("1 day")} from generate_series(1, 5) as n;
+      insert into jobs.job_runs (job, period, stage, status, started_at, finished_at)
+        select 'reminders', '2026-01-01', 'roll', 'ok', at, at
+        from generate_series(1, 3), (select ${ago("91 days")} as at) as v`);
+    const counts = [];
+    for (let run = 0; run < 4; run++) {
+      const [row] = await database.query("select jobs.purge_expired($1, 2) as removed", [AT]);
+      const removed = row!.removed as Record<string, number>;
+      counts.push([removed["oauth.rate_buckets"], removed["jobs.job_runs"]]);
+    }
+    assertEquals(counts, [[2, 2], [2, 1], [1, 0], [0, 0]]);
   } finally {
     await database.close();
   }

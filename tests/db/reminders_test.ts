@@ -111,6 +111,63 @@ Deno.test("paid, skipped, snoozed, paused and silent bills are not reminded of; 
   assertEquals(said(await run(at("2026-11-21"))), ["Snoozed 1"]);
 });
 
+Deno.test("a reminder is snoozed, and comes again once on the day that was chosen", async () => {
+  const books = await fresh();
+  const rent = await addBill(books, "Rent", "2026-11-25", { remind_days_before: 7 });
+  await addBill(books, "Water", "2026-11-25", { remind_days_before: 7 });
+  const snooze = (due_on: string, snooze_until: string) =>
+    books.ok("update_bill", { bill_id: rent, occurrence: { due_on, action: "snooze", snooze_until } });
+  assertEquals(said(await run(at("2026-11-18"))), ["Rent 7, Water 7"]);
+  await snooze("2026-11-25", "2026-11-20");
+  assertEquals(said(await run(at("2026-11-19"))), []);
+  assertEquals(said(await run(at("2026-11-20"))), ["Rent 5"]);
+  assertEquals(said(await run(at("2026-11-20", "08:10"))), []);
+  assertEquals(said(await run(at("2026-11-21"))), []);
+  // The same day again is no other reminder; another day is, and is caught up when nothing ran on it.
+  await snooze("2026-11-25", "2026-11-20");
+  assertEquals(said(await run(at("2026-11-22"))), []);
+  await snooze("2026-11-25", "2026-11-23");
+  assertEquals(said(await run(at("2026-11-24"))), ["Rent 1"]);
+  assertEquals(said(await run(at("2026-11-25"))), []);
+});
+
+Deno.test("who snoozes beyond the due date is reminded of it on that day, once", async () => {
+  const books = await fresh();
+  const rent = await addBill(books, "Rent", "2026-11-20");
+  const once = await addBill(books, "Once", "2026-11-20", { frequency: "once" });
+  await addBill(books, "Water", "2026-11-18");
+  assertEquals(said(await run(at("2026-11-18"))), ["Water 0, Once 2, Rent 2"]);
+  for (const snooze_until of ["2026-11-22", "2026-11-24"]) {
+    const occurrence = { due_on: "2026-11-20", action: "snooze", snooze_until };
+    await books.ok("update_bill", { bill_id: rent, occurrence });
+    await books.ok("update_bill", { bill_id: once, occurrence });
+    const day = Number(snooze_until.slice(8));
+    assertEquals(said(await run(at(`2026-11-${day - 1}`))), []);
+    assertEquals(said(await run(at(snooze_until))), [`Water ${18 - day}, Once ${20 - day}, Rent ${20 - day}`]);
+    assertEquals(said(await run(at(snooze_until, "08:10"))), []);
+  }
+  assertEquals(said(await run(at("2026-11-25"))), []);
+  const [log] = await database.query(
+    "select array_agg(coalesce(snoozed_until::text, 'never') order by id) as until from jobs.reminder_log where expense_id = $1",
+    [rent],
+  );
+  assertEquals(log!.until, ["never", "2026-11-22", "2026-11-24"]);
+});
+
+Deno.test("a snoozed bill that was paid meanwhile, or stopped, sends nothing", async () => {
+  const books = await fresh();
+  for (const name of ["Paid", "Stopped", "Overdue"]) await addBill(books, name, "2026-11-20");
+  await run(at("2026-11-18"));
+  await database.query("update app.expense_occurrences set snoozed_until = '2026-11-22'");
+  await database.query("update app.expenses set reminder_enabled = false where name = 'Stopped'");
+  await database.query(
+    "update app.expense_occurrences set snoozed_until = null where expense_id = (select id from app.expenses where name = 'Overdue')",
+  );
+  const [paid] = await database.query<{ id: string }>("select id from app.expenses where name = 'Paid'");
+  await books.ok("mark_bill_paid", { bill_id: paid!.id, due_on: "2026-11-20" });
+  assertEquals(said(await run(at("2026-11-22"))), []);
+});
+
 Deno.test("one digest over all organizations that have reminders, none of the others", async () => {
   const home = await fresh();
   const [other, free] = await Promise.all([

@@ -21,6 +21,7 @@ export const bill = (name: string, days: number, more: Partial<DigestBill> = {})
   days,
   due_on: new Date(Date.parse(TODAY) + days * 86_400_000).toISOString().slice(0, 10),
   dates: 1,
+  reminds_of: [],
   autopay: false,
   currency: "EUR",
   amount: "10.00",
