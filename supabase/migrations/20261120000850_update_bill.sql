@@ -216,21 +216,34 @@ end
 $$;
 comment on function app.warn_of_update is 'What a person should hear about a change of a bill beside its result.';
 
-create function app.sum_up_update(bill app.expenses, before jsonb, old_status text, arguments jsonb, occurrence app.expense_occurrences) returns text
+create function app.sum_up_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb, occurrence app.expense_occurrences) returns text
 language plpgsql stable set search_path = '' as $$
 declare
   words text[] := '{}';
+  -- Of the bill as it is written down: what is shown of it may not have changed yet.
   fields constant text := (
-    select string_agg(case key when 'schedule_text' then 'schedule' when 'amount_mode' then 'kind of amount' else replace(key, '_', ' ') end, ', ' order by key)
-    from jsonb_object_keys(before) as key
-    where key not in ('version', 'days_until', 'state', 'monthly_equivalent', 'overdue', 'overdue_count', 'remaining', 'usual_amount', 'status', 'cancel_by', 'next_due', 'provider')
+    select string_agg(distinct w.word, ', ' order by w.word)
+    from jsonb_each(to_jsonb(bill)) as b
+    cross join lateral (
+      select case
+        when b.key in ('name', 'payee', 'tags', 'note', 'currency', 'autopay') then b.key
+        when b.key = 'category_id' then 'category'
+        when b.key = 'amount_minor' then 'amount'
+        when b.key = 'amount_mode' then 'kind of amount'
+        when b.key = 'share_bp' then 'my share percent'
+        when b.key in ('frequency', 'every', 'anchor_on', 'month_days', 'weekend_rule', 'ends_on', 'ends_after') then 'schedule'
+        when b.key in ('reminder_enabled', 'remind_days_before') then 'reminder'
+        when b.key in ('trial_ends_on', 'renews_on', 'notice_days') then replace(b.key, '_', ' ')
+      end as word
+    ) as w
+    where w.word is not null and b.value is distinct from to_jsonb(old) -> b.key
   );
 begin
-  if bill.status <> old_status then
-    words := words || case bill.status when 'paused' then 'Paused ' when 'cancelled' then 'Cancelled ' when 'active' then 'Resumed ' else 'Ended ' end || bill.name;
+  if bill.status <> old.status then
+    words := words || format('%s %s', case bill.status when 'paused' then 'Paused' when 'cancelled' then 'Cancelled' when 'active' then 'Resumed' else 'Ended' end, bill.name);
   end if;
   if arguments ? 'set' and fields is not null then
-    words := words || format('Changed %s: %s', bill.name, fields);
+    words := words || concat_ws(' from ', format('Changed %s: %s', bill.name, fields), app.parse_date(context, arguments ->> 'apply_from', 'apply_from') || ' on');
   end if;
   if arguments ? 'occurrence' then
     words := words || case arguments #>> '{occurrence,action}'
@@ -282,10 +295,7 @@ begin
   return jsonb_build_object(
     'data', jsonb_build_object('bill', shown, 'before', before, 'occurrences', app.describe_touched(bill.id, occurrence.id), 'connect', connect),
     'warnings', app.warn_of_update(context, bill, old, arguments, occurrence),
-    -- What was added has no value before.
-    'summary', app.sum_up_update(
-      bill, before || (select coalesce(jsonb_object_agg(s.key, s.value), '{}') from jsonb_each(shown) as s where not shown_before ? s.key), old.status, arguments, occurrence
-    )
+    'summary', app.sum_up_update(context, bill, old, arguments, occurrence)
   );
 end
 $$;

@@ -50,6 +50,27 @@ testBooks("update_bill of fields", { day: TODAY }, {
     const after = await show(books, id);
     assertEquals(after, { ...before, version: after.version });
   },
+  "is told in a few words in the list of changes": async (books) => {
+    const id = await addRent(books);
+    const told = async (args: Json) => {
+      await change(books, id, args);
+      return (await books.ok("get_context", { include: ["recent_changes"], changes_limit: 1 })).recent_changes[0]
+        .summary;
+    };
+    assertEquals(
+      await told({ set: { amount: "1300" }, apply_from: "2027-02-01" }),
+      "Changed Rent: amount from 2027-02-01 on",
+    );
+    assertEquals(
+      await told({ set: { renews_on: "2027-06-01", notice_days: 30 } }),
+      "Changed Rent: notice days, renews on",
+    );
+    assertEquals(await told({ set: { notice_days: 60 } }), "Changed Rent: notice days");
+    assertEquals(await told({ set: { first_due: "2027-03-05" } }), "Changed Rent: schedule");
+    assertEquals(await told({ set: { status: "paused" } }), "Paused Rent");
+    assertEquals(await told({ set: { status: "active", name: "Flat" } }), "Resumed Flat; Changed Flat: name");
+    assertEquals(await told({ set: { status: "cancelled" } }), "Cancelled Flat");
+  },
   "takes an empty text for none": async (books) => {
     const id = await addRent(books, { payee: "Landlord", note: "x", tags: ["a"] });
     const { bill } = (await change(books, id, { set: { payee: "", note: " ", tags: [] } })).data;
