@@ -162,6 +162,14 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
       const malformed = await enter(browser, connectUrl, `${CANARY} and a space`);
       assertStringIncludes(malformed.html, "Nothing was saved");
       note("page of a malformed one", malformed);
+      for (const address of ["https://169.254.169.254/latest", "https://localhost/", `${provider.url}/`]) {
+        const page = await browser.open(`/account/providers/connect?bill=${billId}&provider=http_json`);
+        const inside = await browser.submit(page, findForm(page, ({ fields }) => "credential_url" in fields), {
+          fill: { credential_url: address, credential_token: CREDENTIAL },
+        });
+        assertStringIncludes(inside.html, "Nothing was saved", address);
+        note(`page of ${address}`, inside);
+      }
       const refused = await enter(browser, connectUrl, REFUSED);
       assertStringIncludes(refused.html, "does not accept it");
       note("page of a wrong one", refused);

@@ -60,7 +60,7 @@ export const postConnect = (deps: PageDeps): Handler =>
 export const showConnected = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const opened = await open(c, deps, { user, provider: undefined, quotas: [] });
-    if (opened.outcome !== "open" || !opened.link) return c.redirect("/account", 303);
+    if (opened.outcome !== "open" || opened.link?.status !== "active") return c.redirect("/account", 303);
     const isWaiting = c.req.query("amount") === "none";
     return await renderConnected(c, deps, { user, opened, link: opened.link, isWaiting });
   });
