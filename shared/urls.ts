@@ -25,6 +25,11 @@ export interface Urls {
   /** The page that connects a bill to its provider; `?bill=` says which. */
   connectProvider: string;
   unsubscribe: string;
+  /**
+   * Where the plan is changed, or where it says who can change it. The payment page puts the organization into the notes of the subscription,
+   * by which the first payment finds it.
+   */
+  plans(organizationId?: string): string;
 }
 
 const address = (resource: string): ConnectorAddress => ({
@@ -32,7 +37,7 @@ const address = (resource: string): ConnectorAddress => ({
   metadata: `${resource}/.well-known/oauth-protected-resource`,
 });
 
-export function createUrls(config: Pick<Config, "siteUrl" | "supabaseUrl">): Urls {
+export function createUrls(config: Pick<Config, "siteUrl" | "supabaseUrl" | "pricingUrl">): Urls {
   const site = config.siteUrl;
   return {
     issuer: site,
@@ -47,5 +52,10 @@ export function createUrls(config: Pick<Config, "siteUrl" | "supabaseUrl">): Url
     account: `${site}/account`,
     connectProvider: `${site}/account/providers/connect`,
     unsubscribe: `${site}/email/unsubscribe`,
+    plans: (organizationId) => {
+      const url = new URL(config.pricingUrl ?? `${site}/account`);
+      if (config.pricingUrl && organizationId) url.searchParams.set("organization_id", organizationId);
+      return url.href;
+    },
   };
 }

@@ -32,7 +32,6 @@ export function createMcpApp(deps: Deps, { registry = PROVIDERS }: { registry?: 
   const urls = createUrls(config);
   const askProviders = createAskProviders(deps, registry);
   const store = createConnectorStore({ database, clock, resource: urls.resource });
-  const upgradeUrl = config.pricingUrl ?? urls.account;
 
   const app = createApp("mcp", { clock, log }, renderJsonRpcError);
   app.use(cors);
@@ -43,7 +42,7 @@ export function createMcpApp(deps: Deps, { registry = PROVIDERS }: { registry?: 
       config,
       log,
       address,
-      upgradeUrl,
+      plansUrl: urls.plans,
       connectUrl: urls.connectProvider,
       askProviders,
     };

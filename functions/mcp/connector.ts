@@ -20,8 +20,8 @@ export interface Connector {
   log: Log;
   /** The address that was asked; challenges point to its own document. */
   address: ConnectorAddress;
-  /** Where a person changes the plan. */
-  upgradeUrl: string;
+  /** Where a person changes the plan of an organization. */
+  plansUrl: (organizationId?: string) => string;
   /** Where a person connects a bill to its provider. */
   connectUrl: string;
   /** For the tool that fetches amounts. */
@@ -54,7 +54,7 @@ export async function callerOf(c: AppContext, { address, config }: Connector): P
  */
 export function refusal(
   verdict: Authentication | ToolRun,
-  { address, upgradeUrl }: Connector,
+  { address, plansUrl }: Connector,
   id: RequestId = null,
 ): Response | undefined {
   switch (verdict.outcome) {
@@ -63,7 +63,7 @@ export function refusal(
     case "invalid_token":
       throw unauthorized(address, "invalid_token");
     case "feature_not_in_plan":
-      return planResponse(verdict, { address, upgradeUrl, id });
+      return planResponse(verdict, { address, upgradeUrl: plansUrl(verdict.organization.id), id });
   }
 }
 

@@ -30,7 +30,6 @@ export function showConsent(
 ): Promise<Response> {
   const name = shownClientName(client.client_name);
   const host = verifiedHost(client.client_id);
-  const plansUrl = config.pricingUrl ?? urls.account;
   const chosen = organizations.find(({ has_connector }) => has_connector)?.organization_id;
   return renderPage(c, {
     title: `Connect ${name}`,
@@ -47,7 +46,9 @@ export function showConsent(
           <RadioList
             name="organization_id"
             legend="Which organization"
-            choices={organizations.map((organization) => choiceOf(organization, plansUrl))}
+            choices={organizations.map((organization) =>
+              choiceOf(organization, { urls, isSold: config.pricingUrl !== undefined })
+            )}
             selected={chosen}
           />
           <Facts
@@ -87,7 +88,11 @@ const OF_OWNERS = [
 const PLANS = { free: "Free plan", pro: "Pro plan", team: "Team plan" };
 const ROLES = { owner: "you are the owner", member: "you are a member" };
 
-function choiceOf({ organization_id, name, plan, role, has_connector }: ConsentOrganization, plansUrl: string): Choice {
+/** @param place.isSold whether there is a page that sells plans; else the account says who can change them. */
+function choiceOf(
+  { organization_id, name, plan, role, has_connector }: ConsentOrganization,
+  { urls, isSold }: { urls: AuthorizationServer["urls"]; isSold: boolean },
+): Choice {
   return {
     value: organization_id,
     title: <Name>{name}</Name>,
@@ -95,7 +100,7 @@ function choiceOf({ organization_id, name, plan, role, has_connector }: ConsentO
     ...(!has_connector && {
       disabledReason: (
         <>
-          needs the Pro plan, <a href={plansUrl}>see plans</a>
+          needs the Pro plan, <a href={urls.plans(organization_id)}>{isSold ? "see plans" : "see your account"}</a>
         </>
       ),
     }),

@@ -144,6 +144,19 @@ const ACCOUNTS: Record<string, Account> = {
     ],
     connectable_bills: [{ id: "bill_000000000009", name: "Electricity", organization: "Home" }],
   },
+  "over": {
+    profile,
+    organizations: [{
+      ...home,
+      effective_plan: "free",
+      trial_ends_at: "2026-11-14T10:00:00Z",
+      features_off: ["ai:connector", "bills:variable", "reminders:email"],
+    }],
+    connected_apps: [claude],
+    grant_alerts: [],
+    provider_links: [],
+    connectable_bills: [],
+  },
   "awkward": {
     profile: { ...profile, reminder_email: `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com` },
     organizations: [
@@ -369,6 +382,7 @@ export const STATES: readonly State[] = [
     });
   }),
   account("new"),
+  account("over"),
   account("used"),
   account("used", "?done=confirm"),
   account("awkward"),

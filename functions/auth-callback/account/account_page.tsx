@@ -73,7 +73,7 @@ export async function renderAccount(
         </p>
         <GrantAlerts alerts={account.grant_alerts} token={token} />
         <Section title="Organization and plan">
-          <Organizations organizations={account.organizations} token={token} pricingUrl={config.pricingUrl} />
+          <Organizations organizations={account.organizations} token={token} config={config} />
         </Section>
         <Section title="Connected apps">
           <ConnectedApps apps={account.connected_apps} connectorUrl={createUrls(config).resource} />
@@ -88,7 +88,7 @@ export async function renderAccount(
         </Section>
         <Section title="Reminders">
           <EndedReminders organizations={account.organizations} token={token} />
-          <ReminderForm profile={account.profile} token={token} />
+          <ReminderForm profile={account.profile} organizations={account.organizations} token={token} />
         </Section>
       </>
     ),

@@ -4,12 +4,15 @@ import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { offText, planText } from "../../../shared/identity/plan_text.ts";
 import { Name } from "../../../shared/pages/components.tsx";
+import { createUrls } from "../../../shared/urls.ts";
+import type { PageDeps } from "../page_deps.ts";
 
-export function Organizations({ organizations, token, pricingUrl }: {
+export function Organizations({ organizations, token, config }: {
   organizations: Account["organizations"];
   token: Child;
-  pricingUrl: string | undefined;
+  config: PageDeps["config"];
 }) {
+  const urls = createUrls(config);
   return (
     <ul class="rows">
       {organizations.map((organization) => (
@@ -20,13 +23,14 @@ export function Organizations({ organizations, token, pricingUrl }: {
             </h3>
             <p>{planText(organization)}</p>
             {organization.features_off.length > 0 && <p>{offText(organization.features_off)}</p>}
+            <HowToChange organization={organization} config={config} />
             <p class="muted small">
               You are {organization.role === "owner" ? "the owner" : "a member"} · totals in{" "}
               {organization.base_currency}
-              {pricingUrl && organization.role === "owner" && (
+              {config.pricingUrl && organization.role === "owner" && (
                 <>
                   {" · "}
-                  <a href={planUrl(pricingUrl, organization.id)}>See the plans</a>
+                  <a href={urls.plans(organization.id)}>See the plans</a>
                 </>
               )}
             </p>
@@ -58,9 +62,20 @@ export function Organizations({ organizations, token, pricingUrl }: {
   );
 }
 
-/** The payment page puts the organization into the notes of the subscription, by which the first payment finds it. */
-export function planUrl(pricingUrl: string, organizationId: string): string {
-  const url = new URL(pricingUrl);
-  url.searchParams.set("organization_id", organizationId);
-  return url.href;
+interface WhoChanges {
+  organization: Account["organizations"][number];
+  config: PageDeps["config"];
+}
+
+/** How an organization gets back what its plan leaves out, where no page sells plans or somebody else decides. */
+function HowToChange({ organization: { role, features_off }, config }: WhoChanges) {
+  if (features_off.length === 0 || (role === "owner" && config.pricingUrl)) return null;
+  if (role !== "owner") return <p>Its owner can change the plan.</p>;
+  return config.supportUrl
+    ? (
+      <p>
+        To change the plan, <a href={config.supportUrl}>write to us</a>.
+      </p>
+    )
+    : <p>Whoever runs this service for you can change the plan.</p>;
 }

@@ -5,7 +5,13 @@ import type { Account } from "../../../shared/db/identity_store.ts";
 import { timezones } from "../../../shared/identity/timezone.ts";
 import { Buttons, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
 
-export function ReminderForm({ profile, token }: { profile: Account["profile"]; token: Child }) {
+interface ReminderView {
+  profile: Account["profile"];
+  organizations: Account["organizations"];
+  token: Child;
+}
+
+export function ReminderForm({ profile, organizations, token }: ReminderView) {
   const waits = profile.reminder_email !== null && !profile.reminder_email_confirmed;
   return (
     <form method="post" action="/account" class="stack">
@@ -27,6 +33,7 @@ export function ReminderForm({ profile, token }: { profile: Account["profile"]; 
           </p>
         </Notice>
       )}
+      <PlanNotice organizations={organizations} />
       <label class="choice">
         <input type="checkbox" name="email_enabled" checked={profile.email_enabled} />
         <span>
@@ -66,6 +73,27 @@ export function ReminderForm({ profile, token }: { profile: Account["profile"]; 
         <button class="primary" type="submit">Save</button>
       </Buttons>
     </form>
+  );
+}
+
+/** Whose bills nobody is reminded of now, whatever is ticked: only owners are mailed, and their plan has to include it. */
+function PlanNotice({ organizations }: Pick<ReminderView, "organizations">) {
+  const own = organizations.filter(({ role }) => role === "owner");
+  const off = own.filter(({ features_off }) => features_off.includes("reminders:email"));
+  if (off.length === 0) return null;
+  return (
+    <Notice kind="warning">
+      <p>
+        {off.length === own.length ? "No reminders are sent now: " : "Not all reminders are sent: "}
+        {off.map(({ name }, n) => (
+          <>
+            {n > 0 && ", "}
+            <Name>{name}</Name>
+          </>
+        ))} {off.length === 1 ? "is on a plan" : "are on plans"}{" "}
+        without reminder mails. What you choose here counts again once the plan includes them.
+      </p>
+    </Notice>
   );
 }
 

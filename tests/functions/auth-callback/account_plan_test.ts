@@ -1,5 +1,5 @@
 /** The account page after what the payment provider said. */
-import { assertNotMatch, assertStringIncludes } from "@std/assert";
+import { assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, PLANS, resetBilling } from "../../_support/billing.ts";
 import { openDatabase } from "../../_support/database.ts";
 import { createPages, over, signIn } from "./harness.ts";
@@ -62,4 +62,14 @@ Deno.test("GET /account shows plan, status, period end and what is off because o
   // The payment page learns whose subscription it makes.
   const page = await (await browser.get("/account")).text();
   assertStringIncludes(page, `href="https://pay.example/plans?from=account&amp;organization_id=${ORGANIZATION}"`);
+
+  // With no page that sells plans it still says who changes them, and that reminders do not go out.
+  Object.assign(pages.config, { pricingUrl: undefined });
+  assertNotMatch(await shown(16), /can change the plan|No reminders are sent/);
+  await say("cancelled", 17);
+  const unsold = await shown(18);
+  assertStringIncludes(unsold, "Whoever runs this service for you can change the plan.");
+  assertMatch(unsold, /No reminders are sent now: .+ is on a plan without reminder mails\./);
+  Object.assign(pages.config, { supportUrl: "https://help.example/" });
+  assertStringIncludes(await (await browser.get("/account")).text(), '<a href="https://help.example/">write to us</a>');
 });

@@ -133,7 +133,7 @@ Deno.test("the plan is changed at the pricing page where there is one", async ()
     pricingUrl: "https://expenses.example/plans",
   });
   const { error } = await (await post(LIST)).json();
-  assertEquals(error.data.upgrade_url, "https://expenses.example/plans");
+  assertEquals(error.data.upgrade_url, "https://expenses.example/plans?organization_id=org_acme");
 });
 
 Deno.test("an unreachable database is 503 and never 401", async () => {

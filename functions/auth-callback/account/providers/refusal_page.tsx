@@ -5,15 +5,15 @@ import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
 import { Name } from "../../../../shared/pages/components.tsx";
 import { type Problem, renderProblem } from "../../../../shared/pages/error_page.tsx";
+import { createUrls } from "../../../../shared/urls.ts";
 import type { PageDeps } from "../../page_deps.ts";
-import { planUrl } from "../organizations.tsx";
 
 export function renderRefusal(
   c: AppContext,
   { config }: PageDeps,
   { user, refusal }: { user: SignedInUser; refusal: ConnectionRefusal },
 ): Promise<Response> {
-  const { status, ...problem } = describe(refusal, config.pricingUrl);
+  const { status, ...problem } = describe(refusal, config);
   return renderProblem(c, { config, user, status, problem: { changed: UNCHANGED, next: ACCOUNT, ...problem } });
 }
 
@@ -22,7 +22,7 @@ const ACCOUNT = { label: "Go to your account", href: "/account" };
 
 function describe(
   refusal: ConnectionRefusal,
-  pricingUrl: string | undefined,
+  config: PageDeps["config"],
 ): Omit<Problem, "changed" | "next"> & Partial<Problem> & { status: number } {
   if (refusal.outcome === "unknown_bill") {
     return {
@@ -73,8 +73,8 @@ function describe(
             is not on now. Meanwhile the amount of {bill} is entered by hand.
           </>
         ),
-        ...(pricingUrl &&
-          { next: { label: "See the plans", href: planUrl(pricingUrl, refusal.organization_id) } }),
+        ...(config.pricingUrl &&
+          { next: { label: "See the plans", href: createUrls(config).plans(refusal.organization_id) } }),
       };
   }
 }
