@@ -24,7 +24,7 @@ declare
 begin
   select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (read_context.at at time zone p.timezone)::date, read_context.at,
     m.user_id, m.role, auth.jwt() ->> 'client_name'
-  into strict context
+  into context
   from identity.organizations as o
   join identity.profiles as p on p.user_id = o.owner_id
   join identity.memberships as m on m.organization_id = o.id and m.user_id = (select auth.uid())
@@ -32,7 +32,7 @@ begin
   return context;
 end
 $$;
-comment on function app.read_context is 'The context of the running request, read as the person.';
+comment on function app.read_context is 'The context of the running request, read as the person; null when they are no member of its organization.';
 
 -- Changes
 
@@ -145,7 +145,9 @@ declare
 begin
   select * into earlier from app.idempotency_keys as k
   where k.organization_id = context.organization_id and k.actor_id = context.actor_id and k.tool = perform_once.tool and k.key = own_key
-    and k.expires_at > context.at;
+    and k.expires_at > context.at
+    -- What was undone since is asked for anew.
+    and not exists (select from app.change_sets as s where s.id = k.result ->> 'change_id' and s.undone_by is not null);
   if found then
     if earlier.arguments_hash <> own_hash then
       perform app.fail(
@@ -163,12 +165,24 @@ begin
   return result;
 end
 $$;
-comment on function app.perform_once is 'A tool whose call carries an idempotency key: the same key and arguments answer the first result.';
+comment on function app.perform_once is
+  'A tool whose call carries an idempotency key: the same key and arguments answer the first result, as long as what it wrote was not undone.';
+
+create function app.lock_books(organization_id text) returns void
+language plpgsql volatile set search_path = '' set lock_timeout = '1s' as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('books of ' || lock_books.organization_id, 0));
+exception when lock_not_available then
+  -- Who waits holds a connection that everybody else needs as well.
+  perform app.fail('busy', 'Another change to the same books is still being made, so nothing was written.', null, 'Make the same call again in a moment.');
+end
+$$;
+comment on function app.lock_books is 'Makes this transaction the only one that writes in an organization; ends the tool with busy when another one takes long.';
 
 create function app.run_tool(tool text, arguments jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  context app.context := app.read_context(at);
+  context app.context;
   result jsonb;
   problem text;
 begin
@@ -176,13 +190,22 @@ begin
   if app.is_write(tool) then
     -- One write at a time in an organization: of two equal calls the second sees what the first wrote, a version that was checked cannot
     -- change before the write, and the numbers of changes rise in the order in which they take effect. Different organizations never wait.
-    perform pg_advisory_xact_lock(hashtextextended('books of ' || context.organization_id, 0));
+    perform app.lock_books(identity.current_organization_id());
+  end if;
+  -- After the lock: whoever held it may have changed the currency, the time zone or who is a member.
+  context := app.read_context(at);
+  if context.organization_id is null then
+    return null;
   end if;
   result := case
     when (arguments ->> 'dry_run')::boolean then app.preview_tool(context, tool, arguments)
     when arguments ? 'idempotency_key' then app.perform_once(context, tool, arguments)
     else app.perform_tool(context, tool, arguments)
   end;
+  if app.is_write(tool) then
+    -- A write, or the undo of one, may have set the time zone or the currency that the answer names.
+    context := app.read_context(at);
+  end if;
   return jsonb_strip_nulls(jsonb_build_object(
     'ok', true,
     'context', jsonb_build_object(
@@ -196,7 +219,8 @@ exception when sqlstate 'EX001' then
   return jsonb_build_object('ok', false, 'error', problem::jsonb);
 end
 $$;
-comment on function app.run_tool is 'Runs one tool as the person of the request''s claims, under row-level security, and answers its envelope.';
+comment on function app.run_tool is
+  'Runs one tool as the person of the request''s claims, under row-level security, and answers its envelope; null for who is no member.';
 
 -- The database's API of the connector
 
@@ -297,6 +321,10 @@ begin
   perform set_config('request.jwt.claims', (principal -> 'claims')::text, true),
     set_config('request.jwt.claim.sub', principal #>> '{claims,sub}', true);
   result := app.run_tool(tool, coalesce(arguments, '{}'), at);
+  if result is null then
+    -- No member any more since the token was looked at.
+    return '{"outcome": "invalid_token"}';
+  end if;
   perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
   return principal - 'claims' - 'organization' || jsonb_build_object('result', result);
 end
@@ -309,10 +337,12 @@ revoke all on function public.authenticate_bearer, public.call_tool, app.authent
 grant execute on function public.authenticate_bearer, public.call_tool, app.authenticate, app.count_request, app.quota_key to service_role;
 
 revoke all on function
-  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once, app.run_tool
+  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once,
+  app.lock_books, app.run_tool
   from public, anon;
 grant execute on function
-  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once, app.run_tool
+  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once,
+  app.lock_books, app.run_tool
   to authenticated, service_role;
 
 -- From here on the person acts, not the service: the role is set on entry and restored by itself. It is added last, since setting it asks

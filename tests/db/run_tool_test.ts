@@ -86,18 +86,36 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assertEquals(await count(books), 2);
   },
 
+  "writes again what was undone since": async (books) => {
+    const call = { ...LUNCH, idempotency_key: "key-000001" };
+    const first = await books.call("log_expenses", call);
+    await books.ok("undo_change", { change_id: first.change_id });
+    const second = await books.call("log_expenses", call);
+    assertEquals([second.replayed, second.data.results[0].status, await count(books)], [undefined, "created", 1]);
+    assertEquals(await books.call("log_expenses", call), { ...second, replayed: true });
+  },
+
+  "answers the first result where the undo was undone": async (books) => {
+    const call = { ...LUNCH, idempotency_key: "key-000001" };
+    const first = await books.call("log_expenses", call);
+    const undo = await books.call("undo_change", { change_id: first.change_id });
+    await books.ok("undo_change", { change_id: undo.change_id });
+    assertEquals(await books.call("log_expenses", call), { ...first, replayed: true });
+  },
+
   "runs for members only": async (books, database) => {
     const stranger = await openBooks(database, { day: TODAY });
     const run = (claims: Json) =>
       database.asRole(
         "authenticated",
         claims,
-        (session) => session.query("select app.run_tool('get_context', '{}', now())"),
+        (session) => session.query("select app.run_tool('get_context', '{}', now()) as result"),
       );
-    await assertRejects(() => run({ sub: stranger.userId, organization_id: books.organizationId }));
-    await assertRejects(() => run({ sub: books.userId }));
-    await assertRejects(() => run({}));
-    await run({ sub: books.userId, organization_id: books.organizationId });
+    const nothing = [{ result: null }];
+    assertEquals(await run({ sub: stranger.userId, organization_id: books.organizationId }), nothing);
+    assertEquals(await run({ sub: books.userId }), nothing);
+    assertEquals(await run({}), nothing);
+    assertNotEquals(await run({ sub: books.userId, organization_id: books.organizationId }), nothing);
   },
 
   "is out of reach for everybody but the service": async (_books, database) => {

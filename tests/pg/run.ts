@@ -13,6 +13,7 @@ const RUNNING = [
   "tests/e2e/",
   "tests/local/",
   "tests/pg/races.ts",
+  "tests/pg/busy_books.ts",
   "tests/pg/provider_sync.ts",
   "tests/pg/modes.ts",
   "tests/pg/plans.ts",

@@ -1,0 +1,88 @@
+/** Writes to the same books at once: who waits, for how long, and what they then go by. */
+import { assert, assertEquals } from "@std/assert";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+import { AT, createHousehold, newHash, RESOURCE, signIn } from "./household.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const LUNCH = { items: [{ name: "Lunch", amount: "14.50" }], idempotency_key: "lunch-0001" };
+
+/** Does `meanwhile` while another session is writing, until it calls `finish`. */
+async function whileWriting(
+  books: Pick<Books, "userId" | "organizationId">,
+  meanwhile: (finish: () => void) => Promise<void>,
+  change?: string,
+): Promise<void> {
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const { promise: locked, resolve: holds } = Promise.withResolvers<void>();
+  const claims = { sub: books.userId, organization_id: books.organizationId };
+  const writing = database.asRole("authenticated", claims, async (session) => {
+    await session.query("select app.lock_books($1)", [books.organizationId]);
+    if (change) await session.query("select app.run_tool('update_settings', $1::text::jsonb, $2)", [change, AT]);
+    holds();
+    await finished;
+  });
+  await locked;
+  await meanwhile(finish).finally(finish);
+  await writing;
+}
+
+/** Resolves when so many sessions wait for the lock. */
+async function waiting(count: number): Promise<void> {
+  const [row] = await database.query<{ count: number }>(
+    "select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted",
+  );
+  if (row!.count < count) return await waiting(count);
+}
+
+Deno.test("a write waits a second for another one and then says so; a read waits for nothing", async () => {
+  const books = await openBooks(database);
+  await whileWriting(books, async () => {
+    const since = performance.now();
+    assertEquals((await books.call("get_context")).ok, true);
+    const error = await books.fails("busy", "log_expenses", LUNCH);
+    assertEquals(error.retryable, true);
+    const ms = performance.now() - since;
+    assert(ms > 900 && ms < 4000, `answered after ${ms} ms`);
+  });
+  assertEquals((await books.call("log_expenses", LUNCH)).replayed, undefined);
+  assertEquals((await books.call("list_expenses")).total_count, 1);
+});
+
+Deno.test("who writes much of one organization does not keep others from their books", async () => {
+  const [busy, other] = [await openBooks(database), await openBooks(database)];
+  await whileWriting(busy, async () => {
+    // As many as the pool has sessions, but the one that writes.
+    const answers = Array.from({ length: 29 }, () => busy.call("log_expenses", LUNCH));
+    await waiting(29);
+    const since = performance.now();
+    await other.ok("get_context");
+    assert(performance.now() - since < 4000);
+    for (const { error } of await Promise.all(answers)) assertEquals(error.code, "busy");
+  });
+});
+
+Deno.test("a write that waited goes by what the other one left", async () => {
+  const books = await openBooks(database);
+  await whileWriting(books, async (finish) => {
+    const logged = books.ok("log_expenses", { items: [{ name: "Tea", amount: "14" }] });
+    await waiting(1);
+    finish();
+    assertEquals((await logged).results[0].currency, "JPY");
+  }, JSON.stringify({ base_currency: "JPY" }));
+});
+
+Deno.test("who is removed while they wait is not let in", async () => {
+  const household = await createHousehold(database);
+  const tokenHash = await signIn(database, household, newHash());
+  await whileWriting(household, async (finish) => {
+    const call = { token_hash: tokenHash, resource: RESOURCE, tool: "log_expenses", arguments: LUNCH, at: AT };
+    const answer = database.asService<Json>("call_tool", call);
+    await waiting(1);
+    await database.query("delete from identity.memberships where user_id = $1", [household.userId]);
+    finish();
+    assertEquals(await answer, { outcome: "invalid_token" });
+  });
+});
