@@ -109,6 +109,46 @@ end
 $$;
 comment on function app.find_imported is 'The rows, each with the id of the expense or payment in the books that it repeats, if any: by the rule of log_expenses, counted.';
 
+create function app.find_near_bills(context app.context, rows app.import_row[]) returns jsonb
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  -- Banks book a day or a weekend later than people pay.
+  days constant int := 5;
+  first_day constant date := (select min((r.draft).paid_on) from unnest(rows) as r) - days;
+  last_day constant date := (select max((r.draft).paid_on) from unnest(rows) as r) + days;
+begin
+  return (
+    with known as materialized (
+      select p.expense_id, p.amount_minor, p.currency, p.paid_on as day, true as is_paid
+      from app.payments as p
+      where p.paid_on between first_day and last_day and p.deleted_at is null and p.direction = 'out' and starts_with(p.expense_id, 'bill_')
+      union all
+      select o.expense_id, o.expected_minor, o.currency, o.due_on, false
+      from app.expense_occurrences as o
+      where o.organization_id = context.organization_id and o.status = 'open' and o.due_on between first_day and last_day
+    ), near as (
+      select distinct on (r.line) r.line, r.draft, k.day, k.is_paid, b.id, b.name
+      from unnest(rows) as r
+      join known as k on k.amount_minor = (r.draft).amount_minor and k.currency = (r.draft).currency
+        and k.day between (r.draft).paid_on - days and (r.draft).paid_on + days
+      join app.expenses as b on b.id = k.expense_id and b.status <> 'cancelled' and b.deleted_at is null
+      where (r.draft).existing_id is null and (r.draft).direction = 'out'
+        -- What comes every few days is near to anything of its amount, unless it is called alike.
+        and (b.frequency not in ('daily', 'weekly')
+          or app.text_likeness(b.name, (r.draft).name) > 0.5 or app.text_likeness(coalesce(b.payee, b.name), coalesce((r.draft).payee, (r.draft).name)) > 0.5)
+      order by r.line, app.text_likeness(b.name, (r.draft).name) desc, abs(k.day - (r.draft).paid_on), k.is_paid desc, b.id
+    )
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'line', n.line, 'date', (n.draft).paid_on, 'name', (n.draft).name, 'amount', app.format_amount((n.draft).amount_minor, (n.draft).currency),
+      'currency', (n.draft).currency, 'bill_id', n.id, 'bill', n.name, case when n.is_paid then 'paid_on' else 'due_on' end, n.day
+    ) order by n.line), '[]')
+    from near as n
+  );
+end
+$$;
+comment on function app.find_near_bills is
+  'Rows that may be the payment of a bill which is in the books on another day or still open: [{line, date, name, amount, currency, bill_id, bill, paid_on or due_on}].';
+
 create function app.import_totals(drafts app.expense_draft[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -160,6 +200,7 @@ declare
   import_id text;
   written app.expense_draft[];
   duplicates jsonb;
+  near_bills jsonb;
   totals jsonb;
   warnings jsonb := coalesce(arguments -> 'warnings', '[]');
 begin
@@ -194,6 +235,16 @@ begin
   from unnest(rows) with ordinality as r
   where (r.draft).existing_id is not null;
 
+  near_bills := app.find_near_bills(context, rows);
+  if near_bills <> '[]' then
+    warnings := warnings || jsonb_build_object('code', 'may_be_bill_payment', 'message', format(
+      '%s may pay a bill that is in the books already (preview.may_be_bills says which), and would then count twice: %s. Ask; leave those that do out of the csv and call '
+        'with it again. A bill that is still open is paid with mark_bill_paid.',
+      case jsonb_array_length(near_bills) when 1 then 'One row' else jsonb_array_length(near_bills) || ' rows' end,
+      app.list_names(array(select format('line %s, %s', b ->> 'line', b ->> 'bill') from jsonb_array_elements(near_bills) as b))
+    ));
+  end if;
+
   insert into app.import_batches (organization_id, actor_id, rows, expires_at)
   select context.organization_id, context.actor_id, jsonb_agg(i order by (i ->> 'line')::int), context.at + interval '24 hours'
   from jsonb_array_elements(items) as i
@@ -213,6 +264,7 @@ begin
     'rows_bad_count', jsonb_array_length(bad),
     'duplicates', (select coalesce(jsonb_agg(d), '[]') from (select d from jsonb_array_elements(duplicates) as d limit max_listed) as d),
     'duplicates_count', jsonb_array_length(duplicates),
+    'may_be_bills', (select jsonb_agg(b) from (select b from jsonb_array_elements(near_bills) as b limit max_listed) as b),
     'totals', totals,
     'sample', (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -333,8 +385,8 @@ $$;
 comment on function app.import_expenses is 'Tool import_expenses: data {preview}, then {created, skipped, totals}. Arguments of the first step: {rows, rows_bad, mapping, warnings}, read from the file.';
 
 revoke all on function
-  app.currency_of_sign, app.read_import_rows, app.find_imported, app.import_totals, app.list_unknown_categories, app.preview_import, app.same_totals,
+  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.import_totals, app.list_unknown_categories, app.preview_import, app.same_totals,
   app.commit_import, app.import_expenses from public, anon;
 grant execute on function
-  app.currency_of_sign, app.read_import_rows, app.find_imported, app.import_totals, app.list_unknown_categories, app.preview_import, app.same_totals,
+  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.import_totals, app.list_unknown_categories, app.preview_import, app.same_totals,
   app.commit_import, app.import_expenses to authenticated, service_role;

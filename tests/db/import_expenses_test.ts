@@ -145,6 +145,28 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertMatch(error.message, /No row of this file can be imported\. Line 2: 2030-01-01 is more than a day ahead/);
   },
 
+  "says which rows may pay a bill that is in the books on another day, or open": async (books) => {
+    const add = (name: string, amount: string, first_due: string, frequency = "monthly") =>
+      books.ok("add_bill", { name, amount, first_due, frequency });
+    const { bill } = await add("Netflix", "15.99", "2026-10-06");
+    await books.ok("mark_bill_paid", { bill_id: bill.id });
+    const rent = (await add("Rent", "900", "2026-10-06")).bill;
+    await add("Rolls", "3.80", "2026-10-06", "daily");
+    const result = await send(books, {
+      csv: "Date,Name,Amount\n2026-10-05,NETFLIX.COM,15.99\n2026-10-04,Landlord,900\n2026-10-05,Coffee,3.80\n" +
+        "2026-10-05,Fresh rolls,3.80\n2026-09-28,Netflix,15.99\n2026-10-06,netflix,15.99\n",
+    });
+    const near = result.data.preview.may_be_bills;
+    assertEquals(near.map(({ line, bill, paid_on, due_on }: Json) => [line, bill, paid_on, due_on]), [
+      [2, "Netflix", "2026-10-06", undefined],
+      [3, "Rent", undefined, "2026-10-06"],
+      [5, "Rolls", undefined, "2026-10-06"],
+    ]);
+    assertEquals([near[1].bill_id, result.data.preview.duplicates_count], [rent.id, 1]);
+    assertEquals(result.warnings.map(({ code }: Json) => code), ["may_be_bill_payment"]);
+    assertMatch(result.warnings[0].message, /^3 rows may pay a bill .*line 2, Netflix, line 3, Rent, line 5, Rolls/);
+  },
+
   "asks before it makes categories": async (books) => {
     const shown = await preview(
       books,
