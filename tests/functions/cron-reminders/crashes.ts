@@ -110,13 +110,14 @@ function mortal(database: Database, process: Process): Database {
   };
 }
 
+/** The bills that a mail reminds of: each once in its line of the table; the sentences around it name bills too. */
+export const billsIn = (text: string): string[] =>
+  [...text.matchAll(/^ {2}(Bill \d+\.\d+),/gm)].map(([, name]) => name!);
+
 /** How often each bill is named in texts that were delivered. */
 export function countBills(texts: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const text of texts) {
-    // Once in its line of the table; the sentences around it name bills too.
-    for (const [, name] of text.matchAll(/^ {2}(Bill \d+\.\d+),/gm)) counts.set(name!, (counts.get(name!) ?? 0) + 1);
-  }
+  for (const name of texts.flatMap(billsIn)) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
 }
 
