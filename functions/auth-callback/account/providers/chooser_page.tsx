@@ -46,7 +46,7 @@ export function renderChooser(
             <Row action={<a href={connectPath(billId, key)} aria-label={`Connect to ${name}`}>Connect</a>}>
               <h2>{name}</h2>
               {!base && (
-                <p>Anybody else, or a service of your own, that says at an address of yours what a month has cost.</p>
+                <p>Anybody else, or a service of your own, that tells what a month has cost at an address you give.</p>
               )}
               {opened.link?.provider_key === key && (
                 <p class="muted small">
