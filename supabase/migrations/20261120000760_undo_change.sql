@@ -117,7 +117,7 @@ end
 $$;
 comment on function app.mark_undone is 'Notes that a change no longer stands, and whatever follows from that for the changes it had undone.';
 
-create function app.fail_undo(target app.change_sets, conflicts jsonb) returns void
+create function app.fail_undo(target app.change_sets, conflicts app.kept_row[]) returns void
 language plpgsql stable set search_path = '' as $$
 declare
   rows jsonb;
@@ -129,10 +129,11 @@ begin
     array_agg(r.subject order by r.place)
   into rows, subjects
   from (
-    select x ->> 'id' as id, min(x ->> 'subject') as subject, jsonb_object_agg(f.key, f.value) as current, min(x.place) as place
-    from jsonb_array_elements(conflicts) with ordinality as x (x, place)
-    cross join jsonb_each(x -> 'current') as f
-    group by x ->> 'id'
+    select d.id, min(d.subject) as subject, jsonb_object_agg(f.key, f.value) as current, min(x.place) as place
+    from unnest(conflicts[:100]) with ordinality as x (table_name, row_id, before, after, current, place)
+    cross join lateral app.describe_reversal(x.table_name, x.after, x.before, x.current) as d
+    cross join jsonb_each(app.describe_current(x.current)) as f
+    group by d.id
   ) as r;
   perform app.fail(
     'undo_conflict', format('"%s" cannot be undone, because it was changed since: %s. Nothing was changed.', target.summary, app.list_names(subjects)), 'change_id',
@@ -142,60 +143,124 @@ end
 $$;
 comment on function app.fail_undo is 'Ends the tool with undo_conflict and what stands in the way, as it is now.';
 
+create function app.describe_reversals(reversed app.kept_row[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  max_listed constant int := 100;
+begin
+  return (
+    with things as (
+      -- An expense and its payment are one thing to people.
+      select r.*, case when starts_with(coalesce(r.before, r.after) ->> 'expense_id', 'exp_') then coalesce(r.before, r.after) ->> 'expense_id' else r.row_id end as thing
+      from unnest(reversed) with ordinality as r (table_name, row_id, before, after, current, place)
+    ), listed as (
+      select t.thing, min(t.place) as place from things as t group by t.thing order by place desc limit max_listed
+    ), described as (
+      select d.id, d.subject, max(d.verb) as verb, string_agg(distinct field, ', ') as fields, min(t.place) as place
+      from listed as l
+      join things as t on t.thing = l.thing
+      cross join lateral app.describe_reversal(t.table_name, t.after, t.before, t.current) as d
+      left join lateral unnest(d.fields) as field on true
+      group by d.id, d.subject
+    )
+    select jsonb_build_object(
+      'reversed', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', d.id, 'what', coalesce(d.subject || ' ' || d.verb, d.subject || ': ' || d.fields || ' set back')
+        ) order by d.place desc), '[]')
+        from described as d
+      ),
+      'reversed_count', (select nullif(count(distinct t.thing), (select count(*) from listed)) from things as t)
+    )
+  );
+end
+$$;
+comment on function app.describe_reversals is 'What was taken back, {reversed, reversed_count}: at most 100 are listed, and the count is there when there were more.';
+
 create function app.undo_change(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   target constant app.change_sets := app.find_change_to_undo(context, arguments ->> 'change_id');
-  touched record;
-  current jsonb;
-  reversal app.reversal;
-  expense_id text;
-  expense_ids text[] := '{}';
-  conflicts jsonb := '[]';
-  reversed app.reversal[] := '{}';
+  batch record;
+  rows app.kept_row[];
+  differing app.kept_row[];
+  removed text[];
+  expense_ids text[];
+  conflicts app.kept_row[] := '{}';
+  reversed app.kept_row[] := '{}';
   kept jsonb := '[]';
 begin
-  -- Backwards: what was made last goes first, and what others refer to comes back before them.
-  for touched in
-    select i.table_name, i.row_id, (array_agg(i.before order by i.position))[1] as before, (array_agg(i.after order by i.position desc))[1] as after
-    from app.change_items as i
-    where i.change_id = target.id
-    group by i.table_name, i.row_id
-    order by max(i.position) desc
+  -- Backwards: what was made last goes first, and what others refer to comes back before them. Rows of one kind that follow each other are one step.
+  for batch in
+    with touched as (
+      select i.table_name, i.row_id, (array_agg(i.before order by i.position))[1] as before, (array_agg(i.after order by i.position desc))[1] as after,
+        max(i.position) as position
+      from app.change_items as i
+      where i.change_id = target.id
+      group by i.table_name, i.row_id
+    ), steps as (
+      select t.*, row_number() over (order by t.position desc)
+        - row_number() over (partition by t.table_name, t.before is null order by t.position desc) as step
+      from touched as t
+      where t.before is not null or t.after is not null
+    )
+    select s.table_name, s.before is null as is_new, array_agg(s.row_id order by s.position desc) as ids,
+      array_agg(s.before order by s.position desc) as befores, array_agg(s.after order by s.position desc) as afters
+    from steps as s
+    group by s.table_name, s.before is null, s.step
+    order by max(s.position) desc
   loop
-    continue when touched.before is null and touched.after is null;
-    if touched.table_name = 'provider_links' then
-      kept := kept || jsonb_build_object('id', touched.row_id, 'what', format(
-        'The connection to %s stays ended: it has to be made again', coalesce(touched.before ->> 'provider_name', touched.before ->> 'provider_key')
-      ));
+    if batch.table_name = 'provider_links' then
+      select kept || jsonb_agg(jsonb_build_object('id', w.row_id, 'what', format(
+        'The connection to %s stays ended: it has to be made again', w.before ->> 'provider_key'
+      ))) into kept
+      from unnest(batch.ids, batch.befores) as w (row_id, before);
       continue;
     end if;
-    current := app.read_row(touched.table_name, touched.row_id);
-    reversal := app.describe_reversal(touched.table_name, touched.after, touched.before, current);
-    if not app.same_content(touched.table_name, touched.after, current) then
-      conflicts := conflicts || jsonb_build_object('id', reversal.id, 'subject', reversal.subject, 'current', app.describe_current(current));
-    elsif touched.before is not null then
-      perform app.write_row(touched.table_name, touched.row_id, touched.before);
-      reversed := array_append(reversed, reversal);
-    elsif app.remove_row(touched.table_name, touched.row_id) then
-      reversed := array_append(reversed, reversal);
+    select
+      array_agg((batch.table_name, w.row_id, w.before, w.after, c.current)::app.kept_row order by w.place),
+      array_agg((batch.table_name, w.row_id, w.before, w.after, c.current)::app.kept_row order by w.place) filter (where not c.is_same)
+    into rows, differing
+    from unnest(batch.ids, batch.befores, batch.afters) with ordinality as w (row_id, before, after, place)
+    join app.compare_rows(batch.table_name, batch.ids, batch.afters) as c on c.row_id = w.row_id;
+    expense_ids := expense_ids || array(
+      select distinct case batch.table_name when 'expenses' then r.row_id else coalesce(r.before, r.after) ->> 'expense_id' end from unnest(rows) as r
+    );
+    conflicts := conflicts || differing;
+    continue when conflicts <> '{}';
+    if batch.is_new then
+      removed := app.remove_rows(batch.table_name, batch.ids);
+      reversed := reversed || array(
+        select (r.table_name, r.row_id, r.before, r.after, r.current)::app.kept_row
+        from unnest(rows) with ordinality as r
+        where r.row_id = any (removed)
+        order by r.ordinality
+      );
+      kept := kept || (
+        select coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'what', d.subject || ' stays: other expenses use it')), '[]')
+        from unnest(rows) as r
+        cross join lateral app.describe_reversal(r.table_name, r.after, r.before, r.current) as d
+        where r.row_id <> all (removed)
+      );
     else
-      kept := kept || jsonb_build_object('id', reversal.id, 'what', reversal.subject || ' stays: other expenses use it');
+      perform app.write_rows(batch.table_name, batch.ids, batch.befores);
+      reversed := reversed || rows;
     end if;
-    expense_id := case touched.table_name when 'expenses' then touched.row_id else coalesce(touched.before, touched.after) ->> 'expense_id' end;
-    expense_ids := array_append(expense_ids, expense_id);
   end loop;
 
-  if conflicts = '[]' then
+  if conflicts = '{}' then
     -- A bill cannot go while money that was paid for it since stays.
-    select coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'subject', described.subject, 'current', app.describe_current(to_jsonb(p))) order by p.entry), '[]')
-    into conflicts
-    from app.payments as p
-    join app.expenses as e on e.id = p.expense_id and e.deleted_at is not null
-    cross join lateral app.describe_reversal('payments', to_jsonb(p), to_jsonb(p), to_jsonb(p)) as described
-    where p.expense_id = any (expense_ids) and p.deleted_at is null;
+    conflicts := array(
+      select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
+      from (select distinct id from unnest(expense_ids) as id) as x
+      -- Looked up one by one: of how many an undo touched the planner knows nothing.
+      cross join lateral (select e.deleted_at from app.expenses as e where e.id = x.id offset 0) as e
+      cross join lateral (select p.* from app.payments as p where p.expense_id = x.id and p.deleted_at is null offset 0) as p
+      where e.deleted_at is not null
+      order by p.entry
+    );
   end if;
-  if conflicts <> '[]' then
+  if conflicts <> '{}' then
     perform app.fail_undo(target, conflicts);
   end if;
   perform app.mark_undone(target, current_setting('app.change_id', true));
@@ -205,18 +270,8 @@ begin
   return jsonb_build_object(
     'data', jsonb_build_object(
       'undone', jsonb_build_object('change_id', target.id, 'summary', target.summary, 'by', app.member_name(target.actor_id)),
-      'reversed', (
-        select coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'what', coalesce(r.subject || ' ' || r.verb, r.subject || ': ' || r.fields || ' set back')) order by r.place desc), '[]')
-        from (
-          -- An expense and its payment are one thing to people.
-          select x.id, x.subject, max(x.verb) as verb, string_agg(distinct field, ', ') as fields, min(x.ordinality) as place
-          from unnest(reversed) with ordinality as x
-          left join lateral unnest(x.fields) as field on true
-          group by x.id, x.subject
-        ) as r
-      ),
       'not_reversible', kept
-    ),
+    ) || app.describe_reversals(reversed),
     'summary', case
       when target.undoes is null then 'Undid: ' || target.summary
       when target.summary like 'Undid: %' then 'Redid: ' || substr(target.summary, 8)
@@ -230,9 +285,9 @@ exception when unique_violation then
   );
 end
 $$;
-comment on function app.undo_change is 'Tool undo_change: data {undone, reversed, not_reversible}.';
+comment on function app.undo_change is 'Tool undo_change: data {undone, reversed, reversed_count?, not_reversible}.';
 
 revoke all on function
-  app.describe_reversal, app.describe_current, app.find_change_to_undo, app.mark_undone, app.fail_undo, app.undo_change from public, anon;
+  app.describe_reversal, app.describe_current, app.find_change_to_undo, app.mark_undone, app.fail_undo, app.describe_reversals, app.undo_change from public, anon;
 grant execute on function
-  app.describe_reversal, app.describe_current, app.find_change_to_undo, app.mark_undone, app.fail_undo, app.undo_change to authenticated, service_role;
+  app.describe_reversal, app.describe_current, app.find_change_to_undo, app.mark_undone, app.fail_undo, app.describe_reversals, app.undo_change to authenticated, service_role;

@@ -124,6 +124,8 @@ declare
   target app.categories;
   words text;
   moved int;
+  -- As many as an import writes: all of them are kept for the undo.
+  max_moved constant int := 2000;
 begin
   if wanted is null or lower(coalesce(case action when 'create' then wanted else new_name end, '')) = 'uncategorized' then
     perform app.fail('invalid_argument', 'A category needs a name of its own.', 'category.name', 'Uncategorized is what has no category.');
@@ -156,6 +158,16 @@ begin
       if target.archived_at is not null or target.id = category.id then
         perform app.fail('invalid_argument', format('%s cannot be merged into %s.', category.name, target.name), 'category.into', 'Give another category that is in use.');
       end if;
+      select count(*) into moved from (select from app.expenses as e where e.category_id = category.id and e.deleted_at is null limit max_moved + 1) as e;
+      if moved > max_moved then
+        perform app.fail(
+          'invalid_argument', format('More than %s expenses are in %s, too many to move at once. Nothing was changed.', to_char(max_moved, 'FM9,999'), category.name),
+          'category.name', format(
+            'Archive %1$s instead (action "archive"): what was spent in it stays there, and new expenses go into %2$s. Or move them 100 at a time: '
+            'list_expenses with categories ["%1$s"], then update_expenses with set {"category": "%2$s"}.', category.name, target.name
+          )
+        );
+      end if;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
       update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
@@ -174,7 +186,7 @@ begin
 end
 $$;
 comment on function app.change_category is
-  'Creates, renames, merges or archives a category: {id, name, archived?, moved?, words}. What was spent in an archived one stays there; deleted expenses keep theirs.';
+  'Creates, renames, merges (at most 2,000 expenses) or archives a category: {id, name, archived?, moved?, words}. What was spent in an archived one stays there; deleted expenses keep theirs.';
 
 create function app.update_settings(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$

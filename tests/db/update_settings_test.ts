@@ -1,5 +1,5 @@
 /** Settings and categories: who may change what, and that all of it can be undone. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
 
@@ -26,15 +26,17 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
       7,
     ]);
     assertEquals(changed.warnings.map(({ code }: Json) => code), ["from_now_on"]);
-    assertEquals((await books.call("update_settings", args)).change_id, undefined);
-    assertEquals((await books.call("get_context")).context.timezone, "Asia/Kolkata");
+    // The answer speaks of the books as they are after the write.
+    assertEquals([changed.context.timezone, changed.context.base_currency], ["Asia/Kolkata", "INR"]);
+    const again = await books.call("update_settings", args);
+    assertEquals([again.change_id, again.context.timezone], [undefined, "Asia/Kolkata"]);
 
     const member = await books.join();
     const { change_id } = changed;
     await member.fails("forbidden_role", "update_settings", { timezone: "UTC" });
     await member.fails("forbidden_role", "undo_change", { change_id });
     const undo = await books.call("undo_change", { change_id });
-    assertEquals(undo.data.reversed.length, 1);
+    assertEquals([undo.data.reversed.length, undo.context.timezone], [1, before.timezone]);
     assertEquals(await settings(books), before);
     await books.ok("undo_change", { change_id: undo.change_id });
     assertEquals((await settings(books)).timezone, "Asia/Kolkata");
@@ -69,7 +71,8 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
   },
   "can be previewed": async (books) => {
     const before = await settings(books);
-    await books.ok("update_settings", { timezone: "Asia/Kolkata", dry_run: true });
+    const preview = await books.call("update_settings", { timezone: "Asia/Kolkata", dry_run: true });
+    assertEquals([preview.data.settings.timezone, preview.context.timezone], ["Asia/Kolkata", before.timezone]);
     assertEquals(await settings(books), before);
   },
 });
@@ -123,6 +126,37 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     await books.fails("invalid_argument", "update_settings", {
       category: { action: "merge", name: "Food", into: "food" },
     });
+  },
+  "merge moves no more than an undo can keep, and says what to do instead": async (books, database) => {
+    await log(books, "Lunch", "Food");
+    const fill = (count: number) =>
+      database.query(
+        `insert into app.expenses (id, organization_id, kind, name, category_id)
+         select app.new_id('exp'), $1, 'one_off', 'Bread', id from app.categories, generate_series(1, $2::int)
+         where organization_id = $1 and name = 'Food'`,
+        [books.organizationId, count],
+      );
+    await fill(2000);
+    const merge = { category: { action: "merge", name: "Food", into: "Travel" } };
+    const error = await books.fails("invalid_argument", "update_settings", merge);
+    assertEquals(
+      [error.field, error.message],
+      ["category.name", "More than 2,000 expenses are in Food, too many to move at once. Nothing was changed."],
+    );
+    assertMatch(
+      error.hint,
+      /action "archive".*categories \["Food"\], then update_expenses with set {"category": "Travel"}/,
+    );
+    await books.ok("delete_records", { ids: [(await books.ok("list_expenses")).rows[0].id] });
+    assertEquals((await books.ok("update_settings", merge)).category.moved, 2000);
+    await books.ok("undo_change");
+    assertEquals(
+      (await books.fails("invalid_argument", "update_settings", {
+        ...merge,
+        category: { ...merge.category, into: "Food" },
+      })).field,
+      "category.into",
+    );
   },
   "archive hides it and keeps what was spent": async (books) => {
     await log(books, "Lunch", "Food");
