@@ -40,6 +40,8 @@ const ANSWERS: Record<string, unknown> = {
   claim_reminders: null,
   count_waiting_reminders: 0,
   read_newest_rates: { rates_on: null, per_euro: {} },
+  count_provider_links: { links: 3, synced: 3, waiting: 0 },
+  claim_provider_link: null,
   record_job_run: null,
 };
 
@@ -115,6 +117,11 @@ export const QUESTIONS: Partial<Record<Slug, () => Promise<Question[]>>> = {
         says: `"candidates":0`,
       },
       { path: "/cron-reminders?secret=another", status: 401, says: "unauthorized" },
+    ]),
+  "cron-provider-sync": () =>
+    Promise.resolve([
+      { path: `/cron-provider-sync?secret=${SECRET}&period=2026-09`, status: 200, says: `"synced":3` },
+      { path: `/cron-provider-sync?secret=${SECRET}&period=2026-9`, status: 400, says: "invalid_request" },
     ]),
 };
 
