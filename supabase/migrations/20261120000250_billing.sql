@@ -240,7 +240,8 @@ create function public.replay_parked_events(
 ) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
-  waiting text;
+  waiting text[];
+  one text;
   parked_before bigint;
   parked_after bigint;
 begin
@@ -254,13 +255,17 @@ begin
   end if;
 
   select count(*) into parked_before from billing.parked_events;
-  for waiting in
+  waiting := array(
     select distinct p.subscription_id
     from billing.parked_events as p
     where p.reason <> 'incomplete' and p.subscription_id = coalesce(replay_parked_events.subscription_id, p.subscription_id)
     order by p.subscription_id
-  loop
-    perform billing.settle_subscription(waiting, replay_parked_events.at);
+  );
+  -- All of them before any organization, as each event has its own first: else an event and this would wait for each other.
+  insert into billing.subscriptions (id) select w.id from unnest(waiting) as w (id) order by w.id on conflict do nothing;
+  perform from billing.subscriptions as s where s.id = any (waiting) order by s.id for update;
+  foreach one in array waiting loop
+    perform billing.settle_subscription(one, replay_parked_events.at);
   end loop;
   select count(*) into parked_after from billing.parked_events;
   return jsonb_build_object('replayed', parked_before - parked_after, 'parked', parked_after);

@@ -173,6 +173,25 @@ Deno.test("two subscriptions that change at once leave the plan of the better on
   }
 });
 
+Deno.test("a replay and an event that arrives meanwhile do not wait for each other", async () => {
+  const { organizationId } = await createHousehold(database);
+  const parked = ["parked_1", "parked_2"];
+  for (const subscriptionId of parked) {
+    await deliver(database, "subscription.charged", { organizationId, planId: "plan_not_listed", subscriptionId });
+  }
+  await database.exec("insert into billing.billing_plans (provider_plan_id, plan) values ('plan_not_listed', 'pro')");
+  // What an event of the second does, with a pause in which the replay goes as far as it can.
+  const replayed = await database.asRole("service_role", {}, async (event) => {
+    await event.query("select from billing.subscriptions where id = $1 for update", [parked[1]]);
+    const replay = database.asService<{ parked: number }>("replay_parked_events", { at: AT });
+    const failed = replay.catch((thrown) => thrown);
+    while (await count("pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()") === 0);
+    await event.query("select from identity.organizations where id = $1 for no key update", [organizationId]);
+    return { failed };
+  });
+  assertEquals(await replayed.failed, { replayed: 2, parked: 0 });
+});
+
 Deno.test("a call with an idempotency key writes once, and every caller gets the same result", async () => {
   const tokenHash = await signIn(database, household);
   const call = {
