@@ -1,8 +1,8 @@
 -- The authorization server's calls: one a request, the client looked up in the same transaction. Refusals are returned as outcomes, never
 -- raised: a raise would undo the revocation that a replay must leave behind. Where two requests may meet, one conditional statement decides.
 -- Any of them may answer {"outcome": "limited", "retry_after": seconds}. What `limits` and `quotas` name is drawn here, in the same call; without
--- them nothing is limited. A caller's bucket pays for refusals and a grant's for what it is given, so that nobody who holds a good code or token
--- is turned away because of what others sent from the same address.
+-- them nothing is limited. A caller's bucket pays for refusals, a grant's for what it is given and a dead token's own for hearing that it is dead, so
+-- that nobody who holds a good code or token is turned away because of what others sent: from the same address, or of what was theirs once.
 
 create function oauth.refused(refusal jsonb, quotas jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -16,18 +16,19 @@ comment on function oauth.refused is 'A refusal, paid for by these quotas; limit
 revoke all on function oauth.refused from public, anon, authenticated;
 grant execute on function oauth.refused to service_role;
 
-create function oauth.draw_for_grant(grant_id uuid, limits jsonb, at timestamptz) returns integer
+create function oauth.draw_allowance(subject text, limits jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
 begin
   if limits -> 'grant' is null then
     return 0;
   end if;
-  return oauth.draw_from_bucket('token_grant:' || grant_id, (limits #>> '{grant,at_most}')::integer, (limits #>> '{grant,seconds}')::double precision, at);
+  return oauth.draw_from_bucket(subject, (limits #>> '{grant,at_most}')::integer, (limits #>> '{grant,seconds}')::double precision, at);
 end
 $$;
-comment on function oauth.draw_for_grant is 'Draws one from what a grant may ask of the token endpoint: 0, or the seconds until it may again.';
-revoke all on function oauth.draw_for_grant from public, anon, authenticated;
-grant execute on function oauth.draw_for_grant to service_role;
+comment on function oauth.draw_allowance is
+  'Draws one from what a grant, or a token that died in it, may ask of the token endpoint: 0, or the seconds until it may again. subject: which of them.';
+revoke all on function oauth.draw_allowance from public, anon, authenticated;
+grant execute on function oauth.draw_allowance to service_role;
 
 create function public.register_client(client_id text, client_name text, redirect_uris text[], at timestamptz, quotas jsonb default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -234,7 +235,7 @@ begin
     and g.client_id = rotate_refresh_token.client_id and g.revoked_at is null
   for no key update of t;
   if found then
-    wait := oauth.draw_for_grant(old.grant_id, limits, at);
+    wait := oauth.draw_allowance('token_grant:' || old.grant_id, limits, at);
     if wait > 0 then
       return oauth.limited(wait);
     end if;
@@ -256,7 +257,7 @@ begin
   end if;
   -- A dead token of a living client must be told so, whatever comes from the same address; one that keeps asking waits on its own account.
   if of_grant.revoked_at is not null or old.expires_at <= at then
-    wait := oauth.draw_for_grant(of_grant.id, limits, at);
+    wait := oauth.draw_allowance('token_dead:' || token_hash, limits, at);
     if wait > 0 then
       return oauth.limited(wait);
     end if;

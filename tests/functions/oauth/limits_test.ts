@@ -158,6 +158,17 @@ Deno.test("a hundred and fifty rotations in five minutes and grant; what is refu
   assertEquals((await form("token", refreshFields(clientId, latest))).status, 200);
 });
 
+Deno.test("a dead refresh token waits on its own account and keeps nobody else of its grant waiting", async () => {
+  const { harness, clientId, form } = await start();
+  const old = await connect(harness, { clientId, person });
+  harness.later(86_400);
+  const { refresh_token } = await (await form("token", refreshFields(clientId, old.refresh_token))).json();
+  harness.later(29.5 * 86_400);
+  const replay = () => form("token", refreshFields(clientId, old.refresh_token), ELSEWHERE);
+  assertEquals(await statuses(152, replay), { 400: 150, 429: 2 });
+  assertEquals((await form("token", refreshFields(clientId, refresh_token))).status, 200);
+});
+
 Deno.test("a code that comes back ends its grant though its caller has used up every refusal", async () => {
   const { harness, clientId, form } = await start({ rateLimits: { token: 1 } });
   const code = await obtainCode(harness, { clientId, person });
