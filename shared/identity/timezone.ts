@@ -57,10 +57,11 @@ export function timezones(current: string): string[] {
   ].sort();
 }
 
-/** Whether the runtime knows a zone by this IANA name (offsets such as `+05:30` are no names). */
+/** Whether the runtime knows a place's zone by this IANA name, or it is UTC: offsets (`+05:30`) and abbreviations (`IST`) are no places. */
 export function isTimezone(name: string): boolean {
   try {
-    return /^[A-Za-z_]+(\/[A-Za-z0-9_+-]+)*$/.test(name) && Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
+    return /^(UTC|[A-Za-z_]+(\/[A-Za-z0-9_+-]+)+)$/.test(name) &&
+      Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
   } catch {
     return false;
   }

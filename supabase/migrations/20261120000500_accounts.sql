@@ -75,13 +75,11 @@ comment on function public.complete_onboarding is
 create function identity.is_timezone(name text) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
-  -- Names only: `at time zone` would also take offsets and POSIX rules.
-  return name ~ '^[A-Za-z_]+(/[A-Za-z0-9_+-]+)*$' and now() at time zone name is not null;
-exception when invalid_parameter_value then
-  return false;
+  -- Places only. `at time zone` would also take offsets, POSIX rules and abbreviations, which mean another place to each (IST) or forget the summer (BST).
+  return name = 'UTC' or (strpos(name, '/') > 0 and exists (select from pg_catalog.pg_timezone_names as z where z.name = is_timezone.name));
 end
 $$;
-comment on function identity.is_timezone is 'Whether the database knows an IANA time zone by this name.';
+comment on function identity.is_timezone is 'Whether the database knows an IANA time zone of a place by this name; UTC is one.';
 revoke all on function identity.is_timezone from public, anon;
 grant execute on function identity.is_timezone to authenticated, service_role;
 
