@@ -31,8 +31,12 @@ const monthOf = (word: string): number | undefined => {
   return MONTHS.find(([start]) => start.test(plain))?.[1];
 };
 
+/** With a weekday, a time and its zone; what is longer is none, and patterns would take long to find that out. */
+const LONGEST = 60;
+
 /** @returns undefined for what is no date. A time after the date is ignored: what counts is the day as written. */
 export function readDate(cell: string): DateText | undefined {
+  if (cell.length > LONGEST) return undefined;
   const text = cell.trim()
     .replace(/^\p{L}{2,10}[.,]{1,2}\s+(?=\d)/u, "")
     .replace(/(?<=\d)[T\s,]+\d{1,2}[:.h]\d{2}.*$/i, "");

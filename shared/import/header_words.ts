@@ -156,18 +156,23 @@ const WORDS: Record<Field, string[]> = {
 
 /** What a letter becomes that was read with the wrong encoding: gone, but it was there. */
 const LOST = "\ufffd";
+const MOST_LOST = 8;
+/** What a header begins with says what it is. */
+const LONGEST = 100;
 
 /** A header without case, accents, punctuation and what stands in brackets: "Betrag (EUR)" is "betrag". Lost letters keep their place. */
 export const plainHeader = (header: string): string =>
-  header.replace(/[([].*?[)\]]/g, " ").normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/ß/g, "ss")
+  header.slice(0, LONGEST).replace(/[([][^)\]]*[)\]]/g, " ").normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
+    .replace(/ß/g, "ss")
     .replace(/[^\p{L}\p{N}\ufffd]+/gu, " ").trim();
 
 /** Whether two plain headers are the same; a lost letter is any one, or ss, or the gap that a sign left. */
 export function isSameHeader(plain: string, other: string): boolean {
   if (plain === other) return true;
   const [damaged, whole] = plain.includes(LOST) ? [plain, other] : [other, plain];
-  // What is left must still say something.
-  if (!damaged.includes(LOST) || damaged.replaceAll(LOST, "").length < 3) return false;
+  const losses = damaged.split(LOST).length - 1;
+  // What is left must still say something; each loss doubles the ways in which it could be read.
+  if (losses === 0 || losses > MOST_LOST || damaged.length - losses < 3) return false;
   return new RegExp(`^${damaged.replaceAll(LOST, "(?:ss|[^])")}$`).test(whole);
 }
 

@@ -68,8 +68,12 @@ export function isKnownCurrency(text: string): boolean {
   return currency !== undefined && (text.trim().toLowerCase() in SIGNS || CODES.has(currency));
 }
 
+/** With a currency, signs and spaces; what is longer is none, and patterns would take long to find that out. */
+const LONGEST = 40;
+
 /** @returns undefined for what is no amount at all. */
 export function readMoney(cell: string): MoneyText | undefined {
+  if (cell.length > LONGEST) return undefined;
   let text = cell.normalize("NFKC").replace(/[\s'’`´]/g, "").replace(/[−–—‐‑﹣]/g, "-");
   let isNegative = false;
   if (/^\(.*\)$/.test(text)) {

@@ -10,6 +10,8 @@ import { type DecimalSign, readCurrency, readMoney, toDecimal } from "./money_te
 import { readCsv } from "./read_csv.ts";
 
 export const MAX_ROWS = 2000;
+/** The widest exports have about fifty. */
+const MAX_COLUMNS = 200;
 
 /** The argument `mapping` of the tool: names of columns, and conventions. */
 export type Mapping = Partial<Record<Field, string>> & {
@@ -60,6 +62,14 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
   const { rows: all, delimiter } = readCsv(csv);
   if (all.length === 0) {
     return problem("csv", "The file has no rows.", "Pass the text of the file as it is, header line included.");
+  }
+  const tooWide = all.find(({ cells }) => cells.length > MAX_COLUMNS);
+  if (tooWide) {
+    return problem(
+      "csv",
+      `Line ${tooWide.line} has ${tooWide.cells.length} cells; an import takes ${MAX_COLUMNS} columns.`,
+      "Leave out the columns that say nothing about the expenses.",
+    );
   }
   const found = findColumns(all, mapping);
   if ("missing" in found) {

@@ -5,6 +5,7 @@ import {
   type ImportProblem,
   type ImportRow,
   type Mapping,
+  MAX_ROWS,
   type ReadImport,
   readImport,
 } from "../../../shared/import/read_import.ts";
@@ -269,4 +270,38 @@ Deno.test("readImport() says something sensible of any text, at once", () => {
     ),
     { numRuns: 500 },
   );
+});
+
+Deno.test("readImport() is done with any file of its size in a moment", async (t) => {
+  const cells: Record<string, string> = {
+    digits: "1".repeat(60_000) + "x1",
+    brackets: "(".repeat(400_000),
+    points: "1.".repeat(200_000) + "x-1",
+    spaces: "1" + " ".repeat(400_000) + "1",
+    letters: "x".repeat(400_000) + "1",
+    lost: "abc" + "\ufffd".repeat(90) + "z",
+  };
+  const files: Record<string, string> = {
+    "20,000 columns": Array(20_000).fill("date").join() + "\n" + "a,b\n".repeat(MAX_ROWS),
+    "200 columns": `${Array(200).fill("date").join()}\n`.repeat(500),
+    "200 columns of days": `${Array(200).fill("date").join()}\n` + `${Array(200).fill("1.2").join()}\n`.repeat(600),
+  };
+  for (const [name, text] of Object.entries(cells)) {
+    files[`${name} as a header`] = `date;${text};name\n2026-10-01;5;a\n`;
+    files[`${name} as an amount`] = `date;amount;name\n2026-10-01;${text};a\n`;
+    files[`${name} as a date`] = `date;amount;name\n${text};5;a\n`;
+    files[`${name} as a name`] = `date;amount;name\n2026-10-01;5;${text}\n`;
+  }
+  const mapping = { payee: "abc" + "s".repeat(100) };
+  for (const [name, csv] of Object.entries(files)) {
+    await t.step(name, () => {
+      const since = performance.now();
+      readImport(csv);
+      readImport(csv, mapping);
+      const ms = performance.now() - since;
+      assert(ms < 3000, `took ${ms} ms`);
+    });
+  }
+  const wide = readImport(files["20,000 columns"]!) as ImportProblem;
+  assertEquals(wide.message, "Line 1 has 20000 cells; an import takes 200 columns.");
 });
