@@ -56,6 +56,21 @@ end;
 comment on function app.this_month is
   'Whether nothing of a bill is open until the end of the calendar month and something of it was paid, automatic payments not yet recorded included.';
 
+create function app.next_price_from(bill app.expenses, today date) returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  last_old constant date := (
+    select max(o.scheduled_on) from app.expense_occurrences as o
+    where o.expense_id = bill.id and o.status = 'open' and o.due_on >= today and o.amount_source = 'rule' and o.currency = bill.currency
+      and o.expected_minor <> bill.amount_minor
+  );
+  n constant int := app.schedule_index(bill, last_old + 1);
+begin
+  return case when n <= coalesce(app.last_index(bill), n) then app.due_on(app.scheduled_on(bill, n), bill.weekend_rule) end;
+end
+$$;
+comment on function app.next_price_from is 'The first due date that has the amount of a bill, when dates to come still have an earlier one; else null.';
+
 create function app.describe_bills(context app.context, bill_ids text[]) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
@@ -84,6 +99,11 @@ begin
       'note', b.note,
       'amount', app.format_minor(coalesce(u.expected_minor, app.rule_amount(b)), c.exponent),
       'remaining', app.format_minor(nullif(u.remaining_minor, u.expected_minor), c.exponent),
+      'next_price', case when b.amount_mode = 'fixed' and u.expected_minor <> b.amount_minor then (
+        select jsonb_build_object('amount', app.format_minor(b.amount_minor, c.exponent), 'from', f.day)
+        from app.next_price_from(b, context.today) as f (day)
+        where f.day is not null
+      ) end,
       'usual_amount', case when b.amount_mode = 'variable' then app.format_minor(usual.minor, c.exponent) end,
       'currency', b.currency,
       'amount_mode', b.amount_mode,
@@ -105,6 +125,7 @@ begin
       'renews_on', b.renews_on,
       'cancel_by', b.renews_on - b.notice_days,
       'my_share_percent', case when b.share_bp < 10000 then trim_scale(b.share_bp / 100.0) end,
+      'my_share_amount', case when b.share_bp < 10000 then app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0), c.exponent) end,
       'provider', case when link.id is not null then app.describe_link(context, link) end,
       'version', b.version
     )) order by ids.position), '[]')
@@ -130,9 +151,9 @@ begin
   );
 end
 $$;
-comment on function app.describe_bills is 'Bills in this order as every tool shows them, as of now; amounts of overdue dates are what remains to be paid.';
+comment on function app.describe_bills is 'Bills in this order as every tool shows them, as of now; amounts of overdue dates are what remains to be paid. next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes of the amount, which totals count whole.';
 
 revoke all on function
-  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.describe_bills from public, anon;
+  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.next_price_from, app.describe_bills from public, anon;
 grant execute on function
-  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.describe_bills to authenticated, service_role;
+  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.next_price_from, app.describe_bills to authenticated, service_role;

@@ -155,6 +155,36 @@ end
 $$;
 comment on function app.warn_of_first_due is 'A warning when a bill is not due on the day from today on that was given as its first due date, and why.';
 
+create function app.warn_of_share(bill app.expenses) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when bill.share_bp < 10000 then jsonb_build_array(jsonb_build_object('code', 'share_is_a_note', 'message', format(
+    'The share of %s %% is kept and shown with %s (my_share_amount); payments and totals count the whole amount, since all of it leaves.',
+    trim_scale(bill.share_bp / 100.0), bill.name
+  ))) else '[]' end;
+end
+$$;
+comment on function app.warn_of_share is 'A warning about what a share does not do.';
+
+create function app.warn_of_same_name(bill app.expenses) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  other app.expenses;
+begin
+  select * into other
+  from app.expenses as e
+  where e.organization_id = bill.organization_id and e.kind = 'bill' and e.status in ('active', 'paused') and e.deleted_at is null
+    and lower(e.name) = lower(bill.name) and e.id <> bill.id
+  order by e.entry
+  limit 1;
+  return case when found then jsonb_build_array(jsonb_build_object('code', 'same_name', 'message', format(
+    'There is a bill called %s already: %s. Both are due now; if this was to change it, undo this and use update_bill with %s.',
+    other.name, concat_ws(', ', other.currency || ' ' || app.format_amount(other.amount_minor, other.currency), app.schedule_text(other)), other.id
+  ))) else '[]' end;
+end
+$$;
+comment on function app.warn_of_same_name is 'A warning when another bill has the name of a new one: the first of them.';
+
 create function app.add_bill(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -198,6 +228,10 @@ begin
   if app.parse_date(context, arguments ->> 'first_due', 'first_due') >= context.today then
     warnings := warnings || app.warn_of_first_due(bill, app.parse_date(context, arguments ->> 'first_due', 'first_due'));
   end if;
+  if arguments ->> 'on_duplicate' is distinct from 'allow' then
+    warnings := warnings || app.warn_of_same_name(bill);
+  end if;
+  warnings := warnings || app.warn_of_share(bill);
   if bill.anchor_on < bill.tracked_from then
     warnings := warnings || jsonb_build_object('code', 'past_dates_not_tracked', 'message', format(
       'What was due before today counts as settled. The first due date that is watched is %s.', bill.next_due
@@ -221,6 +255,6 @@ $$;
 comment on function app.add_bill is 'Tool add_bill: data {status, bill, next_dates, first_reminder_on?}.';
 
 revoke all on function
-  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill, app.find_same_bill, app.warn_of_first_due, app.add_bill from public, anon;
+  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill, app.find_same_bill, app.warn_of_first_due, app.warn_of_share, app.warn_of_same_name, app.add_bill from public, anon;
 grant execute on function
-  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill, app.find_same_bill, app.warn_of_first_due, app.add_bill to authenticated, service_role;
+  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill, app.find_same_bill, app.warn_of_first_due, app.warn_of_share, app.warn_of_same_name, app.add_bill to authenticated, service_role;

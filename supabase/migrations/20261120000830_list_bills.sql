@@ -9,9 +9,12 @@ comment on type app.money_sum is 'A total in one currency.';
 create type app.bill_position as (
   id text,
   sort_on date,
-  entry bigint
+  entry bigint,
+  due_count bigint,
+  due_minor numeric
 );
-comment on type app.bill_position is 'A bill and where it stands in the list: by its earliest open date, then in the order of recording.';
+comment on type app.bill_position is
+  'A bill and where it stands in the list: by its earliest open date, then in the order of recording; and what the total of what is due has of it.';
 
 create function app.convert_sums(sums app.money_sum[], into_currency text, day date, out minor numeric, out unconverted text[]) returns record
 language plpgsql stable set search_path = '' as $$
@@ -131,6 +134,7 @@ begin
   with open_bills as (
     select o.expense_id, min(o.due_on) as earliest_due, min(o.due_on) filter (where o.due_on >= context.today) as next_due,
       (array_agg(o.expected_minor order by o.due_on, o.scheduled_on) filter (where o.due_on >= context.today))[1] is not null as is_amount_known,
+      count(*) filter (where o.due_on <= until) as due_count,
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
       count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown
     from (
@@ -148,6 +152,7 @@ begin
   ), matched as materialized (
     select b.id, b.entry, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
       b.frequency, b.every, cardinality(b.month_days) as month_days, case when b.status = 'active' then usual.minor end as usual_minor,
+      coalesce(o.due_count, 0) + coalesce(f.dates, 0) as due_count,
       -- A variable bill says no more of its later dates than how many there are.
       coalesce(o.due_minor + f.dates * app.rule_amount(b), o.due_minor, f.dates * app.rule_amount(b)) as due_minor,
       coalesce(o.unknown, 0) + case when app.rule_amount(b) is null then coalesce(f.dates, 0) else 0 end as unknown
@@ -186,7 +191,7 @@ begin
   )
   select
     array(
-      select (m.id, m.sort_on, m.entry)::app.bill_position
+      select (m.id, m.sort_on, m.entry, m.due_count, m.due_minor)::app.bill_position
       from matched as m
       where key is null or (m.sort_on, m.entry) > ((key ->> 0)::date, (key ->> 1)::bigint)
       order by m.sort_on, m.entry
@@ -213,8 +218,20 @@ begin
       else format('%s due dates have no amount yet and are not in the totals.', page.unknown_amounts)
     end);
   end if;
-  data := jsonb_build_object(
-    'bills', app.describe_bills(context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality)),
+  data := jsonb_build_object('bills', app.describe_bills(
+    context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality)
+  ));
+  if bill.id is null then
+    -- What the total is made of: a bill may have several dates in the window, and is shown once.
+    data := jsonb_build_object('bills', (
+      select coalesce(jsonb_agg(b.value || case when r.due_count > 0 then jsonb_build_object('due_in_window', jsonb_build_object(
+        'count', r.due_count, 'amount', app.format_amount(r.due_minor, b.value ->> 'currency')
+      )) else '{}' end order by b.ordinality), '[]')
+      from jsonb_array_elements(data -> 'bills') with ordinality as b
+      join unnest(page.rows) as r on r.id = b.value ->> 'id'
+    ));
+  end if;
+  data := data || jsonb_build_object(
     'totals', jsonb_build_object(
       'due', jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', into_currency, 'until', until),
       'monthly', jsonb_build_object('amount', app.format_minor(monthly.minor, into_exponent), 'currency', into_currency)
@@ -232,7 +249,7 @@ begin
 end
 $$;
 comment on function app.list_bills is
-  'Tool list_bills: data {bills, totals {due, monthly}}, with bill_id also its history. Totals cover all that match: due is what is overdue or due until the end of the window, without one until the end of the calendar month.';
+  'Tool list_bills: data {bills, totals {due, monthly}}, with bill_id also its history. Totals cover all that match: due is what is overdue or due until the end of the window, without one until the end of the calendar month; due_in_window {count, amount} of a bill is its part of that.';
 
 revoke all on function
   app.convert_sums, app.describe_sums, app.describe_bill_history, app.require_bill, app.list_bills from public, anon;

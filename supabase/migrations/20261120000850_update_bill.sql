@@ -192,6 +192,9 @@ begin
   if app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due') >= context.today and not app.same_schedule(old, bill) then
     warnings := warnings || app.warn_of_first_due(bill, app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due'));
   end if;
+  if bill.share_bp <> old.share_bp then
+    warnings := warnings || app.warn_of_share(bill);
+  end if;
   if bill.status = 'ended' and arguments #>> '{set,status}' = 'active' then
     warnings := warnings || jsonb_build_object('code', 'still_ended', 'message', format(
       '%s has ended: no due date is left. Give it a later ends_on or a higher ends_after to let it go on.', bill.name

@@ -27,29 +27,43 @@ comment on function app.find_overdue is 'Bills with open dates that have passed;
 create function app.find_price_rises(context app.context, since date) returns table (rank date, finding jsonb)
 language sql stable
 begin atomic
-  select p.due_on, jsonb_build_object(
-    'bill_id', b.id, 'name', b.name, 'old', app.format_minor(p.old_minor, c.exponent), 'new', app.format_minor(p.expected_minor, c.exponent),
-    'currency', b.currency, 'change_percent', app.change_percent(p.old_minor, p.expected_minor), 'since', p.due_on,
-    'text', b.name || ' costs ' || b.currency || ' ' || app.format_minor(p.expected_minor, c.exponent) || ' since ' || to_char(p.due_on, 'FMDD FMMonth YYYY')
-      || ', before that ' || app.format_minor(p.old_minor, c.exponent) || ' (+' || app.change_percent(p.old_minor, p.expected_minor) || ' %).'
+  select p.from_on, jsonb_build_object(
+    'bill_id', p.id, 'name', p.name, 'old', app.format_minor(p.old_minor, c.exponent), 'new', app.format_minor(p.new_minor, c.exponent),
+    'currency', p.currency, 'change_percent', app.change_percent(p.old_minor, p.new_minor), 'since', p.from_on,
+    'upcoming', case when p.from_on > (context).today then true end,
+    'text', p.name || case when p.from_on > (context).today then ' will cost ' else ' costs ' end || p.currency || ' ' || app.format_minor(p.new_minor, c.exponent)
+      || case when p.from_on > (context).today then ' from ' else ' since ' end || to_char(p.from_on, 'FMDD FMMonth YYYY')
+      || ', before that ' || app.format_minor(p.old_minor, c.exponent) || ' (+' || app.change_percent(p.old_minor, p.new_minor) || ' %).'
   )
   from (
-    select distinct on (o.expense_id) o.*
+    select distinct on (b.id) b.id, b.name, b.currency, r.old_minor, r.new_minor, r.from_on
     from (
-      select o.expense_id, o.due_on, o.expected_minor, o.currency,
-        lag(o.expected_minor) over same_bill as old_minor, lag(o.currency) over same_bill as old_currency
-      from app.expense_occurrences as o
-      where o.organization_id = (context).organization_id and o.amount_source = 'rule' and o.expected_minor is not null
-        and o.scheduled_on >= since - interval '13 months'
-      window same_bill as (partition by o.expense_id order by o.scheduled_on)
+      select * from (
+        select o.expense_id, o.due_on, o.status, o.expected_minor, o.currency,
+          lag(o.expected_minor) over same_bill as old_minor, lag(o.currency) over same_bill as old_currency,
+          lead(o.scheduled_on) over same_bill is null as is_last
+        from app.expense_occurrences as o
+        where o.organization_id = (context).organization_id and o.amount_source = 'rule' and o.expected_minor is not null
+          and o.scheduled_on >= since - interval '13 months'
+        window same_bill as (partition by o.expense_id order by o.scheduled_on)
+      ) as o
+      where o.is_last or o.expected_minor > o.old_minor
     ) as o
-    where o.expected_minor > o.old_minor and o.currency = o.old_currency and o.due_on >= since
-    order by o.expense_id, o.due_on desc
+    join app.expenses as b on b.id = o.expense_id and b.amount_mode = 'fixed' and b.status = 'active' and b.deleted_at is null and b.currency = o.currency
+    cross join lateral (
+      select o.old_minor, o.expected_minor as new_minor, o.due_on as from_on
+      where o.expected_minor > o.old_minor and o.currency = o.old_currency and o.due_on >= since
+      union all
+      -- Set already, and not yet on any date that is written down.
+      select o.expected_minor, b.amount_minor, app.next_price_from(b, (context).today)
+      where o.is_last and o.status = 'open' and o.due_on >= (context).today and o.expected_minor < b.amount_minor
+    ) as r
+    where r.from_on is not null
+    order by b.id, r.from_on desc
   ) as p
-  join app.expenses as b on b.id = p.expense_id and b.amount_mode = 'fixed' and b.status = 'active' and b.deleted_at is null and b.currency = p.currency
-  join app.currencies as c on c.code = b.currency;
+  join app.currencies as c on c.code = p.currency;
 end;
-comment on function app.find_price_rises is 'The latest rise of each fixed price that took effect since a day.';
+comment on function app.find_price_rises is 'The latest rise of each fixed price that took effect since a day, or that is set and takes effect later (upcoming).';
 
 create function app.find_unusual_amounts(context app.context, since date) returns table (rank date, finding jsonb)
 language sql stable
@@ -89,8 +103,12 @@ begin atomic
   select null::date, jsonb_build_object(
     'bill_id', two.id, 'name', two.name, 'other_bill_id', one.id, 'other_name', one.name,
     'amount', app.format_minor(two.amount_minor, (select c.exponent from app.currencies as c where c.code = two.currency)), 'currency', two.currency,
+    'other_amount', case when one.amount_minor <> two.amount_minor
+      then app.format_minor(one.amount_minor, (select c.exponent from app.currencies as c where c.code = two.currency)) end,
     'text', two.name || case when lower(one.name) = lower(two.name) then ' is there twice' else ' and ' || one.name || ' look like the same bill' end
       || coalesce(': ' || two.currency || ' ' || app.format_minor(two.amount_minor, (select c.exponent from app.currencies as c where c.code = two.currency)), '')
+      || case when one.amount_minor <> two.amount_minor
+        then ' and ' || app.format_minor(one.amount_minor, (select c.exponent from app.currencies as c where c.code = two.currency)) else '' end
       || ', ' || app.schedule_text(two) || '.'
   )
   from (

@@ -93,6 +93,7 @@ Deno.test("add_bill", async (t) => {
         trial_ends_on: "2027-01-31",
         renews_on: "2027-03-31",
         cancel_by: "2027-03-01",
+        my_share_amount: "29.83",
         my_share_percent: 33.33,
         version: 1,
       });
@@ -134,6 +135,23 @@ Deno.test("add_bill", async (t) => {
         message:
           "Rent is due next on 2027-01-03, not on 2026-12-10: that is not one of the days of the month that were given.",
       }]]);
+    });
+
+    await step("says when another bill has the same name, and what a share does not do", async (books) => {
+      const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
+      const second = { name: "rent", amount: "100", first_due: "2026-12-01", my_share_percent: 50 };
+      const result = await books.call("add_bill", second);
+      assertEquals(result.warnings.map(({ code }: Json) => code), ["same_name", "share_is_a_note"]);
+      assertEquals(
+        result.warnings[0].message,
+        "There is a bill called Rent already: EUR 1200.00, every month on the 1st. " +
+          `Both are due now; if this was to change it, undo this and use update_bill with ${bill.id}.`,
+      );
+      assertEquals([result.data.bill.my_share_percent, result.data.bill.my_share_amount], [50, "50.00"]);
+      const allowed = await books.call("add_bill", { ...second, amount: "1", on_duplicate: "allow" });
+      assertEquals(allowed.warnings.map(({ code }: Json) => code), ["share_is_a_note"]);
+      const update = await books.call("update_bill", { bill_id: bill.id, set: { my_share_percent: 33.33 } });
+      assertEquals([update.warnings[0].code, update.data.bill.my_share_amount], ["share_is_a_note", "399.96"]);
     });
 
     await step("takes a variable bill without an amount", async (books) => {

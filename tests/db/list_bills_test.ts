@@ -88,6 +88,11 @@ Deno.test("list_bills", async (t) => {
       const result = await books.call("list_bills", { due_within_days: 7 });
       assertEquals(result.data.bills.map(({ name }: Json) => name), ["Late", "Daily", "Friday"]);
       assertEquals(result.data.totals.due, { amount: "44.00", currency: "EUR", until: "2026-11-27" });
+      assertEquals(result.data.bills.map(({ due_in_window }: Json) => due_in_window), [
+        { count: 1, amount: "7.00" },
+        { count: 7, amount: "7.00" },
+        { count: 1, amount: "30.00" },
+      ]);
       assertEquals(await names(books, { due_within_days: 0 }), ["Late"]);
     });
 

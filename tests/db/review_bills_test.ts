@@ -47,10 +47,34 @@ testBooks("review_bills", { day: TODAY }, {
     await books.ok("update_bill", { bill_id: netflix, set: { amount: "15.99" } });
     await books.ok("update_bill", { bill_id: phone, set: { amount: "25" } });
     const { price_rises } = await books.ok("review_bills");
-    assertEquals(textsOf(price_rises), ["Netflix costs EUR 15.99 since 1 January 2027, before that 12.99 (+23.1 %)."]);
+    assertEquals(textsOf(price_rises), [
+      "Netflix will cost EUR 15.99 from 1 January 2027, before that 12.99 (+23.1 %).",
+    ]);
+    assertEquals([price_rises[0].upcoming, price_rises[0].since], [true, "2027-01-01"]);
     books.goTo("2027-06-20");
+    assertEquals(textsOf((await books.ok("review_bills")).price_rises), [
+      "Netflix costs EUR 15.99 since 1 January 2027, before that 12.99 (+23.1 %).",
+    ]);
     assertEquals((await books.ok("review_bills", { lookback_months: 3 })).price_rises, []);
     assertEquals((await books.ok("review_bills", { lookback_months: 6 })).price_rises.length, 1);
+  },
+  "price_rises: also one that is set for later, as list_bills shows it": async (books) => {
+    const id = await add(books, "Netflix", { amount: "15.99", weekend_rule: "after" });
+    const show = async () => (await books.ok("list_bills", { bill_id: id })).bills[0];
+    assertEquals((await show()).next_price, undefined);
+    for (const [apply_from, from] of [["2027-01-20", "2027-02-01"], ["2027-04-01", "2027-04-01"]] as const) {
+      const { change_id } = await books.call("update_bill", { bill_id: id, set: { amount: "17.99" }, apply_from });
+      const { amount, next_price } = await show();
+      assertEquals([amount, next_price], ["15.99", { amount: "17.99", from }]);
+      const [rise, ...more] = (await books.ok("review_bills")).price_rises;
+      assertEquals([rise.old, rise.new, rise.since, rise.upcoming, more], ["15.99", "17.99", from, true, []]);
+      await books.ok("undo_change", { change_id });
+    }
+    await books.ok("update_bill", {
+      bill_id: id,
+      occurrence: { action: "set_amount", due_on: "2026-12-01", amount: "10" },
+    });
+    assertEquals((await show()).next_price, undefined, "one date priced by hand is no earlier price");
   },
   "unusual_amounts: far from the median of at least three": async (books) => {
     const id = await add(books, "Power", { amount: undefined, amount_mode: "variable" });
@@ -79,7 +103,7 @@ testBooks("review_bills", { day: TODAY }, {
     const { possible_duplicates } = await books.ok("review_bills");
     assertEquals(textsOf(possible_duplicates), [
       "Streaming and Netflix look like the same bill: EUR 10.00, every month on the 1st.",
-      "netflix is there twice: EUR 12.00, every month on the 1st.",
+      "netflix is there twice: EUR 12.00 and 10.00, every month on the 1st.",
     ]);
     await books.ok("update_bill", { bill_id: twin, set: { status: "cancelled" } });
     assertEquals((await books.ok("review_bills")).counts.possible_duplicates, 1);
