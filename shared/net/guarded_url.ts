@@ -53,7 +53,7 @@ export function judgeUrl(text: string, { refusedHosts }: { refusedHosts: readonl
 }
 
 /** RFC 1123 §2.1, in lower case as the URL parser leaves it; a final dot would make two names of one. */
-function isHostName(host: string): boolean {
+export function isHostName(host: string): boolean {
   return host.length <= 253 && host.split(".").every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
 }
 

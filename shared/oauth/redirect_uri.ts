@@ -2,6 +2,7 @@
  * Redirect URIs: which kinds may be registered, which requested one matches a registration, how an answer is added.
  * https anywhere, http on loopback, a few schemes of desktop apps and reverse-domain ones (RFC 8252 §7); the rest is refused.
  */
+import { isHostName } from "../net/guarded_url.ts";
 import { MAX_URI_LENGTH } from "./limits.ts";
 
 export type RedirectTarget =
@@ -17,6 +18,7 @@ export type RedirectRefusal =
   | "not_a_url"
   | "not_canonical"
   | "has_credentials"
+  | "host_malformed"
   | "http_not_on_loopback"
   | "scheme_not_allowed";
 
@@ -41,7 +43,12 @@ export function judgeRedirectUri(uri: string): JudgedRedirect {
   if (canonical(uri) !== canonical(url.href) || url.hostname.endsWith(".")) return refuse("not_canonical");
 
   const scheme = url.protocol.slice(0, -1);
-  if (scheme === "https") return { ok: true, target: { kind: "https", host: url.host } };
+  if (scheme === "https") {
+    // The URL parser takes more for a host (`;`, `'`, `$`); ours stands in a policy of a page, where a semicolon begins another directive.
+    return isHostName(url.hostname)
+      ? { ok: true, target: { kind: "https", host: url.host } }
+      : refuse("host_malformed");
+  }
   if (scheme === "http") {
     if (!LOOPBACK.test(url.hostname)) return refuse("http_not_on_loopback");
     return { ok: true, target: { kind: "loopback", host: url.hostname } };

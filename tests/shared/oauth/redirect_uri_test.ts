@@ -47,6 +47,13 @@ Deno.test("judgeRedirectUri() refuses near misses", () => {
     "https://user:pass@app.example/": "has_credentials",
     "https://@app.example/": "has_credentials",
     "cursor://user@host/": "has_credentials",
+    "https://a;frame-ancestors/cb": "host_malformed",
+    "https://a,b.example/cb": "host_malformed",
+    "https://a'b.example/cb": "host_malformed",
+    "https://a_b.example/cb": "host_malformed",
+    "https://-a.example/cb": "host_malformed",
+    "https://a..example/cb": "host_malformed",
+    "https://[2001:db8::1]/cb": "host_malformed",
     "http://127.0.0.1:80:90/": "not_a_url",
     "http://127.0.0.1:70000/": "not_a_url",
     "https://": "not_a_url",
@@ -103,6 +110,14 @@ Deno.test("judgeRedirectUri() never sends http to another computer", () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+Deno.test("judgeRedirectUri() takes no https host that could say more than a host in a policy", () => {
+  const host = fc.stringMatching(/^[A-Za-z0-9.\-_~!$&'()+,;=%]{1,20}$/);
+  fc.assert(fc.property(host, fc.webPath(), (host, path) => {
+    const judged = judgeRedirectUri(`https://${host}${path}`);
+    return !judged.ok || judged.target.kind === "https" && /^[a-z0-9.-]+$/.test(judged.target.host);
+  }));
 });
 
 Deno.test("isRegistered() compares exactly, but for the port on loopback", () => {
