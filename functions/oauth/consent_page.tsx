@@ -40,7 +40,14 @@ export function showConsent(
         <h1>
           <Name>{name}</Name> wants to use your expenses
         </h1>
-        <p class="muted">{host ? `verified: ${host}` : "self-registered, unverified"}</p>
+        <p class="muted">
+          {host ? `verified: ${host}` : "self-registered, unverified"}
+          {!host && target.kind === "https" && (
+            <>
+              , at <strong>{target.host}</strong>
+            </>
+          )}
+        </p>
         <form class="stack" method="post" action={urls.authorize}>
           <input type="hidden" name="consent" value={token} />
           <RadioList

@@ -67,6 +67,7 @@ Deno.test("the page says where the answer goes, and warns of what cannot be chec
   assertStringIncludes(hosted.policy, "form-action 'self' https://claude.ai https:;");
 
   const borrowed = await shown("Claude", "https://evil.example/cb");
+  assertStringIncludes(borrowed.text, "self-registered, unverified, at evil.example");
   assertStringIncludes(borrowed.text, "we cannot tell whether evil.example belongs to it");
   const local = await shown("Claude Code", "http://127.0.0.1:9/callback");
   assertStringIncludes(local.text, "an app on this computer (127.0.0.1)");
@@ -155,7 +156,11 @@ Deno.test("a stranger signs in first and comes back to the same request", async 
   assertEquals(status, 302);
   assertMatch(location!, /^\/login\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
   const next = new URL(location!, SITE).searchParams.get("next")!;
-  assertEquals(Object.fromEntries(new URL(next, SITE).searchParams), {
+  const { asked_by, ...request } = Object.fromEntries(new URL(next, SITE).searchParams);
+  assertMatch(asked_by!, /^[\w-]+\.[\w-]+$/);
+  // The way back ignores who is said to have asked.
+  assertEquals((await harness.get(next, person)).status, 200);
+  assertEquals(request, {
     client_id: clientId,
     redirect_uri: CALLBACK,
     code_challenge: CHALLENGE,

@@ -41,9 +41,11 @@ const failed = (status: number): GuardedAnswer => ({
 });
 
 /** A client of its own for each test, at a harness of its own: what a process remembers of failures is a process's. */
-function createClient({ rateLimits = "off" }: { rateLimits?: RateLimits } = {}) {
+function createClient(
+  { rateLimits = "off", host = "client.example" }: { rateLimits?: RateLimits; host?: string } = {},
+) {
   const harness = createHarness(over(database), { rateLimits });
-  const clientId = `https://client.example/${count++}/client.json`;
+  const clientId = `https://${host}/${count++}/client.json`;
   const ask = (more: Fields = {}, visitor: typeof person | null = person, headers: Record<string, string> = {}) =>
     harness.get(authorizationQuery(clientId, { redirect_uri: CALLBACK, ...more }), visitor, headers);
   const answer = (given: GuardedAnswer) => void (harness.publish.answer = () => Promise.resolve(given));
@@ -90,10 +92,10 @@ Deno.test("a document is fetched once, by two database calls, and serves by one 
 });
 
 Deno.test("the page names the host that vouches for the client", async () => {
-  const client = createClient();
+  const client = createClient({ host: "apps.example.net" });
   const text = (await (await client.ask()).text()).replaceAll(/<[^>]+>/g, "");
   assertStringIncludes(text, "Example wants to use your expenses");
-  assertStringIncludes(text, "verified: client.example");
+  assertStringIncludes(text, "verified: apps.example.net");
   assertEquals(text.includes("self-registered"), false);
   assertEquals(text.includes("cannot tell"), false);
 });
