@@ -3,7 +3,8 @@
  * with it, and what would be right, in the words of the contract.
  */
 import type { z } from "zod";
-import { type JsonSchema, PATTERNS } from "./schema.ts";
+import { formHint } from "./form_hint.ts";
+import type { JsonSchema } from "./schema.ts";
 
 export interface ArgumentError {
   code: "invalid_argument";
@@ -42,7 +43,8 @@ function explain(issue: Issue, schema: JsonSchema): Problem {
   const node = nodeAt(schema, issue.path);
   const field = issue.path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`).join("").slice(1);
   const subject = field || "The arguments";
-  const problem = (message: string, hint = formHint(node) ?? node?.description): Problem => ({
+  const siblings = Object.keys(nodeAt(schema, issue.path.slice(0, -1))?.properties ?? {});
+  const problem = (message: string, hint = formHint(node, issue.input, siblings) ?? node?.description): Problem => ({
     ...(field && { field }),
     message: `${subject} ${message}.`,
     ...(hint && { hint }),
@@ -87,16 +89,3 @@ function limit(origin: string, bound: "at least" | "at most", value: number, isI
 }
 
 const article = (type: string) => /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
-
-const FORMS: Record<string, string> = {
-  [PATTERNS.date]: "YYYY-MM-DD, or today, yesterday or tomorrow.",
-  [PATTERNS.amount]: 'A positive decimal in major units, as a string: "14.50".',
-  [PATTERNS.currency]: "A three-letter ISO 4217 code in capitals: EUR.",
-};
-
-/** What a field with a pattern looks like; the remaining patterns are those of ids. */
-function formHint(node: JsonSchema | undefined): string | undefined {
-  const pattern = String(node?.pattern ?? "");
-  const kinds = /^\^\(?([a-z|]+)\)?_/.exec(pattern)?.[1]?.split("|");
-  return FORMS[pattern] ?? (kinds && `Ids start with ${kinds.join("_ or ")}_; take them from an earlier answer.`);
-}

@@ -118,7 +118,10 @@ begin
     );
   end if;
   if minor = 0 then
-    perform app.fail('invalid_argument', 'An amount must be more than zero.', field, 'Money that came back is a positive amount with is_refund true.');
+    perform app.fail(
+      'invalid_argument', 'An amount must be more than zero.', field,
+      'What cost nothing is not written down. A due date that costs nothing is skipped: update_bill with occurrence action "skip".'
+    );
   end if;
   if minor > 1000000000000000 then
     perform app.fail('invalid_argument', format('%s %s is more than this service can keep.', currency, amount), field);
@@ -156,7 +159,7 @@ end
 $$;
 comment on function app.write_cursor is 'An opaque cursor for the sort key of the last row shown; scope is what makes the list that list, such as its filter.';
 
-create function app.read_cursor(scope jsonb, cursor text) returns jsonb
+create function app.read_cursor(scope jsonb, cursor text, sorts_by text default 'date') returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   key jsonb;
@@ -166,8 +169,10 @@ begin
   end if;
   begin
     key := convert_from(decode(rpad(translate(cursor, '-_', '+/'), (length(cursor) + 3) / 4 * 4, '='), 'base64'), 'UTF8')::jsonb -> 1;
+    -- The digest can be made by anybody; what the list will cast must be what it says it is.
+    execute format('select ($1 ->> 0)::%I, ($1 ->> 1)::bigint', sorts_by) using key;
   exception when data_exception then
-    null;
+    key := null;
   end;
   if key is null or app.write_cursor(scope, key) <> cursor then
     perform app.fail(
@@ -178,7 +183,8 @@ begin
   return key;
 end
 $$;
-comment on function app.read_cursor is 'The sort key in a cursor; null stays null; a cursor that was not written for this scope ends the tool with invalid_argument.';
+comment on function app.read_cursor is
+  'The sort key in a cursor, [value of type sorts_by, number]; null stays null; a cursor that was not written for this scope ends the tool with invalid_argument.';
 
 revoke all on function
   app.fail, app.clean_text, app.clean_tags, app.list_names, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,

@@ -22,7 +22,43 @@ Deno.test("parse() names the field, what is wrong with it and what would be righ
     [logExpenses, item({ amount: "-5" }), [
       "items[0].amount",
       "items[0].amount does not have the right form.",
+      'Write it as "5": a point for decimals, nothing for thousands. Money that came back is a positive amount with is_refund true.',
+    ]],
+    [logExpenses, item({ amount: "14,50" }), [
+      "items[0].amount",
+      "items[0].amount does not have the right form.",
+      'Write it as "14.5": a point for decimals, nothing for thousands.',
+    ]],
+    [logExpenses, item({ amount: "€1.234,56" }), [
+      "items[0].amount",
+      "items[0].amount does not have the right form.",
+      'Write it as "1234.56": a point for decimals, nothing for thousands. The currency goes into the field currency.',
+    ]],
+    [logExpenses, item({ amount: "1,234" }), [
+      "items[0].amount",
+      "items[0].amount does not have the right form.",
+      'Ask whether "1234" or "1.234" is meant: a point for decimals, and nothing for thousands.',
+    ]],
+    [logExpenses, item({ amount: "much" }), [
+      "items[0].amount",
+      "items[0].amount does not have the right form.",
       'A positive decimal in major units, as a string: "14.50".',
+    ]],
+    [addBill, { name: "Rent", amount: "-5" }, [
+      "amount",
+      "amount does not have the right form.",
+      'Write it as "5": a point for decimals, nothing for thousands. An amount is never negative here.',
+    ]],
+    [deleteRecords, { ids: ["pay_2pw4nx1fdn72"] }, [
+      "ids[0]",
+      "ids[0] does not have the right form.",
+      'This is the payment of a bill. update_bill takes it back (occurrence action "reopen"), as undo_change does; its category is that of ' +
+      "the bill. Ids start with exp_ or bill_; take them from an earlier answer.",
+    ]],
+    [updateExpenses, { ids: ["bill_2pw4nx1fdn72"], set: { note: "x" } }, [
+      "ids[0]",
+      "ids[0] does not have the right form.",
+      "This is a bill: see update_bill, and delete_records for one bill at a time. Ids start with exp_; take them from an earlier answer.",
     ]],
     [logExpenses, item({ date: "5 Oct" }), [
       "items[0].date",
@@ -62,7 +98,7 @@ Deno.test("parse() names the field, what is wrong with it and what would be righ
     ]],
     [addBill, { name: "Rent", my_share_percent: 0 }, ["my_share_percent", "my_share_percent must be more than 0."]],
     [updateExpenses, { ids: ["exp_12345678"], set: {} }, ["set", "set must have at least 1 field."]],
-    [deleteRecords, { ids: ["pay_12345678"] }, [
+    [deleteRecords, { ids: ["chg_12345678"] }, [
       "ids[0]",
       "ids[0] does not have the right form.",
       "Ids start with exp_ or bill_; take them from an earlier answer.",
