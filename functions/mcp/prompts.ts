@@ -36,8 +36,8 @@ Show me my bills for this week.
 Help me close ${month ? `the month "${month}" (from its first to its last day)` : "last month"}.
 1. Call summarize_spending for it, grouped by category, with compare previous_period. Give the total first, then the three largest changes.
 2. Call summarize_spending with kind refund, and list_bills with state overdue: say what came back and what is still open.
-3. Call list_expenses with categories ["Uncategorized"] for the same days. Propose a category for each and change them with update_expenses \
-only after I agree.
+3. Call list_expenses with categories ["Uncategorized"] for the same days. Propose a category for each, and only after I \
+agree change them: an expense with update_expenses, a bill_payment by its bill (update_bill with its bill_id and set.category).
 4. Say what could not be converted, and anything in warnings. Change nothing else.`,
   },
   {
@@ -72,7 +72,7 @@ I want to import a bank or card statement from a CSV file. If I have not given y
         currency ? `, and default_currency "${currency}"` : ""
       }.
 2. Show me the preview: how many rows and totals, the sample, what was assumed in mapping, the rows that cannot be read and why, \
-the duplicates that will be skipped, and categories that do not exist yet.
+the duplicates that will be skipped, what may pay a bill that is in the books already, and categories that do not exist yet.
 3. If a column or a format was read wrongly, call again with mapping. Never rewrite the rows yourself.
 4. Only when I agree, call import_expenses with exactly preview.commit_with. Tell me the change_id's meaning: one undo_change takes it all back.`,
   },
