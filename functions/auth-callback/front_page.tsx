@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
-/** The front page: what this is, the address to give to an AI client, the way in. Asks nobody anything. */
+/** The front page: what this is, the address to give to an AI client, the way in. Asks neither the identity provider nor the database. */
+import { hasSession } from "../../shared/http/session.ts";
 import { Buttons } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
 import { createUrls } from "../../shared/urls.ts";
@@ -17,8 +18,9 @@ export const showFrontPage = ({ config }: PageDeps): Handler => (c) =>
           it down, knows what is due, and undoes what it got wrong.
         </p>
         <Buttons>
-          <a class="button primary" href="/login">Sign in or start</a>
-          <a class="button" href="/account">Your account</a>
+          {hasSession(c, config)
+            ? <a class="button primary" href="/account">Your account</a>
+            : <a class="button primary" href="/login">Sign in or start</a>}
         </Buttons>
         <section>
           <h2>What you can say</h2>

@@ -2,6 +2,7 @@
 /** What a person sees while signing in: first the address, then where to look for the mail. */
 import type { AppContext } from "../../shared/http/app.ts";
 import { withNext } from "../../shared/identity/next_path.ts";
+import { readAskingApp } from "../../shared/oauth/asking_app.ts";
 import { Buttons, Name, TextField } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
 import type { PageDeps } from "./page_deps.ts";
@@ -13,13 +14,14 @@ export interface LoginView {
 }
 
 /** The first form with an e-mail field is the sign-in form: the embedded stack's scripts look for it. */
-export function renderLogin(
+export async function renderLogin(
   c: AppContext,
-  { config }: PageDeps,
+  { config, clock }: PageDeps,
   { next, address, error }: LoginView,
 ): Promise<Response> {
   const { authProviders, demoEmail } = config;
-  return renderPage(c, {
+  const app = await readAskingApp(config.codeSecrets, next, clock());
+  return await renderPage(c, {
     title: "Sign in",
     config,
     status: error ? 400 : 200,
@@ -28,6 +30,15 @@ export function renderLogin(
     children: (
       <>
         <h1>Sign in</h1>
+        {app && (
+          <p class="lead">
+            An app that calls itself{" "}
+            <strong>
+              <Name>{app}</Name>
+            </strong>{" "}
+            sent you here. Once you are signed in, you decide what it may use.
+          </p>
+        )}
         <p>We mail you a link that signs you in. If you are new here, it creates your account.</p>
         <form method="post" action={withNext("/login", next)} class="stack">
           <TextField

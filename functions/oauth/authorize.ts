@@ -5,6 +5,7 @@
 import type { AppContext } from "../../shared/http/app.ts";
 import { readSession } from "../../shared/http/session.ts";
 import { withNext } from "../../shared/identity/next_path.ts";
+import { withAskingApp } from "../../shared/oauth/asking_app.ts";
 import {
   AUTHORIZATION_PARAMETERS,
   type AuthorizationParameters,
@@ -41,7 +42,11 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
   const isSilent = sent.prompt?.split(" ").includes("none");
   if (!user) {
     if (isSilent) return redirectRefusal(c, server, { request: sent, reason: "login_required" });
-    return redirect(withNext("/login", authorizationPath(sent)), 302);
+    const asking = { name: client.client_name, at };
+    return redirect(
+      withNext("/login", await withAskingApp(server.config.codeSecrets, authorizationPath(sent), asking)),
+      302,
+    );
   }
   // Silence is never consent: any app on this computer could ask again in the name of one that was allowed before (RFC 8252 §8.6).
   if (isSilent) return redirectRefusal(c, server, { request: sent, reason: "consent_required" });

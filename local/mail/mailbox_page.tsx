@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The mailbox as a page: the newest mails, each as its sender meant it to look, in a frame that can run nothing. */
+/** The mailbox as a page: the newest mails, each as its sender meant it to look, in a frame that can run nothing and is as high as its mail. */
 import { ICON_URL } from "../../shared/pages/icon.ts";
 import { STYLES } from "../../shared/pages/styles.ts";
 import type { ReceivedMail } from "./smtp_sink.ts";
@@ -8,11 +8,21 @@ const SHOWN = 30;
 
 const OWN_STYLES = `
 .mail + .mail { margin-top: 2.5rem; padding-top: 2.5rem; border-top: 1px solid var(--line); }
-.mail iframe { width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: .375rem; background: #fff; }
+.mail iframe { display: block; width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: .375rem; background: #fff; }
 .mail pre { white-space: pre-wrap; }`;
+
+// A frame without scripts is of our own origin only so that the page around it can measure it. Without scripts here, it scrolls.
+const FIT = `
+const fit = (frame) => { frame.style.height = frame.contentDocument.documentElement.scrollHeight + 2 + "px"; };
+for (const frame of document.querySelectorAll("iframe")) {
+  frame.addEventListener("load", () => fit(frame));
+  fit(frame);
+  addEventListener("resize", () => { frame.style.height = ""; fit(frame); });
+}`;
 
 /** @param to the address that the list was narrowed to. */
 export async function renderMailbox(mails: readonly ReceivedMail[], to?: string): Promise<Response> {
+  const nonce = crypto.randomUUID();
   const html = await (
     <html lang="en">
       <head>
@@ -37,6 +47,7 @@ export async function renderMailbox(mails: readonly ReceivedMail[], to?: string)
             {mails.slice(0, SHOWN).map((mail) => <Mail mail={mail} />)}
           </div>
         </main>
+        <script nonce={nonce} dangerouslySetInnerHTML={{ __html: FIT }} />
       </body>
     </html>
   ).toString();
@@ -45,7 +56,7 @@ export async function renderMailbox(mails: readonly ReceivedMail[], to?: string)
       "content-type": "text/html; charset=utf-8",
       // A mail's own links open in a new tab; its frame runs no script and sends no form.
       "content-security-policy":
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+        `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'`,
       "cache-control": "no-store",
     },
   });
@@ -63,7 +74,7 @@ function Mail({ mail }: { mail: ReceivedMail }) {
         ? (
           <iframe
             title={mail.subject}
-            sandbox="allow-popups allow-popups-to-escape-sandbox"
+            sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
             srcdoc={`<base target="_blank">${mail.html}`}
           />
         )

@@ -33,11 +33,16 @@ export const sessionCookie = (config: Pick<Config, "siteUrl">) =>
  * @throws {AppError} `unavailable` when the identity provider does not answer within 3 s; cookies stay as they are.
  */
 export async function readSession(c: AppContext, deps: SessionDeps): Promise<SignedInUser | null> {
-  const name = sessionCookie(deps.config);
-  const cookies = parse(c.req.header("cookie") ?? "");
-  if (!(name in cookies) && !(`${name}.0` in cookies)) return null;
+  if (!hasSession(c, deps.config)) return null;
   const { data: { user } } = await askIdentityProvider(c, deps, (auth) => auth.getUser());
   return user?.email ? { id: user.id, email: user.email } : null;
+}
+
+/** Whether this browser holds a session, good or not: enough to say where a link leads, never to show anything to anybody. */
+export function hasSession(c: AppContext, config: Pick<Config, "siteUrl">): boolean {
+  const name = sessionCookie(config);
+  const cookies = parse(c.req.header("cookie") ?? "");
+  return name in cookies || `${name}.0` in cookies;
 }
 
 /** Ends the session here and at the identity provider; when that cannot be reached, at least here. */

@@ -1,5 +1,5 @@
 /** `deno task test:browser`: a person's way through the running embedded stack, in Chromium with scripts switched off. */
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { newestLink } from "../../local/sign_in.ts";
 import { startStack, type TestStack } from "../_support/stack.ts";
@@ -185,6 +185,30 @@ journey("the owner of a variable bill connects its provider, pauses and removes 
   await press(page, "Remove");
   assertStringIncludes(await page.getByRole("status").first().innerText(), "the key for it is deleted");
   assertEquals(await page.getByRole("link", { name: "Connect Cloud hosting" }).count(), 1);
+});
+
+Deno.test({
+  name: "the mailbox shows a mail as high as it is",
+  sanitizeOps: false,
+  sanitizeResources: false,
+  async fn() {
+    const context = await browser.newContext({ baseURL: stack.site_url, viewport: { width: 390, height: 800 } });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => complaints.push(message.text()));
+    await page.goto("/login");
+    await page.getByLabel("E-mail address").fill("high@example.com");
+    await press(page, "Mail me a link");
+    await page.goto("/local/mail?to=high@example.com");
+    const heights = await page.evaluate(`(() => {
+      const frame = document.querySelector("iframe");
+      return [frame.clientHeight, frame.contentDocument.documentElement.scrollHeight];
+    })()`) as [number, number];
+    assertEquals(heights[0], heights[1]);
+    assert(heights[0] > 300);
+    assertEquals(complaints, []);
+    await context.close();
+  },
 });
 
 /** A client on this computer: registered, with PKCE, waiting for its code on a port of its own. */

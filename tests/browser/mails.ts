@@ -1,23 +1,44 @@
 /**
- * The reminder mails in headless Chromium: phone and desktop, light and dark, every example. It measures what a person would trip over, and
+ * The mails in headless Chromium: phone and desktop, light and dark, every example. It measures what a person would trip over, and
  * leaves pictures in the folder that MAIL_PICTURES names.
  */
 import { assert, assertEquals } from "@std/assert";
 import { composeDigest } from "../../shared/reminders/digest_mail.ts";
+import { renderMail } from "../../local/auth/mail_template.ts";
 import { EXAMPLES, LINKS } from "../shared/reminders/digests.ts";
 import { launchChromium } from "./chromium.ts";
 
 const PICTURES = Deno.env.get("MAIL_PICTURES");
 const WIDTHS = { phone: 320, desktop: 1100 };
 
-Deno.test("reminder mails look right on phone and desktop, light and dark", {
+const VALUES = {
+  SiteURL: "https://expenses.example.com",
+  RedirectTo: "https://expenses.example.com/auth/callback?next=%2Faccount",
+  TokenHash: "c0ffee".repeat(9),
+  Token: "123456",
+  Email: `${"very.long.address.".repeat(3)}@example.com`,
+};
+
+/** Every mail by name: digests, and the sign-in mails that the identity provider sends. */
+async function mails(): Promise<[name: string, html: string][]> {
+  const digests = Object.entries(EXAMPLES).map(async ([name, content]): Promise<[string, string]> => {
+    const { html } = await composeDigest({ id: "1", content }, { links: LINKS, host: "expenses.example.com" });
+    return [name, html];
+  });
+  const templates = ["magic_link", "confirmation"].map(async (name): Promise<[string, string]> => {
+    const html = await Deno.readTextFile(new URL(`../../supabase/templates/${name}.html`, import.meta.url));
+    return [name, renderMail({ subject: "", html }, VALUES).html];
+  });
+  return await Promise.all([...digests, ...templates]);
+}
+
+Deno.test("mails look right on phone and desktop, light and dark", {
   sanitizeOps: false,
   sanitizeResources: false,
 }, async (t) => {
   const browser = await launchChromium();
   try {
-    for (const [name, content] of Object.entries(EXAMPLES)) {
-      const { html } = await composeDigest({ id: "1", content }, { links: LINKS, host: "expenses.example.com" });
+    for (const [name, html] of await mails()) {
       for (const [device, width] of Object.entries(WIDTHS)) {
         for (const colorScheme of ["light", "dark"] as const) {
           await t.step(`${name}, ${device}, ${colorScheme}`, async () => {
@@ -54,7 +75,11 @@ const MEASURE = `(() => {
       const [r, g, b, a = 1] = parse(getComputedStyle(e).backgroundColor);
       if (a > 0) return [r, g, b];
     }
-    return [255, 255, 255];
+    // The paper that the browser draws on, by its theme.
+    document.body.insertAdjacentHTML("beforeend", '<i style="background:Canvas"></i>');
+    const [r, g, b] = parse(getComputedStyle(document.body.lastChild).backgroundColor);
+    document.body.lastChild.remove();
+    return [r, g, b];
   };
   const faint = [];
   for (const element of document.querySelectorAll("h1,h2,p,td,th,a,span,bdi")) {

@@ -5,6 +5,7 @@ import type { Account, ConnectedApp } from "../../shared/db/identity_store.ts";
 import type { ConsentOrganization } from "../../shared/db/oauth_store.ts";
 import type { Config } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
+import { withAskingApp } from "../../shared/oauth/asking_app.ts";
 import { answering, type Browser, createPages, formsOf, NOW, signIn } from "../functions/auth-callback/harness.ts";
 
 /** What a picture is taken of: the answer to one request, made by the app in the session of `browser`. */
@@ -343,10 +344,18 @@ function consent(
 
 export const STATES: readonly State[] = [
   page("front", ({ browser }) => browser.get("/")),
+  signedIn("front-signed-in", "/"),
   page("login", ({ browser }) => browser.get("/login"), {
     config: { authProviders: ["google", "github"], demoEmail: "demo@example.com" },
   }),
   page("login-plain", ({ browser }) => browser.get("/login")),
+  page("login-for-app", async ({ browser, pages }) => {
+    const next = await withAskingApp(pages.config.codeSecrets, "/api/oauth/authorize?client_id=a", {
+      name: HOSTILE,
+      at: NOW,
+    });
+    return await browser.get(`/login?next=${encodeURIComponent(next)}`);
+  }),
   page("login-mistyped", ({ browser }) => browser.post("/login", { email: `${UNBROKEN}<b>@` })),
   page("login-sent", async ({ browser }) => {
     await browser.post("/login", { email: EMAIL });

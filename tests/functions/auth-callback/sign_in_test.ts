@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { answering, createPages, signIn } from "./harness.ts";
+import { withAskingApp } from "../../../shared/oauth/asking_app.ts";
+import { answering, createPages, NOW, signIn } from "./harness.ts";
 
 const ONBOARDED = answering({
   read_onboarding: { onboarded: true, currencies: [] },
@@ -21,6 +22,33 @@ Deno.test("GET /login shows the e-mail form first, and providers and the local b
     response.headers.get("content-security-policy")!,
     "form-action 'self' https://project.example https:",
   );
+});
+
+Deno.test("GET /login says which app sent somebody, in words that only we can put there", async () => {
+  const pages = createPages(ONBOARDED);
+  const shown = async (next: string) =>
+    (await (await pages.browser().get(`/login?next=${encodeURIComponent(next)}`)).text()).replaceAll(/<[^>]+>/g, "");
+  const { codeSecrets } = pages.config;
+  const request = "/api/oauth/authorize?client_id=a";
+  const asked = await withAskingApp(codeSecrets, request, { name: "Claude <b>", at: NOW });
+  assertStringIncludes(await shown(asked), "An app that calls itself Claude &lt;b&gt; sent you here.");
+
+  const forged = await withAskingApp(["another secret"], request, { name: "Your bank", at: NOW });
+  const old = await withAskingApp(codeSecrets, request, { name: "Claude", at: new Date(NOW.getTime() - 3600_000) });
+  for (const next of [request, forged, old, `${request}&asked_by=`, "/account"]) {
+    assert(!(await shown(next)).includes("sent you here"), next);
+  }
+});
+
+Deno.test("GET / leads to the account where there is a session, else to the sign-in", async () => {
+  const pages = createPages(ONBOARDED);
+  const { browser } = await signIn(pages, "mira@example.com");
+  const before = pages.provider.requests.length;
+  const known = await (await browser.get("/")).text();
+  assert(known.includes('href="/account"') && !known.includes("Sign in or start"));
+  const stranger = await (await pages.browser().get("/")).text();
+  assert(stranger.includes('href="/login"') && !stranger.includes("Your account"));
+  assertEquals(pages.provider.requests.length, before);
 });
 
 Deno.test("POST /login mails a link that signs in and leads to next", async () => {
