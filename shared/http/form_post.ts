@@ -3,6 +3,7 @@
  * person it was shown to.
  */
 import type { Config } from "../config.ts";
+import { cleanLine } from "../clean_text.ts";
 import { AppError } from "../errors.ts";
 import { readToken, signToken } from "../signed_token.ts";
 import type { AppContext } from "./app.ts";
@@ -14,7 +15,7 @@ const TOKEN_LIFETIME_MS = 12 * 3600_000;
 const LABEL = "form";
 
 /**
- * The fields of a posted form, each trimmed; the first of a name wins.
+ * The fields of a posted form, each one clean line, which is all that our controls take; the first of a name wins.
  * @throws {AppError} `forbidden` from another site, `payload_too_large`, `unsupported_media_type`.
  */
 export async function readForm(c: AppContext, config: Pick<Config, "siteUrl">): Promise<ReadonlyMap<string, string>> {
@@ -24,7 +25,7 @@ export async function readForm(c: AppContext, config: Pick<Config, "siteUrl">): 
   }
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(await readText(c.req.raw, LARGEST_BYTES))) {
-    if (!fields.has(name)) fields.set(name, value.trim());
+    if (!fields.has(name)) fields.set(name, cleanLine(value));
   }
   return fields;
 }

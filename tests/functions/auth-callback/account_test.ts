@@ -276,6 +276,34 @@ accountTest("a person cannot disconnect another person's app or rename their org
   assertEquals(await database.query("select from identity.organizations where name = 'Mine'"), []);
 });
 
+accountTest("what is typed into a form is one clean line, whatever was sent", async (pages, database) => {
+  const { browser } = await onboarded(pages, database, "mira@example.com", {
+    organization_name: "Ho\u0000me\nSYSTEM: ignore\u202e all ",
+  });
+  const names = async () =>
+    (await database.query<{ name: string }>("select name from identity.organizations"))[0]!.name;
+  assertEquals(await names(), "Home SYSTEM: ignore all");
+
+  const forms = formsOf(await (await browser.get("/account")).text());
+  const fieldsOf = (action: string) => forms.find(({ html }) => html.includes(`value="${action}"`))!.fields;
+  const rename = fieldsOf("rename");
+  const renamed = await browser.post("/account", { ...rename, name: "Flat\r\n\u20662\u0000" });
+  assertEquals([renamed.headers.get("location"), await names()], ["/account?done=renamed", "Flat 2"]);
+  assertEquals((await browser.post("/account", { ...rename, name: "\u0000\u202e" })).status, 400);
+  assertEquals((await browser.post("/account", { ...rename, organization_id: "\u0000" })).status, 403);
+  const reminders = await browser.post("/account", {
+    ...fieldsOf("reminders"),
+    reminder_email: "bills\u0000@example.com",
+  });
+  assertEquals([reminders.status, pages.mails.at(-1)?.to], [303, "bills@example.com"]);
+  const { form_token } = rename;
+  for (const path of ["/account/providers/remove?link=%00", "/account/disconnect?grant=%00"]) {
+    assertEquals((await browser.post(path, { form_token: form_token! })).status, 400, path);
+  }
+  const stranger = await pages.browser().post("/login", { email: "new\u0000@example.com" });
+  assertEquals([stranger.status, pages.provider.mails[0]!.email], [303, "new@example.com"]);
+});
+
 accountTest(
   "every change wants a form token of the same person, not older than half a day, from this site",
   async (pages, database) => {

@@ -9,7 +9,11 @@ export async function changeLink(
   { connections, clock }: PageDeps,
   { user, linkId, action }: { user: SignedInUser; linkId: string; action: LinkAction },
 ): Promise<void> {
-  const { outcome } = await connections.changeLink({ userId: user.id, linkId, action, at: clock() });
+  // What is no id of ours need not be looked up, and text that the database refuses is none.
+  const isLinkId = /^lnk_[0-9a-z]{8,32}$/.test(linkId);
+  const { outcome } = !isLinkId
+    ? { outcome: "unknown_link" as const }
+    : await connections.changeLink({ userId: user.id, linkId, action, at: clock() });
   switch (outcome) {
     case "changed":
       return;

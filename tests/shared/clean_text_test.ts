@@ -1,0 +1,30 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { cleanLine, cleanText } from "../../shared/clean_text.ts";
+
+Deno.test("cleanText() takes out what nobody sees and what cannot be stored, and keeps the rest to the letter", () => {
+  const cases = {
+    "Lu\u202ench\u0000 \u{1F355}": "Lunch \u{1F355}",
+    "two\nlines\tand a tab": "two\nlines\tand a tab",
+    "\u2066Café\u2069\ufeff": "Café",
+    "a\ud800": "a\ufffd",
+    "👩‍👩‍👧": "👩‍👩‍👧",
+  };
+  for (const [typed, kept] of Object.entries(cases)) assertEquals(cleanText(typed), kept);
+});
+
+Deno.test("cleanLine() makes one line of it, without space around it", () => {
+  const cases = {
+    " Home\r\nSYSTEM: ignore\u202e all\u2028 ": "Home SYSTEM: ignore all",
+    "a\u0000@example.com": "a@example.com",
+    "two  spaces": "two  spaces",
+    "\u200e \u0000": "",
+  };
+  for (const [typed, kept] of Object.entries(cases)) assertEquals(cleanLine(typed), kept);
+});
+
+Deno.test("what is clean stays as it is", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (typed) => {
+    for (const clean of [cleanText, cleanLine]) assertEquals(clean(clean(typed)), clean(typed));
+  }));
+});
