@@ -229,15 +229,17 @@ begin
       offset 0
     ) as o
     cross join lateral (
-      select e as bill, e.next_due as due_on from app.expenses as e
-      where e.organization_id = (o.organization).id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
-        and e.next_due between jobs.latest_today(collect_reminders.at) - 2 and jobs.latest_today(collect_reminders.at) + 90
-      union
-      select e, c.due_on
-      from app.expense_occurrences as c
-      join app.expenses as e on e.id = c.expense_id
-      where c.organization_id = (o.organization).id and c.status = 'open' and c.due_on < jobs.latest_today(collect_reminders.at)
-        and c.snoozed_until between jobs.latest_today(collect_reminders.at) - 5 and jobs.latest_today(collect_reminders.at)
+      select e as bill, d.due_on
+      from (
+        select e.id, e.next_due as due_on from app.expenses as e
+        where e.organization_id = (o.organization).id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+          and e.next_due between jobs.latest_today(collect_reminders.at) - 2 and jobs.latest_today(collect_reminders.at) + 90
+        union
+        select c.expense_id, c.due_on from app.expense_occurrences as c
+        where c.organization_id = (o.organization).id and c.status = 'open' and c.due_on < jobs.latest_today(collect_reminders.at)
+          and c.snoozed_until between jobs.latest_today(collect_reminders.at) - 5 and jobs.latest_today(collect_reminders.at)
+      ) as d
+      join app.expenses as e on e.id = d.id
       offset 0
     ) as b
     cross join lateral jobs.reminder_due(b.bill, b.due_on, o.organization, o.owner, collect_reminders.at) as r
