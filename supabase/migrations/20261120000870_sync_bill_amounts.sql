@@ -1,19 +1,27 @@
 -- sync_bill_amounts: the database's part of fetching amounts from providers, in two calls. The first says which links may be asked now and
 -- leases them, so that nobody else asks at the same time and none is asked twice in an hour; the second keeps what came.
 
-create function app.unasked_text(context app.context, bill_name text, link app.provider_links) returns text
+create function app.describe_unasked(context app.context, bill app.expenses, link app.provider_links, statement_month date) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  provider constant text := app.provider_name(link);
+  -- Where the owner's month begins before that of the providers, which count in UTC.
+  is_over constant boolean := statement_month + interval '1 month' <= context.at at time zone 'UTC';
 begin
-  return case
-    when link.id is null then format('%s is not connected to a provider.', bill_name)
-    when link.status = 'needs_reauth' then app.failure_text(link, bill_name, null, 'auth')
-    when link.status <> 'active' then format('The connection of %s to %s is not ready.', bill_name, app.provider_name(link))
-    when link.ask_after > context.at then app.failure_text(link, bill_name, null, 'rate_limited')
-    else format('The amount of %s was asked for less than an hour ago.', bill_name)
+  return jsonb_build_object('bill_id', bill.id, 'name', bill.name) || case
+    when link.id is null then jsonb_build_object('status', 'failed', 'text', format('%s is not connected to a provider.', bill.name))
+    when link.status = 'needs_reauth' then jsonb_build_object('status', 'needs_reauth', 'text', app.failure_text(link, bill.name, null, 'auth'))
+    when link.status <> 'active' then jsonb_build_object('status', 'failed', 'text', format('The connection of %s to %s is not ready.', bill.name, provider))
+    when bill.status <> 'active' then jsonb_build_object('status', 'failed', 'text', format('%s is %s, so %s is not asked.', bill.name, bill.status, provider))
+    when not is_over then jsonb_build_object('status', 'not_ready', 'text', app.failure_text(link, bill.name, statement_month, 'not_ready'))
+    when link.ask_after > context.at then jsonb_build_object('status', 'failed', 'text', app.failure_text(link, bill.name, null, 'rate_limited'))
+    when link.asked_at > context.at - interval '1 hour' then
+      jsonb_build_object('status', 'unchanged', 'text', format('The amount of %s was asked for less than an hour ago.', bill.name))
+    else jsonb_build_object('status', 'unchanged', 'text', format('%s was not asked for the amount of %s this time. Call again for the rest.', provider, bill.name))
   end;
 end
 $$;
-comment on function app.unasked_text is 'Why the provider of a bill is not asked now.';
+comment on function app.describe_unasked is 'The answer for a bill whose provider is not asked now: {bill_id, name, status, text}.';
 
 create function app.sync_bill_amounts(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -22,7 +30,6 @@ declare
   due_month constant text := coalesce(arguments ->> 'period', to_char(context.today, 'YYYY-MM'));
   -- The month that the statement is of: the one before the bill is due.
   statement_month date;
-  is_over boolean;
   missing text;
   asked text[] := '{}';
   result jsonb;
@@ -38,42 +45,36 @@ begin
     perform app.fail('date_out_of_range', format('%s is not a month that has begun.', due_month), 'period', 'Give YYYY-MM, or leave it out for this month.');
   end if;
   statement_month := (due_month || '-01')::date - interval '1 month';
-  -- Where the owner's month begins before that of the providers, which count in UTC.
-  is_over := (due_month || '-01')::date <= (context.at at time zone 'UTC')::date;
   select w into missing from unnest(wanted) as w
   where not exists (select from app.expenses as e where e.id = w and e.kind = 'bill' and e.deleted_at is null);
   if found then
     perform app.fail('not_found', format('There is no bill %s in %s.', missing, context.organization_name), 'bill_ids', 'Find the bill with list_bills.');
   end if;
 
-  if is_over then
-    with free as (
-      update app.provider_links as l
-      set asked_at = context.at, lease_token = gen_random_uuid(), leased_until = context.at + interval '90 seconds'
-      where l.id in (
-        select c.id
-        from app.provider_links as c
-        join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null
-        where c.organization_id = context.organization_id and c.status = 'active' and (wanted = '{}' or c.expense_id = any (wanted))
-          and (c.asked_at is null or c.asked_at <= context.at - interval '1 hour')
-          and (c.ask_after is null or c.ask_after <= context.at) and (c.leased_until is null or c.leased_until <= context.at)
-        order by c.asked_at nulls first, c.id
-        limit 20
-        for update of c skip locked
-      )
-      returning l.id
-    )
-    select coalesce(array_agg(id), '{}') into asked from free;
-  end if;
+  -- Chosen once: a plan that chose for each link anew would choose others each time, since the first are asked by then.
+  with chosen as materialized (
+    select c.id
+    from app.provider_links as c
+    join app.expenses as e on e.id = c.expense_id
+    where c.organization_id = context.organization_id and c.status = 'active' and (wanted = '{}' or c.expense_id = any (wanted))
+      and e.status = 'active' and e.deleted_at is null and statement_month + interval '1 month' <= context.at at time zone 'UTC'
+      and (c.asked_at is null or c.asked_at <= context.at - interval '1 hour')
+      and (c.ask_after is null or c.ask_after <= context.at) and (c.leased_until is null or c.leased_until <= context.at)
+    order by c.asked_at nulls first, c.id
+    limit 20
+    for update of c skip locked
+  ), free as (
+    update app.provider_links as l
+    set asked_at = context.at, lease_token = gen_random_uuid(), leased_until = context.at + interval '90 seconds'
+    from chosen as c
+    where l.id = c.id
+    returning l.id
+  )
+  select coalesce(array_agg(id), '{}') into asked from free;
 
   select jsonb_build_object(
-    'bills', coalesce(jsonb_agg(jsonb_build_object(
-      'bill_id', e.id, 'name', e.name,
-      'status', case when l.status = 'needs_reauth' then 'needs_reauth' when l.status <> 'active' or l.id is null or l.ask_after > context.at then 'failed'
-        when not is_over then 'not_ready' else 'unchanged' end,
-      'text', case when l.status = 'active' and not is_over then app.failure_text(l, e.name, statement_month, 'not_ready')
-        else app.unasked_text(context, e.name, l) end
-    ) order by e.name collate "C", e.id) filter (where l.id is null or l.id <> all (asked)), '[]'),
+    'bills', coalesce(jsonb_agg(app.describe_unasked(context, e, l, statement_month) order by e.name collate "C", e.id)
+      filter (where l.id is null or l.id <> all (asked)), '[]'),
     'pending', coalesce(jsonb_agg(jsonb_build_object(
       'link_id', l.id, 'provider_key', l.provider_key, 'lease_token', l.lease_token, 'period', statement_month
     ) order by e.name collate "C", e.id) filter (where l.id = any (asked)), '[]')
@@ -120,5 +121,5 @@ $$;
 comment on function app.store_bill_amounts is
   'Second call of tool sync_bill_amounts, with what came of asking: results [{link_id, lease_token, period, answer}], answer as app.keep_answer takes it. Answers data {bills}.';
 
-revoke all on function app.unasked_text, app.sync_bill_amounts, app.store_bill_amounts from public, anon;
-grant execute on function app.unasked_text, app.sync_bill_amounts, app.store_bill_amounts to authenticated, service_role;
+revoke all on function app.describe_unasked, app.sync_bill_amounts, app.store_bill_amounts from public, anon;
+grant execute on function app.describe_unasked, app.sync_bill_amounts, app.store_bill_amounts to authenticated, service_role;

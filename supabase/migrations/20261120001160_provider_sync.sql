@@ -1,17 +1,6 @@
 -- What the job that fetches amounts asks of the database: one link at a time is leased, asked after commit, and settled by its lease. Whoever
 -- dies in between leaves a lease that runs out, and the link is asked again.
 
-create function jobs.is_statement_kept(link_id text, period date) returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return exists (
-    select from app.provider_statements as s
-    where s.link_id = is_statement_kept.link_id and s.period = is_statement_kept.period and s.status <> 'superseded'
-  );
-end
-$$;
-comment on function jobs.is_statement_kept is 'Whether a provider''s statement of a month is kept, whatever became of its amount.';
-
 create function public.claim_provider_link(period date, again boolean, before timestamptz, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -26,7 +15,7 @@ begin
     join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null
     where c.status = 'active' and (c.asked_at is null or c.asked_at < claim_provider_link.before)
       and (c.leased_until is null or c.leased_until <= claim_provider_link.at) and (c.ask_after is null or c.ask_after <= claim_provider_link.at)
-      and (again or not jobs.is_statement_kept(c.id, claim_provider_link.period))
+      and (again or c.last_success_period is null or c.last_success_period < claim_provider_link.period)
       and identity.organization_has_feature(c.organization_id, 'bills:variable', claim_provider_link.at)
     order by c.asked_at nulls first, c.id
     limit 1
@@ -40,7 +29,7 @@ begin
 end
 $$;
 comment on function public.claim_provider_link is
-  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month is not kept (again: or is): {link_id, provider_key, lease_token, period, envelope}, null when there is none. Only links of organizations whose plan includes fetching.';
+  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month has not come (again: or has): {link_id, provider_key, lease_token, period, envelope}, null when there is none. Only links of organizations whose plan includes fetching.';
 
 create function jobs.provider_context(organization_id text, at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$
@@ -89,27 +78,33 @@ create function public.count_provider_links(period date, again boolean, before t
 language plpgsql stable set search_path = '' as $$
 begin
   return (
+    with able as materialized (
+      -- Asked once an organization, however many links it has.
+      select o.organization_id
+      from (select distinct l.organization_id from app.provider_links as l where l.status <> 'revoked' offset 0) as o
+      where identity.organization_has_feature(o.organization_id, 'bills:variable', count_provider_links.at)
+    )
     select jsonb_build_object(
       'links', count(*),
-      'synced', count(*) filter (where l.is_kept and l.may_fetch),
-      'waiting', count(*) filter (where l.is_waiting and (again or not l.is_kept) and l.may_fetch)
+      'synced', count(s.id) filter (where l.may_fetch),
+      'waiting', count(*) filter (
+        where l.may_fetch and l.status = 'active' and e.status = 'active' and e.deleted_at is null
+          and (again or l.last_success_period is null or l.last_success_period < count_provider_links.period)
+          and (l.asked_at is null or l.asked_at < count_provider_links.before) and (l.ask_after is null or l.ask_after <= count_provider_links.at)
+      )
     )
-    from (
-      select jobs.is_statement_kept(l.id, count_provider_links.period) as is_kept,
-        identity.organization_has_feature(l.organization_id, 'bills:variable', count_provider_links.at) as may_fetch,
-        l.status = 'active' and e.status = 'active' and e.deleted_at is null and (l.asked_at is null or l.asked_at < count_provider_links.before)
-          and (l.ask_after is null or l.ask_after <= count_provider_links.at) as is_waiting
-      from app.provider_links as l
-      join app.expenses as e on e.id = l.expense_id
-      where l.status <> 'revoked'
-    ) as l
+    -- Not a join, whose planner would take the organizations for a handful.
+    from (select l.*, l.organization_id in (select a.organization_id from able as a) as may_fetch from app.provider_links as l) as l
+    join app.expenses as e on e.id = l.expense_id
+    left join app.provider_statements as s on s.link_id = l.id and s.period = count_provider_links.period and s.status <> 'superseded'
+    where l.status <> 'revoked'
   );
 end
 $$;
 comment on function public.count_provider_links is
   '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without one (again: or with) that were not asked since an instant; both in organizations whose plan includes fetching.}';
 
-revoke all on function jobs.is_statement_kept, jobs.provider_context from public, anon, authenticated;
-grant execute on function jobs.is_statement_kept, jobs.provider_context to service_role;
+revoke all on function jobs.provider_context from public, anon, authenticated;
+grant execute on function jobs.provider_context to service_role;
 revoke all on function public.claim_provider_link, public.keep_provider_answer, public.count_provider_links from public, anon, authenticated;
 grant execute on function public.claim_provider_link, public.keep_provider_answer, public.count_provider_links to service_role;

@@ -233,6 +233,17 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals(await store({ lease_token: link.lease_token }), "failed");
     assertEquals([await statements(database, books), (await open(books, id)).amount], [[], undefined]);
   },
+  "asks twenty at once, no paused bill, and says what is left": async (books, database) => {
+    for (let n = 10; n < 33; n++) await connect(database, books, `Bill ${n}`);
+    const paused = await connect(database, books, "Cellar");
+    await books.ok("update_bill", { bill_id: paused, set: { status: "paused" } });
+    const { bills, pending } = await books.ok("sync_bill_amounts");
+    assertEquals([pending.length, bills.length], [20, 4]);
+    assertEquals(bills.at(-1).text, "Cellar is paused, so City Utility is not asked.");
+    assertEquals(bills[0].status, "unchanged");
+    assertStringIncludes(bills[0].text, "Call again for the rest.");
+    assertEquals((await books.ok("sync_bill_amounts")).pending.length, 3);
+  },
   "needs a plan that fetches, a bill and a month": async (books, database) => {
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "5", first_due: "2026-12-01" });
     assertEquals(
