@@ -45,6 +45,8 @@ export interface DigestBill {
   /** Those of them that the digest goes out for; what else is overdue is said on the way. */
   reminds_of: string[];
   autopay: boolean;
+  /** Another one falls due every day. */
+  is_daily: boolean;
   currency: string;
   /** What remains to be paid; null when it is not known, or hidden. */
   amount: string | null;

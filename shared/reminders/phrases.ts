@@ -1,11 +1,25 @@
 /** Sentences that every digest ends with. */
-import { billsOf, type DigestContent, type Reconnect } from "./content.ts";
+import { billsOf, type DigestBill, type DigestContent, type Reconnect } from "./content.ts";
 import { inSentence } from "./words.ts";
 
-/** What the assistant can do about it. */
+/** What the assistant can do about it: nothing has to be marked that pays itself, and what comes every day is not put off by days. */
 export function advice(content: DigestContent): string {
-  const [first, second = first] = billsOf(content).map(({ name }) => inSentence(name, 40));
-  return `Tell your assistant: “mark ${first} paid” or “snooze ${second} until Friday”.`;
+  const nameOf = ({ name }: DigestBill) => inSentence(name, 40);
+  const payable = billsOf(content).filter(({ autopay }) => !autopay);
+  if (payable.length === 0) return "Ask your assistant: “what is due this week?”";
+  const first = payable[0]!;
+  const later = payable.filter(({ is_daily }) => !is_daily);
+  const second = later.find((bill) => bill !== first) ?? later[0];
+  const marked = `“mark ${nameOf(first)} paid”`;
+  return `Tell your assistant: ${marked}${
+    second ? ` or “snooze ${nameOf(second)} until ${soon(content.today)}”` : ""
+  }.`;
+}
+
+/** A weekday that comes, whichever today is. */
+function soon(today: string): string {
+  const FRIDAY = 5;
+  return new Date(`${today}T00:00:00Z`).getUTCDay() < FRIDAY ? "Friday" : "Monday";
 }
 
 /** Why the mail came. */

@@ -340,7 +340,7 @@ begin
         and (c.snoozed_until is null or c.snoozed_until <= today) and app.is_paid_by_autopay(e, c.due_on, today) is not true
     ), lines as (
       -- One for what falls due of a bill, one for what is overdue of it.
-      select (d.bill).id, (d.bill).name, (d.bill).currency, (d.bill).autopay,
+      select (d.bill).id, (d.bill).name, (d.bill).currency, (d.bill).autopay, (d.bill).frequency = 'daily' and (d.bill).every = 1 as is_daily,
         min((d.occurrence).due_on) as due_on, min((d.occurrence).scheduled_on) as scheduled_on, count(*) as dates,
         coalesce(jsonb_agg((d.occurrence).due_on) filter (where d.is_reminded), '[]') as reminds_of,
         case when not owner.hide_amounts_in_email and count(*) = count((d.occurrence).expected_minor)
@@ -371,6 +371,7 @@ begin
       'id', organization.id, 'name', organization.name, 'base_currency', organization.base_currency,
       'bills', jsonb_agg(jsonb_build_object(
         'bill_id', v.id, 'name', v.name, 'due_on', v.due_on, 'days', v.due_on - today, 'dates', v.dates, 'reminds_of', v.reminds_of, 'autopay', v.autopay,
+        'is_daily', v.is_daily,
         'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'is_estimate', v.is_estimate,
         'fetched', v.fetched, 'not_taken', v.not_taken,
         'earlier_amount', app.format_minor(v.earlier_minor, v.exponent),

@@ -134,6 +134,22 @@ Deno.test("bills that fall due are mailed once, in one digest, and rolled when t
   );
 });
 
+Deno.test("a digest advises what can be done: no daily bill is put off, nothing that pays itself is marked", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: "2026-11-20" });
+  const add = (name: string, more: Record<string, unknown>) =>
+    books.ok("add_bill", { name, amount: "10.00", first_due: "2026-11-21", ...more });
+  await add("A suite", { autopay: true });
+  await add("Breakfast rolls", { frequency: "daily" });
+  await add("Every other day", { frequency: "daily", every: 2, first_due: "2026-11-22" });
+  const { run, mail } = job();
+  await run();
+  assertStringIncludes(
+    mail.delivered[0]!.text,
+    "Tell your assistant: “mark Breakfast rolls paid” or “snooze Every other day until Monday”.",
+  );
+});
+
 Deno.test("a stage that fails does not stop the others", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-19" });

@@ -1,6 +1,7 @@
 /** What a digest mail says, in its subject, its text and its HTML. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { composeDigest } from "../../../shared/reminders/digest_mail.ts";
+import { advice } from "../../../shared/reminders/phrases.ts";
 import { sentenceOf, subjectOf } from "../../../shared/reminders/subject.ts";
 import { difference, money, oneLine } from "../../../shared/reminders/words.ts";
 import { bill, digest, EXAMPLES, LINKS, reconnect, word } from "./digests.ts";
@@ -90,6 +91,28 @@ Deno.test("what has to be connected again is said with the link to do it, and wi
   assertStringIncludes(
     html,
     `href="https://expenses.example.com/account/providers/connect?bill=bill_00000009&amp;provider=github"`,
+  );
+});
+
+Deno.test("advice() is to do what can be done, on a day that is still to come", () => {
+  const daily = bill("Breakfast rolls", 0, { is_daily: true });
+  const paysItself = bill("Design suite", 1, { autopay: true });
+  const cases: [Parameters<typeof digest>[0], string][] = [
+    [[bill("Rent", 3)], "Tell your assistant: “mark Rent paid” or “snooze Rent until Monday”."],
+    [
+      [paysItself, bill("Rent", 3), bill("Gas", 4)],
+      "Tell your assistant: “mark Rent paid” or “snooze Gas until Monday”.",
+    ],
+    [[daily, paysItself], "Tell your assistant: “mark Breakfast rolls paid”."],
+    [[daily, bill("Rent", 3)], "Tell your assistant: “mark Breakfast rolls paid” or “snooze Rent until Monday”."],
+    [[bill("Rent", 0), daily], "Tell your assistant: “mark Breakfast rolls paid” or “snooze Rent until Monday”."],
+    [[paysItself], "Ask your assistant: “what is due this week?”"],
+  ];
+  for (const [bills, words] of cases) assertEquals(advice(digest(bills)), words);
+  const on = (today: string) => advice(digest([bill("Rent", 3)], { today })).split("until ")[1];
+  assertEquals(
+    ["2026-10-01", "2026-10-02", "2026-10-03", "2026-10-04", "2026-10-05"].map(on),
+    ["Friday”.", "Monday”.", "Monday”.", "Friday”.", "Friday”."],
   );
 });
 

@@ -23,6 +23,7 @@ export const bill = (name: string, days: number, more: Partial<DigestBill> = {})
   dates: 1,
   reminds_of: [],
   autopay: false,
+  is_daily: false,
   currency: "EUR",
   amount: "10.00",
   is_estimate: false,
