@@ -9,10 +9,10 @@ const cluster = await startCluster();
 const { success } = await new Deno.Command(Deno.execPath(), {
   args: [
     "test",
-    "--quiet",
     "--no-prompt",
     "-A",
     ...Deno.args.filter((arg) => !/^--(long)?$/.test(arg)),
+    "tests/faults/memory.ts",
     "tests/faults/reminders.ts",
   ],
   env: { TEST_DATABASE_URL: cluster.urlOf("postgres", "supabase_exposed"), FAULTS: isLong ? "long" : "short" },

@@ -1,0 +1,49 @@
+/** The job holds one page at a time: its memory after 20,000 reminders is that after 2,000, and little suffices. */
+import { assert, assertEquals } from "@std/assert";
+
+const OWNERS = 2_000;
+const EACH = 10;
+/** The job with its libraries needs about 24; everything that it sends would be more than 40 besides. */
+const HEAP_MIB = 48;
+const GROWTH_MIB = 6;
+
+interface Sample {
+  reminders: number;
+  heap: number;
+  resident: number;
+}
+
+async function runJob(...args: string[]): Promise<{ success: boolean; out: string; errors: string }> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--quiet",
+      "--no-prompt",
+      "-A",
+      `--v8-flags=--expose-gc,--max-old-space-size=${HEAP_MIB}`,
+      new URL("memory_job.ts", import.meta.url).pathname,
+      String(OWNERS),
+      String(EACH),
+      ...args,
+    ],
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { success, out: text(stdout), errors: text(stderr) };
+}
+
+Deno.test(`memory stays flat over ${OWNERS * EACH} reminders`, async () => {
+  const { success, out, errors } = await runJob();
+  assert(success, errors);
+  const { early, late } = JSON.parse(out.trim().split("\n").at(-1)!) as { early: Sample; late: Sample };
+  Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify({ early, late })}\n`));
+  assertEquals(late.reminders, OWNERS * EACH);
+  assert(early.reminders < OWNERS * EACH / 5);
+  assert(late.heap - early.heap < GROWTH_MIB, `the heap grew from ${early.heap} to ${late.heap} MiB`);
+  assert(late.resident - early.resident < 8 * GROWTH_MIB, `it grew from ${early.resident} to ${late.resident} MiB`);
+});
+
+Deno.test("test of the test: a job that keeps its pages runs out of memory", async () => {
+  const { success, errors } = await runJob("--keep");
+  assertEquals(success, false);
+  assert(/out of memory/i.test(errors), errors.slice(0, 1000));
+});
