@@ -204,4 +204,4 @@ const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
 const optional = <Key extends string>(key: Key, value: string) => value ? { [key]: value } as Record<Key, string> : {};
 
 /** Spreadsheets and our own export write an apostrophe before what would run as a formula. */
-const unescapeFormula = (text: string) => text.replace(/^'(?=[=+@-])/, "");
+const unescapeFormula = (text: string) => text.replace(/^'(?=[=+@\t\r\n＝＋－＠-])/, "");

@@ -159,7 +159,7 @@ end
 $$;
 comment on function app.write_cursor is 'An opaque cursor for the sort key of the last row shown; scope is what makes the list that list, such as its filter.';
 
-create function app.read_cursor(scope jsonb, cursor text, sorts_by text default 'date') returns jsonb
+create function app.read_cursor(scope jsonb, cursor text, sorts_by regtype default 'date') returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   key jsonb;

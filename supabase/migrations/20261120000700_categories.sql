@@ -67,33 +67,46 @@ create function app.suggest_categories(name text) returns text[]
 language plpgsql stable set search_path = '' as $$
 begin
   return array(
-    select c.name
-    from app.categories as c
-    where c.archived_at is null
-    order by
-      exists (
+    select l.name
+    -- Nobody keeps more apart; each costs a comparison, and many names may be asked for at once.
+    from (select a.name from app.categories as a where a.archived_at is null order by a.created_at desc, a.id limit 200) as c
+    cross join lateral (
+      select c.name, app.text_likeness(c.name, suggest_categories.name) as likeness, exists (
         select from app.category_keywords as k
         where k.category = c.name and k.keyword = any (regexp_split_to_array(lower(suggest_categories.name), '[^[:alnum:]]+'))
-      ) desc,
-      app.text_likeness(c.name, suggest_categories.name) desc,
-      c.name
+      ) as is_meant
+      offset 0
+    ) as l
+    -- What only shares some letters was not meant.
+    where l.is_meant or l.likeness >= 0.4
+    order by l.is_meant desc, l.likeness desc, l.name
     limit 3
   );
 end
 $$;
-comment on function app.suggest_categories is 'The three categories most like a name that is none.';
+comment on function app.suggest_categories is 'Up to three categories that may be meant by a name that is none, the likeliest first.';
 
-create function app.fail_without_category(name text, field text) returns void
+create function app.fail_without_category(name text, field text, is_filter boolean default true) returns void
 language plpgsql stable set search_path = '' as $$
+declare
+  suggestions constant text[] := app.suggest_categories(name);
 begin
   perform app.fail(
     'category_not_found', format('There is no category called "%s".', name), field,
-    'Use one of details.suggestions. log_expenses can also make a new one: create_missing_categories true.',
-    jsonb_build_object('suggestions', app.suggest_categories(name))
+    concat_ws(
+      ' ',
+      case when suggestions <> '{}' then 'Use one of details.suggestions.' else 'get_context with include ["categories"] lists those that there are.' end,
+      case
+        when is_filter then null
+        when starts_with(field, 'items') then 'Or make a new one: create_missing_categories true.'
+        else format('Or make a new one first: update_settings with category {"action": "create", "name": %s}.', to_json(name))
+      end
+    ),
+    jsonb_build_object('suggestions', suggestions)
   );
 end
 $$;
-comment on function app.fail_without_category is 'Ends the tool with category_not_found and what may have been meant.';
+comment on function app.fail_without_category is 'Ends the tool with category_not_found and what may have been meant; what is only looked for is not to be made.';
 
 create function app.find_category(context app.context, name text, field text, create_missing boolean default false) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -108,8 +121,14 @@ begin
   if wanted is null or (found.id is null and lower(wanted) = 'uncategorized') then
     return null;
   end if;
-  if not coalesce(create_missing, false) then
-    perform app.fail_without_category(wanted, field);
+  if found.id is not null and not coalesce(create_missing, false) then
+    perform app.fail(
+      'category_not_found', format('The category %s is archived.', found.name), field,
+      format('Ask whether to use it again, which update_settings with category {"action": "create", "name": %s} does, or another one.', to_json(found.name)),
+      jsonb_build_object('suggestions', app.suggest_categories(wanted))
+    );
+  elsif not coalesce(create_missing, false) then
+    perform app.fail_without_category(wanted, field, false);
   end if;
   if found.id is not null then
     update app.categories as c set archived_at = null where c.id = found.id;

@@ -117,7 +117,7 @@ create function app.csv_field(value text) returns text
 language plpgsql immutable set search_path = '' as $$
 begin
   -- Spreadsheets run what begins like a formula, full-width signs included; typed text must stay text.
-  value := regexp_replace(coalesce(value, ''), '^([=+@\t\r＝＋－＠-])', '''\1');
+  value := regexp_replace(coalesce(value, ''), '^([=+@\t\r\n＝＋－＠-])', '''\1');
   return case when value ~ '[",\r\n]' then '"' || replace(value, '"', '""') || '"' else value end;
 end
 $$;
@@ -152,7 +152,7 @@ declare
   is_ascending constant boolean := coalesce(arguments ->> 'order' = 'asc', false);
   page_size constant int := coalesce((arguments ->> 'limit')::int, case when is_csv then 500 else 25 end);
   scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', arguments - 'cursor' - 'limit');
-  key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor');
+  key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor', case when is_by_amount then 'bigint'::regtype else 'date' end);
   page app.expense_row[];
   next_cursor text;
   total_count bigint;

@@ -113,7 +113,7 @@ declare
 begin
   perform app.check_update(arguments, ids);
   perform app.require_records(context, ids);
-  select b.* into stale from app.read_expenses(ids) as b where b.version <> (arguments ->> 'expected_version')::int;
+  select b.* into stale from app.read_expenses(ids) as b where b.version <> (arguments ->> 'expected_version')::numeric;
   if found then
     perform app.fail(
       'stale_version', format('%s was changed since it was read: it is at version %s now. Nothing was changed.', stale.name, stale.version), 'expected_version',
@@ -201,6 +201,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   ids constant text[] := array(select jsonb_array_elements_text(arguments -> 'ids'));
   names text[];
+  payments jsonb;
+  warnings jsonb := '[]';
 begin
   if cardinality(ids) > 1 and exists (select from unnest(ids) as id where starts_with(id, 'bill_')) then
     perform app.fail(
@@ -213,21 +215,41 @@ begin
   end if;
   perform app.check_expected(context, ids, coalesce(arguments -> 'expected', '[]'));
 
+  if starts_with(ids[1], 'bill_') then
+    select jsonb_build_object('count', coalesce(sum(s.count), 0), 'totals', coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net, s.currency)), '{}'))
+    into payments
+    from (
+      select p.currency, count(*) as count, sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end) as net
+      from app.payments as p
+      where p.expense_id = ids[1] and p.deleted_at is null
+      group by p.currency
+    ) as s;
+    if payments ->> 'count' <> '0' then
+      warnings := warnings || jsonb_build_object('code', 'payments_deleted', 'message', format(
+        '%s of this bill %s every total with it, %s. To stop a bill and keep what was paid, undo this and use update_bill with status "cancelled".',
+        case payments ->> 'count' when '1' then 'One payment' else (payments ->> 'count') || ' payments' end,
+        case payments ->> 'count' when '1' then 'leaves' else 'leave' end,
+        (select string_agg(t.value || ' ' || t.key, ' and ' order by t.key) from jsonb_each_text(payments -> 'totals') as t)
+      ));
+    end if;
+  end if;
   update app.payments as p set deleted_at = context.at where p.expense_id = any (ids) and p.deleted_at is null;
   update app.expenses as e set deleted_at = context.at where e.id = any (ids);
   names := array(select e.name from app.expenses as e where e.id = any (ids) order by array_position(ids, e.id));
   return jsonb_build_object(
     'data', jsonb_build_object(
       'deleted', (
-        select jsonb_agg(jsonb_build_object('id', e.id, 'name', e.name) order by array_position(ids, e.id)) from app.expenses as e where e.id = any (ids)
+        select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('id', e.id, 'name', e.name, 'payments', payments)) order by array_position(ids, e.id))
+        from app.expenses as e where e.id = any (ids)
       ),
       'restorable_until', ((context.at + interval '30 days') at time zone context.timezone)::date
     ),
+    'warnings', warnings,
     'summary', 'Deleted ' || app.list_names(names) || coalesce(': ' || app.clean_text(arguments ->> 'reason'), '')
   );
 end
 $$;
-comment on function app.delete_records is 'Tool delete_records: data {deleted, restorable_until}. Payments go with what they paid for, and come back with it.';
+comment on function app.delete_records is 'Tool delete_records: data {deleted, restorable_until}. Payments go with what they paid for, and come back with it; of a bill their number and totals are told: payments {count, totals}.';
 
 revoke all on function
   app.read_expenses, app.require_records, app.check_update, app.update_payment, app.update_expenses, app.check_expected, app.delete_records from public, anon;

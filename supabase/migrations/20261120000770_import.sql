@@ -169,22 +169,45 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     select coalesce(jsonb_agg(
-      jsonb_build_object('name', u.name, 'rows', u.rows, 'suggestions', app.suggest_categories(u.name)) order by u.rows desc, u.name collate "C"
+      jsonb_build_object('name', u.name, 'rows', u.rows) order by u.rows desc, u.name collate "C"
     ), '[]')
     from (
-      select min(app.clean_text(i ->> 'category') collate "C") as name, count(*) as rows
-      from jsonb_array_elements(items) as i
-      where app.clean_text(i ->> 'category') is not null and lower(app.clean_text(i ->> 'category')) <> 'uncategorized'
-        and not exists (
-          select from app.categories as c
-          where c.organization_id = context.organization_id and c.archived_at is null and lower(c.name) = lower(app.clean_text(i ->> 'category'))
-        )
-      group by lower(app.clean_text(i ->> 'category'))
+      select min(r.category collate "C") as name, count(*) as rows
+      from (select app.clean_text(i ->> 'category') as category from jsonb_array_elements(items) as i offset 0) as r
+      where lower(r.category) <> 'uncategorized'
+      group by lower(r.category)
     ) as u
+    where not exists (
+      select from app.categories as c
+      where c.organization_id = context.organization_id and c.archived_at is null and lower(c.name) = lower(u.name)
+    )
   );
 end
 $$;
-comment on function app.list_unknown_categories is 'Category names in rows that are none of the organization''s: [{name, rows, suggestions}].';
+comment on function app.list_unknown_categories is 'Category names in rows that are none of the organization''s, those of most rows first: [{name, rows}].';
+
+create function app.describe_unknown_categories(unknown jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  max_listed constant int := 20;
+  -- Each is compared with every category.
+  max_suggested constant int := 10;
+begin
+  return jsonb_build_object(
+    'unknown_categories', (
+      select coalesce(jsonb_agg(
+        u.value || case when u.ordinality <= max_suggested then jsonb_build_object('suggestions', app.suggest_categories(u.value ->> 'name')) else '{}' end
+        order by u.ordinality
+      ), '[]')
+      from jsonb_array_elements(unknown) with ordinality as u
+      where u.ordinality <= max_listed
+    ),
+    'unknown_categories_count', jsonb_array_length(unknown)
+  );
+end
+$$;
+comment on function app.describe_unknown_categories is
+  'The first of the unknown categories and how many there are, {unknown_categories: [{name, rows, suggestions?}], unknown_categories_count}; for the very first what may have been meant.';
 
 create function app.preview_import(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -279,9 +302,8 @@ begin
       from (select r.* from unnest(rows) as r order by r.line limit 5) as s
     ),
     'mapping', arguments -> 'mapping',
-    'unknown_categories', unknown,
     'commit_with', jsonb_build_object('import_id', import_id, 'expected_count', cardinality(written), 'expected_totals', totals)
-  )), 'warnings', warnings);
+  ) || app.describe_unknown_categories(unknown)), 'warnings', warnings);
 end
 $$;
 comment on function app.preview_import is 'Step 1: keeps the rows that can be written for 24 hours and answers what they are, {preview}; nothing is in the books.';
@@ -323,7 +345,7 @@ begin
     perform app.fail(
       'category_not_found', format('There is no category called "%s".', unknown #>> '{0,name}'), 'create_missing_categories',
       'Ask the user. create_missing_categories true makes the missing ones; otherwise correct the category column and call with csv again.',
-      jsonb_build_object('unknown_categories', unknown)
+      app.describe_unknown_categories(unknown)
     );
   end if;
   select r.rows into rows from app.read_import_rows(context, batch.rows, true) as r;
@@ -336,13 +358,13 @@ begin
   );
   totals := app.import_totals(written);
   skipped := cardinality(rows) - cardinality(written);
-  if (arguments ->> 'expected_count')::int is distinct from cardinality(written) or not app.same_totals(arguments -> 'expected_totals', totals) then
+  if (arguments ->> 'expected_count')::numeric is distinct from cardinality(written) or not app.same_totals(arguments -> 'expected_totals', totals) then
     perform app.fail(
       'expectation_mismatch',
       format('This would write %s expenses, %s, and skip %s that are in the books already. Nothing was written.', cardinality(written), (
         select coalesce(string_agg(t.value || ' ' || t.key, ' and ' order by t.key), 'worth nothing') from jsonb_each_text(totals) as t
       ), skipped),
-      case when (arguments ->> 'expected_count')::int is distinct from cardinality(written) then 'expected_count' else 'expected_totals' end,
+      case when (arguments ->> 'expected_count')::numeric is distinct from cardinality(written) then 'expected_count' else 'expected_totals' end,
       'Show the user these numbers; when they agree, call again with details.commit_with.',
       jsonb_build_object('commit_with', jsonb_build_object('import_id', batch.id, 'expected_count', cardinality(written), 'expected_totals', totals), 'skipped', skipped)
     );
@@ -385,8 +407,8 @@ $$;
 comment on function app.import_expenses is 'Tool import_expenses: data {preview}, then {created, skipped, totals}. Arguments of the first step: {rows, rows_bad, mapping, warnings}, read from the file.';
 
 revoke all on function
-  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.import_totals, app.list_unknown_categories, app.preview_import, app.same_totals,
-  app.commit_import, app.import_expenses from public, anon;
+  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.import_totals, app.list_unknown_categories,
+  app.describe_unknown_categories, app.preview_import, app.same_totals, app.commit_import, app.import_expenses from public, anon;
 grant execute on function
-  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.import_totals, app.list_unknown_categories, app.preview_import, app.same_totals,
-  app.commit_import, app.import_expenses to authenticated, service_role;
+  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.import_totals, app.list_unknown_categories,
+  app.describe_unknown_categories, app.preview_import, app.same_totals, app.commit_import, app.import_expenses to authenticated, service_role;

@@ -135,7 +135,7 @@ begin
   if arguments ? 'apply_from' and not arguments ? 'set' then
     perform app.fail('invalid_argument', 'apply_from says from when a change of the bill holds, and none is given.', 'apply_from', 'Give set as well, or leave apply_from out.');
   end if;
-  if bill.version <> (arguments ->> 'expected_version')::int then
+  if bill.version <> (arguments ->> 'expected_version')::numeric then
     perform app.fail(
       'stale_version', format('%s was changed since it was read: it is at version %s now. Nothing was changed.', bill.name, bill.version), 'expected_version',
       'Tell the person what it says now, and if it is still to change call again with the new version.',

@@ -106,6 +106,11 @@ testBooks("update_expenses", { day: TODAY }, {
       updated[0].version,
       "2.00",
     ]);
+    await books.fails("stale_version", "update_expenses", {
+      ids: [id],
+      set: { amount: "3" },
+      expected_version: 2 ** 31,
+    });
     await books.ok("update_expenses", { ids: [id], set: { amount: "3" }, expected_version: error.details.version });
     // A change of either row that a person sees as one counts.
     await member.ok("update_expenses", { ids: [id], set: { note: "x" } });
@@ -218,13 +223,21 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
       ids: [bill.id],
       expected: [{ id: bill.id, amount: "1200", date: "2026-10-01" }],
     });
-    const { deleted } = await books.ok("delete_records", {
+    const { data, warnings } = await books.call("delete_records", {
       ids: [bill.id],
       expected: [{ id: bill.id, amount: "1200", date: next_due }],
     });
-    assertEquals(deleted, [{ id: bill.id, name: "Rent" }]);
+    assertEquals(data.deleted, [{ id: bill.id, name: "Rent", payments: { count: 1, totals: { INR: "1200.00" } } }]);
+    assertEquals(warnings, [{
+      code: "payments_deleted",
+      message:
+        "One payment of this bill leaves every total with it, 1200.00 INR. To stop a bill and keep what was paid, undo this and " +
+        'use update_bill with status "cancelled".',
+    }]);
     assertEquals((await rows(books)).map(({ name }: Json) => name), ["Tea"]);
     assertEquals((await books.ok("list_bills", { status: "all" })).bills.map(({ name }: Json) => name), ["Gym"]);
+    const unpaid = await books.call("delete_records", { ids: [other.id] });
+    assertEquals([unpaid.data.deleted[0].payments, unpaid.warnings], [{ count: 0, totals: {} }, []]);
     await books.fails("not_found", "mark_bill_paid", { bill_id: bill.id });
   },
 

@@ -184,6 +184,23 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(categories.some(({ name }: Json) => name === "Hobby"), false);
   },
 
+  "names the first of many unknown categories, and guesses at fewer": async (books) => {
+    const rows = Array.from({ length: 30 }, (_, i) => `2026-10-01,A,${i + 1},Of its own ${i}`);
+    const shown = await preview(
+      books,
+      ["Date,Name,Amount,Category", "2026-10-01,B,5,Of its own 29", ...rows].join("\n"),
+    );
+    assertEquals([shown.unknown_categories.length, shown.unknown_categories_count], [20, 30]);
+    assertEquals([shown.unknown_categories[0].name, shown.unknown_categories[0].rows], ["Of its own 29", 2]);
+    assertEquals(shown.unknown_categories.filter(({ suggestions }: Json) => suggestions).length, 10);
+    const { error } = await commit(books, shown);
+    assertEquals([error.details.unknown_categories.length, error.details.unknown_categories_count], [20, 30]);
+    const all = { create_missing_categories: true };
+    const wrong = { commit_with: { ...shown.commit_with, expected_count: 2 ** 40 } };
+    assertEquals((await commit(books, wrong, all)).error.code, "expectation_mismatch");
+    assertEquals((await commit(books, shown, all)).data.created, 31);
+  },
+
   "knows shared signs by what is used at home, and rates of the day": async (books, database) => {
     await addRate(database, "USD", "2026-10-01", "1.25");
     const shown = await preview(books, "Date,Name,Amount\n2026-10-01,A,$10\n2026-10-01,B,€2\n", {});

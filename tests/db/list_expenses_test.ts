@@ -153,6 +153,10 @@ testBooks("list_expenses", { day: TODAY }, {
     for (const [code, field, filter] of cases) {
       assertEquals((await books.fails(code, "list_expenses", filter)).field, field);
     }
+    const hint = async (name: string) =>
+      (await books.fails("category_not_found", "list_expenses", { categories: [name] })).hint;
+    assertEquals(await hint("Fod"), "Use one of details.suggestions.");
+    assertEquals(await hint("Kultur"), 'get_context with include ["categories"] lists those that there are.');
   },
 
   "pages through everything once, in every order": async (books) => {
@@ -221,6 +225,20 @@ testBooks("list_expenses", { day: TODAY }, {
     }
   },
 
+  "refuses a cursor that was made up, though its digest is right": async (books, database) => {
+    for (const sort of ["date", "amount"]) {
+      for (
+        const key of [["x", 1], ["2026-99-99", 1], ["9".repeat(20), 1], [sort === "date" ? "5" : TODAY, 1], [null, "x"]]
+      ) {
+        const [made] = await database.query<Json>(
+          "select app.write_cursor(jsonb_build_array($1::text, 'list_expenses', jsonb_build_object('sort', $2::text)), $3::text::jsonb) as cursor",
+          [books.organizationId, sort, JSON.stringify(key)],
+        );
+        await books.fails("invalid_argument", "list_expenses", { sort, cursor: made.cursor });
+      }
+    }
+  },
+
   "sorts amounts of several currencies by what they are worth": async (books, database) => {
     for (const [quote, rate] of [["JPY", "160"], ["USD", "1.1"]]) await addRate(database, quote!, "2026-10-06", rate!);
     await log(books, { name: "Yen", amount: "5000", currency: "JPY" }, {
@@ -245,6 +263,7 @@ testBooks("list_expenses", { day: TODAY }, {
       },
       { name: "Line", amount: "2.50", note: "two\nlines", date: "2026-10-02" },
       { name: "＝1+1", amount: "3", is_refund: true, date: "2026-10-03" },
+      { name: "After a line", amount: "4", note: "\n=1+1", date: "2026-10-04" },
     );
     const { csv, rows } = await books.ok("list_expenses", { format: "csv", order: "asc" });
     assertEquals(rows, undefined);
@@ -254,6 +273,7 @@ testBooks("list_expenses", { day: TODAY }, {
       `ID,one_off,2026-10-01,"'=HYPERLINK(""http://x"")",'+1,Uncategorized,"'-x; b,c",'@sum,1.00,EUR,1.00,`,
       `ID,one_off,2026-10-02,Line,,Uncategorized,,"two\nlines",2.50,EUR,2.50,`,
       "ID,refund,2026-10-03,'＝1+1,,Uncategorized,,,-3.00,EUR,-3.00,",
+      `ID,one_off,2026-10-04,After a line,,Uncategorized,,"'\n=1+1",4.00,EUR,4.00,`,
       "",
     ]);
   },

@@ -87,6 +87,11 @@ testBooks("update_bill of fields", { day: TODAY }, {
       expected_version: version,
     });
     assertEquals(error.details.current.name, "Flat");
+    await books.fails("stale_version", "update_bill", {
+      bill_id: id,
+      set: { name: "House" },
+      expected_version: 2 ** 31,
+    });
   },
   "previews": async (books) => {
     const id = await addRent(books);
