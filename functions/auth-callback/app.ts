@@ -11,7 +11,7 @@ import { postDisconnect, showDisconnect } from "./account/disconnect.tsx";
 import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
 import { postRemove, showRemove } from "./account/providers/remove.tsx";
 import { postReminderEmail, showReminderEmail } from "./account/reminder_email.tsx";
-import { finishSignIn, postCallback } from "./callback.tsx";
+import { finishSignIn, postCallback } from "./callback.ts";
 import { showFrontPage } from "./front_page.tsx";
 import { postLogin, showLogin } from "./login.ts";
 import { postLogout } from "./logout.ts";

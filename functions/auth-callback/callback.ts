@@ -1,17 +1,16 @@
-/** @jsxImportSource hono/jsx */
 /**
  * Where the identity provider sends people back: a code to exchange, a mailed token to confirm, or the reason why not.
- * No session is read here, only the verifier of the sign-in that is under way; this page is what starts the session.
+ * This page is what starts the session. One that is there already is read to say, before the press, that it would be another's.
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { readForm } from "../../shared/http/form_post.ts";
-import { askIdentityProvider } from "../../shared/http/session.ts";
+import { askIdentityProvider, readSession } from "../../shared/http/session.ts";
 import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
-import { Buttons } from "../../shared/pages/components.tsx";
 import { renderProblem } from "../../shared/pages/error_page.tsx";
-import { renderPage } from "../../shared/pages/layout.tsx";
 import { goOn } from "./after_sign_in.ts";
 import { type CallbackFailure, failureOf, WORDS } from "./callback_failure.ts";
+import { renderConfirm } from "./confirm_page.tsx";
+import { readMailedAddress } from "./mailed_address.ts";
 import type { Handler, PageDeps } from "./page_deps.ts";
 
 const MAIL_TYPES = ["email", "magiclink", "signup", "invite", "recovery", "email_change"] as const;
@@ -22,18 +21,30 @@ export const finishSignIn = (deps: PageDeps): Handler => async (c) => {
   const { code, error, error_code, sb_flow_id } = c.req.query();
   if (error || error_code) return await fail(c, deps, failureOf(error_code, error));
   if (code) return await exchangeCode(c, deps, { code, flowId: sb_flow_id });
-  return mailedToken(c) ? await renderConfirm(c, deps) : await fail(c, deps, "incomplete");
+  if (!mailedToken(c)) return await fail(c, deps, "incomplete");
+  // Who cannot be asked now cannot be switched either: the press says so.
+  const user = await readSession(c, deps).catch(() => null);
+  return await renderConfirm(c, deps, { address: await addressOf(c, deps), user });
 };
 
-/** The press on the confirm page: scanners follow links in mails, but they send no forms. */
+/** The press on the confirm page. It signs in whom the page named or the person typed, and nobody else. */
 export const postCallback = (deps: PageDeps): Handler => async (c) => {
-  await readForm(c, deps.config);
+  const form = await readForm(c, deps.config);
   const token = mailedToken(c);
   if (!token) return await fail(c, deps, "incomplete");
   const { data, error } = await askIdentityProvider(c, deps, (auth) => auth.verifyOtp(token));
   if (error || !data.user) return await fail(c, deps, failureOf(error?.code));
+  const expected = await addressOf(c, deps) ?? form.get("email");
+  if (expected !== undefined && data.user.email?.toLowerCase() !== expected.toLowerCase()) {
+    // The session that has just begun is handed to nobody; whoever was signed in before still is.
+    c.set("cookies", []);
+    return await fail(c, deps, "other_address");
+  }
   return await goOn(c, deps, { userId: data.user.id, next: nextOf(c) });
 };
+
+const addressOf = (c: AppContext, { config, clock }: PageDeps) =>
+  readMailedAddress(config, new URL(c.req.url).searchParams, clock());
 
 const nextOf = (c: AppContext) => safeNextPath(c.req.query("next"));
 
@@ -55,25 +66,6 @@ async function exchangeCode(
   );
   if (error || !data.user) return await fail(c, deps, failureOf(error?.code));
   return await goOn(c, deps, { userId: data.user.id, next: nextOf(c) });
-}
-
-function renderConfirm(c: AppContext, { config }: PageDeps): Promise<Response> {
-  return renderPage(c, {
-    title: "Confirm that it is you",
-    config,
-    children: (
-      <>
-        <h1>One press and you are in</h1>
-        <p class="lead">You opened the link from our mail. Press the button to sign in on this device.</p>
-        <p class="muted">If you did not ask for that mail, close this page: nothing happens.</p>
-        <form method="post" action={c.req.path + new URL(c.req.url).search}>
-          <Buttons>
-            <button class="primary" type="submit">Sign in</button>
-          </Buttons>
-        </form>
-      </>
-    ),
-  });
 }
 
 /** Always 400: whatever is wrong with the link, starting again is the way on, with `next` kept. */

@@ -1,6 +1,6 @@
 /** Why a sign-in came to nothing, in our words. What the identity provider wrote is never shown: anybody can put text into that link. */
 
-export type CallbackFailure = "link_used" | "other_browser" | "cancelled" | "incomplete" | "refused";
+export type CallbackFailure = "link_used" | "other_browser" | "cancelled" | "incomplete" | "other_address" | "refused";
 
 // Codes of Supabase Auth 2.190 and of its client, and the two of RFC 6749 section 4.1.2.1 that providers hand through it.
 const FAILURES: Readonly<Record<string, CallbackFailure>> = {
@@ -38,6 +38,10 @@ export const WORDS: Readonly<Record<CallbackFailure, { title: string; message: s
   incomplete: {
     title: "The sign-in did not finish",
     message: "Something is missing from the link you came back with. Perhaps only a part of it was copied.",
+  },
+  other_address: {
+    title: "This link is for another address",
+    message: "It does not sign in the address that was named on the page before, and now it is used up.",
   },
   refused: {
     title: "You cannot sign in this way",

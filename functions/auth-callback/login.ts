@@ -8,6 +8,7 @@ import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
 import { goOn } from "./after_sign_in.ts";
 import { claimAttempt } from "./attempts.ts";
 import { renderLogin, renderSent } from "./login_page.tsx";
+import { withMailedAddress } from "./mailed_address.ts";
 import type { Form, Handler, PageDeps } from "./page_deps.ts";
 import { keepAddress, keptAddress } from "./sign_in_address.ts";
 
@@ -52,10 +53,11 @@ async function sendLink(c: AppContext, deps: PageDeps, { form, next }: Step): Pr
     renderLogin(c, deps, { next, address, error: "That is not an e-mail address. Check it for a typing error." });
   if (!isEmail(address)) return await refuse();
   await claimAttempt(c, deps, { attempt: "login_mail", address });
+  const emailRedirectTo = await withMailedAddress(deps.config, callbackUrl(deps, next), { address, at: deps.clock() });
   const { error } = await askIdentityProvider(
     c,
     deps,
-    (auth) => auth.signInWithOtp({ email: address, options: { emailRedirectTo: callbackUrl(deps, next) } }),
+    (auth) => auth.signInWithOtp({ email: address, options: { emailRedirectTo } }),
     MAIL_DEADLINE_MS,
   );
   if (error?.code === "email_address_invalid" || error?.code === "validation_failed") return await refuse();

@@ -7,7 +7,7 @@ const describe = ({ line, specifier }: Import) => `:${line} imports ${specifier}
 /** What in the folders of `shared` speaks to the outside; the rest are rules. */
 const OUTWARD = /^shared\/((db|http|pages|mail)\/|net\/deno_network\.ts$)/;
 /** Files that rules may be built from besides one another. */
-const PLAIN = /^shared\/(errors|clock|urls|config|routes|log|signed_token)\.ts$/;
+const PLAIN = /^shared\/(errors|clock|urls|config|routes|log|signed_token|clean_text)\.ts$/;
 const isRule = (path: string) => /^shared\/[^/]+\//.test(path) && !OUTWARD.test(path);
 
 /** The deploy CLI finds local modules with a regular expression; what it misses is not uploaded, and nothing says so. */

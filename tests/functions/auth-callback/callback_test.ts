@@ -1,6 +1,14 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
-import { answering, createPages, formsOf, signIn } from "./harness.ts";
+import { withMailedAddress } from "../../../functions/auth-callback/mailed_address.ts";
+import { answering, createPages, formsOf, NOW, type Pages, signIn } from "./harness.ts";
+
+/** Path of the link in the newest mail, as the templates write it. */
+function mailedPath(pages: Pages): string {
+  const { redirectTo, tokenHash } = pages.provider.mails[0]!;
+  const { pathname, search } = new URL(redirectTo);
+  return `${pathname}${search}&token_hash=${tokenHash}&type=email`;
+}
 
 const ONBOARDED = answering({
   read_onboarding: { onboarded: true, currencies: [] },
@@ -92,15 +100,16 @@ Deno.test("two sign-ins under way in one browser both finish", async () => {
 
 Deno.test("GET /auth/callback with a mailed token asks for one press, on any device, and does not use it up", async () => {
   const pages = createPages(ONBOARDED);
-  await pages.browser().post("/login", { email: "a@example.com" });
-  const { tokenHash } = pages.provider.mails[0]!;
-  const path = `/auth/callback?next=%2Fx&token_hash=${tokenHash}&type=email`;
+  await pages.browser().post("/login?next=%2Fx", { email: "a@example.com" });
+  const path = mailedPath(pages);
   const otherDevice = pages.browser();
   await otherDevice.get(path);
   const before = pages.provider.requests.length;
   const page = await (await otherDevice.get(path)).text();
   assertEquals(pages.provider.requests.length, before);
   assertEquals(formsOf(page)[0]!.action, path);
+  assertMatch(page, /<h1>Sign in as <bdi>a@example.com<\/bdi>/);
+  assert(!page.includes("signed in here"));
 
   const response = await otherDevice.submit(page, "Sign in");
   assertEquals([response.status, response.headers.get("location")], [303, "/x"]);
@@ -109,6 +118,66 @@ Deno.test("GET /auth/callback with a mailed token asks for one press, on any dev
   assertEquals(again.status, 400);
   assertStringIncludes(await again.text(), "This link no longer works");
   assertEquals((await otherDevice.post(path, {}, { "sec-fetch-site": "cross-site" })).status, 403);
+});
+
+Deno.test("a mailed link tells who is signed in already that it switches, and to whom", async () => {
+  const pages = createPages(ONBOARDED);
+  const { browser: victim } = await signIn(pages, "victim@example.com");
+  await pages.browser().post("/login", { email: "attacker@example.com" });
+  const path = mailedPath(pages);
+  const text = async (browser: typeof victim) =>
+    (await (await browser.get(path)).text()).replaceAll(/<[^>]+>/g, "").replaceAll(/\s+/g, " ");
+  assertStringIncludes(await text(victim), "Sign in as attacker@example.com");
+  assertStringIncludes(await text(victim), "You are signed in here as victim@example.com. This link switches");
+  const { browser: attacker } = await signIn(pages, "attacker@example.com");
+  await pages.browser().post("/login", { email: "attacker@example.com" });
+  assert(!(await text(attacker)).includes("switches"));
+
+  pages.provider.failure = () => Promise.resolve(new Response("upstream", { status: 502 }));
+  assertStringIncludes(await text(victim), "Sign in as attacker@example.com");
+});
+
+Deno.test("a mailed link without an address that we signed signs in whoever types the one it is for, and nobody else", async () => {
+  const pages = createPages(ONBOARDED);
+  const { browser: victim } = await signIn(pages, "victim@example.com");
+  const session = victim.cookies.get("__Host-session");
+  const { codeSecrets } = pages.config;
+  const address = "victim@example.com";
+  const [forged, old] = await Promise.all([
+    withMailedAddress({ codeSecrets: ["another secret"] }, "/x", { address, at: NOW }),
+    withMailedAddress({ codeSecrets }, "/x", { address, at: new Date(NOW.getTime() - 3600_000) }),
+  ]);
+  for (const query of ["", forged.slice(3), old.slice(3), "for=x.y", "for="]) {
+    await pages.browser().post("/login", { email: "attacker@example.com" });
+    const path = `/auth/callback?${query}&token_hash=${pages.provider.mails[0]!.tokenHash}&type=email`;
+    const page = await (await victim.get(path)).text();
+    assertStringIncludes(page, "<h1>Whose link is this?</h1>");
+    const refused = await victim.submit(page, "Sign in", { email: address });
+    assertEquals([refused.status, refused.headers.getSetCookie()], [400, []]);
+    assertStringIncludes(await refused.text(), "This link is for another address");
+  }
+  assertEquals(victim.cookies.get("__Host-session"), session);
+
+  await pages.browser().post("/login", { email: "a@example.com" });
+  const path = `/auth/callback?token_hash=${pages.provider.mails[0]!.tokenHash}&type=email`;
+  const own = pages.browser();
+  const accepted = await own.submit(await (await own.get(path)).text(), "Sign in", { email: "A@example.com" });
+  assertEquals([accepted.status, own.cookies.has("__Host-session")], [303, true]);
+});
+
+Deno.test("a mailed link signs in nobody but the address that it says", async () => {
+  const pages = createPages(ONBOARDED);
+  await pages.browser().post("/login", { email: "one@example.com" });
+  await pages.browser().post("/login", { email: "two@example.com" });
+  const [two, one] = [...pages.provider.mails].map(({ redirectTo, tokenHash }) => ({
+    url: new URL(redirectTo),
+    tokenHash,
+  }));
+  const mixed = `/auth/callback${one!.url.search}&token_hash=${two!.tokenHash}&type=email`;
+  const browser = pages.browser();
+  const refused = await browser.submit(await (await browser.get(mixed)).text(), "Sign in");
+  assertEquals([refused.status, browser.cookies.has("__Host-session")], [400, false]);
+  await refused.body?.cancel();
 });
 
 Deno.test("GET /auth/callback answers 503 and keeps cookies when the identity provider is down", async () => {
@@ -125,7 +194,7 @@ Deno.test("GET /auth/callback answers 503 and keeps cookies when the identity pr
   assertEquals((await browser.get(link.pathname + link.search)).headers.get("location"), "/x");
 });
 
-Deno.test("GET /auth/callback reads no session", async () => {
+Deno.test("GET /auth/callback reads no session where it has nothing to say about it", async () => {
   const pages = createPages(ONBOARDED);
   const { browser } = await signIn(pages, "a@example.com");
   const before = pages.provider.requests.length;

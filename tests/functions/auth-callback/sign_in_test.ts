@@ -57,7 +57,7 @@ Deno.test("POST /login mails a link that signs in and leads to next", async () =
   const sent = await browser.post("/login?next=%2Faccount%3Fa%3D1", { email: "mira@example.com" });
   assertEquals([sent.status, sent.headers.get("location")], [303, "/login?sent=1&next=%2Faccount%3Fa%3D1"]);
   const mail = pages.provider.mails[0]!;
-  assertStringIncludes(mail.redirectTo, "https://expenses.example/auth/callback?next=%2Faccount%3Fa%3D1&sb_flow_id=");
+  assertStringIncludes(mail.redirectTo, "https://expenses.example/auth/callback?next=%2Faccount%3Fa%3D1&for=");
   const waiting = await (await browser.get(sent.headers.get("location")!)).text();
   assertStringIncludes(waiting, "mira@example.com");
   assertStringIncludes(waiting, "Open the link on this device");
