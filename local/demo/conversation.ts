@@ -45,7 +45,10 @@ export const TURNS: Turn[] = [
       const rows = bills.map((bill: Envelope) => [
         bill.name,
         bill.overdue.length > 0 ? `overdue since ${day(bill.overdue[0].due_on)}` : day(bill.next_due),
-        bill.amount ? money(bill) : "amount not known yet",
+        // Several dates of one bill are one row; the total counts each.
+        bill.amount
+          ? (bill.due_in_window?.count > 1 ? `${bill.due_in_window.count} × ${money(bill)}` : money(bill))
+          : "amount not known yet",
       ]);
       return `${plural(bills.length, "bill")}, ${money(totals.due)} together:\n${table(rows, 2)}`;
     },
