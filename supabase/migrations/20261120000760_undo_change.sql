@@ -249,8 +249,8 @@ begin
   end loop;
 
   if conflicts = '{}' then
-    -- A bill cannot go while money that was paid for it since stays.
     conflicts := array(
+      -- A bill cannot go while money that was paid for it since stays.
       select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
       from (select distinct id from unnest(expense_ids) as id) as x
       -- Looked up one by one: of how many an undo touched the planner knows nothing.
@@ -258,6 +258,15 @@ begin
       cross join lateral (select p.* from app.payments as p where p.expense_id = x.id and p.deleted_at is null offset 0) as p
       where e.deleted_at is not null
       order by p.entry
+    ) || array(
+      -- Nor can a part of what was paid for a date, when a later payment settled the date on the strength of it.
+      select ('expense_occurrences', o.id, to_jsonb(o), to_jsonb(o), to_jsonb(o))::app.kept_row
+      from (
+        select distinct coalesce(i.before, i.after) ->> 'occurrence_id' as id from app.change_items as i where i.change_id = target.id and i.table_name = 'payments'
+      ) as x
+      cross join lateral (select o.* from app.expense_occurrences as o where o.id = x.id offset 0) as o
+      where o.status = 'paid' and o.paid_minor < o.expected_minor
+      order by o.due_on
     );
   end if;
   if conflicts <> '{}' then

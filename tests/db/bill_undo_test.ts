@@ -31,6 +31,19 @@ Deno.test("undo_change of bills", async (t) => {
       assertEquals([bill.overdue, bill.next_due], [[{ due_on: "2026-12-01", amount: "1200.00" }], "2027-02-01"]);
     });
 
+    await step("a part of what settled a date: only after the payment that settled it", async (books, rent) => {
+      const part = await books.call("mark_bill_paid", { bill_id: rent.id, amount: "500" });
+      const rest = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
+      const before = await shown(books, rent.id);
+      const error = await books.fails("undo_conflict", "undo_change", { change_id: part.change_id });
+      assertEquals(error.details.rows.map(({ what }: Json) => what), ["Rent due 2026-12-01"]);
+      assertEquals(await shown(books, rent.id), before);
+      await books.ok("undo_change", { change_id: rest.change_id });
+      assertEquals((await shown(books, rent.id)).remaining, "700.00");
+      await books.ok("undo_change", { change_id: part.change_id });
+      assertEquals((await shown(books, rent.id)).remaining, undefined);
+    });
+
     await step("the payment that ended a bill: it lives again", async (books) => {
       const { bill } = await books.ok("add_bill", {
         name: "Deposit",

@@ -1,29 +1,37 @@
-/** The books as a person would keep them on paper: what was paid, by currency, and every write as the pages before and after it. */
+/**
+ * The books as a person would keep them on paper: what was paid, which bills there are, which of their dates are done with,
+ * and every write as the pages before and after it. It knows nothing of schedules.
+ */
 
 /** Net minor units by currency. */
 export type Balances = Record<string, number>;
 
-interface Payment {
+/** Money that moved; or, worth nothing, a bill or a date of one that was paid or skipped. */
+export interface Line {
   minor: number;
   currency: string;
+  /** The bill that a payment or a date belongs to, and which date. */
+  bill?: string;
+  due?: string;
+  closed?: "paid" | "skipped";
 }
 
-/** What is in the books: payments by the id under which they are found again. */
-type Page = ReadonlyMap<string, Payment>;
+/** Lines by the id under which they are found again. */
+export type Page = Map<string, Line>;
 
 interface Change {
-  before: Page;
-  after: Page;
+  before: ReadonlyMap<string, Line>;
+  after: ReadonlyMap<string, Line>;
   isUndone: boolean;
   undoes?: string;
 }
 
 export class BooksModel {
-  #page: Page = new Map();
+  #page: ReadonlyMap<string, Line> = new Map();
   #changes = new Map<string, Change>();
 
   /** Notes a write under its change id; `work` gets a page to write on. */
-  write(changeId: string, work: (page: Map<string, Payment>) => void): void {
+  write(changeId: string, work: (page: Page) => void): void {
     const after = new Map(this.#page);
     work(after);
     this.#changes.set(changeId, { before: this.#page, after, isUndone: false });
@@ -60,16 +68,28 @@ export class BooksModel {
     );
   }
 
+  /** Whether undoing a change would undo an undo. */
+  isUndo(changeId: string): boolean {
+    return this.#changes.get(changeId)!.undoes !== undefined;
+  }
+
   changeIds(): string[] {
     return [...this.#changes.keys()];
   }
 
-  find(id: string): Payment | undefined {
+  find(id: string): Line | undefined {
     return this.#page.get(id);
   }
 
-  ids(): string[] {
-    return [...this.#page.keys()];
+  /** Ids of the expenses (`exp`), bill payments (`pay`), bills (`bill`) or closed dates (`date`) that there are. */
+  ids(kind: "exp" | "pay" | "bill" | "date"): string[] {
+    return [...this.#page.keys()].filter((id) => id.startsWith(`${kind}_`));
+  }
+
+  /** What was paid for a date of a bill. */
+  paid(bill: string, due: string): number {
+    return this.ids("pay").map((id) => this.find(id)!).filter((line) => line.bill === bill && line.due === due)
+      .reduce((sum, { minor }) => sum + minor, 0);
   }
 
   balances(): Balances {
