@@ -124,6 +124,7 @@ declare
   target app.categories;
   words text;
   moved int;
+  left_bills text[];
   -- As many as an import writes: all of them are kept for the undo.
   max_moved constant int := 2000;
 begin
@@ -176,17 +177,21 @@ begin
     when 'archive' then
       category := app.require_category(context, wanted, 'category.name');
       update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
+      left_bills := array(
+        select e.name from app.expenses as e
+        where e.category_id = category.id and e.kind = 'bill' and e.status in ('active', 'paused') and e.deleted_at is null order by e.entry
+      );
       words := 'Archived category ' || category.name;
   end case;
   return (
-    select jsonb_strip_nulls(jsonb_build_object('id', c.id, 'name', c.name, 'archived', case when c.archived_at is not null then true end, 'moved', moved, 'words', words))
+    select jsonb_strip_nulls(jsonb_build_object('id', c.id, 'name', c.name, 'archived', case when c.archived_at is not null then true end, 'moved', moved, 'left_bills', to_jsonb(nullif(left_bills, '{}')), 'words', words))
     from app.categories as c
     where c.id = category.id
   );
 end
 $$;
 comment on function app.change_category is
-  'Creates, renames, merges (at most 2,000 expenses) or archives a category: {id, name, archived?, moved?, words}. What was spent in an archived one stays there; deleted expenses keep theirs.';
+  'Creates, renames, merges (at most 2,000 expenses) or archives a category: {id, name, archived?, moved?, left_bills?, words}. What was spent in an archived one stays there; deleted expenses keep theirs.';
 
 create function app.update_settings(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -206,8 +211,16 @@ begin
       'Totals are in %s from now on, converted at the rate of each payment''s day; what was recorded keeps its own currency.', context.base_currency
     ));
   end if;
+  if category ? 'left_bills' then
+    warnings := warnings || jsonb_build_object('code', 'category_in_use', 'message', format(
+      '%s %s in the archived category %s, and so is what will be paid for %s. To move %s use update_bill with set.category.',
+      app.list_names(array(select jsonb_array_elements_text(category -> 'left_bills'))), case jsonb_array_length(category -> 'left_bills') when 1 then 'stays' else 'stay' end,
+      category ->> 'name', case jsonb_array_length(category -> 'left_bills') when 1 then 'it' else 'them' end,
+      case jsonb_array_length(category -> 'left_bills') when 1 then 'it' else 'them' end
+    ));
+  end if;
   return jsonb_build_object(
-    'data', jsonb_build_object('settings', app.read_settings(context), 'category', category - 'words'),
+    'data', jsonb_build_object('settings', app.read_settings(context), 'category', category - array['words', 'left_bills']),
     'warnings', warnings,
     'summary', concat_ws('; ', 'Settings: ' || nullif(array_to_string(words, ', '), ''), category ->> 'words')
   );

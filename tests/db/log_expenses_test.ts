@@ -232,12 +232,16 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
       const error = await books.fails("category_not_found", "log_expenses", {
         items: [{ name: "A", amount: "1", category: asked }],
       });
-      assertEquals([error.field, error.details.suggestions.length, error.details.suggestions[0]], [
-        "items[0].category",
-        3,
-        first,
-      ]);
+      assertEquals([error.field, error.details.suggestions[0]], ["items[0].category", first]);
+      assertEquals(
+        error.hint,
+        "Use one of details.suggestions. Or make a new one: create_missing_categories true.",
+      );
     }
+    const strange = await books.fails("category_not_found", "log_expenses", {
+      items: [{ name: "A", amount: "1", category: "Kultur" }],
+    });
+    assertEquals(strange.details.suggestions, [], "what only shares some letters is not suggested");
     const data = await books.ok("log_expenses", { items, create_missing_categories: true });
     assertEquals(data.results.map(({ category, category_source }: Json) => [category, category_source]), [[
       "Sport",
@@ -247,9 +251,10 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
       "update app.categories set archived_at = now() where name = 'Sport' and organization_id = $1",
       [books.organizationId],
     );
-    await books.fails("category_not_found", "log_expenses", {
-      items: [{ name: "Bat", amount: "1", category: "Sport" }],
+    const archived = await books.fails("category_not_found", "log_expenses", {
+      items: [{ name: "Bat", amount: "1", category: "sport" }],
     });
+    assertEquals(archived.message, "The category Sport is archived.");
     assertEquals((await log(books, { name: "Ball", amount: "6" })).results[0].category, "Uncategorized");
     await books.ok("log_expenses", {
       items: [{ name: "Bat", amount: "1", category: "Sport" }],

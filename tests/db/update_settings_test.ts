@@ -110,6 +110,20 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     });
     assertEquals(error.details.suggestions[0], "Groceries");
   },
+  "archive says which bills stay in it": async (books) => {
+    const archive = (name: string) => books.call("update_settings", { category: { action: "archive", name } });
+    for (const name of ["Rent", "Power"]) {
+      await books.ok("add_bill", { name, amount: "1", first_due: "2026-12-01", category: "Housing" });
+    }
+    assertEquals((await archive("Food")).warnings, []);
+    const { data, warnings } = await archive("housing");
+    assertEquals([data.category.name, data.category.archived, data.category.left_bills], ["Housing", true, undefined]);
+    assertEquals(warnings, [{
+      code: "category_in_use",
+      message:
+        "Rent, Power stay in the archived category Housing, and so is what will be paid for them. To move them use update_bill with set.category.",
+    }]);
+  },
   "merge moves what was spent, and is undone": async (books) => {
     await log(books, "Lunch", "Food");
     await log(books, "Milk", "Groceries");
