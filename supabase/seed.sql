@@ -237,9 +237,9 @@ begin
   update app.expenses set remind_days_before = 14 where id in ('bill_demo00000011', 'bill_demo00000020');
   -- Its credential is sealed under a key that no file holds: the embedded stack adds it, anywhere else it is entered on the connect page.
   insert into app.provider_links (
-    id, organization_id, expense_id, provider_key, provider_name, account_label, status, last_success_period, created_at, updated_at
+    id, organization_id, expense_id, provider_key, provider_name, account_label, status, created_at, updated_at
   )
-  values ('lnk_demo00000001', household, 'bill_demo00000009', 'digitalocean', 'DigitalOcean', 'Team …4f2a', 'active', (date_trunc('month', today) - interval '1 month')::date, start_at, start_at);
+  values ('lnk_demo00000001', household, 'bill_demo00000009', 'digitalocean', 'DigitalOcean', 'Team …4f2a', 'active', start_at, start_at);
 
   for bill in select * from app.expenses as e where e.organization_id = household and e.kind = 'bill' and e.frequency <> 'once' order by e.id loop
     perform pg_temp.add_history(
@@ -249,6 +249,18 @@ begin
       (today - case bill.name when 'Rent' then interval '7 months' when 'Netflix' then interval '5 months' else interval '10 months' end)::date
     );
   end loop;
+  -- What the provider said of each month: due on the 2nd of the next one, and fetched that morning.
+  insert into app.provider_statements (
+    organization_id, link_id, period, amount_minor, currency, payload_sha256, status, usual_minor, occurrence_id, fetched_at
+  )
+  select o.organization_id, 'lnk_demo00000001', (date_trunc('month', o.due_on) - interval '1 month')::date, o.expected_minor, o.currency,
+    encode(sha256(convert_to(o.expected_minor || '|' || o.currency || '|', 'UTF8')), 'hex'), 'applied', app.usual_statement(o), o.id,
+    date_trunc('month', o.due_on) + interval '1 day 6 hours'
+  from app.expense_occurrences as o
+  where o.expense_id = 'bill_demo00000009' and o.amount_source = 'provider';
+  update app.provider_links as l
+  set (last_success_period, asked_at) = (select max(s.period), max(s.fetched_at) from app.provider_statements as s where s.link_id = l.id)
+  where l.id = 'lnk_demo00000001';
   update app.expenses set status = 'cancelled' where id = 'bill_demo00000022';
   update app.expenses set status = 'paused' where id = 'bill_demo00000023';
 
