@@ -1,0 +1,124 @@
+/** What becomes of asking a provider, whatever it, its adapter or the credential does. */
+import { assert, assertEquals } from "@std/assert";
+import { openCredential, sealCredential } from "../../../shared/credentials/envelope.ts";
+import { createLog } from "../../../shared/log.ts";
+import { type AskedLink, type Asking, createAsk } from "../../../shared/providers/ask.ts";
+import type { MonthRequest, Provider, Statement } from "../../../shared/providers/provider.ts";
+import { ProviderError } from "../../../shared/providers/provider_error.ts";
+
+const KEY = btoa("k".repeat(32));
+const OLD_KEY = btoa("o".repeat(32));
+const LINK = "lnk_00000001";
+const CANARY = "c4nary-of-asking";
+
+type Say = (request: MonthRequest) => Promise<Statement>;
+const statement: Statement = { amount: "84.20", currency: "EUR", pages: 1 };
+
+const power = (say: Say): Provider => ({
+  key: "power",
+  name: "Power & Light",
+  base: "https://power.example",
+  fields: [],
+  label: () => "",
+  fetchMonth: say,
+});
+
+function scene(say: Say, more: Partial<Asking> = {}) {
+  const lines: string[] = [];
+  const resealed: Parameters<Asking["reseal"]>[0][] = [];
+  const ask = createAsk({
+    registry: new Map([["power", power(say)]]),
+    keys: [KEY],
+    bases: {},
+    fetch: () => Promise.reject(new Error("unexpected fetch")),
+    guardedFetch: () => Promise.reject(new Error("unexpected fetch")),
+    clock: () => new Date("2026-10-02T06:00:00Z"),
+    log: createLog((line) => lines.push(line)),
+    reseal: (change) => Promise.resolve(resealed.push(change)),
+    ...more,
+  });
+  return { lines, resealed, ask: (link: AskedLink, deadlineMs = 1000) => ask(link, { deadlineMs }) };
+}
+
+const link = async ({ key = KEY, sealedFor = LINK } = {}): Promise<AskedLink> => ({
+  link_id: LINK,
+  provider_key: "power",
+  period: "2026-09-01",
+  envelope: await sealCredential([key], sealedFor, { token: CANARY }),
+});
+const failed = (code: string, more = {}) => ({ outcome: "failed", code, provider_name: "Power & Light", ...more });
+
+Deno.test("a statement is answered with its currency, its due date where there is one, and who said it", async () => {
+  const asked: Pick<MonthRequest, "month" | "credential">[] = [];
+  const { ask } = scene(({ month, credential }) => {
+    asked.push({ month, credential });
+    return Promise.resolve(asked.length === 1 ? statement : { ...statement, dueOn: "2026-10-20" });
+  });
+  const answer = { outcome: "statement", amount: "84.20", currency: "EUR", provider_name: "Power & Light" };
+  assertEquals(await ask(await link()), answer);
+  assertEquals(await ask(await link()), { ...answer, due_on: "2026-10-20" });
+  assertEquals(asked[0], { month: { start: "2026-09-01", end: "2026-10-01" }, credential: { token: CANARY } });
+});
+
+Deno.test("every failure of a provider is an answer, a pause in whole seconds", async () => {
+  for (const code of ["auth", "not_ready", "upstream", "bad_shape", "timeout"] as const) {
+    const { ask } = scene(() => Promise.reject(new ProviderError(code, "It said no")));
+    assertEquals(await ask(await link()), failed(code));
+  }
+  const { ask } = scene(() => Promise.reject(new ProviderError("rate_limited", "Slowly", 11.2)));
+  assertEquals(await ask(await link()), failed("rate_limited", { retry_after: 12 }));
+});
+
+Deno.test("a provider that nobody can ask, and a link without a credential, ask nobody", async () => {
+  const { ask } = scene(() => Promise.reject(new Error("asked")));
+  assertEquals(await ask({ ...await link(), provider_key: "gas" }), { outcome: "failed", code: "no_adapter" });
+  assertEquals(await ask({ ...await link(), envelope: null }), failed("auth"));
+});
+
+Deno.test("a credential of another link, of an unknown key, or none at all opens nothing", async () => {
+  const { ask } = scene(() => Promise.reject(new Error("asked")));
+  assertEquals(await ask(await link({ sealedFor: "lnk_00000002" })), failed("unreadable_credential"));
+  assertEquals(await ask(await link({ key: OLD_KEY })), failed("unreadable_credential"));
+  // deno-lint-ignore no-explicit-any -- what a database might hold
+  assertEquals(await ask({ ...await link(), envelope: "nonsense" as any }), failed("unreadable_credential"));
+});
+
+Deno.test("one that was sealed under an earlier key is sealed anew, and asked with even when that fails", async () => {
+  const keys = [KEY, OLD_KEY];
+  const { ask, resealed } = scene(() => Promise.resolve(statement), { keys });
+  const old = await link({ key: OLD_KEY });
+  assertEquals((await ask(old)).outcome, "statement");
+  const [change] = resealed;
+  assertEquals([change!.linkId, change!.replaced], [LINK, old.envelope]);
+  assertEquals(await openCredential([KEY], LINK, change!.envelope), { credential: { token: CANARY }, isStale: false });
+  await ask(await link());
+  assertEquals(resealed.length, 1);
+
+  const away = scene(() => Promise.resolve(statement), { keys, reseal: () => Promise.reject(new Error(CANARY)) });
+  assertEquals((await away.ask(old)).outcome, "statement");
+  assert(away.lines[0]!.includes("credential_not_resealed") && !away.lines[0]!.includes(CANARY));
+});
+
+Deno.test("an adapter that never ends is left at the deadline, whether it listens or not", async () => {
+  const { ask } = scene(() => new Promise(() => {}));
+  const startedAt = performance.now();
+  assertEquals(await ask(await link(), 50), failed("timeout"));
+  assert(performance.now() - startedAt < 1000);
+  const hanging = scene(async ({ get }) => {
+    await get({ url: "/", headers: {} });
+    return statement;
+  }, {
+    fetch: (_, init) =>
+      new Promise((_, reject) => init!.signal!.addEventListener("abort", () => reject(init!.signal!.reason))),
+  });
+  assertEquals(await hanging.ask(await link(), 50), failed("timeout"));
+});
+
+Deno.test("an adapter that breaks is an answer, and its words, which may quote anything, are nowhere", async () => {
+  const { ask, lines } = scene(({ credential }) => {
+    throw new TypeError(`Invalid URL ${credential.token}`, { cause: new Error(credential.token) });
+  });
+  assertEquals(await ask(await link()), failed("defect"));
+  assertEquals(lines.length, 1);
+  assert(lines[0]!.includes("TypeError") && lines[0]!.includes("power") && !lines[0]!.includes(CANARY));
+});
