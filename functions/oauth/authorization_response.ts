@@ -4,7 +4,9 @@
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { AUTHORIZATION_ERRORS, type AuthorizationRefusal } from "../../shared/oauth/authorization_request.ts";
-import { withParameters } from "../../shared/oauth/redirect_uri.ts";
+import { isWellKnownHost } from "../../shared/oauth/client_trust.ts";
+import { type RedirectTarget, withParameters } from "../../shared/oauth/redirect_uri.ts";
+import { renderProblem } from "../../shared/pages/error_page.tsx";
 import type { AuthorizationServer } from "./server.ts";
 
 /** A request whose redirect URI is known to be the client's. */
@@ -14,7 +16,39 @@ interface Verified {
   state?: string | undefined;
 }
 
-/** Tells the client why not. */
+/**
+ * Tells the client why not, before the person was shown anything. Anybody can register a client, so that a link to us would lead wherever they
+ * like: who has never allowed it is told where, and goes there by a press of their own (RFC 9700 §4.11.2). Nobody is led astray by an app on their
+ * own device, or by makers that everybody knows.
+ */
+export async function refuseUnasked(
+  c: AppContext,
+  server: Pick<AuthorizationServer, "config" | "urls" | "log">,
+  { request, reason, target, connected }: {
+    request: Verified;
+    reason: AuthorizationRefusal;
+    target: RedirectTarget;
+    /** Whether the person has allowed the client before. */
+    connected: boolean;
+  },
+): Promise<Response> {
+  const answer = redirectRefusal(c, server, { request, reason });
+  if (connected || target.kind !== "https" || isWellKnownHost(target.host)) return answer;
+  return await renderProblem(c, {
+    config: server.config,
+    status: 400,
+    problem: {
+      title: "This app cannot be connected like this",
+      message: `An app of ${target.host} sent you here with a request that we cannot answer: ${
+        AUTHORIZATION_ERRORS[reason].error_description
+      }. We can tell it so, which leads you there; go only if you know that address.`,
+      changed: "Nothing was connected.",
+      next: { label: `Go to ${target.host}`, href: answer.headers.get("location")! },
+    },
+  });
+}
+
+/** Tells the client why not, by redirect. */
 export function redirectRefusal(
   c: AppContext,
   { urls, log }: Pick<AuthorizationServer, "urls" | "log">,

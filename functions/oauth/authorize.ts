@@ -10,13 +10,14 @@ import {
   AUTHORIZATION_PARAMETERS,
   type AuthorizationParameters,
   authorizationPath,
+  type AuthorizationRefusal,
   judgeAuthorizationRequest,
 } from "../../shared/oauth/authorization_request.ts";
 import { isClientId } from "../../shared/oauth/client_id.ts";
 import { signConsent } from "../../shared/oauth/consent_token.ts";
 import { readParameters } from "../../shared/oauth/parameters.ts";
 import { isRegistered, judgeRedirectUri, type RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
-import { redirect, redirectRefusal } from "./authorization_response.ts";
+import { redirect, refuseUnasked } from "./authorization_response.ts";
 import { showConsent } from "./consent_page.tsx";
 import { openClient } from "./open_client.ts";
 import { type PageRefusal, refuseWithPage } from "./page_refusal.ts";
@@ -32,16 +33,18 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
   const asking = { clientId: sent.client_id, userId: user?.id ?? null, at };
   const found = await openClient(c, server, asking);
   if (!found.ok) return await refuseWithPage(c, server, found.reason);
-  const { client, organizations, onboarded } = found.opened;
+  const { client, connected, organizations, onboarded } = found.opened;
   if (!isRegistered(sent.redirect_uri, client.redirect_uris)) {
     return await refuseWithPage(c, server, "redirect_uri_not_registered", { clientId: client.client_id });
   }
 
+  const refuse = (reason: AuthorizationRefusal) =>
+    refuseUnasked(c, server, { request: sent, reason, target, connected });
   const judged = judgeAuthorizationRequest(sent, server);
-  if (!judged.ok) return redirectRefusal(c, server, { request: sent, reason: judged.reason });
+  if (!judged.ok) return await refuse(judged.reason);
   const isSilent = sent.prompt?.split(" ").includes("none");
   if (!user) {
-    if (isSilent) return redirectRefusal(c, server, { request: sent, reason: "login_required" });
+    if (isSilent) return await refuse("login_required");
     const asking = { name: client.client_name, at };
     return redirect(
       withNext("/login", await withAskingApp(server.config.codeSecrets, authorizationPath(sent), asking)),
@@ -49,7 +52,7 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
     );
   }
   // Silence is never consent: any app on this computer could ask again in the name of one that was allowed before (RFC 8252 §8.6).
-  if (isSilent) return redirectRefusal(c, server, { request: sent, reason: "consent_required" });
+  if (isSilent) return await refuse("consent_required");
   if (!onboarded) return redirect(withNext("/onboarding", authorizationPath(sent)), 302);
   // Onboarding makes a first organization once; whoever lost theirs would be sent back and forth.
   if (organizations.length === 0) return await refuseWithPage(c, server, "no_organization");

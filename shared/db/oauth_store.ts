@@ -22,6 +22,8 @@ export interface ConsentOrganization {
 
 export interface OpenedConsent {
   client: StoredClient | null;
+  /** Whether the person has allowed the client before; false for nobody. */
+  connected: boolean;
   /** False for nobody and for people who have yet to say where they live. */
   onboarded: boolean;
   organizations: ConsentOrganization[];

@@ -7,6 +7,7 @@ import {
   CHALLENGE,
   createHarness,
   createPerson,
+  exchangeFields,
   type Fields,
   over,
   type Person,
@@ -139,6 +140,45 @@ Deno.test("what is wrong with the rest is told to the client, with issuer and st
     assertEquals([status, answer], [302, { error, state: "xyz", iss: SITE }]);
     assertEquals(typeof error_description, "string");
     assertEquals(location!.startsWith(`${CALLBACK}?`), true);
+  }
+});
+
+Deno.test("nobody is sent on to a stranger's website unasked: what is wrong is said on a page, with where the answer would go", async () => {
+  const redirect_uri = "https://evil.example/cb";
+  const id = await registerClient(harness, { redirect_uris: [redirect_uri, "https://chatgpt.com/cb"] });
+  const unasked: [Fields, string][] = [
+    [{ code_challenge: undefined }, "invalid_request"],
+    [{ response_type: "token" }, "unsupported_response_type"],
+    [{ prompt: "none" }, "login_required"],
+  ];
+  // That somebody else allowed the client, its own makers for one, says nothing.
+  const other = await createPerson(database, "evil@example.com", ["team"]);
+  await allow(other);
+  for (const visitor of [null, person]) {
+    for (const [request, error] of unasked) {
+      const sent = { client_id: id, redirect_uri, ...request };
+      const { status, location, text } = await ask(sent, visitor);
+      assertEquals([status, location], [400, null]);
+      assertStringIncludes(text, "An app of evil.example sent you here");
+      const link = /href="(https:\/\/evil[^"]+)"[^>]*>Go to evil\.example</.exec(text)![1]!.replaceAll("&amp;", "&");
+      const expected = visitor && error === "login_required" ? "consent_required" : error;
+      const { error_description, ...answer } = Object.fromEntries(new URL(link).searchParams);
+      assertEquals([answer, typeof error_description], [{ error: expected, state: "xyz", iss: SITE }, "string"]);
+      const known = await ask({ ...sent, redirect_uri: "https://chatgpt.com/cb" }, visitor);
+      assertEquals([known.status, answerOf(known.response).error], [302, expected]);
+    }
+  }
+  await allow(person);
+  for (const [request] of unasked) {
+    assertEquals((await ask({ client_id: id, redirect_uri, ...request })).status, 302);
+    assertEquals((await ask({ client_id: id, redirect_uri, ...request }, null)).status, 400);
+  }
+
+  async function allow(who: Person & { organizations: string[] }) {
+    const page = await (await harness.get(authorizationQuery(id, { redirect_uri }), who)).text();
+    const decided = await harness.decide(page, { action: "approve", organization_id: who.organizations.at(-1) }, who);
+    const { code } = answerOf(decided);
+    assertEquals((await harness.post("token", exchangeFields(id, code!, { redirect_uri }))).status, 200);
   }
 });
 
