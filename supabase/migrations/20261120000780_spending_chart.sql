@@ -51,6 +51,20 @@ end
 $$;
 comment on function app.chart_steps is 'The keys of every step of a time axis, those in which nothing happened included.';
 
+create function app.chart_parts(period app.period, unit text, steps text[], today date) returns text[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  return array(
+    select s.step
+    from unnest(steps) as s (step)
+    cross join lateral (select case when unit = 'month' then to_date(s.step, 'YYYY-MM') else s.step::date end as begins_on) as b
+    where unit <> 'day'
+      and (b.begins_on < period.from_on or (b.begins_on + ('1 ' || unit)::interval)::date > least(period.to_on, today) + 1)
+  );
+end
+$$;
+comment on function app.chart_parts is 'The steps that are not whole: of which the period has only a part, or which still run. A day is always whole.';
+
 create function app.period_words(period app.period, arguments jsonb, earlier app.period, out now text, out before text) returns record
 language plpgsql immutable set search_path = '' as $$
 declare
@@ -121,7 +135,7 @@ $$;
 comment on function app.chart_points is 'Sums by series and step; categories beyond the largest ones are one series, Other.';
 
 create function app.describe_chart(
-  points app.chart_point[], steps text[], exponent int, currency text, unit text, out series jsonb, out markdown text
+  points app.chart_point[], steps text[], parts text[], exponent int, currency text, unit text, out series jsonb, out markdown text
 ) returns record
 language plpgsql stable set search_path = '' as $$
 declare
@@ -150,7 +164,9 @@ begin
   select coalesce(jsonb_agg(jsonb_build_object('label', l.label, 'points', l.points) order by l.place), '[]') into series
   from (
     select l.label, l.place, jsonb_agg(
-      jsonb_build_object('x', s.step, 'y', app.format_minor(coalesce(p.minor, 0), exponent)) order by s.place
+      jsonb_strip_nulls(jsonb_build_object(
+        'x', s.step, 'y', app.format_minor(coalesce(p.minor, 0), exponent), 'partial', case when s.step = any (parts) then true end
+      )) order by s.place
     ) as points
     from unnest(labels) with ordinality as l (label, place)
     cross join unnest(steps) with ordinality as s (step, place)
@@ -172,7 +188,7 @@ begin
         left join unnest(points) as p on p.label = l.label and p.step = s.step
       ) as sums
       cross join lateral unnest(
-        s.step || coalesce(sums.amounts, '{}') || case cardinality(labels) when 1 then '{}' else array[app.format_minor(sums.total, exponent)] end
+        (s.step || case when s.step = any (parts) then ' (part)' else '' end) || coalesce(sums.amounts, '{}') || case cardinality(labels) when 1 then '{}' else array[app.format_minor(sums.total, exponent)] end
       ) with ordinality as cell (value, place)
       order by s.place, cell.place
     )
@@ -212,7 +228,7 @@ begin
       (select max(case when unit = 'month' then to_date(p.step, 'YYYY-MM') else p.step::date end) from unnest(points) as p)
     ));
   end if;
-  described := app.describe_chart(points, steps, exponent, target, unit);
+  described := app.describe_chart(points, steps, app.chart_parts(period, unit, steps, context.today), exponent, target, unit);
   select coalesce(sum(g.once_minor), 0) as minor, coalesce(sum(g.once_count), 0) as count, coalesce(sum(g.once_earlier_minor), 0) as earlier_minor
   into sums
   from unnest(spending.groups) as g;
@@ -256,7 +272,7 @@ declare
   target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
   into_exponent constant int := app.currency_exponent(target, 'in_currency');
   into_rate constant app.rate := app.find_rate(target, context.today);
-  max_dates constant int := 60;
+  max_lines constant int := 60;
   due record;
   warnings jsonb := '[]';
   headline text;
@@ -265,21 +281,28 @@ begin
     perform app.fail('date_out_of_range', format('%s is more than 10 years ahead.', last_day), 'to', 'Ask for a shorter time.');
   end if;
   with expected as materialized (
-    select x.expense_id, b.name, x.due_on, x.currency, x.expected_minor,
+    select x.expense_id, b.name, b.frequency = 'daily' as is_daily, x.due_on, x.currency, x.expected_minor,
       case x.currency when target then x.expected_minor else app.convert_minor(x.expected_minor, rate.per_euro, c.exponent, into_rate.per_euro, into_exponent) end as minor
     from app.expected_in_period(context, filter.from_on, last_day) as x
     join app.expenses as b on b.id = x.expense_id
     join app.currencies as c on c.code = x.currency
     left join lateral app.rates_as_of(x.currency, context.today) as rate on x.currency <> target
     where filter.category_ids is null or coalesce(x.category_id, '') = any (filter.category_ids)
+  ), lines as (
+    -- What falls due day by day is one line: a month of breakfast rolls would bury the rent.
+    select e.expense_id, e.name, min(e.due_on) as due_on, max(e.due_on) as last_on, count(*) as dates, sum(e.minor) as minor
+    from expected as e
+    where e.minor is not null
+    group by e.expense_id, e.name, e.due_on < context.today, case when not e.is_daily then e.due_on end
   ), shown as (
-    select e.*, row_number() over (order by e.due_on, e.name, e.expense_id) as place from expected as e where e.minor is not null
+    select l.*, row_number() over (order by l.due_on, l.name, l.expense_id) as place from lines as l
   ), bills as (
     select s.expense_id, s.name, min(s.place) as place, jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'x', s.due_on, 'y', app.format_minor(s.minor, into_exponent), 'overdue', case when s.due_on < context.today then true end
+      'x', s.due_on, 'y', app.format_minor(s.minor, into_exponent), 'overdue', case when s.due_on < context.today then true end,
+      'dates', nullif(s.dates, 1), 'to', nullif(s.last_on, s.due_on)
     )) order by s.place) as points
     from shown as s
-    where s.place <= max_dates
+    where s.place <= max_lines
     group by s.expense_id, s.name
   )
   select
@@ -288,15 +311,17 @@ begin
       select cell.value
       from shown as s
       cross join lateral unnest(array[
-        s.due_on || case when s.due_on < context.today then ' (overdue)' else '' end, app.markdown_cell(s.name), app.format_minor(s.minor, into_exponent)
+        concat(s.due_on, ' to ' || nullif(s.last_on, s.due_on), case when s.due_on < context.today then ' (overdue)' end),
+        concat(app.markdown_cell(s.name), ' (' || nullif(s.dates, 1) || ' ×)'), app.format_minor(s.minor, into_exponent)
       ]) with ordinality as cell (value, place)
-      where s.place <= max_dates
+      where s.place <= max_lines
       order by s.place, cell.place
     )) as "table",
     (select coalesce(sum(e.minor), 0) from expected as e) as minor,
-    (select count(*) from shown) as count,
-    (select count(*) from shown as s where s.due_on < context.today) as overdue_count,
-    (select min(s.due_on) from shown as s) as first_on,
+    (select count(*) from lines) as line_count,
+    (select coalesce(sum(l.dates), 0) from lines as l) as count,
+    (select coalesce(sum(l.dates), 0) from lines as l where l.due_on < context.today) as overdue_count,
+    (select min(l.due_on) from lines as l) as first_on,
     array(select distinct e.name from expected as e where e.expected_minor is null order by e.name) as unknown_amounts,
     (
       select coalesce(jsonb_agg(jsonb_build_object('currency', u.currency, 'amount', app.format_amount(u.minor, u.currency), 'count', u.count) order by u.currency), '[]')
@@ -316,9 +341,9 @@ begin
       'Of what is still to come, the amount is not known yet for %s.', app.list_names(due.unknown_amounts)
     ));
   end if;
-  if due.count > max_dates then
+  if due.line_count > max_lines then
     warnings := warnings || jsonb_build_object('code', 'truncated', 'message', format(
-      'The chart shows the first %s of %s due dates; the total is of all. list_bills shows the rest.', max_dates, due.count
+      'The chart shows the first %s of %s lines; the total is of all. list_bills shows the rest.', max_lines, due.line_count
     ));
   end if;
   headline := case due.count when 0 then format('Nothing due until %s', last_day) else
@@ -354,8 +379,8 @@ $$;
 comment on function app.show_spending_chart is 'Tool show_spending_chart: data {chart, period, currency, unit?, series, total, compared?, unconverted, table}.';
 
 revoke all on function
-  app.markdown_cell, app.markdown_table, app.chart_unit, app.chart_steps, app.period_words, app.change_words, app.chart_points, app.describe_chart,
+  app.markdown_cell, app.markdown_table, app.chart_unit, app.chart_steps, app.chart_parts, app.period_words, app.change_words, app.chart_points, app.describe_chart,
   app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart from public, anon;
 grant execute on function
-  app.markdown_cell, app.markdown_table, app.chart_unit, app.chart_steps, app.period_words, app.change_words, app.chart_points, app.describe_chart,
+  app.markdown_cell, app.markdown_table, app.chart_unit, app.chart_steps, app.chart_parts, app.period_words, app.change_words, app.chart_points, app.describe_chart,
   app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart to authenticated, service_role;

@@ -128,8 +128,9 @@ Deno.test({
     await frame.focus("summary");
     await page.keyboard.press("Enter");
     const rows = await frame.locator("tbody tr").allInnerTexts();
-    assertEquals(rows.length, 5);
+    assertEquals(rows.length, 7);
     assert(/1 Oct 2026 \(overdue\)\s+Rent office\s+€900\.00/.test(rows[0]!), rows[0]);
+    assert(/6 Oct 2026 – .*4 Nov 2026\s+Breakfast rolls \(30 ×\)\s+€114\.00/.test(rows[2]!), rows[2]);
     await page.keyboard.press("Tab");
     assertEquals(await frame.evaluate(() => document.activeElement?.getAttribute("role")), "region");
     await page.context().close();

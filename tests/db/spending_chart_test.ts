@@ -110,6 +110,46 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     assertEquals(warnings.map(({ code }: Json) => code), ["amount_missing"]);
   },
 
+  "upcoming bills: what falls due day by day is one line, overdue and to come": async (books) => {
+    books.goTo("2026-10-04");
+    await books.ok("add_bill", { name: "Rolls", amount: "3.80", frequency: "daily", first_due: "2026-10-04" });
+    await books.ok("add_bill", { name: "Rent", amount: "900", month_days: [8] });
+    books.goTo("2026-10-06");
+    const { series, total, table } = await books.ok("show_spending_chart", {
+      chart: "upcoming_bills",
+      to: "2026-10-12",
+    });
+    assertEquals(series.map(({ label, points }: Json) => [label, points]), [
+      ["Rolls", [
+        { x: "2026-10-04", y: "7.60", overdue: true, dates: 2, to: "2026-10-05" },
+        { x: "2026-10-06", y: "26.60", dates: 7, to: "2026-10-12" },
+      ]],
+      ["Rent", [{ x: "2026-10-08", y: "900.00" }]],
+    ]);
+    assertEquals(total, { amount: "934.20", currency: "EUR", count: 10, overdue: 2 });
+    assertEquals(table.split("\n").slice(4), [
+      "| 2026-10-04 to 2026-10-05 (overdue) | Rolls (2 ×) | 7.60 |",
+      "| 2026-10-06 to 2026-10-12 | Rolls (7 ×) | 26.60 |",
+      "| 2026-10-08 | Rent | 900.00 |",
+    ]);
+  },
+
+  "marks months and weeks of which it has only a part": async (books) => {
+    await spend(books, [["2026-10-01", "A", "1"]]);
+    const partial = async (args: Json) =>
+      (await books.ok("show_spending_chart", { chart: "over_time", ...args })).series[0].points
+        .filter((point: Json) => point.partial).map(({ x }: Json) => x);
+    assertEquals(await partial({ period: "last_12_months" }), ["2025-10", "2026-10"]);
+    assertEquals(await partial({ period: "this_year" }), ["2026-10"]);
+    assertEquals(await partial({}), []);
+    assertEquals(await partial({ from: "2026-07-06", to: "2026-10-04" }), []);
+    assertEquals(await partial({ from: "2026-07-07", to: "2026-10-04" }), ["2026-07-06"]);
+    const { table } = await books.ok("show_spending_chart", { chart: "over_time", period: "this_year" });
+    assertEquals(table.split("\n").at(-1), "| 2026-10 (part) | 1.00 |");
+    books.goTo("2026-10-31");
+    assertEquals(await partial({ period: "this_year" }), []);
+  },
+
   "says so when there is nothing, and what could not be converted": async (books) => {
     const empty = await books.ok("show_spending_chart", { chart: "by_category" });
     assertEquals([empty.table, empty.total.amount], ["Nothing spent this month.", "0.00"]);

@@ -9,6 +9,9 @@ const months = [
 const money = (value: number) => value.toFixed(2);
 const wave = (keys: string[], size: number, phase = 0) =>
   keys.map((x, i) => ({ x, y: money(Math.max(0, size * (1 + Math.sin(i * 1.7 + phase)) * (i % 5 === 3 ? 0 : 0.6))) }));
+/** Twelve months back from a day in a month: the first and the last are not whole. */
+const withParts = (points: ReturnType<typeof wave>) =>
+  points.map((point, i) => i === 0 || i === points.length - 1 ? { ...point, partial: true } : point);
 const month = { from: "2026-10-01", to: "2026-10-31", words: "this month" };
 const compared = {
   from: "2026-09-01",
@@ -61,7 +64,7 @@ export const EXAMPLES: Record<string, Record<string, unknown>> = {
     unit: "month",
     period: { from: "2025-11-01", to: "2026-10-31", words: "in the last 12 months" },
     total: { amount: "15412.10", currency: "EUR", count: 480 },
-    series: [{ label: "Spending", points: wave(months, 1100) }],
+    series: [{ label: "Spending", points: withParts(wave(months, 1100)) }],
   },
   "categories-over-time": {
     ...base,
@@ -69,18 +72,25 @@ export const EXAMPLES: Record<string, Record<string, unknown>> = {
     unit: "month",
     period: { from: "2025-11-01", to: "2026-10-31", words: "in the last 12 months" },
     series: ["Housing", "Groceries", "Internet and phone", "Transport", "Food", "Other"]
-      .map((label, i) => ({ label, points: wave(months, 600 / (i + 1), i) })),
+      .map((label, i) => ({ label, points: withParts(wave(months, 600 / (i + 1), i)) })),
   },
   bills: {
     ...base,
     chart: "upcoming_bills",
     unit: "day",
     period: { from: "2026-10-01", to: "2026-11-05", words: "due until 2026-11-05" },
-    total: { amount: "1808.00", currency: "EUR", count: 5, overdue: 1 },
+    total: { amount: "1929.60", currency: "EUR", count: 37, overdue: 3 },
     series: [
       {
         label: "Rent office",
         points: [{ x: "2026-10-01", y: "900.00", overdue: true }, { x: "2026-11-01", y: "900.00" }],
+      },
+      {
+        label: "Breakfast rolls",
+        points: [
+          { x: "2026-10-04", y: "7.60", overdue: true, dates: 2, to: "2026-10-05" },
+          { x: "2026-10-06", y: "114.00", dates: 30, to: "2026-11-04" },
+        ],
       },
       { label: "Netflix", points: [{ x: "2026-10-12", y: "15.99" }] },
       { label: "Electricity", points: [{ x: "2026-10-15", y: "84.20" }] },

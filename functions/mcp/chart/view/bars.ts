@@ -8,6 +8,8 @@ export interface Bar {
   label: string;
   /** A word in front of the label: the day that a bill is due. */
   lead?: string;
+  /** A quiet word behind the label: how often. */
+  note?: string;
   /** What the colour says, in words as well. */
   flag?: string;
   amount: string;
@@ -21,7 +23,7 @@ export function drawBars(bars: Bar[]): HTMLElement {
   return html(
     "ol",
     { class: "bars" },
-    ...bars.map(({ label, lead, flag, amount, text }) => {
+    ...bars.map(({ label, lead, note, flag, amount, text }) => {
       const bar = html("span", { class: "bar", "aria-hidden": "true" });
       bar.style.setProperty("--length", `${length(Number(amount))}%`);
       return html(
@@ -32,6 +34,7 @@ export function drawBars(bars: Bar[]): HTMLElement {
           { class: "label" },
           lead !== undefined && html("span", { class: "lead" }, lead),
           html("bdi", { title: label }, label),
+          note !== undefined && html("span", { class: "quiet" }, note),
           flag !== undefined && html("span", { class: "flag" }, flag),
         ),
         html("span", { class: "amount" }, text),

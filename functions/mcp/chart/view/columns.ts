@@ -79,10 +79,14 @@ function drawPicture(
       const value = Number(point.y);
       const top = Math.min(y(value), y(0));
       const start = x(point.x)!;
-      const name = svg("title", {}, `${words.step(point.x, "long")}: ${words.money(point.y)}`);
+      const name = svg(
+        "title",
+        {},
+        `${words.step(point.x, "long")}${point.partial ? " (part)" : ""}: ${words.money(point.y)}`,
+      );
       return svg(
         "g",
-        { class: value < 0 ? "column negative" : "column" },
+        { class: ["column", value < 0 && "negative", point.partial && "partial"].filter(Boolean).join(" ") },
         svg("rect", { class: "reach", x: start, y: 0, width: x.step(), height: bottom }),
         svg("rect", {
           x: start,

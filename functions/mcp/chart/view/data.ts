@@ -5,6 +5,11 @@ export interface Point {
   x: string;
   y: string;
   overdue?: true;
+  /** Of a bill that falls due day by day: how many due dates this is, and the last of them. */
+  dates?: number;
+  to?: string;
+  /** The step is not whole: the period has only a part of it, or it still runs. */
+  partial?: true;
 }
 
 export interface Chart {

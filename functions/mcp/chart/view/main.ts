@@ -6,7 +6,7 @@ import { type Chart, readResult } from "./data.ts";
 import { html } from "./elements.ts";
 import { connectToHost, type HostContext } from "./host.ts";
 import { drawTable } from "./table.ts";
-import { createWords, headline, type Words } from "./words.ts";
+import { createWords, headline, partialNote, type Words } from "./words.ts";
 
 const root = document.querySelector("main")!;
 let shown: Chart | string | undefined;
@@ -46,16 +46,18 @@ function drawChart(chart: Chart): HTMLElement[] {
   const words = createWords(chart, locale);
   const { number, rest, compared } = headline(chart, words);
   const heading = html("h1", {}, html("span", { class: "number" }, number), " ", html("span", { class: "rest" }, rest));
-  const parts = [heading];
-  if (compared) parts.push(html("p", { class: "compared" }, compared));
+  const said = [heading];
+  if (compared) said.push(html("p", { class: "compared" }, compared));
   if (chart.unconverted.length > 0) {
     const left = chart.unconverted.map(({ currency, amount }) => `${amount} ${currency}`).join(", ");
-    parts.push(html("p", { class: "note" }, `Without a rate, and not counted: ${left}.`));
+    said.push(html("p", { class: "note" }, `Without a rate, and not counted: ${left}.`));
   }
-  if (chart.total.count === 0 || chart.series.length === 0) return parts;
+  if (chart.total.count === 0 || chart.series.length === 0) return said;
+  const partial = partialNote(chart);
+  if (partial) said.push(html("p", { class: "note" }, partial));
   const label = `Chart: ${number} ${rest}. The numbers are in the table below.`;
   return [
-    ...parts,
+    ...said,
     html("figure", { role: "group", "aria-label": label }, drawPicture(chart, words)),
     drawTable(chart, words),
   ];
@@ -71,11 +73,12 @@ function drawPicture(chart: Chart, words: Words): HTMLElement {
       return drawBars(
         chart.series.flatMap(({ label, points }) => points.map((point) => ({ label, ...point })))
           .toSorted((a, b) => a.x < b.x ? -1 : 1)
-          .map(({ label, x, y, overdue }) => ({
+          .map(({ label, x, y, overdue, dates, to }) => ({
             label,
             lead: words.step(x, "short"),
             amount: y,
             text: words.money(y),
+            ...(dates && to && { note: `${dates} × until ${words.step(to, "short")}` }),
             ...(overdue && { flag: "overdue" }),
           })),
       );

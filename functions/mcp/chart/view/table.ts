@@ -42,9 +42,9 @@ function cellsOf({ chart, series, unit }: Chart, words: Words): string[][] {
     const rows = series.flatMap(({ label, points }) => points.map((point) => ({ label, ...point })));
     return [
       ["Due", "Bill", "Amount"],
-      ...rows.toSorted((a, b) => a.x < b.x ? -1 : 1).map(({ label, x, y, overdue }) => [
-        words.step(x, "long") + (overdue ? " (overdue)" : ""),
-        label,
+      ...rows.toSorted((a, b) => a.x < b.x ? -1 : 1).map(({ label, x, y, overdue, dates, to }) => [
+        [words.step(x, "long"), ...(to ? [words.step(to, "long")] : [])].join(" – ") + (overdue ? " (overdue)" : ""),
+        dates ? `${label} (${dates} ×)` : label,
         words.money(y),
       ]),
     ];
@@ -53,8 +53,11 @@ function cellsOf({ chart, series, unit }: Chart, words: Words): string[][] {
   return [
     [header, ...(series.length === 1 ? ["Amount"] : series.map(({ label }) => label))],
     ...first.points.map((
-      { x },
+      { x, partial },
       i,
-    ) => [words.step(x, "long"), ...series.map(({ points }) => words.money(points[i]?.y ?? "0"))]),
+    ) => [
+      words.step(x, "long") + (partial ? " (part)" : ""),
+      ...series.map(({ points }) => words.money(points[i]?.y ?? "0")),
+    ]),
   ];
 }

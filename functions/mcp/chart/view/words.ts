@@ -60,6 +60,13 @@ export function headline(chart: Chart, words: Words): { number: string; rest: st
   };
 }
 
+/** What the paler columns are; empty when there are none. */
+export function partialNote({ series, unit }: Chart): string {
+  const count = series[0]?.points.filter(({ partial }) => partial).length ?? 0;
+  if (count === 0) return "";
+  return count === 1 ? `The paler column is a part of a ${unit}.` : `The paler columns are parts of a ${unit}.`;
+}
+
 function numberFormat(locale: string | undefined, options: Intl.NumberFormatOptions): Intl.NumberFormat {
   try {
     return new Intl.NumberFormat(locale, options);
