@@ -55,7 +55,8 @@ declare
 begin
   select * into occurrence
   from app.expense_occurrences as o
-  where o.expense_id = bill.id and o.due_on >= due_month and o.due_on < due_month + interval '1 month'
+  -- By the schedule: a date that the weekend rule moves into another month is still that of its own.
+  where o.expense_id = bill.id and o.scheduled_on >= due_month and o.scheduled_on < due_month + interval '1 month'
   -- A corrected statement is about the date that the first one was about.
   order by o.id is distinct from kept.occurrence_id, o.status <> 'open', o.due_on
   limit 1;

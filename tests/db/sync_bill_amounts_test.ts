@@ -4,8 +4,13 @@ import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 
-async function connect(database: TestDatabase, books: Books, name = "Power", status = "active"): Promise<string> {
-  const { bill } = await books.ok("add_bill", { name, amount_mode: "variable", first_due: "2026-11-25" });
+async function connect(
+  database: TestDatabase,
+  books: Books,
+  name = "Power",
+  { status = "active", ...schedule }: Record<string, unknown> = {},
+): Promise<string> {
+  const { bill } = await books.ok("add_bill", { name, amount_mode: "variable", first_due: "2026-11-25", ...schedule });
   await database.query(
     `insert into app.provider_links (organization_id, expense_id, provider_key, provider_name, account_label, status, created_at)
      values ($1, $2, 'utility', 'City Utility', 'Ac…01', $3, '2026-01-01')`,
@@ -146,6 +151,15 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
       { period: "2026-07-01", minor: 8420, status: "ignored", reason: "not_due" },
     ]);
     assertEquals((await books.ok("review_bills")).provider_attention[0].kind, "amount_missing");
+  },
+  "a date that the weekend moves into the next month keeps its own statement": async (books, database) => {
+    books.goTo("2026-10-20");
+    // The 31st is a Saturday.
+    await connect(database, books, "Power", { first_due: "2026-10-31", month_days: [-1], weekend_rule: "after" });
+    const { due_on, status } = await first(books, statement("84.20"));
+    assertEquals([status, due_on], ["updated", "2026-11-02"]);
+    books.goTo("2026-11-20");
+    assertEquals((await first(books, statement("90"))).due_on, "2026-11-30");
   },
   "says what went wrong, and at once when the owner has to connect again": async (books, database) => {
     const id = await connect(database, books);
