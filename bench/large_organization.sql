@@ -1,5 +1,5 @@
 -- One organization with :payments payments over 60 months before :today and :bills bills, into an empty migrated database. Written by the
--- owner of the tables. Nine in ten bills are monthly, one in ten variable, one in a hundred overdue; three in ten payments are of bills.
+-- owner of the tables; ids are none that app.new_id makes soon. Nine in ten bills are monthly, one in ten variable, one in a hundred overdue; three in ten payments are of bills.
 
 insert into auth.users (id, email) values ('00000000-0000-4000-8000-0000000000ff', 'large@example.com');
 insert into identity.profiles (user_id, email, country, timezone) values ('00000000-0000-4000-8000-0000000000ff', 'large@example.com', 'DE', 'Europe/Berlin');
@@ -17,7 +17,7 @@ insert into app.expenses (
   id, organization_id, kind, name, payee, category_id, amount_mode, amount_minor, currency, frequency, every, anchor_on, weekend_rule,
   tracked_from, next_due, autopay, status, reminder_enabled
 )
-select 'bill_' || lpad(n::text, 12, '0'), 'org_00000000large', 'bill', 'Bill ' || n, 'Payee ' || n % 400, c.id,
+select 'bill_x' || lpad(n::text, 12, '0'), 'org_00000000large', 'bill', 'Bill ' || n, 'Payee ' || n % 400, c.id,
   case when n % 10 = 3 then 'variable' else 'fixed' end, case when n % 10 <> 3 then 500 + n % 20000 end, case when n % 10 = 7 then 'USD' else 'EUR' end,
   case when n % 20 = 0 then 'weekly' when n % 20 = 10 then 'yearly' else 'monthly' end, 1, s.anchor_on, case when n % 5 = 0 then 'after' else 'none' end,
   s.anchor_on, null, n % 4 = 0, 'active', true
@@ -35,7 +35,7 @@ update app.expenses as e set next_due = o.due_on
 from (select expense_id, max(due_on) as due_on from app.expense_occurrences group by 1) as o where o.expense_id = e.id;
 
 insert into app.expense_occurrences (id, organization_id, expense_id, scheduled_on, due_on, expected_minor, currency, status, closed_at, amount_source, paid_minor)
-select 'occ_' || lpad((row_number() over (order by s.due_on, e.id))::text, 12, '0'), e.organization_id, e.id, s.scheduled_on, s.due_on,
+select 'occ_x' || lpad((row_number() over (order by s.due_on, e.id))::text, 12, '0'), e.organization_id, e.id, s.scheduled_on, s.due_on,
   price.minor, e.currency, 'paid', s.due_on, 'rule', price.minor
 from app.expenses as e
 cross join lateral (
@@ -54,15 +54,15 @@ where o.status = 'paid'
 order by o.due_on;
 
 insert into app.expenses (id, organization_id, kind, name, payee, category_id)
-select 'exp_' || lpad(n::text, 12, '0'), 'org_00000000large', 'one_off', 'Thing ' || n % 5000, case when n % 3 > 0 then 'Shop ' || n % 2000 end, c.id
+select 'exp_x' || lpad(n::text, 12, '0'), 'org_00000000large', 'one_off', 'Thing ' || n % 5000, case when n % 3 > 0 then 'Shop ' || n % 2000 end, c.id
 from generate_series(1, :payments - (select count(*) from app.payments)) as n
 join (select id, row_number() over (order by name) as place from app.categories where organization_id = 'org_00000000large') as c on c.place = 1 + n % 16
 order by n;
 insert into app.payments (id, organization_id, expense_id, category_id, direction, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate, fx_rate_on, fx_source)
-select 'pay_x' || substr(e.id, 6), e.organization_id, e.id, e.category_id, case when n % 50 = 0 then 'refund' else 'out' end, 100 + n * 7919 % 20000,
+select 'pay_y' || substr(e.id, 6), e.organization_id, e.id, e.category_id, case when n % 50 = 0 then 'refund' else 'out' end, 100 + n * 7919 % 20000,
   case when n % 10 = 7 then 'USD' else 'EUR' end, d.paid_on, 'EUR', round((100 + n * 7919 % 20000) / r.rate), 1 / r.rate, d.paid_on, 'ecb'
 from app.expenses as e
-cross join lateral (select substr(e.id, 5)::bigint as n) as k
+cross join lateral (select substr(e.id, 6)::bigint as n) as k
 cross join lateral (select :today - 1826 + (n * 1826 / (select count(*) from app.expenses where kind = 'one_off'))::int as paid_on) as d
 cross join lateral (select case when n % 10 = 7 then 1.1 else 1.0 end as rate) as r
 where e.kind = 'one_off'

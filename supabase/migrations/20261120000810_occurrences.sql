@@ -8,13 +8,13 @@ language sql immutable
 comment on function app.rule_amount is 'What an occurrence is expected to cost by the bill alone: nothing known for a variable one, whose amount is only its usual one.';
 
 -- A table, since the planner puts those of one row into the query that asks; each look at a table by itself costs a check of the membership.
-create function app.usual_amount(bill app.expenses) returns table (minor bigint)
+create function app.usual_amount(bill_id text, amount_minor bigint) returns table (minor bigint)
 language sql stable rows 1
 begin atomic
-  select coalesce((bill).amount_minor, (
+  select coalesce(amount_minor, (
     select o.expected_minor
     from app.expense_occurrences as o
-    where o.expense_id = (bill).id and o.expected_minor is not null
+    where o.expense_id = bill_id and o.expected_minor is not null
     order by o.scheduled_on desc
     limit 1
   ));
@@ -71,10 +71,10 @@ comment on function app.current_index is
 create function app.shortest_gap(bill app.expenses) returns int
 language sql immutable
   return case (bill).frequency
-    when 'daily' then (bill).every
-    when 'weekly' then (bill).every * 7
     when 'monthly' then case when cardinality((bill).month_days) > 1 then 1 else (bill).every * 28 end
+    when 'weekly' then (bill).every * 7
     when 'yearly' then (bill).every * 365
+    when 'daily' then (bill).every
   end - case (bill).weekend_rule when 'none' then 0 else 4 end;
 comment on function app.shortest_gap is 'Days between two due dates of a bill, at least: spares the arithmetic where only one can fall into a period.';
 
@@ -130,7 +130,7 @@ begin atomic
   from (
     select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor, o.currency
     from (
-      select * from app.expense_occurrences as o
+      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.paid_minor, o.currency from app.expense_occurrences as o
       where o.organization_id = (context).organization_id and o.status = 'open' and (bill_ids is null or o.expense_id = any (bill_ids))
       offset 0
     ) as o
@@ -153,12 +153,13 @@ create function app.future_spans(context app.context, last_day date, bill_ids te
 returns table (bill app.expenses, first int, last int, first_day date, end_day date)
 language sql stable
 begin atomic
-  -- Nothing is written out twice: what "offset 0" ends is computed once a bill.
+  -- Step by step, since the planner writes out no function whose argument is more than a few operators; "offset 0" ends a step.
   select b, span.first, span.last, day.of_today, day.of_end
   from app.expenses as b
+  cross join lateral (select app.first_watched(b, b.next_due) as current_on offset 0) as watched
   cross join lateral (
     select app.first_scheduled_due((context).today, b.weekend_rule) as of_today,
-      app.first_scheduled_due(app.first_watched(b, b.next_due), b.weekend_rule) as of_current,
+      app.first_scheduled_due(watched.current_on, b.weekend_rule) as of_current,
       app.first_scheduled_due(last_day + 1, b.weekend_rule) as of_end
     offset 0
   ) as day
@@ -226,7 +227,7 @@ begin atomic
     select f.expense_id, f.due_on, f.expected_minor from app.future_occurrences(context, last_day) as f
   ) as e
   join app.expenses as b on b.id = e.expense_id
-  cross join lateral app.usual_amount(b) as usual
+  cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
   where (first_day is null or e.due_on >= first_day) and e.due_on <= last_day;
 end;
 comment on function app.expected_in_period is

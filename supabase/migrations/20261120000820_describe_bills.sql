@@ -35,7 +35,7 @@ language sql immutable
 comment on function app.bill_state is
   'overdue: an open date has passed. due: the next one is today or within the lead days. paid: all that was due this calendar month is settled, and some of it by paying; or nothing is left to pay. upcoming: everything else. amount_missing instead of due or upcoming while the amount of the next date is not known. Null for a paused or cancelled bill, of which nothing is expected.';
 
-create function app.this_month(bill app.expenses, earliest_due date, today date) returns table (is_settled boolean)
+create function app.this_month(bill_id text, autopay boolean, next_due date, earliest_due date, today date) returns table (is_settled boolean)
 language sql stable rows 1
 begin atomic
   -- As dates all the way, since an index of dates is not searched for instants.
@@ -43,13 +43,15 @@ begin atomic
     exists (
       select from app.expense_occurrences as o
       -- The weekend rule moves a date by two days at most; the bounds on the scheduled date are there for the index.
-      where o.expense_id = (bill).id and o.status = 'paid'
+      where o.expense_id = bill_id and o.status = 'paid'
         and o.scheduled_on between date_trunc('month', today)::date - 2 and (date_trunc('month', today) + interval '1 month')::date + 1
         and o.due_on >= date_trunc('month', today)::date and o.due_on < (date_trunc('month', today) + interval '1 month')::date
     )
-    or (bill).autopay and (bill).next_due < today and exists (
-      select from app.scheduled_dates(bill, app.due_index(bill, today) - 1, app.due_index(bill, today) - 1) as s
-      where s.due_on >= date_trunc('month', today) and app.is_paid_by_autopay(bill, s.due_on, today)
+    or autopay and next_due < today and exists (
+      select
+      from app.expenses as b
+      cross join lateral app.scheduled_dates(b, app.due_index(b, today) - 1, app.due_index(b, today) - 1) as s
+      where b.id = bill_id and s.due_on >= date_trunc('month', today)::date and app.is_paid_by_autopay(b, s.due_on, today)
     )
   );
 end;
@@ -71,8 +73,9 @@ end
 $$;
 comment on function app.next_price_from is 'The first due date that has the amount of a bill, when dates to come still have an earlier one; else null.';
 
+-- Planned once a session: whatever the ids, each bill is looked up by its own.
 create function app.describe_bills(context app.context, bill_ids text[]) returns jsonb
-language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   default_lead_days constant int := app.default_lead_days(context);
   -- A daily bill that nobody paid for a year is told by its number.
@@ -138,16 +141,20 @@ begin
     left join overdue on overdue.expense_id = b.id
     left join lateral (
       select o.due_on, o.scheduled_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor, o.snoozed_until
-      from app.expense_occurrences as o
-      -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
-      where o.expense_id = b.id and b.status = 'active' and o.status = 'open' and o.due_on >= context.today and o.scheduled_on >= context.today - 2
+      from (
+        -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
+        select * from app.expense_occurrences as o
+        where o.expense_id = b.id and o.scheduled_on >= context.today - 2
+        offset 0
+      ) as o
+      where b.status = 'active' and o.status = 'open' and o.due_on >= context.today
       union all
       select p.due_on, p.scheduled_on, p.expected_minor, p.remaining_minor, null from passed as p where p.expense_id = b.id and p.due_on >= context.today
       order by due_on, scheduled_on
       limit 1
     ) as u on true
-    cross join lateral app.this_month(b, coalesce(overdue.earliest_due, u.due_on), context.today) as this_month
-    cross join lateral app.usual_amount(b) as usual
+    cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on), context.today) as this_month
+    cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
   );
 end
 $$;

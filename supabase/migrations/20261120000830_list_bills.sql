@@ -17,7 +17,7 @@ comment on type app.bill_position is
   'A bill and where it stands in the list: by its earliest open date, then in the order of recording; and what the total of what is due has of it.';
 
 create function app.convert_sums(sums app.money_sum[], into_currency text, day date, out minor numeric, out unconverted text[]) returns record
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   into_exponent constant int := app.currency_exponent(into_currency, 'in_currency');
 begin
@@ -136,28 +136,34 @@ begin
       (array_agg(o.expected_minor order by o.due_on, o.scheduled_on) filter (where o.due_on >= context.today))[1] is not null as is_amount_known,
       count(*) filter (where o.due_on <= until) as due_count,
       sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
-      count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown
+      count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
+      max(o.future_dates) as future_dates
     from (
-      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor
+      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor, 0 as future_dates
       from (
-        select * from app.expense_occurrences as o
+        select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.paid_minor
+        from app.expense_occurrences as o
         where o.organization_id = context.organization_id and o.status = 'open' and (wanted_ids is null or o.expense_id = any (wanted_ids))
         offset 0
       ) as o
       where o.due_on >= context.today
       union all
-      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor from app.passed_occurrences(context, wanted_ids) as p
+      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, 0 from app.passed_occurrences(context, wanted_ids) as p
+      union all
+      select f.expense_id, null, null, null, null, f.dates from app.future_counts(context, until, wanted_ids) as f
     ) as o
     group by o.expense_id
   ), matched as materialized (
     select b.id, b.entry, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
-      b.frequency, b.every, cardinality(b.month_days) as month_days, case when b.status = 'active' then usual.minor end as usual_minor,
-      coalesce(o.due_count, 0) + coalesce(f.dates, 0) as due_count,
+      b.frequency, b.every, b.month_days, case when b.status = 'active' then usual.minor end as usual_minor,
+      coalesce(o.due_count + o.future_dates, 0) as due_count,
       -- A variable bill says no more of its later dates than how many there are.
-      coalesce(o.due_minor + f.dates * app.rule_amount(b), o.due_minor, f.dates * app.rule_amount(b)) as due_minor,
-      coalesce(o.unknown, 0) + case when app.rule_amount(b) is null then coalesce(f.dates, 0) else 0 end as unknown
+      case when o.future_dates > 0 then coalesce(o.due_minor + o.future_dates * b.rule_minor, o.due_minor, o.future_dates * b.rule_minor) else o.due_minor end as due_minor,
+      coalesce(o.unknown, 0) + case when b.rule_minor is null then coalesce(o.future_dates, 0) else 0 end as unknown
     from (
-      select * from app.expenses as b
+      select b.id, b.entry, b.currency, b.status, b.frequency, b.every, cardinality(b.month_days) as month_days, b.amount_minor,
+        app.rule_amount(b) as rule_minor, b.autopay, b.next_due, coalesce(b.remind_days_before, default_lead_days) as lead_days
+      from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
         and (wanted_ids is null or b.id = any (wanted_ids))
         and (wanted_status is null or b.status = wanted_status)
@@ -168,14 +174,12 @@ begin
     -- Full, with a condition that leaves only the left rows: the planner takes both sides for a handful, and would walk all of the one for each of
     -- the other; a full join it can only hash or merge.
     full join open_bills as o on o.expense_id = case when b.status = 'active' then b.id end
-    full join app.future_counts(context, until, wanted_ids) as f on f.expense_id = b.id
-    cross join lateral app.usual_amount(b) as usual
-    cross join lateral app.this_month(b, o.earliest_due, context.today) as this_month
+    cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+    cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
     where coalesce(b.entry, 0) > 0
       and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
       and (wanted_state is null or wanted_state = app.bill_state(
-        b.status, o.earliest_due, o.next_due, o.is_amount_known, context.today, coalesce(b.remind_days_before, default_lead_days),
-        this_month.is_settled
+        b.status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days, this_month.is_settled
       ))
   ), sums as (
     -- How often a month is asked once a rhythm, not once a bill.
@@ -225,10 +229,11 @@ begin
     -- What the total is made of: a bill may have several dates in the window, and is shown once.
     data := jsonb_build_object('bills', (
       select coalesce(jsonb_agg(b.value || case when r.due_count > 0 then jsonb_build_object('due_in_window', jsonb_build_object(
-        'count', r.due_count, 'amount', app.format_amount(r.due_minor, b.value ->> 'currency')
+        'count', r.due_count, 'amount', app.format_minor(r.due_minor, c.exponent)
       )) else '{}' end order by b.ordinality), '[]')
       from jsonb_array_elements(data -> 'bills') with ordinality as b
       join unnest(page.rows) as r on r.id = b.value ->> 'id'
+      join app.currencies as c on c.code = b.value ->> 'currency'
     ));
   end if;
   data := data || jsonb_build_object(
