@@ -32,14 +32,14 @@ end
 $$;
 comment on function app.usual_statement is 'The median of the six amounts nearest to a due date; null when none is known.';
 
-create function app.judge_statement(bill app.expenses, occurrence app.expense_occurrences, amount_minor bigint, currency text, usual_minor bigint) returns text
+create function app.judge_statement(occurrence app.expense_occurrences, amount_minor bigint, currency text, usual_minor bigint) returns text
 language plpgsql stable set search_path = '' as $$
 begin
   return case
     when occurrence.id is null then 'not_due'
     when occurrence.expected_minor = amount_minor and occurrence.currency = judge_statement.currency and occurrence.status <> 'skipped' then null
     when occurrence.status <> 'open' then occurrence.status
-    when judge_statement.currency <> bill.currency then 'other_currency'
+    when judge_statement.currency <> occurrence.currency then 'other_currency'
     when amount_minor = 0 then 'nothing_to_pay'
     when app.paid_minor(occurrence.id) > amount_minor then 'paid'
     when abs(amount_minor - usual_minor) > usual_minor * 0.4 then 'unusual'
@@ -56,7 +56,7 @@ begin
   select * into occurrence
   from app.expense_occurrences as o
   -- By the schedule: a date that the weekend rule moves into another month is still that of its own.
-  where o.expense_id = bill.id and o.scheduled_on >= due_month and o.scheduled_on < due_month + interval '1 month'
+  where o.expense_id = bill.id and bill.deleted_at is null and o.scheduled_on >= due_month and o.scheduled_on < due_month + interval '1 month'
   -- A corrected statement is about the date that the first one was about.
   order by o.id is distinct from kept.occurrence_id, o.status <> 'open', o.due_on
   limit 1;
@@ -87,7 +87,7 @@ begin
   occurrence := app.find_statement_date(bill, kept, (period + interval '1 month')::date);
   old_minor := occurrence.expected_minor;
   statement.usual_minor := app.usual_statement(occurrence);
-  statement.reason := app.judge_statement(bill, occurrence, statement.amount_minor, statement.currency, statement.usual_minor);
+  statement.reason := app.judge_statement(occurrence, statement.amount_minor, statement.currency, statement.usual_minor);
   is_new := kept.payload_sha256 is distinct from statement.payload_sha256;
   -- The same again is no news: what a person made of it stands, until a person asks for it.
   is_taken := statement.reason is null and occurrence.expected_minor is distinct from statement.amount_minor

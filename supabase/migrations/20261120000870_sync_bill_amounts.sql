@@ -13,6 +13,8 @@ begin
     when link.status = 'needs_reauth' then jsonb_build_object('status', 'needs_reauth', 'text', app.failure_text(link, bill.name, null, 'auth'))
     when link.status <> 'active' then jsonb_build_object('status', 'failed', 'text', format('The connection of %s to %s is not ready.', bill.name, provider))
     when bill.status <> 'active' then jsonb_build_object('status', 'failed', 'text', format('%s is %s, so %s is not asked.', bill.name, bill.status, provider))
+    when bill.amount_mode <> 'variable' then
+      jsonb_build_object('status', 'failed', 'text', format('%s has the same amount every time, so %s is not asked.', bill.name, provider))
     when not is_over then jsonb_build_object('status', 'not_ready', 'text', app.failure_text(link, bill.name, statement_month, 'not_ready'))
     when link.ask_after > context.at then jsonb_build_object('status', 'failed', 'text', app.failure_text(link, bill.name, null, 'rate_limited'))
     when link.asked_at > context.at - interval '1 hour' then
@@ -57,7 +59,7 @@ begin
     from app.provider_links as c
     join app.expenses as e on e.id = c.expense_id
     where c.organization_id = context.organization_id and c.status = 'active' and (wanted = '{}' or c.expense_id = any (wanted))
-      and e.status = 'active' and e.deleted_at is null and statement_month + interval '1 month' <= context.at at time zone 'UTC'
+      and e.status = 'active' and e.amount_mode = 'variable' and e.deleted_at is null and statement_month + interval '1 month' <= context.at at time zone 'UTC'
       and (c.asked_at is null or c.asked_at <= context.at - interval '1 hour')
       and (c.ask_after is null or c.ask_after <= context.at) and (c.leased_until is null or c.leased_until <= context.at)
     order by c.asked_at nulls first, c.id

@@ -12,7 +12,7 @@ begin
   where l.id = (
     select c.id
     from app.provider_links as c
-    join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null
+    join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.amount_mode = 'variable' and e.deleted_at is null
     where c.status = 'active' and (c.asked_at is null or c.asked_at < claim_provider_link.before)
       and (c.leased_until is null or c.leased_until <= claim_provider_link.at) and (c.ask_after is null or c.ask_after <= claim_provider_link.at)
       and (again or c.last_success_period is null or c.last_success_period < claim_provider_link.period)
@@ -88,7 +88,7 @@ begin
       'links', count(*),
       'synced', count(s.id) filter (where l.may_fetch),
       'waiting', count(*) filter (
-        where l.may_fetch and l.status = 'active' and e.status = 'active' and e.deleted_at is null
+        where l.may_fetch and l.status = 'active' and e.status = 'active' and e.amount_mode = 'variable' and e.deleted_at is null
           and (again or l.last_success_period is null or l.last_success_period < count_provider_links.period)
           and (l.asked_at is null or l.asked_at < count_provider_links.before) and (l.ask_after is null or l.ask_after <= count_provider_links.at)
       )

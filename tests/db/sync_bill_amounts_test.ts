@@ -254,6 +254,10 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const { bills, pending } = await books.ok("sync_bill_amounts");
     assertEquals([pending.length, bills.length], [20, 4]);
     assertEquals(bills.at(-1).text, "Cellar is paused, so City Utility is not asked.");
+    const meter = await connect(database, books, "Meter rent");
+    await books.ok("update_bill", { bill_id: meter, set: { amount_mode: "fixed", amount: "5" } });
+    const { bills: [fixed] } = await books.ok("sync_bill_amounts", { bill_ids: [meter] });
+    assertEquals(fixed.text, "Meter rent has the same amount every time, so City Utility is not asked.");
     assertEquals(bills[0].status, "unchanged");
     assertStringIncludes(bills[0].text, "Call again for the rest.");
     assertEquals((await books.ok("sync_bill_amounts")).pending.length, 3);
