@@ -30,8 +30,8 @@ create function app.new_id_bits() returns bigint
 language sql volatile
   -- Time first, in 32nds of a second since 2024 (35 bits, 34 years): rows made together lie together in every index, and a month of a large
   -- organization is read from a few neighbouring pages. Then a counter (25 bits), so that no two are equal, multiplied so that none can be counted.
-  return ((date_part('epoch', clock_timestamp()) - 1704067200) * 32)::bigint << 25 & 1152921504573292544
-    | (nextval('app.id_number') & 33554431) * 20241203 & 33554431;
+  return ((((date_part('epoch', clock_timestamp()) - 1704067200) * 32)::bigint & 34359738367) << 25)
+    | (((nextval('app.id_number') & 33554431) * 20241203) & 33554431);
 comment on function app.new_id_bits is 'The 60 bits of a new public id, as app.spell_id() writes them.';
 
 create function app.id_letter(bits bigint, place int) returns text
