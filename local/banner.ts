@@ -1,7 +1,9 @@
 /** What a person reads when the stack is ready: where everything is, how to connect a client, what to try first. */
+import { dataArguments, taskCommand } from "./command_line.ts";
 import type { RunningStack } from "./running_stack.ts";
 
-export function banner({ site_url, mcp_url, mail_url, demo }: RunningStack): string {
+/** @param data the folder that the stack keeps its data in. */
+export function banner({ site_url, mcp_url, mail_url, demo }: RunningStack, data: string): string {
   const signIn = demo ? `sign in there as ${demo.email} with one button` : "sign in there with any address";
   return `
 Expenses is running.
@@ -11,6 +13,7 @@ Expenses is running.
   Connector   ${mcp_url}
   Mailbox     ${mail_url}
               every mail that the service sends ends up here
+  Log         ${data}/stack.log
 
 Connect an AI client
 
@@ -25,7 +28,7 @@ Then tell it, for example
   "What is due this week?"
   "Mark the rent as paid."
 
-Or see a scripted client do it: deno task demo
+Or see a scripted client do it, in another terminal: ${taskCommand("demo", ...dataArguments(data))}
 Stop with Ctrl-C.
 `;
 }

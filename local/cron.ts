@@ -1,38 +1,19 @@
 /** `deno task cron -- reminders`: runs a scheduled job of the running stack now, as its schedule would, and prints what it answers. */
-import { parseArgs } from "node:util";
 import { ROUTES } from "../shared/routes.ts";
+import { DATA_OPTION, fail, print, readCommandLine, taskCommand } from "./command_line.ts";
 import { findStack } from "./running_stack.ts";
 
 const PREFIX = "/api/cron/";
 const JOBS = ROUTES.filter(({ path }) => path.startsWith(PREFIX)).map(({ path }) => path.slice(PREFIX.length));
 
-const print = (text: string, to = Deno.stdout) => void to.writeSync(new TextEncoder().encode(`${text}\n`));
-
-function fail(message: string): never {
-  print(message, Deno.stderr);
-  Deno.exit(1);
-}
-
-function readArguments() {
-  try {
-    return parseArgs({
-      args: Deno.args.filter((arg) => arg !== "--"),
-      allowPositionals: true,
-      options: { data: { type: "string", default: ".local" }, period: { type: "string" } },
-    });
-  } catch (thrown) {
-    fail((thrown as Error).message);
-  }
-}
-
-const { values, positionals: [job] } = readArguments();
-if (!job || !JOBS.includes(job)) {
-  fail(`deno task cron -- <job> [options]
+const usage = `${taskCommand("cron")} -- <job> [options]
 
   <job>               one of ${JOBS.join(", ")}
   --period <YYYY-MM>  a past month (provider-sync)
-  --data <folder>     where the stack keeps its data (.local)`);
-}
+  --data <folder>     where the stack keeps its data (.local)`;
+
+const { values, positionals: [job] } = readCommandLine({ ...DATA_OPTION, period: { type: "string" } }, usage);
+if (!job || !JOBS.includes(job)) fail(usage);
 
 const stack = await findStack(values.data).catch((thrown) => fail(thrown.message));
 const query = values.period ? `?${new URLSearchParams({ period: values.period })}` : "";

@@ -6,6 +6,8 @@
  *     postgres/        PGlite's files; whole once postgres.ready is there, which names the digest that they were prepared as
  *     secrets.json     made once
  *     running.json     the stack that runs now; removed when it ends
+ *     demo.json        what disconnects the assistant of the last demo
+ *     stack.log        what it logs, while a person looks at it; begun anew by each start
  */
 import { join } from "node:path";
 

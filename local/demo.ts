@@ -1,34 +1,24 @@
 /** `deno task demo`: a scripted AI client connects to the running stack and keeps somebody's books. */
-import { parseArgs } from "node:util";
+import { DATA_OPTION, fail, readCommandLine, taskCommand } from "./command_line.ts";
 import { connect } from "./demo/client.ts";
 import { decide } from "./demo/consent.ts";
+import { endEarlierRun, keepForNextRun } from "./demo/earlier_run.ts";
 import { type Envelope, explain, TURNS } from "./demo/conversation.ts";
 import { assistant, say, toolCall, you } from "./demo/transcript.ts";
-import type { RunningStack } from "./running_stack.ts";
+import { findStack } from "./running_stack.ts";
 
-const { data } = parseArgs({ args: Deno.args, options: { data: { type: "string", default: ".local" } } }).values;
+const usage = `${taskCommand("demo")} [options]
 
-/** The stack that left word of itself in the folder, if it still answers. */
-async function findStack(): Promise<RunningStack | undefined> {
-  const running: RunningStack | undefined = await Deno.readTextFile(`${data}/running.json`).then(JSON.parse)
-    .catch(() => undefined);
-  const health = running && await fetch(`${running.site_url}/local/health`).catch(() => undefined);
-  await health?.body?.cancel();
-  return health?.ok ? running : undefined;
-}
+  --data <folder>     where the stack keeps its data (.local)`;
 
-function fail(message: string): never {
-  say(message);
-  Deno.exit(1);
-}
-
-const stack = await findStack() ??
-  fail(`No stack is running on the folder ${data}. Start one in another terminal: deno task start`);
+const { values: { data } } = readCommandLine(DATA_OPTION, usage);
+const stack = await findStack(data).catch((thrown) => fail(thrown.message));
 const { email, organization_id: organizationId } = stack.demo ??
-  fail("The running stack has no demo data. Stop it and start one with: deno task start --fresh");
+  fail(`The running stack has no demo data. Stop it and start one with: ${taskCommand("start", "--fresh")}`);
 
 say(`Connecting a scripted AI client to ${stack.mcp_url}`);
-const { client } = await connect(stack.mcp_url, {
+await endEarlierRun(stack.site_url, data);
+const { client, provider } = await connect(stack.mcp_url, {
   clientName: "Demo assistant",
   decide: async (authorizationUrl) => {
     say(`  it registers itself and asks for permission at ${authorizationUrl.origin}${authorizationUrl.pathname}`);
@@ -52,4 +42,5 @@ for (const turn of TURNS) {
   assistant(envelope.ok ? turn.answer(envelope) : explain(envelope));
 }
 await client.close();
+await keepForNextRun(provider, data);
 say(`\nThe same from your own assistant: claude mcp add --transport http expenses ${stack.mcp_url}`);

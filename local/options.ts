@@ -1,5 +1,6 @@
 /** The command line of `deno task start`. */
 import { parseArgs } from "node:util";
+import { taskCommand } from "./command_line.ts";
 
 export interface StartOptions {
   /** 0 picks a free one. */
@@ -16,7 +17,7 @@ export interface StartOptions {
   json: boolean;
 }
 
-export const USAGE = `deno task start [options]
+export const USAGE = `${taskCommand("start")} [options]
 
   --port <number>     where to listen on 127.0.0.1; 0 picks a free port (54321)
   --data <folder>     where to keep the database and the secrets (.local)
@@ -25,7 +26,7 @@ export const USAGE = `deno task start [options]
   --fresh             empty the folder first
   --no-demo           without demo data
   --no-schedules      without running scheduled jobs
-  --json              one line of JSON instead of the welcome`;
+  --json              one line of JSON instead of the welcome, and the log on standard error instead of in stack.log`;
 
 /** A command line that means nothing; the message is for whoever typed it. */
 export class UsageError extends Error {

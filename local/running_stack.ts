@@ -1,4 +1,5 @@
 /** What is known of a stack that runs: the line that `--json` prints, and `running.json` in its folder. */
+import { dataArguments, taskCommand } from "./command_line.ts";
 import type { Demo } from "./data_service/settings.ts";
 
 export interface RunningStack {
@@ -29,7 +30,10 @@ export async function findStack(folder: string): Promise<RunningStack> {
   const running: RunningStack | undefined = text && JSON.parse(text);
   // A stack that was killed leaves its file behind.
   const isUp = running && await fetch(`${running.supabase_url}/local/health`).then(isOk, () => false);
-  if (!isUp) throw new Error(`No stack is running on ${folder}. Start one in another terminal: deno task start`);
+  if (!isUp) {
+    const start = taskCommand("start", ...dataArguments(folder));
+    throw new Error(`No stack is running on ${folder}. Start one in another terminal: ${start}`);
+  }
   return running;
 }
 

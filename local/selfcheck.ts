@@ -1,21 +1,18 @@
 /** `deno task selfcheck -- SITE [--functions URL]`: checks a deployment from outside and says in a line each what is wrong. It changes nothing there. */
-import { parseArgs } from "node:util";
 import { SLUGS } from "../shared/routes.ts";
+import { print, readCommandLine, taskCommand } from "./command_line.ts";
 import { createSite } from "./selfcheck/check.ts";
 import { checkDeployment } from "./selfcheck/run.ts";
 
-const USAGE =
-  `deno task selfcheck -- https://expenses.example.com [--functions https://<project>.supabase.co/functions/v1]
+const usage = `${
+  taskCommand("selfcheck")
+} -- https://expenses.example.com [--functions https://<project>.supabase.co/functions/v1]
   --functions   checks the connector at the functions' own address too`;
 
-const { values, positionals } = parseArgs({
-  args: Deno.args.filter((arg) => arg !== "--"),
-  allowPositionals: true,
-  options: { functions: { type: "string" } },
-});
+const { values, positionals } = readCommandLine({ functions: { type: "string" } }, usage);
 const [given, ...more] = positionals;
 if (!given || more.length > 0 || !URL.canParse(given)) {
-  Deno.stderr.writeSync(new TextEncoder().encode(`${USAGE}\n`));
+  print(usage, Deno.stderr);
   Deno.exit(2);
 }
 

@@ -16,6 +16,7 @@ import { keepDemoCredential } from "./demo_credential.ts";
 import { functionEnvironment, MAIL_FROM } from "./environment.ts";
 import { createFunctions } from "./functions.ts";
 import { listen } from "./http_server.ts";
+import { openLogFile } from "./log_file.ts";
 import { createLocalRoutes } from "./local_routes.ts";
 import { startMailSink } from "./mail/smtp_sink.ts";
 import type { StartOptions } from "./options.ts";
@@ -37,7 +38,8 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
   const folder = await openDataFolder(options.data, options);
   const env = Deno.env.toObject();
   const secrets = await readSecrets(folder, env);
-  const log = createLog();
+  const writeLine = options.json ? undefined : openLogFile(folder.path("stack.log"));
+  const log = createLog(writeLine);
   // Before anything slow: a port in use is said at once, and a free one is known from here on.
   const server = listen(options.port, log);
   const supabaseUrl = server.url;
@@ -74,7 +76,7 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
     config,
     database,
     clock: clock.now,
-    log: createLog(undefined, { function: slug }),
+    log: createLog(writeLine, { function: slug }),
     fetch,
     guardedFetch,
   }));

@@ -1,19 +1,13 @@
 /** `deno task start`: runs the embedded stack until it is told to stop. Standard output is the welcome, or one line of JSON. */
 import { ConfigError } from "../shared/config.ts";
 import { banner } from "./banner.ts";
+import { fail, print } from "./command_line.ts";
 import { FolderError } from "./data_folder.ts";
 import { parseOptions, USAGE, UsageError } from "./options.ts";
 import { startStack } from "./stack.ts";
 
 /** Past this, whatever still holds on is left behind: nothing acknowledged is lost by it. */
 const CLOSE_DEADLINE_MS = 4000;
-
-const print = (text: string, to = Deno.stdout) => void to.writeSync(new TextEncoder().encode(`${text}\n`));
-
-function fail(message: string): never {
-  print(message, Deno.stderr);
-  Deno.exit(1);
-}
 
 /** What went wrong in words, for the failures that a person can do something about. */
 function explain(thrown: unknown): string {
@@ -47,7 +41,7 @@ try {
   const options = parseOptions(Deno.args);
   const { running, close } = await startStack(options, (error) => fail(error.message));
   endOnSignal(close);
-  print(options.json ? JSON.stringify(running) : banner(running));
+  print(options.json ? JSON.stringify(running) : banner(running, options.data));
 } catch (thrown) {
   fail(explain(thrown));
 }

@@ -2,50 +2,32 @@
  * `deno task webhook -- subscription.charged`: sends one event to the running stack, signed as the payment provider signs it, so that a
  * person can watch a plan change.
  */
-import { parseArgs } from "node:util";
 import { signBody } from "../shared/billing/signature.ts";
+import { DATA_OPTION, fail, print, readCommandLine, taskCommand } from "./command_line.ts";
 import { eventTypes, paymentEvent } from "./payment_event.ts";
 import { findStack } from "./running_stack.ts";
 
-const print = (text: string, to = Deno.stdout) => void to.writeSync(new TextEncoder().encode(`${text}\n`));
-
-function fail(message: string): never {
-  print(message, Deno.stderr);
-  Deno.exit(1);
-}
-
-function readArguments() {
-  try {
-    return parseArgs({
-      args: Deno.args.filter((arg) => arg !== "--"),
-      allowPositionals: true,
-      options: {
-        org: { type: "string" },
-        plan: { type: "string", default: "pro" },
-        subscription: { type: "string" },
-        at: { type: "string" },
-        "event-id": { type: "string", default: `evt_${crypto.randomUUID()}` },
-        data: { type: "string", default: ".local" },
-      },
-    });
-  } catch (thrown) {
-    fail((thrown as Error).message);
-  }
-}
-
-const { values, positionals: [type] } = readArguments();
 const types = await eventTypes();
-if (!type || !types.includes(type)) {
-  fail(`deno task webhook -- <event> [options]
+const usage = `${taskCommand("webhook")} -- <event> [options]
 
   <event>                one of ${types.join(", ")}
   --org <id>             whose plan it is about (the demo's first organization)
-  --plan <pro|team|id>   one of the stack's plans, or a plan id of the payment provider (pro)
+  --plan <pro|team|id>   one of the stack's plans, or a plan id of the payment provider (the one that the demo data has for
+                         the organization, else team)
   --subscription <id>    one per organization and run of the stack unless given
   --at <instant>         when it happened (now, by the stack's clock); the provider counts whole seconds
   --event-id <id>        a new one unless given; send one twice to see it refused
-  --data <folder>        where the stack keeps its data (.local)`);
-}
+  --data <folder>        where the stack keeps its data (.local)`;
+
+const { values, positionals: [type] } = readCommandLine({
+  ...DATA_OPTION,
+  org: { type: "string" },
+  plan: { type: "string" },
+  subscription: { type: "string" },
+  at: { type: "string" },
+  "event-id": { type: "string", default: `evt_${crypto.randomUUID()}` },
+}, usage);
+if (!type || !types.includes(type)) fail(usage);
 
 const stack = await findStack(values.data).catch((thrown) => fail(thrown.message));
 const organizationId = values.org ?? stack.demo?.organization_id;
@@ -53,9 +35,11 @@ if (!organizationId) fail("This stack has no demo data: say whose plan it is abo
 const at = values.at ? new Date(values.at) : await clockOf(stack.supabase_url);
 if (Number.isNaN(at.getTime())) fail(`--at ${values.at} is not an instant such as 2026-12-01T08:00:00Z`);
 
+// An event says which plan it is about: one that nobody named must not change it.
+const plan = values.plan ?? (organizationId === stack.demo?.other_organization_id ? "pro" : "team");
 const event = await paymentEvent(type, {
   organizationId,
-  planId: stack.demo?.payment_plans[values.plan] ?? values.plan,
+  planId: stack.demo?.payment_plans[plan] ?? plan,
   subscriptionId: values.subscription ?? organizationId.replace(/^org_/, "sub_"),
   at,
 });
@@ -69,6 +53,7 @@ const response = await fetch(`${stack.supabase_url}/api/payment/webhook`, {
   },
   body,
 });
+print(`${type} about ${organizationId} on the plan ${plan}`);
 print(`${response.status} ${(await response.text()).trim()}`);
 if (!response.ok) Deno.exit(1);
 

@@ -134,6 +134,15 @@ export const Row = ({ children, action }: { children: Child; action?: Child }) =
   </li>
 );
 
+/** An instant on a person's own clock: "3 October 2026 at 10:05". */
+export const TimeText = ({ at, timezone }: { at: string; timezone: string }) => (
+  <time datetime={at}>
+    {new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: timezone }).format(
+      new Date(at),
+    )}
+  </time>
+);
+
 /** A date as people write it, the same for every reader: "3 October 2026". */
 export const DateText = ({ at }: { at: string }) => (
   <time datetime={at}>

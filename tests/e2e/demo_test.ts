@@ -1,24 +1,31 @@
 /** `deno task demo` as a newcomer runs it: without a stack, on a new one, and again on the same one. */
-import { assertEquals, assertMatch } from "@std/assert";
-import { startStack } from "../_support/stack.ts";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { signIn, startStack } from "../_support/stack.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-async function runDemo(folder: string): Promise<{ code: number; text: string }> {
+async function runDemo(folder: string, ...args: string[]): Promise<{ code: number; text: string; error: string }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "demo", "--data", folder],
+    args: ["task", "--quiet", "demo", "--data", folder, ...args],
     cwd: ROOT,
     env: { NO_COLOR: "1" },
   }).output();
-  assertEquals(new TextDecoder().decode(stderr), "");
-  return { code, text: new TextDecoder().decode(stdout) };
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code, text: decode(stdout), error: decode(stderr) };
 }
 
 Deno.test("the demo says what to do when no stack is running", async () => {
   const folder = await Deno.makeTempDir({ prefix: "no-stack-" });
-  const { code, text } = await runDemo(folder);
+  const { code, error } = await runDemo(folder);
   assertEquals(code, 1);
-  assertMatch(text, /No stack is running .* deno task start/);
+  assert(error.endsWith(` task start --data ${folder}\n`), error);
+  assertMatch(error, /No stack is running .*: (deno|npx -y deno@[\d.]+) task start/);
+  const help = await runDemo(folder, "--help");
+  assertEquals([help.code, help.error], [0, ""]);
+  assertMatch(help.text, /task demo \[options\]/);
+  const mistyped = await runDemo(folder, "--dta", "x");
+  assertEquals(mistyped.code, 1);
+  assertMatch(mistyped.error, /^Unknown option '--dta'.*\n\n.*task demo \[options\]/s);
   await Deno.remove(folder);
 });
 
@@ -39,6 +46,11 @@ Deno.test("the demo is a conversation, and another one the second time", async (
   assertMatch(second.text, /That lunch is in the books already/);
   assertMatch(second.text, /That is down as paid already/);
   assertMatch(second.text, /Assistant: Taken back: “Added Netflix/);
-  for (const { text } of [first, second]) assertEquals(/undefined|went wrong/.test(text), false, text);
+  for (const { text, error } of [first, second]) {
+    assertEquals(error, "");
+    assertEquals(/undefined|went wrong/.test(text), false, text);
+  }
+  const { page } = await signIn(stack, stack.demo!.email, { next: "/account" });
+  assertEquals(page.html.match(/aria-label="Disconnect Demo assistant"/g)?.length, 1);
   await stack.stop();
 });

@@ -1,5 +1,5 @@
 /** The command-line contract of `deno task start`; correction 7 (one stack a folder) is here too. */
-import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 import { startStack } from "../_support/stack.ts";
 import { runStart } from "../_support/start_command.ts";
@@ -71,6 +71,35 @@ Deno.test("the embedded stack keeps its contract", async (t) => {
     if (!Deno.env.has("TEST_DATABASE_URL")) assertNotEquals(await keyAfter("--fresh"), stack.secret_key);
   });
   await Deno.remove(stack.folder, { recursive: true });
+});
+
+Deno.test("a person reads the welcome, with their own folder in it, and the log goes into a file", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "expense stack " });
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "start", "--port", "0", "--no-demo", "--no-schedules", "--data", folder],
+    cwd: new URL("../../", import.meta.url),
+    env: { NO_COLOR: "1", npm_command: "exec" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let welcome = "";
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    welcome += text;
+    if (welcome.includes("Ctrl-C")) break;
+  }
+  assertStringIncludes(welcome, `npx -y deno@${Deno.version.deno} task demo --data '${folder}'`);
+  assertStringIncludes(welcome, `${folder}/stack.log`);
+  const site = /Site +(\S+)/.exec(welcome)![1]!;
+  assertEquals(
+    await fetch(`${site}/login`).then((response) => response.body?.cancel().then(() => response.status)),
+    200,
+  );
+  assertStringIncludes(await Deno.readTextFile(join(folder, "stack.log")), '"route":"/login"');
+  const { pid } = JSON.parse(await Deno.readTextFile(join(folder, "running.json")));
+  Deno.kill(pid, "SIGTERM");
+  assertEquals([await new Response(child.stderr).text(), (await child.status).code], ["", 0]);
+  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("deno task start refuses what it does not understand, with exit code 1", async (t) => {

@@ -30,11 +30,24 @@ Deno.test("deno task webhook changes a plan of the running stack", async () => {
   const { account, organizationId } = await newcomer(stack);
   assertStringIncludes(await account(), "Team plan, free to try until");
   const cancelled = ["subscription.cancelled", "--org", organizationId, "--event-id", "evt_1", "--at", "2026-11-20"];
-  assertEquals(await webhook(stack, ...cancelled), { success: true, output: '200 {"status":"applied"}', error: "" });
+  const said = `subscription.cancelled about ${organizationId} on the plan team`;
+  assertEquals(await webhook(stack, ...cancelled), {
+    success: true,
+    output: `${said}\n200 {"status":"applied"}`,
+    error: "",
+  });
   assertStringIncludes(await account(), "Free plan; the subscription ended on 20 November 2026");
-  assertEquals((await webhook(stack, ...cancelled)).output, '200 {"status":"duplicate"}');
+  assertEquals((await webhook(stack, ...cancelled)).output, `${said}\n200 {"status":"duplicate"}`);
   const unlisted = await webhook(stack, "subscription.charged", "--org", organizationId, "--plan", "plan_unlisted");
-  assertEquals(unlisted.output, '200 {"status":"parked"}');
+  assertEquals(unlisted.output.split("\n")[1], '200 {"status":"parked"}');
+
+  // The demo's organizations keep the plans that they have when nobody names one.
+  for (const [id, plan] of [[stack.demo!.organization_id, "Team"], [stack.demo!.other_organization_id, "Pro"]]) {
+    await webhook(stack, "subscription.halted", "--org", id!);
+    const email = plan === "Team" ? stack.demo!.email : stack.demo!.other_email;
+    const { html } = (await signIn(stack, email, { next: "/account" })).page;
+    assertStringIncludes(html, `${plan} plan; a payment did not arrive`);
+  }
 
   const help = await webhook(stack, "subscription.unheard_of");
   assertEquals(help.success, false);

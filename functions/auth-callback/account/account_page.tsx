@@ -76,7 +76,11 @@ export async function renderAccount(
           <Organizations organizations={account.organizations} token={token} config={config} />
         </Section>
         <Section title="Connected apps">
-          <ConnectedApps apps={account.connected_apps} connectorUrl={createUrls(config).resource} />
+          <ConnectedApps
+            apps={account.connected_apps}
+            timezone={account.profile.timezone}
+            connectorUrl={createUrls(config).resource}
+          />
         </Section>
         <Section title="Bill providers">
           <ProviderLinks

@@ -3,9 +3,16 @@
 import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { judgeRedirectUri } from "../../../shared/oauth/redirect_uri.ts";
-import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
+import { DateText, Name, Row, TimeText } from "../../../shared/pages/components.tsx";
 
-export function ConnectedApps({ apps, connectorUrl }: { apps: Account["connected_apps"]; connectorUrl: string }) {
+interface ConnectedAppsView {
+  apps: Account["connected_apps"];
+  /** The person's own. */
+  timezone: string;
+  connectorUrl: string;
+}
+
+export function ConnectedApps({ apps, timezone, connectorUrl }: ConnectedAppsView) {
   if (apps.length === 0) {
     return (
       <>
@@ -30,7 +37,7 @@ export function ConnectedApps({ apps, connectorUrl }: { apps: Account["connected
             </a>
           }
         >
-          <AppFacts app={app} />
+          <AppFacts app={app} timezone={timezone} />
         </Row>
       ))}
     </ul>
@@ -39,7 +46,8 @@ export function ConnectedApps({ apps, connectorUrl }: { apps: Account["connected
 
 export const appName = (app: ConnectedApp): string => shownClientName(app.client_name);
 
-export function AppFacts({ app }: { app: ConnectedApp }) {
+/** Says to the minute when it was connected: apps can have the same name. */
+export function AppFacts({ app, timezone }: { app: ConnectedApp; timezone: string }) {
   return (
     <>
       <h3>
@@ -49,7 +57,8 @@ export function AppFacts({ app }: { app: ConnectedApp }) {
         {howWeKnow(app.client_id)} · {whereItLives(app.redirect_uri)}
       </p>
       <p class="muted small">
-        <Name>{app.organization_name}</Name> · connected <DateText at={app.created_at} /> · {app.last_used_at
+        <Name>{app.organization_name}</Name> · connected <TimeText at={app.created_at} timezone={timezone} /> ·{" "}
+        {app.last_used_at
           ? (
             <>
               last used <DateText at={app.last_used_at} />

@@ -29,7 +29,7 @@ export const showDisconnect = (deps: PageDeps): Handler =>
             <Name>{app.organization_name}</Name>. Everything it wrote stays. You can connect it again at any time.
           </p>
           <Notice>
-            <AppFacts app={app} />
+            <AppFacts app={app} timezone={account!.profile.timezone} />
           </Notice>
           <form method="post" action={c.req.path + new URL(c.req.url).search}>
             <input type="hidden" name="form_token" value={formToken} />
