@@ -13,6 +13,8 @@ const MESSAGES: Record<string, string> = {
   mail_known_key: "The mail service had taken these mails before, in other words.",
   mail_given_up: "Digests were sent a day ago without an answer; whether they arrived is not known.",
   lease_lost: "A run took so long that another one took over its batch.",
+  not_collected: "Not everything that is due could be collected; the rest is left for the next run.",
+  not_described: "What a digest says could not be put together in time; it waits for an hour, the others do not.",
   not_composed: "A digest could not be put into words.",
   left_for_next_run: "Digests are left for the next run.",
 };

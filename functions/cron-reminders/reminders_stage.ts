@@ -3,7 +3,7 @@
  * the same batch in the same words under the same key.
  */
 import type { ClaimedBatch, Cursor } from "../../shared/db/reminders_store.ts";
-import { AppError } from "../../shared/errors.ts";
+import { AppError, toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
 import type { Delivery, MailResult, MailTransport, OutgoingMail } from "../../shared/mail/delivery.ts";
 import { createMailTransport } from "../../shared/mail/mail_transport.ts";
@@ -17,6 +17,10 @@ import type { Job, Stage } from "./run.ts";
 const LONGEST_SEND_MS = 10_000;
 /** So many batches in a row without an answer, and the service is left alone until the next run. */
 const PATIENCE = 3;
+/** Bills on a page, and how much smaller the next one is when it was too much. */
+const PAGE = 2000;
+const SHRINK = 45;
+const KEPT_FOR_MAILS = 0.5;
 
 interface Sent {
   digests: number;
@@ -24,29 +28,46 @@ interface Sent {
   [count: string]: number;
 }
 
-/** @throws {AppError} `internal` when no mail is configured; digests wait then. */
+/** @throws {AppError} `internal` when no mail is configured; digests wait then. Whatever kept all mails from leaving. */
 export async function sendReminders(job: Job, stage: Stage): Promise<Sent> {
-  await collect(job, stage);
+  const failure = await collect(job, stage);
   const transport = createMailTransport(job);
   if (!transport) {
     throw new AppError("internal", "Mails cannot be sent.", { cause: new Error("MAIL_URL or MAIL_FROM is not set") });
   }
   try {
-    return await sendBatches(job, stage, transport);
+    const sent = await sendBatches(job, stage, transport);
+    if (failure && sent.digests === 0) throw failure;
+    if (failure) stage.problems.add(mailProblem("not_collected"));
+    return sent;
   } finally {
     transport.close();
   }
 }
 
-async function collect({ store, clock }: Job, { problems, remainingMs }: Stage): Promise<void> {
+/** @returns what kept it from collecting all of them; others may be ready to be sent all the same. */
+async function collect({ store, clock, log }: Job, { problems, remainingMs }: Stage): Promise<AppError | undefined> {
   let after: Cursor = null;
+  let size = PAGE;
+  let failure: AppError | undefined;
   // What is not collected today is collected tomorrow, as long as it is in its window: sending what there is comes first.
-  while (remainingMs() > 0) {
-    const page = await store.collectReminders({ after, at: clock() });
-    if (page.given_up > 0) problems.add({ ...mailProblem("mail_given_up"), count: page.given_up });
-    after = page.next;
-    if (after === null) return;
+  const keptMs = remainingMs() * KEPT_FOR_MAILS;
+  while (remainingMs() > keptMs) {
+    try {
+      const page = await store.collectReminders({ after, size, at: clock() });
+      if (page.given_up > 0) problems.add({ ...mailProblem("mail_given_up"), count: page.given_up });
+      after = page.next;
+      if (after === null) return;
+      size = Math.min(PAGE, size * 2);
+    } catch (thrown) {
+      // Some owners have so much that a page of them takes too long: fewer at a time.
+      failure = toAppError(thrown);
+      log.error("page_not_collected", { code: "not_collected", error: describeError(thrown) });
+      if (size === 1) break;
+      size = Math.max(1, Math.floor(size / SHRINK));
+    }
   }
+  return failure;
 }
 
 async function sendBatches(job: Job, stage: Stage, transport: MailTransport): Promise<Sent> {
@@ -58,6 +79,10 @@ async function sendBatches(job: Job, stage: Stage, transport: MailTransport): Pr
   while (remainingMs() > slowestMs) {
     const batch = await store.claimReminders({ size: transport.batchSize, at: clock() });
     if (!batch) break;
+    if ("set_aside" in batch) {
+      problems.add({ ...mailProblem("not_described"), ref: batch.set_aside });
+      continue;
+    }
     const startedAt = performance.now();
     const { pause, isUnsure } = await sendBatch(job, { batch, transport, stage, sent });
     slowestMs = Math.max(slowestMs, performance.now() - startedAt);

@@ -15,6 +15,11 @@ export interface ClaimedBatch {
   digests: { id: string; owner_id: string; content: DigestContent }[];
 }
 
+/** A digest that could not be described waits for an hour; the others do not. */
+export interface SetAside {
+  set_aside: string;
+}
+
 export type RemindersStore = ReturnType<typeof createRemindersStore>;
 
 /** Every method throws what `Database.call` throws. */
@@ -29,15 +34,17 @@ export function createRemindersStore(database: Database) {
         at,
       }),
 
-    collectReminders: ({ after, at }: { after: Cursor; at: Date }) =>
+    /** Of so many bills that are due, or a few more; `given_up` is only there with the first page. */
+    collectReminders: ({ after, size, at }: { after: Cursor; size: number; at: Date }) =>
       database.call<{ digests: number; reminders: number; given_up: number; next: Cursor }>("collect_reminders", {
         after,
+        size,
         at,
       }),
 
     /** Null when there is nothing to send. */
     claimReminders: ({ size, at }: { size: number; at: Date }) =>
-      database.call<ClaimedBatch | null>("claim_reminders", { size, at }),
+      database.call<ClaimedBatch | SetAside | null>("claim_reminders", { size, at }),
 
     /** @param isLast gives the lease back; what is not settled by then waits until `retryAt`. */
     settleReminders: (

@@ -24,12 +24,21 @@ export interface DigestOrganization {
   id: string;
   name: string;
   base_currency: string;
-  /** Overdue first, then as they fall due. */
+  /** Overdue first, then as they fall due; a hundred of either at most. */
   bills: DigestBill[];
+  unlisted: Unlisted;
   /** All of them in the base currency; null when an amount or a rate is not known. */
   total: string | null;
   /** The oldest day of the exchange rates in it; null when there are none in it. */
   rates_on: string | null;
+}
+
+/** How many further lines there would be; the total counts them. */
+export interface Unlisted {
+  overdue: number;
+  due: number;
+  /** When the last of those that fall due does; null without any. */
+  due_until: string | null;
 }
 
 /** One line: what falls due of a bill, or what is overdue of it. Amounts are decimal strings. */
@@ -42,8 +51,6 @@ export interface DigestBill {
   days: number;
   /** How many due dates the line stands for. */
   dates: number;
-  /** Those of them that the digest goes out for; what else is overdue is said on the way. */
-  reminds_of: string[];
   autopay: boolean;
   /** Another one falls due every day. */
   is_daily: boolean;
@@ -80,6 +87,16 @@ export function billsOf({ organizations }: DigestContent): DigestBill[] {
   return organizations.flatMap(({ bills }) => bills).toSorted((a, b) =>
     a.days - b.days || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
   );
+}
+
+/** What no organization's lines say. */
+export function unlistedOf({ organizations }: DigestContent): Unlisted {
+  const all = organizations.map(({ unlisted }) => unlisted);
+  return {
+    overdue: all.reduce((sum, { overdue }) => sum + overdue, 0),
+    due: all.reduce((sum, { due }) => sum + due, 0),
+    due_until: all.flatMap(({ due_until }) => due_until ?? []).toSorted().at(-1) ?? null,
+  };
 }
 
 /** Where a digest's links lead. */

@@ -84,7 +84,7 @@ export async function digestHtml(content: DigestContent, links: DigestLinks): Pr
   return `<!doctype html>${html}`;
 }
 
-function Bills({ section: { title, overdue, due, total } }: { section: Section }) {
+function Bills({ section: { title, overdue, due, moreOverdue, moreDue, total } }: { section: Section }) {
   return (
     <>
       {title && <h2 dir="auto" style="margin:28px 0 4px;font-size:17px;line-height:1.35;font-weight:600">{title}</h2>}
@@ -94,8 +94,8 @@ function Bills({ section: { title, overdue, due, total } }: { section: Section }
         cellspacing="0"
         style={`margin:0;font:16px/1.5 ${FONT};border-collapse:collapse`}
       >
-        {overdue.length > 0 && <Group heading="Overdue" rows={overdue} />}
-        {due.length > 0 && <Group heading="Due" rows={due} />}
+        {overdue.length > 0 && <Group heading="Overdue" rows={overdue} more={moreOverdue} />}
+        {due.length > 0 && <Group heading="Due" rows={due} more={moreDue} />}
         {total && (
           <tr>
             <td
@@ -113,7 +113,7 @@ function Bills({ section: { title, overdue, due, total } }: { section: Section }
   );
 }
 
-function Group({ heading, rows }: { heading: string; rows: Row[] }) {
+function Group({ heading, rows, more }: { heading: string; rows: Row[]; more: string | null }) {
   const color = rows[0]!.isOverdue ? DANGER : MUTED;
   return (
     <>
@@ -129,6 +129,13 @@ function Group({ heading, rows }: { heading: string; rows: Row[] }) {
         </th>
       </tr>
       {rows.map((row) => <Line row={row} />)}
+      {more && (
+        <tr>
+          <td colspan={2} class="line muted" style={`padding:10px 0;border-top:1px solid ${LINE};color:${MUTED}`}>
+            {more}
+          </td>
+        </tr>
+      )}
     </>
   );
 }

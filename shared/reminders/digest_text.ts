@@ -19,16 +19,17 @@ export function digestText(content: DigestContent, links: DigestLinks): string {
   ].join("\n\n") + "\n";
 }
 
-function sectionText({ title, overdue, due, total }: Section): string {
+function sectionText({ title, overdue, due, moreOverdue, moreDue, total }: Section): string {
   return [
     ...(title ? [title.toUpperCase()] : []),
-    ...group("Overdue", overdue),
-    ...group("Due", due),
+    ...group("Overdue", overdue, moreOverdue),
+    ...group("Due", due, moreDue),
     ...(total ? [`${total}.`] : []),
   ].join("\n");
 }
 
-const group = (heading: string, rows: Row[]) => rows.length === 0 ? [] : [`${heading}:`, ...rows.map(rowText)];
+const group = (heading: string, rows: Row[], more: string | null) =>
+  rows.length === 0 ? [] : [`${heading}:`, ...rows.map(rowText), ...(more ? [`  ${more}`] : [])];
 
 function rowText({ name, date, distance, amount, notes }: Row): string {
   const amounts = amount ? `: ${amount}` : "";

@@ -27,6 +27,9 @@ export interface Section {
   organizationId: string;
   overdue: Row[];
   due: Row[];
+  /** "and 12 more", of lines that there would be. */
+  moreOverdue: string | null;
+  moreDue: string | null;
   /** "In all: €1,284.10 (exchange rates of 19 November)"; null when not known, hidden, or of a single line that says it. */
   total: string | null;
 }
@@ -40,10 +43,14 @@ export function sectionsOf(content: DigestContent): Section[] {
       organizationId: organization.id,
       overdue: rows.filter((row) => row.isOverdue),
       due: rows.filter((row) => !row.isOverdue),
+      moreOverdue: more(organization.unlisted.overdue),
+      moreDue: more(organization.unlisted.due),
       total: totalOf(organization, today),
     };
   });
 }
+
+const more = (count: number) => count > 0 ? `and ${count} more` : null;
 
 function rowOf(
   bill: DigestBill,

@@ -295,6 +295,9 @@ comment on function jobs.describe_statement is
 
 create function jobs.describe_reconnects(owner identity.profiles, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  -- The others are said once these are connected.
+  max_listed constant int := 20;
 begin
   return (
     select coalesce(jsonb_agg(to_jsonb(r) order by r.organization, r.name, r.bill_id), '[]')
@@ -304,10 +307,11 @@ begin
       join app.provider_links as l on l.organization_id = o.id and l.status = 'needs_reauth'
       join app.expenses as b on b.id = l.expense_id and b.status = 'active' and b.deleted_at is null
       where o.owner_id = owner.user_id and o.reminders_enabled
-      offset 0
+        and identity.organization_has_feature(o.id, 'reminders:email', describe_reconnects.at)
+        and identity.organization_has_feature(o.id, 'bills:variable', describe_reconnects.at)
+      order by o.name, b.name, b.id
+      limit max_listed
     ) as r
-    where identity.organization_has_feature(r.organization_id, 'reminders:email', describe_reconnects.at)
-      and identity.organization_has_feature(r.organization_id, 'bills:variable', describe_reconnects.at)
   );
 end
 $$;
@@ -319,113 +323,138 @@ declare
   today constant date := (at at time zone owner.timezone)::date;
   base_exponent constant int := (select c.exponent from app.currencies as c where c.code = organization.base_currency);
   base_per_euro constant numeric := (app.find_rate(organization.base_currency, today)).per_euro;
+  -- Of what is overdue, and as many of what falls due: a mail is no list of everything.
+  max_listed constant int := 100;
 begin
   return (
     with open_dates as (
       -- Still due: it may have been paid, snoozed or changed since the digest was made.
-      select e as bill, c as occurrence, true as is_reminded
+      select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source, l.id as log_id
       from jobs.reminder_log as l
       join app.expenses as e on e.id = l.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       join app.expense_occurrences as c on c.organization_id = organization.id and c.expense_id = e.id and c.due_on = l.due_on and c.status = 'open'
       where l.digest_id = describe_bills.digest_id and l.organization_id = organization.id and l.voided_at is null and l.due_on >= today
         and (c.snoozed_until is null or c.snoozed_until <= today)
       union all
-      select e, c, exists (
-        select from jobs.reminder_log as l
+      select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source, case when c.snoozed_until is not null then (
+        select l.id from jobs.reminder_log as l
         where l.digest_id = describe_bills.digest_id and l.expense_id = e.id and l.due_on = c.due_on and l.snoozed_until = c.snoozed_until and l.voided_at is null
-      )
+      ) end
       from app.expense_occurrences as c
       join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       where c.organization_id = organization.id and c.status = 'open' and c.due_on < today
         and (c.snoozed_until is null or c.snoozed_until <= today) and app.is_paid_by_autopay(e, c.due_on, today) is not true
     ), lines as (
       -- One for what falls due of a bill, one for what is overdue of it.
-      select (d.bill).id, (d.bill).name, (d.bill).currency, (d.bill).autopay, (d.bill).frequency = 'daily' and (d.bill).every = 1 as is_daily,
-        min((d.occurrence).due_on) as due_on, min((d.occurrence).scheduled_on) as scheduled_on, count(*) as dates,
-        coalesce(jsonb_agg((d.occurrence).due_on) filter (where d.is_reminded), '[]') as reminds_of,
-        case when not owner.hide_amounts_in_email and count(*) = count((d.occurrence).expected_minor)
-          then sum((d.occurrence).expected_minor - app.paid_minor((d.occurrence).id)) end as minor,
-        (d.bill).amount_mode = 'estimated' and bool_and((d.occurrence).amount_source = 'rule') as is_estimate,
-        -- Of a single date only: which of several would a statement be about?
-        case when (d.bill).amount_mode = 'variable' and count(*) = 1 then min((d.occurrence).id) end as occurrence_id
+      select d.expense_id as id, d.due_on < today as is_overdue, min(d.due_on) as due_on, min(d.scheduled_on) as scheduled_on, count(*) as dates,
+        case when not owner.hide_amounts_in_email and count(*) = count(d.expected_minor) then sum(d.expected_minor - d.paid_minor) end as minor,
+        bool_and(d.amount_source = 'rule') as is_by_rule, case when count(*) = 1 then min(d.id) end as occurrence_id
       from open_dates as d
-      group by d.bill, (d.occurrence).due_on < today
-    ), valued as (
-      select l.*, c.exponent, rate.rate_on, earlier.minor as earlier_minor, said.*,
-        case when l.currency = organization.base_currency then l.minor
-          else app.convert_minor(l.minor, rate.per_euro, c.exponent, base_per_euro, base_exponent) end as base_minor
+      group by d.expense_id, d.due_on < today
+    ), placed as (
+      select l.*, e.name, e.currency, e.autopay, e.amount_mode, e.frequency = 'daily' and e.every = 1 as is_daily,
+        row_number() over (partition by l.is_overdue order by l.due_on, e.name, l.id) as place
       from lines as l
-      join app.currencies as c on c.code = l.currency
-      left join lateral app.rates_as_of(l.currency, today) as rate on l.currency <> organization.base_currency
+      join app.expenses as e on e.id = l.id
+    ), rates as (
+      select c.code, c.exponent, r.per_euro, r.rate_on
+      from app.currencies as c
+      left join lateral app.rates_as_of(c.code, today) as r on c.code <> organization.base_currency
+      where c.code in (select p.currency from placed as p)
+    ), valued as (
+      select p.*, r.exponent, r.rate_on,
+        case when p.currency = organization.base_currency then p.minor
+          else app.convert_minor(p.minor, r.per_euro, r.exponent, base_per_euro, base_exponent) end as base_minor
+      from placed as p
+      join rates as r on r.code = p.currency
+    ), listed as (
+      select v.*, earlier.minor as earlier_minor, said.*
+      from (select v.* from valued as v where v.place <= max_listed offset 0) as v
       left join lateral (
         select o.expected_minor as minor
         from app.expense_occurrences as o
-        where o.organization_id = organization.id and o.expense_id = l.id and o.scheduled_on < l.scheduled_on and o.status = 'paid' and o.currency = l.currency and o.expected_minor is not null
-          and not owner.hide_amounts_in_email
+        where o.organization_id = organization.id and o.expense_id = v.id and o.scheduled_on < v.scheduled_on and o.status = 'paid' and o.currency = v.currency
+          and o.expected_minor is not null and not owner.hide_amounts_in_email
         order by o.scheduled_on desc
         limit 1
       ) as earlier on true
-      left join lateral jobs.describe_statement(l.occurrence_id, owner) as said on l.occurrence_id is not null
+      -- Of a single date only: which of several would a statement be about?
+      left join lateral jobs.describe_statement(v.occurrence_id, owner) as said on v.amount_mode = 'variable' and v.dates = 1
     )
     select jsonb_build_object(
       'id', organization.id, 'name', organization.name, 'base_currency', organization.base_currency,
-      'bills', jsonb_agg(jsonb_build_object(
-        'bill_id', v.id, 'name', v.name, 'due_on', v.due_on, 'days', v.due_on - today, 'dates', v.dates, 'reminds_of', v.reminds_of, 'autopay', v.autopay,
-        'is_daily', v.is_daily,
-        'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'is_estimate', v.is_estimate,
-        'fetched', v.fetched, 'not_taken', v.not_taken,
-        'earlier_amount', app.format_minor(v.earlier_minor, v.exponent),
-        'base_amount', case when v.currency <> organization.base_currency then app.format_minor(v.base_minor, base_exponent) end
-      ) order by v.due_on, v.name, v.id),
+      'bills', (
+        select jsonb_agg(jsonb_build_object(
+          'bill_id', v.id, 'name', v.name, 'due_on', v.due_on, 'days', v.due_on - today, 'dates', v.dates, 'autopay', v.autopay, 'is_daily', v.is_daily,
+          'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'is_estimate', v.amount_mode = 'estimated' and v.is_by_rule,
+          'fetched', v.fetched, 'not_taken', v.not_taken,
+          'earlier_amount', app.format_minor(v.earlier_minor, v.exponent),
+          'base_amount', case when v.currency <> organization.base_currency then app.format_minor(v.base_minor, base_exponent) end
+        ) order by v.due_on, v.name, v.id)
+        from listed as v
+      ),
+      'unlisted', jsonb_build_object(
+        'overdue', count(*) filter (where v.is_overdue and v.place > max_listed),
+        'due', count(*) filter (where not v.is_overdue and v.place > max_listed),
+        'due_until', max(v.due_on) filter (where not v.is_overdue and v.place > max_listed)
+      ),
       'total', case when count(*) = count(v.base_minor) then app.format_minor(sum(v.base_minor), base_exponent) end,
-      'rates_on', min(v.rate_on)
+      'rates_on', min(v.rate_on),
+      'reminds_of', (select coalesce(jsonb_agg(d.log_id), '[]') from open_dates as d where d.log_id is not null)
     )
     from valued as v
     having count(*) > 0
   );
 end
 $$;
-comment on function jobs.describe_bills is 'The bills of one organization that a digest tells of: what it reminds of and what is overdue; null when there are none.';
+comment on function jobs.describe_bills is
+  'The bills of one organization that a digest tells of: what it reminds of and what is overdue; the first by name, all in the counts and the total. reminds_of: their rows of the log. Null when there are none.';
 
 create function jobs.describe_digest(digest jobs.reminder_digests, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   owner identity.profiles;
   sections jsonb;
+  reminds_of jsonb;
 begin
   select p.* into owner from identity.profiles as p where p.user_id = digest.owner_id;
   if not owner.email_enabled or identity.reminder_address(owner) = owner.refused_email then
     return null;
   end if;
-  select jsonb_agg(s.section order by o.name, o.id) into sections
+  select jsonb_agg(s.section - 'reminds_of' order by o.name, o.id), jsonb_path_query_array(jsonb_agg(s.section -> 'reminds_of'), '$[*][*]')
+  into sections, reminds_of
   from identity.organizations as o
   cross join lateral jobs.describe_bills(owner, o, digest.id, describe_digest.at) as s (section)
   where o.owner_id = digest.owner_id and o.reminders_enabled and s.section is not null
     and identity.organization_has_feature(o.id, 'reminders:email', describe_digest.at);
   -- What else is overdue, or has to be connected again, is said on the way; alone it sends nothing.
-  if not coalesce(jsonb_path_exists(sections, '$[*].bills[*].reminds_of[*]'), false) then
+  if coalesce(reminds_of, '[]') = '[]' then
     return null;
   end if;
   return jsonb_build_object(
     'address', identity.reminder_address(owner), 'today', (at at time zone owner.timezone)::date,
-    'hides_amounts', owner.hide_amounts_in_email, 'organizations', sections, 'reconnect', jobs.describe_reconnects(owner, at)
+    'hides_amounts', owner.hide_amounts_in_email, 'organizations', sections, 'reconnect', jobs.describe_reconnects(owner, at),
+    'reminds_of', reminds_of
   );
 end
 $$;
-comment on function jobs.describe_digest is 'What a digest says at an instant: to whom, and the bills by organization; null when it has nothing to say, or nobody to say it to.';
+comment on function jobs.describe_digest is 'What a digest says at an instant: to whom, and the bills by organization; reminds_of: the rows of the log that it stands for. Null when it has nothing to say, or nobody to say it to.';
 
 -- Sending
 
-create function jobs.open_batch(size int, at timestamptz) returns uuid
+create function jobs.open_batch(size int, at timestamptz, out batch_id uuid, out set_aside uuid) returns record
 language plpgsql volatile set search_path = '' as $$
 declare
   digest_ids uuid[];
-  new_id constant uuid := gen_random_uuid();
+  digest_id uuid;
+  contents jsonb[];
+  reminded bigint[];
 begin
+  batch_id := gen_random_uuid();
   loop
-    select array_agg(d.id) into digest_ids
+    select array_agg(d.id order by d.next_attempt_at, d.id) into digest_ids
     from (
-      select d.id from jobs.reminder_digests as d
+      select d.id, d.next_attempt_at from jobs.reminder_digests as d
       where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= open_batch.at and not d.sent_alone
       order by d.next_attempt_at, d.id
       limit size
@@ -443,37 +472,55 @@ begin
     end if;
     exit when digest_ids is null;
 
-    insert into jobs.reminder_batches (id, leased_at, next_attempt_at) values (new_id, at, at);
-    update jobs.reminder_digests as d set batch_id = new_id, content = said.content, attempts = d.attempts + 1
-    from (
-      select p.id, jobs.describe_digest(p, open_batch.at) as content from jobs.reminder_digests as p where p.id = any (digest_ids) offset 0
-    ) as said
+    contents := '{}';
+    foreach digest_id in array digest_ids loop
+      begin
+        select array_append(contents, jobs.describe_digest(d, open_batch.at)) into contents from jobs.reminder_digests as d where d.id = digest_id;
+      -- Also when the time of the call is over: what is described by then goes out.
+      exception when query_canceled or others then
+        exit;
+      end;
+    end loop;
+    if contents = '{}' then
+      -- It had all the time there is. The others must not wait behind it.
+      set_aside := digest_ids[1];
+      update jobs.reminder_digests as d
+      set next_attempt_at = open_batch.at + interval '1 hour', attempts = d.attempts + 1, failure_code = 'not_described'
+      where d.id = set_aside;
+      exit;
+    end if;
+    digest_ids := digest_ids[:cardinality(contents)];
+    reminded := array(select jsonb_array_elements_text(c -> 'reminds_of')::bigint from unnest(contents) as c);
+
+    insert into jobs.reminder_batches (id, leased_at, next_attempt_at) values (batch_id, at, at);
+    update jobs.reminder_digests as d set batch_id = open_batch.batch_id, content = said.content - 'reminds_of', attempts = d.attempts + 1
+    from unnest(digest_ids, contents) as said (id, content)
     where d.id = said.id and said.content is not null;
     -- Nothing is left to say, or the owner wants no mail any more. What their log would have said may be said another day.
     delete from jobs.reminder_digests as d where d.id = any (digest_ids) and d.batch_id is null;
     delete from jobs.reminder_log as l
-    using jobs.reminder_digests as d
-    where d.batch_id = new_id and l.digest_id = d.id and not exists (
-      select
-      from jsonb_array_elements(d.content -> 'organizations') as o, jsonb_array_elements(o -> 'bills') as b
-      where b ->> 'bill_id' = l.expense_id and b -> 'reminds_of' ? l.due_on::text
-    );
-    if exists (select from jobs.reminder_digests as d where d.batch_id = new_id) then
-      return new_id;
+    where l.digest_id = any (digest_ids) and not exists (select from unnest(reminded) as r (id) where r.id = l.id);
+    if exists (select from jobs.reminder_digests as d where d.batch_id = open_batch.batch_id) then
+      return;
     end if;
-    delete from jobs.reminder_batches as b where b.id = new_id;
+    delete from jobs.reminder_batches as b where b.id = batch_id;
   end loop;
-  return null;
+  batch_id := null;
 end
 $$;
-comment on function jobs.open_batch is 'Puts pending digests together into a batch and writes down what they say; null when there are none.';
+comment on function jobs.open_batch is
+  'Puts pending digests together into a batch and writes down what they say; null when there are none. set_aside: one that could not be described, left for an hour.';
 
 create function public.claim_reminders(size int, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   token constant uuid := gen_random_uuid();
-  chosen uuid := jobs.open_batch(size, at);
+  opened constant record := jobs.open_batch(size, at);
+  chosen uuid := opened.batch_id;
 begin
+  if opened.set_aside is not null then
+    return jsonb_build_object('set_aside', opened.set_aside);
+  end if;
   -- New ones first: a batch that ends whoever sends it must not keep the others waiting.
   if chosen is null then
     select b.id into chosen
@@ -505,7 +552,7 @@ begin
 end
 $$;
 comment on function public.claim_reminders is
-  'Leases a batch of at most so many digests for 90 seconds: {"id","lease_token","attempts","digests":[{"id","owner_id","content"}]}, or null when there is nothing to send.';
+  'Leases a batch of at most so many digests for 90 seconds: {"id","lease_token","attempts","digests":[{"id","owner_id","content"}]}, or null when there is nothing to send. {"set_aside": id} says that one could not be described and waits for an hour: ask again.';
 
 create function public.settle_reminders(
   batch_id uuid, lease_token uuid, results jsonb, is_last boolean, retry_at timestamptz, at timestamptz

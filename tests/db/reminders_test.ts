@@ -296,3 +296,58 @@ Deno.test("a lease that is another's marks nothing", async () => {
   assertEquals(await settle(second), { outcome: "settled", digests: 1, reminders: 1 });
   assertEquals(await settle(second), { outcome: "lost" });
 });
+
+Deno.test("a digest lists a hundred of what is due and of what is overdue, and counts them all", async () => {
+  const books = await fresh({ day: "2026-11-15" });
+  await addBill(books, "Due 1", "2026-11-21", { frequency: "yearly" });
+  await addBill(books, "Late 1", "2026-11-16", { frequency: "yearly" });
+  const columns =
+    `organization_id, kind, amount_mode, amount_minor, currency, frequency, every, anchor_on, weekend_rule, tracked_from, next_due, status,
+    reminder_enabled`;
+  const dates = "organization_id, scheduled_on, due_on, expected_minor, currency";
+  await database.exec(`
+    create temporary table copies as
+      select app.new_id('bill') as id, e.id as of, split_part(name, ' ', 1) || ' ' || n as name from app.expenses as e, generate_series(2, 103) as n;
+    insert into app.expenses (id, name, ${columns}) select c.id, c.name, ${columns} from copies as c join app.expenses as e on e.id = c.of;
+    insert into app.expense_occurrences (expense_id, ${dates})
+      select c.id, ${dates} from copies as c join app.expense_occurrences as o on o.expense_id = c.of;
+    drop table copies`);
+  const [digest] = await run(at("2026-11-20"));
+  const [{ bills, unlisted, total }] = digest!.content.organizations as unknown as [
+    { bills: { days: number }[]; unlisted: unknown; total: string },
+  ];
+  assertEquals([bills.filter(({ days }) => days < 0).length, bills.length], [100, 200]);
+  assertEquals([unlisted, total], [{ overdue: 3, due: 3, due_until: "2026-11-21" }, "2060.00"]);
+  assertEquals(await database.query("select count(*)::int as sent from jobs.reminder_log where sent_at is not null"), [{
+    sent: 103,
+  }]);
+  assertEquals(await run(at("2026-11-21")), []);
+});
+
+Deno.test("a digest that cannot be described is set aside, and the others are sent", async () => {
+  const one = await fresh();
+  const other = await openBooks(database, { day: "2026-11-10" });
+  for (const books of [one, other]) await addBill(books, "Rent", "2026-11-22");
+  await database.asService("collect_reminders", { at: at("2026-11-20") });
+  const [row] = await database.query<{ source: string }>(
+    "select pg_get_functiondef('jobs.describe_digest'::regproc) as source",
+  );
+  const planted =
+    `if digest.owner_id = '${one.userId}' then raise exception 'planted'; end if;\n  if not owner.email_enabled`;
+  await database.exec(row!.source.replace("if not owner.email_enabled", planted));
+  const claims = [];
+  for (let i = 0; i < 3; i++) {
+    claims.push(
+      await database.asService<{ set_aside?: string; digests?: Digest[] } | null>("claim_reminders", {
+        size: 10,
+        at: at("2026-11-20"),
+      }),
+    );
+  }
+  await database.exec(row!.source);
+  assertEquals(claims.flatMap((claim) => claim?.digests ?? []).map(({ owner_id }) => owner_id), [other.userId]);
+  assertEquals(claims.filter((claim) => claim?.set_aside).length, 1);
+  assertEquals(claims[2], null);
+  assertEquals((await run(at("2026-11-20", "08:59"))).length, 1);
+  assertEquals((await run(at("2026-11-20", "09:00"))).map(({ owner_id }) => owner_id), [one.userId]);
+});

@@ -14,6 +14,7 @@ const RUNNING = [
   "tests/local/",
   "tests/pg/races.ts",
   "tests/pg/busy_books.ts",
+  "tests/pg/large_digests.ts",
   "tests/pg/provider_sync.ts",
   "tests/pg/modes.ts",
   "tests/pg/plans.ts",

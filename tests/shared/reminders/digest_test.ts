@@ -44,6 +44,36 @@ Deno.test("sentenceOf() is what a person needs to know", () => {
   for (const [bills, sentence] of cases) assertEquals(sentenceOf(digest(bills)), sentence);
 });
 
+Deno.test("what has no line is counted everywhere", async () => {
+  const many = digest([bill("Water", -2), bill("Gas", -1), bill("Rent", 1), bill("Netflix", 3)]);
+  const content = {
+    ...many,
+    organizations: many.organizations.map((one) => ({
+      ...one,
+      unlisted: { overdue: 7, due: 12, due_until: "2026-10-08" },
+    })),
+  };
+  assertEquals(subjectOf(content), "Overdue: Water (since 30 Sep), +22 more");
+  assertEquals(
+    sentenceOf(content),
+    "Water, Gas and 7 more are overdue. Rent is due tomorrow, Netflix on Monday, 12 more by 8 October.",
+  );
+  const { text, html } = await compose(content);
+  assertEquals(text.match(/^ {2}and .*$/gm), ["  and 7 more", "  and 12 more"]);
+  assertEquals(html.match(/and \d+ more<\/td>/g)?.length, 2);
+  const due = {
+    ...content,
+    organizations: content.organizations.map((one) => ({ ...one, bills: one.bills.slice(2) })),
+  };
+  assertEquals(
+    subjectOf({
+      ...due,
+      organizations: due.organizations.map((one) => ({ ...one, unlisted: { ...one.unlisted, overdue: 0 } })),
+    }),
+    "14 bills due by Thu 8 Oct: Rent, Netflix, +12",
+  );
+});
+
 Deno.test("a line says what the provider said: when, and how far from usual", async () => {
   const cases: [NonNullable<Parameters<typeof word>[0]>, string][] = [
     [{ amount: "59.34", usual: "43.00" }, "fetched 1 Oct from DigitalOcean, 38 % above usual"],

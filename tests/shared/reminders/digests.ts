@@ -5,6 +5,7 @@ import type {
   DigestLinks,
   ProviderWord,
   Reconnect,
+  Unlisted,
 } from "../../../shared/reminders/content.ts";
 
 export const TODAY = "2026-10-02"; // a Friday
@@ -15,13 +16,14 @@ export const LINKS: DigestLinks = {
   unsubscribe: "https://expenses.example.com/email/unsubscribe?t=abc.def",
 };
 
+const NONE: Unlisted = { overdue: 0, due: 0, due_until: null };
+
 export const bill = (name: string, days: number, more: Partial<DigestBill> = {}): DigestBill => ({
   bill_id: "bill_00000000",
   name,
   days,
   due_on: new Date(Date.parse(TODAY) + days * 86_400_000).toISOString().slice(0, 10),
   dates: 1,
-  reminds_of: [],
   autopay: false,
   is_daily: false,
   currency: "EUR",
@@ -43,6 +45,7 @@ export const digest = (bills: DigestBill[], more: Partial<DigestContent> = {}): 
     name: "Garden Street household",
     base_currency: "EUR",
     bills,
+    unlisted: NONE,
     total: null,
     rates_on: null,
   }],
@@ -116,6 +119,7 @@ export const EXAMPLES: Record<string, DigestContent> = {
         name: "Banyan Studio",
         base_currency: "INR",
         bills: [bill("Studio rent", 1, { currency: "INR", amount: "65000.00" })],
+        unlisted: NONE,
         total: null,
         rates_on: null,
       },
