@@ -58,6 +58,33 @@ end
 $$;
 comment on function app.read_settings is 'What update_settings can change: the owner''s and the organization''s preferences.';
 
+create function app.plan_warnings(context app.context) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('code', 'plan_ending', 'message', format(
+      case when e.is_trial then 'The trial of the %s plan ends on %s: from then on these are off for %s, until its owner chooses a plan: %s.'
+        else 'A payment for the %s plan did not arrive. Unless one does by %s, these are off for %s: %s.' end,
+      initcap(o.plan), to_char(e.ends_at at time zone context.timezone, 'FMDD FMMonth YYYY'), o.name, (
+        select string_agg(
+          case f.feature when 'ai:connector' then 'access for AI assistants' when 'reminders:email' then 'reminder mails' else 'amounts from bill providers' end,
+          ', ' order by f.feature
+        )
+        from billing.plan_features as f
+        where f.plan = o.plan
+      )
+    ))), '[]')
+    from identity.organizations as o
+    cross join lateral (
+      select o.trial_ends_at is not null as is_trial,
+        coalesce(o.trial_ends_at, case when o.plan_status = 'past_due' then o.past_due_since + interval '7 days' end) as ends_at
+    ) as e
+    where o.id = context.organization_id and e.ends_at > context.at and e.ends_at <= context.at + interval '7 days'
+  );
+end
+$$;
+comment on function app.plan_warnings is 'What ends within a week with a trial or a grace period, as warnings.';
+
 create function app.get_context(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -119,11 +146,11 @@ begin
       from identity.memberships as m
     ));
   end if;
-  return jsonb_build_object('data', data);
+  return jsonb_build_object('data', data, 'warnings', app.plan_warnings(context));
 end
 $$;
 comment on function app.get_context is
   'Tool get_context: data {user, role, plan, features, fx_as_of?} and the lists asked for: without include the categories and settings.';
 
-revoke all on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.get_context from public, anon;
-grant execute on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.get_context to authenticated, service_role;
+revoke all on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.plan_warnings, app.get_context from public, anon;
+grant execute on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.plan_warnings, app.get_context to authenticated, service_role;

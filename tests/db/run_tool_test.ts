@@ -280,6 +280,32 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     assertEquals((await books.ok("get_context")).features, []);
   },
 
+  "warns in time of what ends with a trial or a payment that did not arrive": async (books, database) => {
+    const warnings = async (day: string) => {
+      books.goTo(day);
+      return (await books.call("get_context")).warnings?.map(({ message }: Json) => message) ?? [];
+    };
+    const set = (changes: string) =>
+      database.query(`update identity.organizations set ${changes} where id = $1`, [books.organizationId]);
+    const [{ name }] = await database.query<{ name: string }>("select name from identity.organizations where id = $1", [
+      books.organizationId,
+    ]) as [{ name: string }];
+    await set("trial_ends_at = '2026-10-20T12:00:00Z'");
+    assertEquals(await warnings("2026-10-12"), []);
+    assertEquals(await warnings("2026-10-15"), [
+      `The trial of the Team plan ends on 20 October 2026: from then on these are off for ${name}, until its owner chooses a plan: ` +
+      "access for AI assistants, amounts from bill providers, reminder mails.",
+    ]);
+    assertEquals(await warnings("2026-10-21"), []);
+    await set("trial_ends_at = null, plan = 'pro', plan_status = 'past_due', past_due_since = '2026-10-10T12:00:00Z'");
+    assertEquals(await warnings("2026-10-12"), [
+      `A payment for the Pro plan did not arrive. Unless one does by 17 October 2026, these are off for ${name}: ` +
+      "access for AI assistants, reminder mails.",
+    ]);
+    await set("plan_status = 'active', past_due_since = null");
+    assertEquals(await warnings("2026-10-13"), []);
+  },
+
   "lists what is asked for": async (books) => {
     const member = await books.join();
     await books.ok("log_expenses", {
