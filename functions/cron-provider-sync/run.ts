@@ -64,7 +64,10 @@ export async function runProviderSync(
       while (!failure && elapsed() < limits.workMs) {
         const link = await store.claimLink({ period, again, before: startedAt, at: clock() });
         if (!link) return;
-        await askOne(job, link, { deadlineMs: Math.min(limits.linkMs, limits.endMs - elapsed()), problems, tally });
+        const deadlineMs = Math.min(limits.linkMs, limits.endMs - elapsed());
+        // The database took what was left of the time. The lease runs out.
+        if (deadlineMs <= 0) return;
+        await askOne(job, link, { deadlineMs, problems, tally });
       }
     });
   const fail = (thrown: unknown) => {

@@ -144,6 +144,25 @@ Deno.test("a run begins nothing new after its time, and the next one goes on whe
   assertEquals([...asked.values()], Array(30).fill(1));
 });
 
+Deno.test("when every provider hangs the run ends all the same, and its last links in less than their own time", async () => {
+  await database.reset();
+  await addLinkedBills(database, slowBills(100).map(({ credential }) => ({ provider: "deaf", credential })));
+  const startedAt = performance.now();
+  const answer = await createSync({
+    database: asDatabase(database),
+    registry: registryOf(fakeProvider("deaf", () => new Promise(() => {}))),
+    now: () => NOW,
+    // A hundredth of the true ones, but for the links' own time, which the end of the run cuts short.
+    limits: { workMs: 500, endMs: 580, linkMs: 10_000 },
+  }).run();
+  assert(performance.now() - startedAt < 5_000);
+  assertEquals([answer.ok, answer.synced, answer.errors.map(({ code, count }) => [code, count])], [
+    true,
+    0,
+    [["timeout", 6], ["left_for_next_run", 94]],
+  ]);
+});
+
 Deno.test("two calls at once share the work", async () => {
   await database.reset();
   await addLinkedBills(database, slowBills(40));
