@@ -29,7 +29,7 @@ export function reason({ organizations }: DigestContent): string {
   return `You get this mail because you own ${what} and reminders are on: at most one mail a day.`;
 }
 
-/** What has to be connected again: "Cloud hosting: DigitalOcean no longer accepts the credential, so its amount cannot be fetched." */
+/** What has to be connected again: "Cloud hosting: DigitalOcean no longer accepts our key, so its amount cannot be fetched." */
 export function reconnectSentences(
   { organizations, reconnect }: DigestContent,
 ): { link: Reconnect; sentence: string }[] {
@@ -41,7 +41,7 @@ export function reconnectSentences(
       link,
       sentence: `${
         inSentence(link.name, 120)
-      }${where}: ${provider} no longer accepts the credential, so its amount cannot be fetched.`,
+      }${where}: ${provider} no longer accepts our key, so its amount cannot be fetched.`,
     };
   });
 }

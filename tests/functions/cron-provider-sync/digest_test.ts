@@ -97,7 +97,7 @@ Deno.test("a link that waits for its owner is a line with the address to connect
   assertStringIncludes(mail!.subject, "Rent");
   assertStringIncludes(
     mail!.text,
-    "Cloud hosting: DigitalOcean no longer accepts the credential, so its amount cannot be fetched.\n" +
+    "Cloud hosting: DigitalOcean no longer accepts our key, so its amount cannot be fetched.\n" +
       `Reconnect: ${SITE}/account/providers/connect?bill=${billId}&provider=digitalocean\n`,
   );
   for (

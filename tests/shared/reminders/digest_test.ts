@@ -113,10 +113,10 @@ Deno.test("what has to be connected again is said with the link to do it, and wi
   assertEquals(subject, "Rent is due Monday 5 Oct");
   assertStringIncludes(
     text,
-    "Cloud hosting: DigitalOcean no longer accepts the credential, so its amount cannot be fetched.\n" +
+    "Cloud hosting: DigitalOcean no longer accepts our key, so its amount cannot be fetched.\n" +
       "Reconnect: https://expenses.example.com/account/providers/connect?bill=bill_00000009&provider=digitalocean\n",
   );
-  assertStringIncludes(text, "<b>Build</b> of Banyan Studio: GitHub no longer accepts the credential");
+  assertStringIncludes(text, "<b>Build</b> of Banyan Studio: GitHub no longer accepts our key");
   assertStringIncludes(html, "&lt;b&gt;Build&lt;/b&gt; of Banyan Studio: GitHub no longer");
   assertStringIncludes(
     html,
