@@ -191,6 +191,7 @@ declare
   bill app.expenses := app.parse_bill(context, arguments);
   existing app.expenses;
   warnings jsonb := '[]';
+  max_bills constant int := 5000;
   has_reminders constant boolean := bill.reminder_enabled and identity.organization_has_feature(context.organization_id, 'reminders:email', context.at);
 begin
   if arguments ->> 'on_duplicate' is distinct from 'allow' then
@@ -206,6 +207,13 @@ begin
     );
   end if;
 
+  -- Every run of the jobs looks at all of them.
+  if (select count(*) from app.expenses as e where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null) >= max_bills then
+    perform app.fail(
+      'invalid_argument', format('%s has %s bills, and no more can be kept.', context.organization_name, max_bills), null,
+      'Delete bills that are not needed any more: delete_records.'
+    );
+  end if;
   insert into app.expenses as e (
     id, organization_id, kind, name, payee, category_id, tags, note, amount_mode, amount_minor, currency, share_bp,
     frequency, every, anchor_on, month_days, weekend_rule, ends_on, ends_after, tracked_from, next_due, autopay, trial_ends_on, renews_on, notice_days,

@@ -273,6 +273,18 @@ Deno.test("add_bill", async (t) => {
       ["a category that is not there", "category_not_found", { ...bill, category: "Hosing" }, "category"],
       ["too many tags", "invalid_argument", { ...bill, tags: [..."abcdefghijk"] }, "tags"],
     ];
+    await step("refuses more bills than the jobs can look at", async (books) => {
+      await books.ok("add_bill", bill);
+      await database.query(
+        `insert into app.expenses (id, organization_id, kind, name, amount_mode, amount_minor, currency, frequency, every, month_days, weekend_rule, anchor_on, tracked_from, next_due, status)
+         select app.new_id('bill'), organization_id, kind, name || n, amount_mode, amount_minor, currency, frequency, every, month_days, weekend_rule, anchor_on, tracked_from, next_due, status
+         from app.expenses, generate_series(1, 4999) as n where organization_id = $1`,
+        [books.organizationId],
+      );
+      const error = await books.fails("invalid_argument", "add_bill", { ...bill, name: "One more" });
+      assertEquals(error.message, "Household has 5000 bills, and no more can be kept.");
+      assertEquals((await books.ok("add_bill", bill)).status, "duplicate");
+    });
     for (const [name, code, args, field] of refused) {
       await step(`refuses ${name}`, async (books) => {
         const error = await books.fails(code, "add_bill", args);
