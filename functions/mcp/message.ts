@@ -5,7 +5,7 @@
  */
 import { createMcpHandler, readRequestBody } from "@modelcontextprotocol/server";
 import { acceptsEventStream, widenAccept } from "../../shared/connector/accept.ts";
-import { errorResponse, INVALID_REQUEST, readMessage } from "../../shared/connector/json_rpc.ts";
+import { errorResponse, INVALID_REQUEST, nestsDeeper, readMessage } from "../../shared/connector/json_rpc.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { describeError } from "../../shared/log.ts";
@@ -15,6 +15,8 @@ import { createServer, type RunTool } from "./server.ts";
 import { createToolCall } from "./tool_call.ts";
 
 const MAX_BODY_BYTES = 1_048_576;
+/** Many times what any message of the protocol has; the SDK walks it by recursion. */
+const MAX_DEPTH = 100;
 
 export async function postMessage(c: AppContext, connector: Connector): Promise<Response> {
   const caller = await callerOf(c, connector);
@@ -23,10 +25,11 @@ export async function postMessage(c: AppContext, connector: Connector): Promise<
   });
   const parsed = body.tooLarge ? undefined : parseJson(body.text);
   const message = readMessage(parsed);
+  const isTooDeep = nestsDeeper(parsed, MAX_DEPTH);
   const call = createToolCall(connector, { caller, requestId: c.get("requestId") });
   const exchange = { parsed, isStream: message.method === "subscriptions/listen", run: call.run };
 
-  if (message.method === "tools/call") {
+  if (message.method === "tools/call" && !isTooDeep) {
     const response = await serve(c, connector, exchange);
     const verdict = await call.verdict();
     noteUse(connector, verdict, caller);
@@ -38,6 +41,14 @@ export async function postMessage(c: AppContext, connector: Connector): Promise<
   const refused = refusal(verdict, connector, message.id);
   if (refused) return refused;
   if (body.tooLarge) throw new AppError("payload_too_large", "A message may have 1 MiB at most.");
+  if (isTooDeep) {
+    return errorResponse({
+      status: 400,
+      code: INVALID_REQUEST,
+      message: "The message is nested too deeply.",
+      id: message.id,
+    });
+  }
   if (Array.isArray(parsed)) {
     return errorResponse({ status: 400, code: INVALID_REQUEST, message: "Send one message at a time, not a batch." });
   }

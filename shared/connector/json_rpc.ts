@@ -5,6 +5,7 @@
 
 export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
+export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 
 export type RequestId = string | number | null;
@@ -50,6 +51,12 @@ export function readMessage(value: unknown): Message {
     id: typeof id === "string" || typeof id === "number" ? id : null,
     toolName: typeof name === "string" ? name : undefined,
   };
+}
+
+/** Whether lists and objects stand in each other more than so many times: whoever walks them needs as much stack. */
+export function nestsDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return most === 0 || Object.values(value).some((item) => nestsDeeper(item, most - 1));
 }
 
 const asRecord = (value: unknown): Record<string, unknown> =>

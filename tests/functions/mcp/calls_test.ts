@@ -107,10 +107,43 @@ for (const era of ERA_NAMES) {
     const cases: [string, Record<string, unknown>, number][] = [
       ["no/such/method", {}, -32601],
       ["prompts/get", { name: "none" }, -32602],
+      ["prompts/get", {}, -32602],
+      ["prompts/get", { name: "month_close", arguments: { month: 9 } }, -32602],
+      ["resources/read", { uri: 5 }, -32602],
+      ["tools/call", { name: "get_context", arguments: "x" }, -32602],
     ];
     for (const [method, params, code] of cases) {
       const { body, headers } = ERAS[era](method, params);
-      assertEquals((await messageOf(await post(body, { headers }))).error.code, code, method);
+      const { error, id } = await messageOf(await post(body, { headers }));
+      assertEquals([error.code, id], [code, body.id], method);
+      assertMatch(error.message, /^[^[{]*$/);
+    }
+  });
+
+  Deno.test(`parameters that are none are told in words (${era})`, async () => {
+    const { post } = startConnector();
+    const { body, headers } = ERAS[era]("prompts/get", { name: "month_close", arguments: { month: 9 } });
+    for (const accept of ["application/json", "application/json, text/event-stream"]) {
+      const { error } = await messageOf(await post(body, { headers: { ...headers, accept } }));
+      assertEquals(error, {
+        code: -32602,
+        message: "params.arguments.month: Invalid input: expected string, received number.",
+      });
+    }
+  });
+
+  Deno.test(`what is nested too deeply is refused before anything walks it (${era})`, async () => {
+    for (const method of ["initialize", "tools/call", "ping", "prompts/get"]) {
+      for (const depth of [100, 3000, 150_000]) {
+        const { post } = startConnector();
+        const { body, headers } = ERAS[era](method, { name: "get_context", capabilities: { experimental: { x: 0 } } });
+        const text = JSON.stringify(body).replace('"x":0', `"x":${"[".repeat(depth)}${"]".repeat(depth)}`);
+        const response = await post(text, { headers });
+        assertEquals([response.status, (await messageOf(response)).error], [400, {
+          code: -32600,
+          message: "The message is nested too deeply.",
+        }]);
+      }
     }
   });
 }
