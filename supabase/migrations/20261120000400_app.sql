@@ -125,6 +125,8 @@ create table app.expense_occurrences (
 );
 comment on table app.expense_occurrences is 'One due date of a bill: expected, then paid or skipped. Rows exist up to the current due date; later dates are computed.';
 comment on column app.expense_occurrences.scheduled_on is 'Identity: the date by the schedule alone.';
+comment on column app.expense_occurrences.currency is
+  'Copied from the bill, whose currency is checked: checking it again takes the job that makes occurrences a tenth longer.';
 comment on column app.expense_occurrences.due_on is 'The scheduled date after the weekend rule.';
 comment on column app.expense_occurrences.paid_minor is 'Derived: what was paid of it less what came back, so that what is open is read without the payments.';
 comment on column app.expense_occurrences.expected_minor is 'Null while the amount of a variable bill is not known.';
