@@ -1,18 +1,20 @@
-/** Where a person goes once signed in. */
+/** What is noted of a person who has signed in, and where they go. */
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { withNext } from "../../shared/identity/next_path.ts";
 import type { PageDeps } from "./page_deps.ts";
 import { forgetAddress } from "./sign_in_address.ts";
 
-/** To onboarding without a country, else to where they wanted to go, else to the account. */
+/** To onboarding without a country, else to where they wanted to go, else to the account. @param user as the identity provider knows them now. */
 export async function goOn(
   c: AppContext,
   deps: PageDeps,
-  { userId, next }: { userId: string; next: string | undefined },
+  { user, next }: { user: { id: string; email?: string | undefined }; next: string | undefined },
 ): Promise<Response> {
   forgetAddress(c, deps);
-  const onboarded = await deps.store.readOnboarding(userId).then((answer) => answer.onboarded).catch((error) => {
+  const { id: userId, email } = user;
+  const noted = email ? deps.store.noteSignIn({ userId, email, at: deps.clock() }) : deps.store.readOnboarding(userId);
+  const onboarded = await noted.then((answer) => answer.onboarded).catch((error) => {
     // The code is spent and the session stands: the page they go to says what is wrong, and works when tried again.
     if (error instanceof AppError && error.code === "unavailable") return true;
     throw error;

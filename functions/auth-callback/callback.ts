@@ -40,7 +40,7 @@ export const postCallback = (deps: PageDeps): Handler => async (c) => {
     c.set("cookies", []);
     return await fail(c, deps, "other_address");
   }
-  return await goOn(c, deps, { userId: data.user.id, next: nextOf(c) });
+  return await goOn(c, deps, { user: data.user, next: nextOf(c) });
 };
 
 const addressOf = (c: AppContext, { config, clock }: PageDeps) =>
@@ -65,7 +65,7 @@ async function exchangeCode(
     (auth) => auth.exchangeCodeForSession(code, flowId ? { flowId } : undefined),
   );
   if (error || !data.user) return await fail(c, deps, failureOf(error?.code));
-  return await goOn(c, deps, { userId: data.user.id, next: nextOf(c) });
+  return await goOn(c, deps, { user: data.user, next: nextOf(c) });
 }
 
 /** Always 400: whatever is wrong with the link, starting again is the way on, with `next` kept. */

@@ -82,7 +82,7 @@ async function takeCode(c: AppContext, deps: PageDeps, { form, next }: Step): Pr
   if (error || !data.user) {
     return await refuse("That code is not right, or it was used or is too old. Check it, or ask for a new mail.");
   }
-  return await goOn(c, deps, { userId: data.user.id, next });
+  return await goOn(c, deps, { user: data.user, next });
 }
 
 async function leaveForProvider(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {

@@ -93,6 +93,7 @@ export type Database = {
       };
       "list_connected_apps": { Args: { "at": string; "user_id": string }; Returns: Json };
       "list_grant_alerts": { Args: { "user_id": string }; Returns: Json };
+      "note_sign_in": { Args: { "at": string; "email": string; "user_id": string }; Returns: Json };
       "open_connection": {
         Args: { "at": string; "bill_id": string; "provider_key": string; "quotas": Json; "user_id": string };
         Returns: Json;

@@ -127,6 +127,10 @@ export function createIdentityStore(database: Database) {
         at: attempt.at,
       }),
 
+    /** Keeps the address that the identity provider knows now, and says whether they have been through onboarding. */
+    noteSignIn: ({ userId, email, at }: Person & { email: string }) =>
+      database.call<{ onboarded: boolean }>("note_sign_in", { user_id: userId, email, at }),
+
     readOnboarding: (userId: string) =>
       database.call<{ onboarded: boolean; currencies: string[] }>("read_onboarding", { user_id: userId }),
 

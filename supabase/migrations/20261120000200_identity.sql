@@ -46,7 +46,7 @@ create table identity.profiles (
   constraint profiles_refused_dated check ((refused_email is null) = (refused_at is null))
 );
 comment on table identity.profiles is 'A person: where they live, which day it is for them, where their reminders go.';
-comment on column identity.profiles.email is 'The sign-in address, as the identity provider knew it at onboarding.';
+comment on column identity.profiles.email is 'The sign-in address, as the identity provider knew it at the last sign-in.';
 comment on column identity.profiles.timezone is 'IANA name; every calendar date of the organizations they own is a date in this zone.';
 comment on column identity.profiles.reminder_email is 'Another address for reminders; used once confirmed, until then the sign-in address is.';
 comment on column identity.profiles.refused_email is 'An address that its mail server refused for good: no reminders go there until the settings are saved again.';

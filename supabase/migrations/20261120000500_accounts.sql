@@ -25,6 +25,29 @@ end
 $$;
 comment on function public.read_onboarding is 'Whether a person has been through onboarding ("onboarded") and the currencies that can be chosen there.';
 
+create function public.note_sign_in(user_id uuid, email text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  update identity.profiles as p
+  set email = note_sign_in.email,
+    -- Its own address needs no confirmation by mail: the identity provider has asked there.
+    reminder_email = nullif(p.reminder_email, note_sign_in.email),
+    reminder_email_confirmed_at = case when p.reminder_email <> note_sign_in.email then p.reminder_email_confirmed_at end,
+    -- A mail server that refused the old address knows nothing of the new one.
+    refused_email = nullif(p.refused_email, p.email), refused_at = case when p.refused_email <> p.email then p.refused_at end,
+    updated_at = note_sign_in.at
+  where p.user_id = note_sign_in.user_id and p.email <> note_sign_in.email;
+  if found then
+    perform identity.record_event('account.address_changed', user_id, null, '{}', note_sign_in.at);
+  end if;
+  return jsonb_build_object('onboarded', exists (
+    select from identity.profiles as p where p.user_id = note_sign_in.user_id and p.country is not null
+  ));
+end
+$$;
+comment on function public.note_sign_in is
+  'Takes over the address that somebody signed in with, where it is another than the last time: {"onboarded": whether they have been through onboarding}.';
+
 create function public.complete_onboarding(
   user_id uuid, email text, country text, organization_name text, timezone text, base_currency text, reminder_email text, at timestamptz
 ) returns jsonb
@@ -211,10 +234,10 @@ $$;
 comment on function public.confirm_reminder_email is 'Confirms the reminder address while it is still the one that was asked for: {"outcome":"confirmed"} or {"outcome":"stale"}.';
 
 revoke all on function
-  public.read_onboarding, public.complete_onboarding, public.read_account,
+  public.read_onboarding, public.note_sign_in, public.complete_onboarding, public.read_account,
   public.rename_organization, public.update_reminders, public.confirm_reminder_email
   from public, anon, authenticated;
 grant execute on function
-  public.read_onboarding, public.complete_onboarding, public.read_account,
+  public.read_onboarding, public.note_sign_in, public.complete_onboarding, public.read_account,
   public.rename_organization, public.update_reminders, public.confirm_reminder_email
   to service_role;

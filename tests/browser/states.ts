@@ -233,6 +233,7 @@ function page(
     async show(siteUrl) {
       const database = answering({
         claim_attempt: { outcome: "allowed" },
+        note_sign_in: { onboarded: false },
         read_onboarding: { onboarded: false, currencies: CURRENCIES },
         ...answers,
       });

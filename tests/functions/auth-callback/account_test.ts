@@ -40,6 +40,52 @@ const auditOf = async (database: TestDatabase) =>
     event
   );
 
+accountTest(
+  "an address that was changed at the identity provider is noted at the next sign-in",
+  async (pages, database) => {
+    const { id } = await onboarded(pages, database);
+    const reminders = async () =>
+      (await database.query<{ address: string; refused: string | null }>(
+        "select identity.reminder_address(p) as address, p.refused_email as refused from identity.profiles as p where p.user_id = $1",
+        [id],
+      ))[0]!;
+    const set = (changes: string) => database.query(`update identity.profiles set ${changes} where user_id = $1`, [id]);
+    /** Signs in with another address, as the same person. */
+    const signInAs = async (email: string) => {
+      const user = [...pages.provider.users.values()][0]!;
+      pages.provider.users.clear();
+      pages.provider.users.set(email, { ...user, id, email });
+      pages.clock.now = new Date(pages.clock.now.getTime() + 3600_000);
+      return (await signIn(pages, email)).browser;
+    };
+    const changes = async () => (await auditOf(database)).filter((event) => event === "account.address_changed").length;
+
+    await signInAs("mira@example.com");
+    assertEquals(await changes(), 0);
+
+    // Refused mails were those of the old address.
+    await set("refused_email = 'mira@example.com', refused_at = now()");
+    const browser = await signInAs("mira@new.example");
+    assertEquals([await reminders(), await changes()], [{ address: "mira@new.example", refused: null }, 1]);
+    assertStringIncludes(await (await browser.get("/account")).text(), "Signed in as <bdi>mira@new.example</bdi>");
+
+    // Another reminder address stays, and stays refused.
+    await set(
+      "reminder_email = 'bills@x.example', reminder_email_confirmed_at = now(), refused_email = 'bills@x.example', refused_at = now()",
+    );
+    await signInAs("mira@newer.example");
+    assertEquals([await reminders(), await changes()], [{ address: "bills@x.example", refused: "bills@x.example" }, 2]);
+
+    // Unless it is the new one: then there is no other.
+    await set("reminder_email_confirmed_at = null, refused_email = null, refused_at = null");
+    await signInAs("bills@x.example");
+    assertEquals(await reminders(), { address: "bills@x.example", refused: null });
+    assertEquals(await database.query("select reminder_email, reminder_email_confirmed_at from identity.profiles"), [
+      { reminder_email: null, reminder_email_confirmed_at: null },
+    ]);
+  },
+);
+
 accountTest("GET /onboarding fills in what the browser's language suggests", async (pages, database) => {
   const { browser } = await newPerson(pages, database, "mira@example.com");
   const page = await (await browser.get("/onboarding?next=%2Fx", { "accept-language": "en,de-AT;q=0.9" })).text();

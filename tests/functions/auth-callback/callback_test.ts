@@ -11,12 +11,13 @@ function mailedPath(pages: Pages): string {
 }
 
 const ONBOARDED = answering({
+  note_sign_in: { onboarded: true },
   read_onboarding: { onboarded: true, currencies: [] },
   claim_attempt: { outcome: "allowed" },
 });
 
 Deno.test("GET /auth/callback leads to onboarding without a country, else to next, else to the account", async () => {
-  const onboarding = answering({ read_onboarding: { onboarded: false }, claim_attempt: { outcome: "allowed" } });
+  const onboarding = answering({ note_sign_in: { onboarded: false }, claim_attempt: { outcome: "allowed" } });
   assertEquals((await signIn(createPages(onboarding), "a@example.com", "/x")).location, "/onboarding?next=%2Fx");
   assertEquals((await signIn(createPages(ONBOARDED), "a@example.com", "/x?y=1")).location, "/x?y=1");
   assertEquals((await signIn(createPages(ONBOARDED), "a@example.com")).location, "/account");

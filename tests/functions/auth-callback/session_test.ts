@@ -18,7 +18,7 @@ const ACCOUNT = {
 };
 const DATABASE = answering({
   claim_attempt: { outcome: "allowed" },
-  read_onboarding: { onboarded: true },
+  note_sign_in: { onboarded: true },
   read_account: ACCOUNT,
 });
 

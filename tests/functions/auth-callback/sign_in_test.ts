@@ -3,10 +3,15 @@ import { withAskingApp } from "../../../shared/oauth/asking_app.ts";
 import { answering, createPages, NOW, signIn } from "./harness.ts";
 
 const ONBOARDED = answering({
+  note_sign_in: { onboarded: true },
   read_onboarding: { onboarded: true, currencies: [] },
   claim_attempt: { outcome: "allowed" },
 });
-const NEW = answering({ read_onboarding: { onboarded: false, currencies: [] }, claim_attempt: { outcome: "allowed" } });
+const NEW = answering({
+  note_sign_in: { onboarded: false },
+  read_onboarding: { onboarded: false, currencies: [] },
+  claim_attempt: { outcome: "allowed" },
+});
 
 Deno.test("GET /login shows the e-mail form first, and providers and the local button only when configured", async () => {
   const plain = await (await createPages(ONBOARDED).browser().get("/login")).text();
