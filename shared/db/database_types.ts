@@ -34,6 +34,7 @@ export type Database = {
         };
         Returns: Json;
       };
+      "change_country": { Args: { "at": string; "country": string; "user_id": string }; Returns: Json };
       "change_provider_link": {
         Args: { "action": string; "at": string; "link_id": string; "user_id": string };
         Returns: Json;

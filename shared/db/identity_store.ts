@@ -73,6 +73,8 @@ export interface AccountProviderLink {
 export interface Account {
   profile: {
     email: string;
+    /** ISO 3166-1 alpha-2. */
+    country: string;
     timezone: string;
     email_enabled: boolean;
     default_lead_days: number;
@@ -142,6 +144,9 @@ export function createIdentityStore(database: Database) {
 
     /** Null before onboarding. */
     readAccount: ({ userId, at }: Person) => database.call<Account | null>("read_account", { user_id: userId, at }),
+
+    changeCountry: ({ userId, country, at }: Person & { country: string }) =>
+      database.call<{ outcome: "changed" | "unknown" }>("change_country", { user_id: userId, country, at }),
 
     renameOrganization: ({ userId, organizationId, name, at }: Person & { organizationId: string; name: string }) =>
       database.call<{ outcome: "renamed" | "not_owner" }>("rename_organization", {

@@ -101,6 +101,7 @@ details form input { flex: 1 1 12rem; }
 .said li { padding-block: .5rem; }
 
 .notice { margin-bottom: 1.75rem; padding: .875rem 1rem; background: var(--soft); border-inline-start: .25rem solid var(--edge); border-radius: .25rem; }
+.rows + .notice { margin-top: 1.75rem; }
 .notice > :last-child { margin-bottom: 0; }
 .notice.warning { background: var(--warn); border-color: var(--warn-edge); }
 .notice.failure { background: var(--bad); border-color: var(--danger); }

@@ -114,7 +114,7 @@ begin
   return (
     select jsonb_build_object(
       'profile', jsonb_build_object(
-        'email', p.email, 'timezone', p.timezone, 'email_enabled', p.email_enabled, 'default_lead_days', p.default_lead_days,
+        'email', p.email, 'country', p.country, 'timezone', p.timezone, 'email_enabled', p.email_enabled, 'default_lead_days', p.default_lead_days,
         'reminder_email', p.reminder_email, 'reminder_email_confirmed', p.reminder_email_confirmed_at is not null,
         'refused_email', p.refused_email
       ),
@@ -170,6 +170,21 @@ begin
 end
 $$;
 comment on function public.read_account is 'Everything the account page shows of a person; null before onboarding.';
+
+create function public.change_country(user_id uuid, country text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  update identity.profiles as p set country = change_country.country, updated_at = change_country.at
+  where p.user_id = change_country.user_id and p.country is not null;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event('account.country_changed', user_id, null, '{}', change_country.at);
+  return '{"outcome":"changed"}';
+end
+$$;
+comment on function public.change_country is
+  'Where a person lives now; currency and time zone stay as they are: {"outcome":"changed"}, or {"outcome":"unknown"} before onboarding.';
 
 create function public.rename_organization(user_id uuid, organization_id text, name text, at timestamptz) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -235,9 +250,9 @@ comment on function public.confirm_reminder_email is 'Confirms the reminder addr
 
 revoke all on function
   public.read_onboarding, public.note_sign_in, public.complete_onboarding, public.read_account,
-  public.rename_organization, public.update_reminders, public.confirm_reminder_email
+  public.change_country, public.rename_organization, public.update_reminders, public.confirm_reminder_email
   from public, anon, authenticated;
 grant execute on function
   public.read_onboarding, public.note_sign_in, public.complete_onboarding, public.read_account,
-  public.rename_organization, public.update_reminders, public.confirm_reminder_email
+  public.change_country, public.rename_organization, public.update_reminders, public.confirm_reminder_email
   to service_role;

@@ -29,6 +29,7 @@ const EMAIL = "mira@example.com";
 
 const profile: Account["profile"] = {
   email: EMAIL,
+  country: "DE",
   timezone: "Europe/Berlin",
   email_enabled: true,
   default_lead_days: 3,

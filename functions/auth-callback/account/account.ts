@@ -3,6 +3,7 @@ import type { Reminders } from "../../../shared/db/identity_store.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
+import { isCountry } from "../../../shared/identity/country.ts";
 import { isEmail, reminderAddress } from "../../../shared/identity/email.ts";
 import { withNext } from "../../../shared/identity/next_path.ts";
 import { isTimezone } from "../../../shared/identity/timezone.ts";
@@ -18,10 +19,12 @@ export const showAccount = (deps: PageDeps): Handler =>
     return await renderAccount(c, deps, { user, account, done: c.req.query("done") });
   });
 
-/** Field `action`: `rename` an organization, `resume` its reminders, change the `reminders`, `pause_link` or `resume_link`, or `alerts_seen`. */
+/** Field `action`: change the `country`, `rename` an organization, `resume` its reminders, change the `reminders`, `pause_link` or `resume_link`, or `alerts_seen`. */
 export const postAccount = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     switch (form.get("action")) {
+      case "country":
+        return back(c, await changeCountry(deps, user, form));
       case "rename":
         return back(c, await rename(deps, user, form));
       case "resume":
@@ -42,6 +45,14 @@ export const postAccount = (deps: PageDeps): Handler =>
   });
 
 const back = (c: AppContext, done: Done) => c.redirect(`/account?done=${done}`, 303);
+
+async function changeCountry({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
+  const country = form.get("country") ?? "";
+  if (!isCountry(country)) throw new AppError("invalid_request", "Choose a country from the list.");
+  const { outcome } = await store.changeCountry({ userId: user.id, country, at: clock() });
+  if (outcome === "unknown") throw new AppError("not_found", "Your account is not set up yet.");
+  return "moved";
+}
 
 async function rename({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
   const name = form.get("name") ?? "";

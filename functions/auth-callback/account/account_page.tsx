@@ -5,18 +5,20 @@ import type { Account } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
-import { Name, Notice } from "../../../shared/pages/components.tsx";
+import { Notice } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { createUrls } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_deps.ts";
 import { ConnectedApps } from "./connected_apps.tsx";
 import { GrantAlerts } from "./grant_alerts.tsx";
 import { Organizations } from "./organizations.tsx";
+import { Person } from "./person.tsx";
 import { ProviderLinks } from "./provider_links.tsx";
 import { EndedReminders, ReminderForm } from "./reminders.tsx";
 
 /** What was just done, as `?done=` says it after a redirect. */
 const DONE = {
+  moved: { kind: "done", text: "Your country is saved. Currency and time zone are as they were." },
   renamed: { kind: "done", text: "The organization has its new name." },
   saved: { kind: "done", text: "Your reminder settings are saved." },
   resumed: { kind: "done", text: "You will be reminded of that organization's bills again." },
@@ -68,9 +70,7 @@ export async function renderAccount(
           </Notice>
         )}
         <h1>Your account</h1>
-        <p class="muted">
-          Signed in as <Name>{user.email}</Name>
-        </p>
+        <Person email={user.email} profile={account.profile} token={token} />
         <GrantAlerts alerts={account.grant_alerts} token={token} />
         <Section title="Organization and plan">
           <Organizations organizations={account.organizations} token={token} config={config} />

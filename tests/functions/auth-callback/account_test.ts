@@ -86,6 +86,20 @@ accountTest(
   },
 );
 
+accountTest("POST /account changes the country and nothing else", async (pages, database) => {
+  const { browser } = await onboarded(pages, database);
+  const page = await (await browser.get("/account")).text();
+  const response = await browser.submit(page, 'value="country"', { country: "NP" });
+  assertEquals(response.headers.get("location"), "/account?done=moved");
+  const moved = await (await browser.get("/account?done=moved")).text();
+  assertMatch(moved, /<p class="muted small">Nepal<\/p>/);
+  assertEquals(await database.query("select country, timezone from identity.profiles"), [
+    { country: "NP", timezone: "Europe/Berlin" },
+  ]);
+  assertEquals((await auditOf(database)).at(-1), "account.country_changed");
+  assertEquals((await browser.submit(page, 'value="country"', { country: "XX" })).status, 400);
+});
+
 accountTest("GET /onboarding fills in what the browser's language suggests", async (pages, database) => {
   const { browser } = await newPerson(pages, database, "mira@example.com");
   const page = await (await browser.get("/onboarding?next=%2Fx", { "accept-language": "en,de-AT;q=0.9" })).text();
