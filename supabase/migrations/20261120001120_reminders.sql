@@ -2,10 +2,11 @@
 -- A digest is made, claimed in a batch under a lease, sent after commit, and marked by that lease. A batch that may have reached the mail service
 -- keeps its members and their words, so that the service knows a repeated one by its key; one that surely did not is dissolved.
 
-create index profiles_default_lead_days_idx on identity.profiles (default_lead_days);
--- Whose own lead reaches further than the usual ones?
+-- Which bills' own lead reaches further than the usual ones?
 create index expenses_long_lead_idx on app.expenses (id)
   where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and remind_days_before > 7;
+-- And whose?
+create index profiles_long_lead_idx on identity.profiles (user_id) where default_lead_days > 7;
 
 create function identity.reminder_address(profile identity.profiles) returns text
 language sql immutable
@@ -102,8 +103,13 @@ language sql stable rows 1
 begin atomic
   select c.snoozed_until
   from (select (at at time zone (owner).timezone)::date as today offset 0) as t
-  join app.expense_occurrences as c
-    on c.organization_id = (bill).organization_id and c.expense_id = (bill).id and c.due_on = reminder_due.due_on and c.status = 'open'
+  -- This and the log are looked up for each bill, whatever the planner guesses: neither is ever read as a whole.
+  cross join lateral (
+    select c.snoozed_until
+    from app.expense_occurrences as c
+    where c.organization_id = (bill).organization_id and c.expense_id = (bill).id and c.due_on = reminder_due.due_on and c.status = 'open'
+    offset 0
+  ) as c
   where (bill).kind = 'bill' and (bill).status = 'active' and (bill).deleted_at is null and (bill).reminder_enabled
     and (organization).reminders_enabled and (owner).email_enabled and identity.reminder_address(owner) is distinct from (owner).refused_email
     and case
@@ -111,7 +117,6 @@ begin atomic
         and reminder_due.due_on <= t.today + coalesce((bill).remind_days_before, (owner).default_lead_days) and (c.snoozed_until is null or c.snoozed_until <= t.today)
       else c.snoozed_until > reminder_due.due_on and c.snoozed_until between t.today - 3 and t.today
     end
-    -- Looked up for each bill, whatever the planner guesses: the log of everything that was ever sent is never read as a whole.
     and not exists (
       select from jobs.reminder_log as l
       where l.expense_id = (bill).id and l.due_on = reminder_due.due_on and l.snoozed_until is not distinct from c.snoozed_until and l.voided_at is null
@@ -178,9 +183,21 @@ begin
       select c.expense_id, c.due_on
       from app.expense_occurrences as c
       where c.status = 'open'
-        and c.due_on between jobs.latest_today(collect_reminders.at) - 2
-          and jobs.latest_today(collect_reminders.at) + greatest(7, (select max(l.default_lead_days) from identity.profiles as l))
+        and c.due_on between jobs.latest_today(collect_reminders.at) - 2 and jobs.latest_today(collect_reminders.at) + 7
         and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
+      union
+      -- Who is told earlier than most is looked up by themselves: one long lead must not widen the search for everybody.
+      select c.expense_id, c.due_on
+      from identity.profiles as l
+      join identity.organizations as o on o.owner_id = l.user_id
+      cross join lateral (
+        select c.expense_id, c.due_on
+        from app.expense_occurrences as c
+        where c.organization_id = o.id and c.status = 'open'
+          and c.due_on between jobs.latest_today(collect_reminders.at) + 8 and jobs.latest_today(collect_reminders.at) + l.default_lead_days
+        offset 0
+      ) as c
+      where l.default_lead_days > 7 and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
       union
       select c.expense_id, c.due_on
       from app.expense_occurrences as c

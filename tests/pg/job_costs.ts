@@ -1,0 +1,114 @@
+/**
+ * What the reminders job reads follows what is due, not how many bills there are: the pages it touches are counted, beside the same due bills
+ * among ten times as many others. Counts are the same on any machine; how long it takes is the benchmark's to say (bench/sql/roll_bills.ts).
+ */
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { postgresDatabase } from "../../local/database/postgres.ts";
+import type { SqlDatabase } from "../../local/database/sql.ts";
+import { openDatabase } from "../_support/database.ts";
+import { withParts } from "../_support/new_database.ts";
+
+const [FEW, MANY] = [10_000, 100_000];
+const AT = "2026-11-20T08:00:00Z";
+/** Trees of ten times as many entries are a level higher at most. */
+const MOST = 1.5;
+
+const ROLL = "select (public.roll_bills($1, null, 5000) ->> 'advanced')::int as done";
+const COLLECT = "select (public.collect_reminders($1, null, 5000) ->> 'reminders')::int as done";
+
+const fill = await Deno.readTextFile(new URL("../../bench/sql/bills.sql", import.meta.url));
+
+/** So many bills, of which those of the first `FEW` are due as they are, and no other for two months. */
+async function openBills(bills: number): Promise<{ admin: SqlDatabase; close(): Promise<void> }> {
+  const server = Deno.env.get("TEST_DATABASE_URL")!;
+  const database = await openDatabase(server);
+  const [row] = await database.query<{ name: string }>("select current_database() as name");
+  const admin = postgresDatabase(withParts(server, { database: row!.name, role: "supabase_admin" }), { max: 1 });
+  await admin.exec(fill.replaceAll(":bills", String(bills)));
+  await admin.exec(`
+    set session_replication_role = replica;
+    update app.expenses set next_due = next_due + 60 where id > 'bill_' || lpad('${FEW}', 12, '0');
+    update app.expense_occurrences set scheduled_on = scheduled_on + 60, due_on = due_on + 60 where expense_id > 'bill_' || lpad('${FEW}', 12, '0');
+    set session_replication_role = origin;`);
+  await admin.exec("vacuum analyze");
+  return {
+    admin,
+    async close() {
+      await admin.close();
+      await database.close();
+    },
+  };
+}
+
+/** How often the bills or their dates were read from end to end. */
+async function scans(database: SqlDatabase): Promise<number> {
+  await database.query("select pg_stat_force_next_flush()");
+  const [row] = await database.query<{ scans: number }>(
+    "select sum(seq_scan)::int as scans from pg_stat_user_tables where relname in ('expenses', 'expense_occurrences')",
+  );
+  return row!.scans;
+}
+
+interface Counted {
+  done: number;
+  pages: number;
+}
+
+/** Of the second call, since what is planned is planned in the first; all are taken back. */
+async function counted(database: SqlDatabase, call: string, before = "select"): Promise<Counted> {
+  const takenBack = new Error("taken back");
+  const explained = `explain (analyze, buffers, timing off, format json) ${call.replace("$1", `'${AT}'`)}`;
+  const counted: Counted = { done: 0, pages: 0 };
+  for (let n = 0; n < 2; n++) {
+    await database.transaction(async (session) => {
+      await session.exec(before);
+      const [row] = await session.query<{ "QUERY PLAN": { Plan: Record<string, number> }[] }>(explained);
+      const { Plan } = row!["QUERY PLAN"][0]!;
+      counted.pages = Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!;
+      throw takenBack;
+    }).catch((thrown) => assertStrictEquals(thrown, takenBack));
+  }
+  await database.transaction(async (session) => {
+    await session.exec(before);
+    counted.done = (await session.query<{ done: number }>(call, [AT]))[0]!.done;
+    throw takenBack;
+  }).catch((thrown) => assertStrictEquals(thrown, takenBack));
+  return counted;
+}
+
+Deno.test("the job's cost follows what is due", async (t) => {
+  const [few, many] = [await openBills(FEW), await openBills(MANY)];
+  try {
+    for (const [name, call] of [["rolling", ROLL], ["collecting", COLLECT]] as const) {
+      await t.step(name, async () => {
+        const scanned = await scans(many.admin);
+        const [small, large] = [await counted(few.admin, call), await counted(many.admin, call)];
+        assert(small.done > FEW / 50, `${small.done} were due`);
+        assertEquals(large.done, small.done);
+        assertEquals(await scans(many.admin), scanned, "no table of theirs was read from end to end");
+        assert(large.pages < small.pages * MOST, `${small.pages} pages, and ${large.pages} among ten times as many`);
+      });
+    }
+    await t.step("test of the test: a scan does not", async () => {
+      const scan = "select count(*)::int as done from app.expenses where next_due < '2026-11-20' and $1 <> ''";
+      const scanned = await scans(many.admin);
+      const [small, large] = [await counted(few.admin, scan), await counted(many.admin, scan)];
+      assert(await scans(many.admin) > scanned);
+      assertEquals(large.done, small.done);
+      assert(large.pages > small.pages * 5);
+    });
+    await t.step("one owner who is told 90 days ahead does not widen the search for all", async () => {
+      const before = await counted(many.admin, COLLECT);
+      const after = await counted(
+        many.admin,
+        COLLECT,
+        "update identity.profiles set default_lead_days = 90 where email = 'owner1@example.com'",
+      );
+      assert(after.done > before.done, "that owner is");
+      assert(after.pages < before.pages * 1.05, `${before.pages} pages, then ${after.pages}`);
+    });
+  } finally {
+    await few.close();
+    await many.close();
+  }
+});
