@@ -1,5 +1,5 @@
--- So many bills, five to an owner, each with its current occurrence: monthly, weekly and yearly; about one in 23 fell due yesterday.
--- Today is 20 November 2026.
+-- So many bills, five to an owner, each with its current occurrence. The mix is that of the floor (roll_floor.sql): one in 20 yearly, one in 7 of
+-- the rest weekly, the others monthly, days spread by hash over all pages, so that 4.66 % fell due yesterday. Today is 20 November 2026.
 set session_replication_role = replica;
 insert into auth.users (id, email)
 select ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'owner' || n || '@example.com' from generate_series(1, :bills / 5) as n;
@@ -17,18 +17,14 @@ insert into app.expenses (
 select 'bill_' || lpad(n::text, 12, '0'), 'org_' || lpad((1 + (n - 1) / 5)::text, 12, '0'), 'bill', 'Bill ' || n, 'fixed', 1000 + n % 5000, 'EUR',
   f.frequency, 1, a.anchor_on, 'none', a.anchor_on, d.next_due, 'active', true
 from generate_series(1, :bills) as n
-cross join lateral (select case when n % 10 < 8 then 'monthly' when n % 10 = 8 then 'weekly' else 'yearly' end as frequency) as f
+cross join lateral (select case when n % 20 = 0 then 'yearly' when n % 7 = 0 then 'weekly' else 'monthly' end as frequency) as f
 cross join lateral (
-  select case f.frequency when 'weekly' then date '2025-11-20' + (n / 10) % 7 when 'monthly' then date '2025-11-01' + (n / 10) % 28
-    else date '2025-01-01' + (n / 10) % 365 end as anchor_on
-) as a
+  select date '2026-11-19' + (hashint8(n) & 2147483647) % case f.frequency when 'yearly' then 365 when 'weekly' then 7 else 30 end as next_due
+) as d
 cross join lateral (
-  select case f.frequency
-    when 'monthly' then (a.anchor_on + case when a.anchor_on + interval '12 months' < '2026-11-19' then interval '13 months' else interval '12 months' end)::date
-    when 'weekly' then a.anchor_on + (date '2026-11-19' - a.anchor_on + 6) / 7 * 7
-    else (a.anchor_on + case when a.anchor_on + interval '1 year' < '2026-11-19' then interval '2 years' else interval '1 year' end)::date
-  end as next_due
-) as d;
+  select case f.frequency when 'yearly' then (d.next_due - interval '1 year')::date when 'weekly' then d.next_due - 70 else (d.next_due - interval '14 months')::date end
+    as anchor_on
+) as a;
 insert into app.expense_occurrences (organization_id, expense_id, scheduled_on, due_on, expected_minor, currency)
 select organization_id, id, next_due, next_due, amount_minor, currency from app.expenses;
 set session_replication_role = origin;
