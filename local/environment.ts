@@ -8,6 +8,7 @@ import type { Secrets } from "./secrets.ts";
 const PASSED_ON = [
   "OAUTH_CODE_SECRET",
   "CRON_SECRET",
+  "FRONT_DOOR_SECRET",
   "PAYMENT_WEBHOOK_SECRET",
   "CREDENTIALS_KEY",
   "MAIL_URL",
@@ -38,6 +39,7 @@ export function functionEnvironment(
   return {
     OAUTH_CODE_SECRET: stack.secrets.oauth_code_secret,
     CRON_SECRET: stack.secrets.cron_secret,
+    FRONT_DOOR_SECRET: stack.secrets.front_door_secret,
     PAYMENT_WEBHOOK_SECRET: stack.secrets.payment_webhook_secret,
     CREDENTIALS_KEY: stack.secrets.credentials_key,
     MAIL_URL: `smtp://127.0.0.1:${stack.smtpPort}`,

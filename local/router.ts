@@ -8,11 +8,12 @@ export interface Parts {
   functions: FunctionsHandler;
   /** Base of the data service's `/rest/v1` and `/auth/v1`. */
   dataUrl: string;
+  frontDoorSecret: string;
   local: { fetch(request: Request): Promise<Response> | Response };
 }
 
-export function createRouter({ functions, dataUrl, local }: Parts): Answer {
-  const frontDoor = createFrontDoor({ functionsUrl: FUNCTIONS_ORIGIN, fetch: functions });
+export function createRouter({ functions, dataUrl, frontDoorSecret, local }: Parts): Answer {
+  const frontDoor = createFrontDoor({ functionsUrl: FUNCTIONS_ORIGIN, secret: frontDoorSecret, fetch: functions });
   return (request, client) => {
     const { pathname, search } = new URL(request.url);
     if (pathname.startsWith("/local/")) return local.fetch(request);

@@ -9,6 +9,7 @@ export interface Secrets {
   secret_key: string;
   oauth_code_secret: string;
   cron_secret: string;
+  front_door_secret: string;
   payment_webhook_secret: string;
   /** 32 bytes in base64. */
   credentials_key: string;
@@ -20,6 +21,7 @@ const MAKE: Record<keyof Secrets, () => string> = {
   secret_key: () => `sb_secret_${randomHex(11)}_${randomHex(4)}`,
   oauth_code_secret: () => randomHex(32),
   cron_secret: () => randomHex(32),
+  front_door_secret: () => randomHex(32),
   payment_webhook_secret: () => randomHex(32),
   credentials_key: () => btoa(String.fromCharCode(...random(32))),
 };
@@ -28,6 +30,7 @@ const MAKE: Record<keyof Secrets, () => string> = {
 const VARIABLES: Partial<Record<keyof Secrets, string>> = {
   oauth_code_secret: "OAUTH_CODE_SECRET",
   cron_secret: "CRON_SECRET",
+  front_door_secret: "FRONT_DOOR_SECRET",
   payment_webhook_secret: "PAYMENT_WEBHOOK_SECRET",
   credentials_key: "CREDENTIALS_KEY",
 };

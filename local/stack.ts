@@ -86,7 +86,9 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
     isHealthy: () => isHealthy(data),
     demoToken: demoEmail ? () => signInToken(data, { email: demoEmail, secretKey: secrets.secret_key }) : undefined,
   });
-  server.answerWith(createRouter({ functions, dataUrl: data.url, local }));
+  server.answerWith(
+    createRouter({ functions, dataUrl: data.url, frontDoorSecret: first(secrets.front_door_secret), local }),
+  );
 
   const running: RunningStack = {
     pid: Deno.pid,

@@ -18,6 +18,8 @@ export interface Config {
   /** Keys of every artefact we sign; the first signs, all verify. */
   codeSecrets: readonly string[];
   cronSecrets: readonly string[];
+  /** By which a front door proves that it says who calls; empty when unset: then nobody is believed. */
+  frontDoorSecrets: readonly string[];
   /** Empty when unset: the webhook then answers 503. */
   paymentWebhookSecrets: readonly string[];
   /** Base64 AES-256 master keys of provider credentials; the first encrypts, all decrypt. */
@@ -80,6 +82,8 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
     serviceRoleKey: read("serviceRoleKey", firstSet(env, SERVICE_ROLE_KEYS), keyOf, "holds no default key") ?? "",
     codeSecrets: read("codeSecrets", "OAUTH_CODE_SECRET", secrets, "has an entry shorter than 32 bytes") ?? [],
     cronSecrets: read("cronSecrets", "CRON_SECRET", secrets, "has an entry shorter than 32 bytes") ?? [],
+    frontDoorSecrets: read("frontDoorSecrets", "FRONT_DOOR_SECRET", secrets, "has an entry shorter than 32 bytes") ??
+      [],
     paymentWebhookSecrets: read("paymentWebhookSecrets", "PAYMENT_WEBHOOK_SECRET", list, "is empty") ?? [],
     credentialsKeys:
       read("credentialsKeys", "CREDENTIALS_KEY", aesKeys, "has an entry that is not 32 bytes of base64") ?? [],

@@ -13,6 +13,9 @@
  */
 export const PAGE_POLICY_HEADER = "x-page-policy";
 
+/** By which a front door proves that what it says of who calls is true; it holds `FRONT_DOOR_SECRET`. */
+export const FRONT_DOOR_HEADER = "x-front-door-secret";
+
 export const SLUGS = [
   "mcp",
   "oauth",

@@ -4,7 +4,7 @@
  */
 import type { OpenedConsent, OpenedDocumentConsent, StoredClient } from "../../shared/db/oauth_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";
-import { callerQuotas, quotasFor, tooMany } from "../../shared/http/quotas.ts";
+import { callerQuotas, quotasFor, shareQuotas, tooMany } from "../../shared/http/quotas.ts";
 import { isDocumentUrl } from "../../shared/oauth/client_id.ts";
 import { judgeClientUrl } from "../../shared/oauth/client_metadata_document.ts";
 import type { PageRefusal } from "./page_refusal.ts";
@@ -34,14 +34,21 @@ export async function openClient(c: AppContext, server: AuthorizationServer, ask
     logDocument(c, server, { ...asking, outcome: "refused", reason: judged.reason });
     return { ok: false, reason: "client_url_not_allowed" };
   }
-  const documentQuotas = [
-    ...await callerQuotas(server.config, "client_document_ip", c),
-    ...await quotasFor(server.config, [
-      ["client_document_origin", new URL(asking.clientId).origin],
-      ["client_document_all", ""],
-    ]),
-  ];
-  const opened = await server.store.openDocumentConsent({ ...asking, quotas, documentQuotas });
+  const { config } = server;
+  const asker = await callerQuotas(config, "client_document_ip", c);
+  const opened = await server.store.openDocumentConsent({
+    ...asking,
+    quotas,
+    documentQuotas: [
+      ...asker,
+      ...await shareQuotas(config, "client_document_day", c),
+      ...await quotasFor(config, [
+        ["client_document_origin", new URL(asking.clientId).origin],
+        ["client_document_all", ""],
+      ]),
+    ],
+    knownQuotas: [...asker, ...await quotasFor(config, [["client_document_known", ""]])],
+  });
   switch (opened.document) {
     case "fresh":
       return known(opened);

@@ -1,6 +1,6 @@
 /** Dynamic client registration (RFC 7591 §3). Public clients only, so there is no secret and nothing to manage later. */
 import { encodeBase64Url } from "@std/encoding/base64url";
-import { callerQuotas, quotasFor } from "../../shared/http/quotas.ts";
+import { callerQuotas, quotasFor, shareQuotas } from "../../shared/http/quotas.ts";
 import { readText } from "../../shared/http/read_body.ts";
 import { clientId } from "../../shared/oauth/client_id.ts";
 import { MAX_BODY_BYTES } from "../../shared/oauth/limits.ts";
@@ -22,6 +22,7 @@ export const register: Endpoint = async (c, server) => {
     redirectUris: metadata.redirect_uris,
     quotas: [
       ...await callerQuotas(server.config, "register", c),
+      ...await shareQuotas(server.config, "register_day", c),
       ...await quotasFor(server.config, [["register_all", ""]]),
     ],
     at,

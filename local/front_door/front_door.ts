@@ -9,18 +9,20 @@ import { forward } from "./proxy.ts";
 export interface FrontDoorOptions {
   /** Where the functions are, without a slash at the end: `https://<project>.supabase.co/functions/v1`. */
   functionsUrl: string;
+  /** One entry of the functions' `FRONT_DOOR_SECRET`; without it all who come by here are one caller to them. */
+  secret?: string | undefined;
   fetch?: (request: Request) => Promise<Response>;
 }
 
 export type FrontDoor = (request: Request, client?: { address: string }) => Promise<Response>;
 
 /** @returns a handler; `client.address` is the caller's IP address where the runtime tells it. */
-export function createFrontDoor({ functionsUrl, fetch = globalThis.fetch }: FrontDoorOptions): FrontDoor {
+export function createFrontDoor({ functionsUrl, secret, fetch = globalThis.fetch }: FrontDoorOptions): FrontDoor {
   return async (request, client) => {
     const { pathname, search } = new URL(request.url);
     const route = findRoute(pathname) ?? NOT_FOUND;
     const target = functionsUrl + functionPath(route, pathname) + search;
-    const response = await forward(request, { target, client, fetch });
+    const response = await forward(request, { target, client, secret, fetch });
     return route.page ? asPage(response) : response;
   };
 }

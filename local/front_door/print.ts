@@ -15,5 +15,9 @@ const server: string | undefined = positionals[0];
 if (server !== "nginx" && server !== "caddy") {
   fail(usage);
 }
-const place = { host: new URL(values.site).host, functionsUrl: values.functions.replace(/\/+$/, "") };
+const place = {
+  host: new URL(values.site).host,
+  functionsUrl: values.functions.replace(/\/+$/, ""),
+  secret: Deno.env.get("FRONT_DOOR_SECRET")?.split(",")[0]?.trim() || "<FRONT_DOOR_SECRET>",
+};
 print(SERVERS[server](place).trimEnd());

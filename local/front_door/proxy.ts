@@ -1,5 +1,7 @@
 /** Passes a request on to another server as a reverse proxy does (RFC 9110 §7.6.1): streaming, redirects left to the caller. */
 
+import { FRONT_DOOR_HEADER } from "../../shared/routes.ts";
+
 /** Headers that belong to one connection only. */
 const HOP_HEADERS = [
   "connection",
@@ -16,14 +18,16 @@ export interface ForwardOptions {
   /** Absolute URL to ask instead. */
   target: string;
   /** The caller's IP address, where the runtime tells it. */
-  client?: { address: string };
+  client?: { address: string } | undefined;
+  /** Proves to the functions that the address is true. */
+  secret?: string | undefined;
   fetch?: (request: Request) => Promise<Response>;
 }
 
 /** Answers with what `target` answers; the headers of the answer may be changed. */
 export async function forward(
   request: Request,
-  { target, client, fetch = globalThis.fetch }: ForwardOptions,
+  { target, client, secret, fetch = globalThis.fetch }: ForwardOptions,
 ): Promise<Response> {
   const url = new URL(request.url);
   const headers = endToEnd(request.headers);
@@ -31,8 +35,9 @@ export async function forward(
   headers.set("x-forwarded-host", url.host);
   headers.set("x-forwarded-proto", url.protocol.slice(0, -1));
   // Replaced, not appended to: what came before is the caller's to forge. Where it counts, the platform's edge writes the other one anew.
-  headers.delete("cf-connecting-ip");
+  for (const name of ["cf-connecting-ip", "x-forwarded-for", FRONT_DOOR_HEADER]) headers.delete(name);
   if (client) headers.set("x-forwarded-for", client.address);
+  if (secret) headers.set(FRONT_DOOR_HEADER, secret);
   const { method, body } = request;
   const response = await fetch(new Request(target, { method, headers, body, redirect: "manual" }));
   const answered = endToEnd(response.headers);

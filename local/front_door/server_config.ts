@@ -1,18 +1,27 @@
 /** The front door as configuration of a web server that one already runs: the same routes, the same restored pages. */
-import { functionPath, NOT_FOUND, PAGE_POLICY_HEADER, type Route, ROUTES } from "../../shared/routes.ts";
+import {
+  FRONT_DOOR_HEADER,
+  functionPath,
+  NOT_FOUND,
+  PAGE_POLICY_HEADER,
+  type Route,
+  ROUTES,
+} from "../../shared/routes.ts";
 
 export interface Place {
   /** Host name of the site. */
   host: string;
   /** Where the functions are, without a slash at the end. */
   functionsUrl: string;
+  /** One entry of the functions' `FRONT_DOOR_SECRET`. */
+  secret: string;
 }
 
 export const SERVERS = { nginx: nginxConfig, caddy: caddyConfig };
 
 const coversBelow = ({ path }: Route) => path.length > 1 && path.endsWith("/");
 
-function nginxConfig({ host, functionsUrl }: Place): string {
+function nginxConfig({ host, functionsUrl, secret }: Place): string {
   const location = (route: Route) => {
     const match = coversBelow(route) ? route.path : `= ${route.path}`;
     const below = coversBelow(route) ? "/" : "";
@@ -42,6 +51,7 @@ server {
     proxy_set_header Host ${new URL(functionsUrl).host};
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_set_header CF-Connecting-IP "";
+    proxy_set_header ${FRONT_DOOR_HEADER} "${secret}";
     proxy_set_header X-Forwarded-Host $host;
     proxy_set_header X-Forwarded-Proto $scheme;
     proxy_redirect off;
@@ -69,8 +79,13 @@ const NGINX_PAGE = [
   "add_header Content-Security-Policy $page_policy always;",
 ];
 
-function caddyConfig({ host, functionsUrl }: Place): string {
+function caddyConfig({ host, functionsUrl, secret }: Place): string {
   const { origin, pathname } = new URL(functionsUrl);
+  // Who called, whatever trusted_proxies says: the functions believe the first entry.
+  const caller = `        header_up Host {upstream_hostport}
+        header_up X-Forwarded-For {remote_host}
+        header_up -CF-Connecting-IP
+        header_up ${FRONT_DOOR_HEADER} "${secret}"`;
   const handle = (route: Route) => {
     const below = coversBelow(route);
     const target = pathname + functionPath(route, below ? "{path}" : route.path);
@@ -81,15 +96,13 @@ function caddyConfig({ host, functionsUrl }: Place): string {
   return `# A page of the functions names its own policy in ${PAGE_POLICY_HEADER}; anything else is passed on as it is.
 (answer) {
     reverse_proxy ${origin} {
-        header_up Host {upstream_hostport}
-        header_up -CF-Connecting-IP
+${caller}
         flush_interval -1
     }
 }
 (page) {
     reverse_proxy ${origin} {
-        header_up Host {upstream_hostport}
-        header_up -CF-Connecting-IP
+${caller}
         @page header ${PAGE_POLICY_HEADER} *
         handle_response @page {
             header {

@@ -104,7 +104,14 @@ export type Database = {
         Returns: Json;
       };
       "open_document_consent": {
-        Args: { "at": string; "client_id": string; "page_quotas"?: Json; "quotas": Json; "user_id": string };
+        Args: {
+          "at": string;
+          "client_id": string;
+          "known_quotas"?: Json;
+          "page_quotas"?: Json;
+          "quotas": Json;
+          "user_id": string;
+        };
         Returns: Json;
       };
       "ping": { Args: Record<PropertyKey, never>; Returns: boolean };

@@ -106,11 +106,15 @@ export function createOAuthStore(database: Database) {
     openConsent: ({ clientId, userId, quotas, at }: Asked & { quotas: readonly Quota[] }) =>
       call<OpenedConsent>("open_consent", { client_id: clientId, user_id: userId, at, quotas }, isConsent),
 
-    /** @param quotas what the page costs; @param documentQuotas what fetching the document costs, drawn only when it has to be fetched. */
+    /**
+     * @param quotas what the page costs; @param documentQuotas what fetching the document costs, drawn only when it has to be fetched;
+     * @param knownQuotas drawn instead for a client that somebody has connected.
+     */
     openDocumentConsent: (
-      { clientId, userId, quotas, documentQuotas, at }: Asked & {
+      { clientId, userId, quotas, documentQuotas, knownQuotas, at }: Asked & {
         quotas: readonly Quota[];
         documentQuotas: readonly Quota[];
+        knownQuotas: readonly Quota[];
       },
     ) =>
       call<OpenedDocumentConsent>("open_document_consent", {
@@ -119,6 +123,7 @@ export function createOAuthStore(database: Database) {
         quotas: documentQuotas,
         at,
         page_quotas: quotas,
+        known_quotas: knownQuotas,
       }, (answer) => isConsent(answer) && (answer.outcome === "limited" || typeof answer.document === "string")),
 
     /** Takes over what a client's document says, and opens consent with it. */

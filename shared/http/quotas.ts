@@ -21,8 +21,10 @@ interface Limit {
  * what succeeds is limited by grant.
  */
 const LIMITS = {
-  /** Registrations: real clients make one or two a connection. In all, per day: what a flood from everywhere may leave behind. */
+  /** Registrations: real clients make one or two a connection, hosted ones all from a few addresses. In all, per day: what a flood from
+   * everywhere may leave behind, of which no caller takes more than a small part. */
   register: { atMost: 10, seconds: 60 },
+  register_day: { atMost: 500, seconds: 86_400 },
   register_all: { atMost: 10_000, seconds: 86_400 },
   /** Authorization pages: each asks the identity provider and the database. */
   authorize: { atMost: 120, seconds: 60 },
@@ -42,10 +44,13 @@ const LIMITS = {
   /** Mails to a reminder address that its owner has not confirmed. */
   reminder_mail_address: { atMost: 5, seconds: 3600 },
   reminder_mail_ip: { atMost: 20, seconds: 3600 },
-  /** Metadata documents that are fetched: by who makes us, by whom we ask, and in all. */
+  /** Metadata documents that are fetched: by who makes us, by whom we ask, and in all; those of clients that somebody has connected on an account
+   * of their own, which strangers cannot use up. */
   client_document_ip: { atMost: 10, seconds: 60 },
+  client_document_day: { atMost: 200, seconds: 86_400 },
   client_document_origin: { atMost: 30, seconds: 60 },
   client_document_all: { atMost: 120, seconds: 60 },
+  client_document_known: { atMost: 120, seconds: 60 },
   /** Credentials that we try at a provider: without limits we would tell anybody which of many keys work. By person, by caller, and in all. */
   provider_test_person: { atMost: 10, seconds: 3600 },
   provider_test_ip: { atMost: 30, seconds: 3600 },
@@ -53,7 +58,7 @@ const LIMITS = {
 } satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof LIMITS;
-export type LimitConfig = Pick<Config, "rateLimits" | "codeSecrets">;
+export type LimitConfig = Pick<Config, "rateLimits" | "codeSecrets" | "frontDoorSecrets">;
 
 /**
  * The draws for one request, in the order given; none where limits are off.
@@ -70,21 +75,24 @@ export async function quotasFor(
   return (await Promise.all(quotas)).flat();
 }
 
-/** How many callers a front door may stand for at once, as far as limits go. */
-const CROWD = 20;
+/** How many of its /64s a /48 of IPv6 may stand for at once, as far as limits go. */
+const NEIGHBOURS = 8;
 
-/** The draws of whoever makes this request: their own, then, behind a hop that forwards for many, those of all of these together. */
+/** The draws of whoever makes this request: their own, then, of IPv6, those of their network. */
 export async function callerQuotas(config: LimitConfig, name: LimitName, c: AppContext): Promise<Quota[]> {
   const limit = limitOf(config, name);
-  const caller = limit && readCaller(c.req.raw.headers);
+  const caller = limit && await readCaller(c.req.raw.headers, config);
   if (!caller) return [];
   const own = { key: await keyOf(config, name, caller.name), ...limit };
-  if (!caller.crowd) return [own];
-  return [own, {
-    key: await keyOf(config, name, `everybody by ${caller.crowd}`),
-    at_most: limit.at_most * CROWD,
-    seconds: limit.seconds,
-  }];
+  if (!caller.network) return [own];
+  const at_most = limit.at_most * NEIGHBOURS;
+  return [own, { key: await keyOf(config, name, caller.network), at_most, seconds: limit.seconds }];
+}
+
+/** The same for a part of what is there for everybody, which a network gets no larger one of than an address. */
+export async function shareQuotas(config: LimitConfig, name: LimitName, c: AppContext): Promise<Quota[]> {
+  const caller = await readCaller(c.req.raw.headers, config);
+  return await quotasFor(config, [[name, caller && (caller.network ?? caller.name)]]);
 }
 
 /** What a client's request to the token or revocation endpoint draws on. */
@@ -113,9 +121,6 @@ export const isOverridden = ({ rateLimits }: Pick<Config, "rateLimits">, name: L
 
 const keyOf = async ({ codeSecrets }: LimitConfig, name: LimitName, subject: string) =>
   `${name}:${await keyedHash(codeSecrets, name, subject)}`;
-
-/** Who calls, by the address that they are counted under; undefined when nothing says. */
-export const callerAddress = (c: AppContext): string | undefined => readCaller(c.req.raw.headers)?.name;
 
 /** @param retryAfter in seconds, as the database says. */
 export const tooMany = (message: string, retryAfter: number): AppError =>

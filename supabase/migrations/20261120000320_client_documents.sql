@@ -12,7 +12,9 @@ comment on column oauth.client_documents.fresh_until is 'As its owner said, with
 alter table oauth.client_documents enable row level security;
 grant select, insert, update, delete on oauth.client_documents to service_role;
 
-create function public.open_document_consent(client_id text, user_id uuid, quotas jsonb, at timestamptz, page_quotas jsonb default null) returns jsonb
+create function public.open_document_consent(
+  client_id text, user_id uuid, quotas jsonb, at timestamptz, page_quotas jsonb default null, known_quotas jsonb default null
+) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   fresh_until timestamptz;
@@ -23,7 +25,11 @@ begin
   end if;
   select d.fresh_until into fresh_until from oauth.client_documents as d where d.client_id = open_document_consent.client_id;
   if fresh_until is null or fresh_until <= at then
-    wait := oauth.draw_quotas(quotas, at);
+    -- Whoever floods us with documents of their own takes none of what is there for clients that people use.
+    wait := oauth.draw_quotas(case
+      when exists (select from oauth.clients as c where c.client_id = open_document_consent.client_id and c.granted_at is not null) then known_quotas
+      else quotas
+    end, at);
   end if;
   return oauth.consent_of(client_id, user_id, at) || jsonb_build_object(
     'document', case when fresh_until > at then 'fresh' when wait = 0 then 'due' else 'limited' end,
@@ -37,7 +43,7 @@ end
 $$;
 comment on function public.open_document_consent is
   'As open_consent, for a client whose id is the URL of its metadata, with what is known of its document: fresh; due, to be fetched now, for which
-   the quotas were drawn from; or limited, not to be fetched for retry_after seconds. serves_stale: known well enough to do without, should fetching fail.';
+   the quotas were drawn from, or known_quotas when somebody has connected the client; or limited, not to be fetched for retry_after seconds. serves_stale: known well enough to do without, should fetching fail.';
 revoke all on function public.open_document_consent from public, anon, authenticated;
 grant execute on function public.open_document_consent to service_role;
 

@@ -8,6 +8,7 @@ import { createFrontDoor } from "../../local/front_door/front_door.ts";
 import { SERVERS } from "../../local/front_door/server_config.ts";
 import { functionPath, PAGE_POLICY_HEADER, ROUTES } from "../../shared/routes.ts";
 
+const SECRET = "the-front-door-has-this-one-of-32-bytes";
 const POLICY = "default-src 'none'; style-src 'nonce-abc'";
 
 /** Functions behind a gateway; every answer says what arrived. */
@@ -57,7 +58,7 @@ interface Door {
 }
 
 function fetchHandler(functionsUrl: string): Promise<Door> {
-  const frontDoor = createFrontDoor({ functionsUrl });
+  const frontDoor = createFrontDoor({ functionsUrl, secret: SECRET });
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request, { remoteAddr }) => {
     return frontDoor(request, { address: remoteAddr.hostname });
   });
@@ -74,12 +75,13 @@ function freePort(): number {
 async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise<Door> {
   const folder = await Deno.makeTempDir();
   const host = `127.0.0.1:${freePort()}`;
-  const printed = SERVERS[name]({ host: name === "caddy" ? `http://${host}` : "_", functionsUrl });
+  const printed = SERVERS[name]({ host: name === "caddy" ? `http://${host}` : "_", functionsUrl, secret: SECRET });
   const file = join(folder, "config");
   await Deno.writeTextFile(
     file,
     name === "caddy"
-      ? `{\n  admin off\n}\n${printed}`
+      // Whoever has proxies of their own before it lets Caddy believe them, which must not reach as far as the functions.
+      ? `{\n  admin off\n}\n${printed.replaceAll(/reverse_proxy .* \{/g, "$&\n        trusted_proxies private_ranges")}`
       : `pid ${folder}/pid; error_log ${folder}/log; daemon off; events {} http { access_log off; ${
         printed.replace("listen 443 ssl", `listen ${host}`)
       } }`,
@@ -181,10 +183,15 @@ async function behind(open: (functionsUrl: string) => Promise<Door>, t: Deno.Tes
     });
 
     await t.step("says who called, whatever the caller claims", async () => {
-      const { headers } =
-        await (await ask("/api/health", { headers: { "x-forwarded-for": "6.6.6.6", "cf-connecting-ip": "6.6.6.6" } }))
-          .json();
-      assertEquals([headers["x-forwarded-for"], headers["cf-connecting-ip"]], ["127.0.0.1", undefined]);
+      const claims = { "x-forwarded-for": "6.6.6.6", "cf-connecting-ip": "6.6.6.6", "x-front-door-secret": "guess" };
+      for (const path of ["/api/health", "/account/providers/connect"]) {
+        const { headers } = await (await ask(path, { headers: claims })).json();
+        assertEquals([headers["x-forwarded-for"], headers["cf-connecting-ip"], headers["x-front-door-secret"]], [
+          "127.0.0.1",
+          undefined,
+          SECRET,
+        ]);
+      }
     });
 
     await t.step("streams", async () => {

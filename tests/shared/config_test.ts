@@ -37,8 +37,10 @@ Deno.test("readConfig() names everything that is missing or malformed at once, a
 Deno.test("readConfig() takes signing secrets of 32 bytes or more only, each of a list", () => {
   const long = "x".repeat(32);
   assertEquals(readConfig({ OAUTH_CODE_SECRET: `${long}, ${long}y` }, ["codeSecrets"]).codeSecrets.length, 2);
+  assertEquals(readConfig({}, []).frontDoorSecrets, []);
   for (const secret of ["x".repeat(31), `${long},short`, ","]) {
     assertEquals(problemsOf({ OAUTH_CODE_SECRET: secret }, ["codeSecrets"]).length, 1);
+    assertEquals(problemsOf({ FRONT_DOOR_SECRET: secret }, []).length, 1);
   }
 });
 

@@ -330,16 +330,43 @@ Deno.test("documents are fetched ten times a minute for one caller, thirty from 
 });
 
 Deno.test("past the limits what is fresh is served as ever, and old words serve who uses the client", async () => {
-  const connected = createClient({ rateLimits: { client_document_all: 3 } });
+  const connected = createClient({ rateLimits: { client_document_all: 3, client_document_known: 1 } });
   const { harness } = connected;
   harness.later(14 * 24 * 3600);
   await connectApp(connected);
   assertEquals((await flood(harness, { from: anybody, urlOf: (n) => `https://host-${n}.example/c` })).fetched, 2);
   assertEquals(await connected.looks(), FRESH);
   harness.later(301);
+  connected.answer(failed(503));
+  assertEquals(await connected.looks(), [200, 1, 1]);
   connected.publish();
-  assertEquals((await flood(harness, { from: anybody, urlOf: (n) => `https://host-${n}.example/c` })).fetched, 3);
+  harness.later(31);
   assertEquals(await connected.looks(), FRESH);
+});
+
+Deno.test("strangers' documents take no part of what there is for clients that somebody has connected", async () => {
+  const connected = createClient({ rateLimits: { client_document_all: 3, client_document_known: 1 } });
+  const { harness } = connected;
+  harness.later(35 * 24 * 3600);
+  await connectApp(connected);
+  harness.later(25 * 3600);
+  assertEquals((await flood(harness, { from: anybody, urlOf: (n) => `https://host-${n}.example/c` })).fetched, 3);
+  connected.publish();
+  assertEquals(await connected.looks(), READ);
+  harness.later(301);
+  assertEquals(await connected.looks(), READ);
+});
+
+Deno.test("one caller has two hundred documents a day read, those that it uses not counted", async () => {
+  const { harness, clientId, publish, ...connected } = createClient({ rateLimits: { client_document_day: 4 } });
+  harness.later(42 * 24 * 3600);
+  await connectApp({ harness, clientId });
+  const from = "203.0.113.70";
+  const first = await flood(harness, { from: () => from, urlOf: (n) => `https://host-${n}.example/c` });
+  assertEquals(first, { fetched: 4, retryAfter: 21600 });
+  harness.later(301);
+  publish();
+  assertEquals(await connected.looks({}, person, { "x-forwarded-for": from }), READ);
 });
 
 Deno.test("a client past the limits is told when to come back, on a page", async () => {

@@ -75,12 +75,43 @@ Deno.test("registrations have a limit a day over everybody, which a refused call
   assertEquals(await statuses(2, () => register(ELSEWHERE)), { 201: 1, 429: 1 });
 });
 
-Deno.test("a forged forwarded address gives no new budget for long, and takes none from whom it names", async () => {
+Deno.test("of the day's registrations no caller takes more than a part, whatever else it may, nor a network of IPv6", async () => {
+  const { register } = await start({ rateLimits: { register: 1000, register_day: 5, register_all: 17 } });
+  assertEquals(await statuses(30, () => register(HERE)), { 201: 5, 429: 25 });
+  assertEquals(await statuses(30, (n) => register(`2001:db8:1:${n}::1`)), { 201: 5, 429: 25 });
+  assertEquals(await statuses(5, () => register(ELSEWHERE)), { 201: 5 });
+  assertEquals(await statuses(2, () => register("2001:db8:2::1")), { 201: 1, 429: 1 });
+});
+
+Deno.test("a network of IPv6 is eight callers at most", async () => {
+  const { register } = await start({ rateLimits: { register: 2 } });
+  assertEquals(await statuses(3, () => register("2001:db8:1:1::1")), { 201: 2, 429: 1 });
+  assertEquals(await statuses(40, (n) => register(`2001:db8:1:${n + 2}::1`)), { 201: 14, 429: 26 });
+  assertEquals(await statuses(1, () => register("2001:db8:2:1::1")), { 201: 1 });
+});
+
+Deno.test("a forged forwarded address gives no new budget, and takes none from whom it names", async () => {
   const { register } = await start();
-  const forged = await statuses(210, (n) => register(`10.1.${n >> 8}.${n & 255}, ${ELSEWHERE}`));
-  assertEquals(forged, { 201: 200, 429: 10 });
+  const forged = await statuses(30, (n) => register(`10.1.0.${n}, ${ELSEWHERE}`));
+  assertEquals(forged, { 201: 10, 429: 20 });
   assertEquals(await statuses(10, () => register("10.1.0.1")), { 201: 10 });
   assertEquals(await statuses(10, () => register("10.1.0.1, 203.0.113.10")), { 201: 10 });
+});
+
+Deno.test("behind a front door that proves itself everybody has a budget of their own, however many others use theirs up", async () => {
+  const secret = "the-front-door-has-this-one-of-32-bytes";
+  const { harness, from } = await start({ frontDoorSecrets: [secret] });
+  const register = (ip: string, proof = secret) =>
+    harness.request("/api/oauth/register", {
+      method: "POST",
+      body: JSON.stringify({ redirect_uris: [CALLBACK] }),
+      headers: from(`${ip}, ${ELSEWHERE}`, { "x-front-door-secret": proof, "content-type": "application/json" }),
+    });
+  for (let caller = 0; caller < 25; caller++) {
+    assertEquals(await statuses(11, () => register(`10.1.0.${caller}`)), { 201: 10, 429: 1 });
+  }
+  assertEquals(await statuses(1, () => register(HERE)), { 201: 1 });
+  assertEquals(await statuses(11, (n) => register(`10.2.0.${n}`, "a guess")), { 201: 10, 429: 1 });
 });
 
 Deno.test("the edge's own word counts, whatever was forwarded", async () => {
