@@ -26,7 +26,13 @@ const { client, provider } = await connect(stack.mcp_url, {
     say(`  ${email} signs in by mail and presses Allow`);
     return answer;
   },
-});
+}).catch((thrown) =>
+  fail(
+    `The assistant could not connect: ${
+      (thrown as Error).message
+    }. What its plan allows is said at ${stack.site_url}/account`,
+  )
+);
 const { tools } = await client.listTools();
 say(`  connected: ${tools.length} tools`);
 
