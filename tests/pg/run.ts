@@ -18,6 +18,7 @@ const RUNNING = [
   "tests/pg/provider_sync.ts",
   "tests/pg/modes.ts",
   "tests/pg/plans.ts",
+  "tests/pg/growth.ts",
   "tests/pg/job_costs.ts",
   "tests/pg/same_answers.ts",
 ];

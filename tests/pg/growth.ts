@@ -1,0 +1,116 @@
+/**
+ * What a tool reads follows what was asked and what is shown, not how much there is: the pages it touches are counted, where ten
+ * times as much has gathered in the same years. Counts are the same on any machine; how long they take is the benchmark's to say.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { buildLargeOrganization, LARGE, readAs, TODAY } from "../../bench/large_organization_reads.ts";
+import type { Session } from "../../local/database/sql.ts";
+import type { Json } from "../_support/books.ts";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+
+const BILLS = 200;
+/** Half of it belongs to the bills; then ten times as much of the rest. */
+const [FEW, MANY] = [24_000, 132_000];
+/** An index may be a level deeper. */
+const DEEPER = 1.5;
+const MONTH = { from: "2026-10-01", to: "2026-10-31" };
+/** Plans are made anew for the first calls of a session, and what they are made of is read then. */
+const WARM = 7;
+
+async function pagesOf(session: Session, tool: string, args: Record<string, unknown>): Promise<number> {
+  const [row] = await session.query<{ "QUERY PLAN": Json }>(
+    `explain (analyze, buffers, timing off, format json) select app.run_tool('${tool}', $1::text::jsonb, $2)`,
+    [JSON.stringify(args), `${TODAY}T12:00:00Z`],
+  );
+  const { Plan } = row!["QUERY PLAN"][0];
+  return Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"];
+}
+
+/** Acts as the owner, and leaves nothing behind. */
+async function asOwner<Result>(database: TestDatabase, work: (session: Session) => Promise<Result>): Promise<Result> {
+  let result: Result;
+  const done = new Error("taken back");
+  await database.transaction(async (session) => {
+    const claims = { sub: LARGE.userId, role: "authenticated", organization_id: LARGE.organizationId };
+    await session.query("select set_config('request.jwt.claims', $1, true)", [JSON.stringify(claims)]);
+    result = await work(session);
+    throw done;
+  }).catch((thrown) => {
+    if (thrown !== done) throw thrown;
+  });
+  return result!;
+}
+
+async function pagesRead(database: TestDatabase, tool: string, args: Record<string, unknown>): Promise<number> {
+  return await asOwner(database, async (session) => {
+    for (let call = 0; call < WARM; call++) await pagesOf(session, tool, args);
+    return await pagesOf(session, tool, args);
+  });
+}
+
+Deno.test("what is read follows what was asked", async (t) => {
+  const [few, many] = [await openDatabase(), await openDatabase()];
+  try {
+    await buildLargeOrganization(few, { payments: FEW, bills: BILLS });
+    await buildLargeOrganization(many, { payments: MANY, bills: BILLS });
+    for (
+      const args of [{}, { due_within_days: 7 }, { due_within_days: 366 }, { status: "all", state: "due" }, {
+        limit: 50,
+      }]
+    ) {
+      await t.step(`list_bills ${JSON.stringify(args)}: of the bills, whatever was paid`, async () => {
+        const [one, other] = [await pagesRead(few, "list_bills", args), await pagesRead(many, "list_bills", args)];
+        assert(other <= one * DEEPER, `${one} pages became ${other}`);
+        assert(other <= 10 * BILLS, `${other} pages for ${BILLS} bills`);
+      });
+    }
+    const { total_count: rows } = await readAs(many, LARGE, "list_expenses", MONTH) as Json;
+    for (
+      const [tool, args] of [
+        ["list_expenses", MONTH],
+        ["summarize_spending", { period: "last_month" }],
+        ["summarize_spending", { period: "last_month", in_currency: "USD" }],
+      ] as const
+    ) {
+      await t.step(`${tool} ${JSON.stringify(args)}: of the month, each row once`, async () => {
+        const pages = await pagesRead(many, tool, args);
+        assert(pages <= 300 + rows, `${pages} pages for ${rows} rows`);
+      });
+    }
+    await t.step("an import and its undo: as much a row for many rows as for few", async () => {
+      const [short, long] = [await pagesARow(many, 200), await pagesARow(many, 2000)];
+      for (const [step, pages] of Object.entries(long)) {
+        assert(
+          pages <= short[step as keyof typeof long] * 1.2,
+          `${step}: ${short[step as keyof typeof long]} pages a row became ${pages}`,
+        );
+        assert(pages <= 150, `${step}: ${pages} pages a row`);
+      }
+    });
+  } finally {
+    await few.close();
+    await many.close();
+  }
+});
+
+/** Pages that importing so many rows touches, and taking that back, by row. */
+async function pagesARow(database: TestDatabase, rows: number): Promise<{ importing: number; undoing: number }> {
+  const items = Array.from({ length: rows }, (_, line) => ({
+    line,
+    name: `Row ${line}`,
+    amount: `${1 + line % 90}.50`,
+    date: `2026-11-${10 + line % 10}`,
+  }));
+  return await asOwner(database, async (session) => {
+    const [row] = await session.query<{ result: Json }>(
+      "select app.run_tool('import_expenses', $1::text::jsonb, $2) as result",
+      [JSON.stringify({ rows: items, rows_bad: [], mapping: {}, warnings: [] }), `${TODAY}T12:00:00Z`],
+    );
+    const { preview } = row!.result.data;
+    assertEquals(preview.rows_ok, rows);
+    return {
+      importing: await pagesOf(session, "import_expenses", preview.commit_with) / rows,
+      undoing: await pagesOf(session, "undo_change", {}) / rows,
+    };
+  });
+}
