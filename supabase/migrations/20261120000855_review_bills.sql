@@ -37,19 +37,18 @@ begin atomic
   )
   from (
     select distinct on (b.id) b.id, b.name, b.currency, r.old_minor, r.new_minor, r.from_on
-    from (
+    from app.expenses as b
+    cross join lateral (
       select * from (
-        select o.expense_id, o.due_on, o.status, o.expected_minor, o.currency,
-          lag(o.expected_minor) over same_bill as old_minor, lag(o.currency) over same_bill as old_currency,
-          lead(o.scheduled_on) over same_bill is null as is_last
+        select o.due_on, o.status, o.expected_minor, o.currency,
+          lag(o.expected_minor) over dates as old_minor, lag(o.currency) over dates as old_currency, lead(o.scheduled_on) over dates is null as is_last
         from app.expense_occurrences as o
-        where o.organization_id = (context).organization_id and o.amount_source = 'rule' and o.expected_minor is not null
-          and o.scheduled_on >= since - interval '13 months'
-        window same_bill as (partition by o.expense_id order by o.scheduled_on)
+        where o.expense_id = b.id and o.amount_source = 'rule' and o.expected_minor is not null
+          and o.scheduled_on >= (since - interval '13 months')::date
+        window dates as (order by o.scheduled_on)
       ) as o
-      where o.is_last or o.expected_minor > o.old_minor
+      where (o.is_last or o.expected_minor > o.old_minor) and o.currency = b.currency
     ) as o
-    join app.expenses as b on b.id = o.expense_id and b.amount_mode = 'fixed' and b.status = 'active' and b.deleted_at is null and b.currency = o.currency
     cross join lateral (
       select o.old_minor, o.expected_minor as new_minor, o.due_on as from_on
       where o.expected_minor > o.old_minor and o.currency = o.old_currency and o.due_on >= since
@@ -58,7 +57,10 @@ begin atomic
       select o.expected_minor, b.amount_minor, app.next_price_from(b, (context).today)
       where o.is_last and o.status = 'open' and o.due_on >= (context).today and o.expected_minor < b.amount_minor
     ) as r
-    where r.from_on is not null
+    where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null and b.amount_mode = 'fixed'
+      -- What nobody ever changed costs what it always did.
+      and b.version > 1
+      and r.from_on is not null
     order by b.id, r.from_on desc
   ) as p
   join app.currencies as c on c.code = p.currency;
@@ -112,16 +114,16 @@ begin atomic
       || ', ' || app.schedule_text(two) || '.'
   )
   from (
-    select b, coalesce(
-      lag(b) over (partition by b.label, b.frequency, b.every, b.currency, b.amount_minor order by b.entry),
-      lag(b) over (partition by b.label, b.frequency, b.every, b.currency, lower(b.name) order by b.entry)
-    ) as earlier
+    select b.id, coalesce(
+      lag(b.id) over (partition by b.label, b.frequency, b.every, b.currency, b.amount_minor order by b.entry),
+      lag(b.id) over (partition by b.label, b.frequency, b.every, b.currency, lower(b.name) order by b.entry)
+    ) as earlier_id
     from app.expenses as b
     where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null and b.frequency <> 'once'
   ) as pair
-  cross join lateral (select (pair.b).*) as two
-  cross join lateral (select (pair.earlier).*) as one
-  where (pair.earlier).id is not null and ((pair.b).amount_minor is not null or lower((pair.b).name) = lower((pair.earlier).name));
+  cross join lateral (select * from app.expenses as b where b.id = pair.id offset 0) as two
+  cross join lateral (select * from app.expenses as b where b.id = pair.earlier_id offset 0) as one
+  where pair.earlier_id is not null and (two.amount_minor is not null or lower(two.name) = lower(one.name));
 end;
 comment on function app.find_duplicates is 'Active bills of the same payee, rhythm and currency as an earlier one that has the same amount or the same name; the later one is named first.';
 

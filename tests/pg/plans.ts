@@ -35,8 +35,18 @@ Deno.test("hot reads of a large organization scan no table", async (t) => {
       const [, , { scans }] = await counted(database) as [Reads, Reads, Reads];
       assert(scans > before[2]!.scans);
     });
-    for (const [tool, args] of HOT_READS) {
-      await t.step(`${tool} ${JSON.stringify(args)}`, async () => {
+    const rows = Array.from({ length: 200 }, (_, line) => ({
+      line,
+      name: `Row ${line}`,
+      amount: "4.50",
+      date: `2026-11-${10 + line % 10}`,
+    }));
+    const preview: typeof HOT_READS[number] = ["import_expenses", { rows, rows_bad: [], mapping: {}, warnings: [] }];
+    const states: typeof HOT_READS = [["list_bills", { status: "all", state: "due" }], ["list_bills", {
+      due_within_days: 366,
+    }], ["review_bills", {}]];
+    for (const [tool, args] of [...HOT_READS, ...states, preview]) {
+      await t.step(`${tool} ${JSON.stringify(args).slice(0, 60)}`, async () => {
         const before = await counted(database);
         assertEquals((await readAs(database, LARGE, tool, args)).ok, true);
         const after = await counted(database);
