@@ -1,5 +1,6 @@
 /** Every page in the states that are worth looking at, over a fake identity provider and a database that says what a state needs. */
 import { createOAuthApp } from "../../functions/oauth/app.ts";
+import { withMailedAddress } from "../../functions/auth-callback/mailed_address.ts";
 import type { ConnectionRefusal, OpenConnection } from "../../shared/db/connection_store.ts";
 import type { Account, ConnectedApp } from "../../shared/db/identity_store.ts";
 import type { ConsentOrganization } from "../../shared/db/oauth_store.ts";
@@ -286,11 +287,23 @@ const tried = (name: string, status: number, key: string): State =>
 const failedSignIn = (name: string, query: string): State =>
   page(name, async ({ browser }) => await browser.get(`/auth/callback?${query}`));
 
+const LONG_ADDRESS = `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com`;
+
+/** The page of a mailed link that says an address, or none. */
+const confirm = (name: string, { address, isSignedIn = false }: { address?: string; isSignedIn?: boolean }): State =>
+  page(name, async ({ pages, browser }) => {
+    const visitor = isSignedIn ? (await signIn(pages, EMAIL)).browser : browser;
+    const link = "/auth/callback?token_hash=abc&type=email";
+    return await visitor.get(address ? await withMailedAddress(pages.config, link, { address, at: NOW }) : link);
+  });
+
 interface ConsentState {
   clientId?: string;
   clientName?: string;
   redirectUri?: string;
   organizations?: Partial<ConsentOrganization>[];
+  /** Further parameters of the request. */
+  more?: Record<string, string>;
 }
 
 const ORGANIZATION: ConsentOrganization = {
@@ -308,12 +321,14 @@ function consent(
     clientName = "Claude",
     redirectUri = "https://claude.ai/api/mcp/auth_callback",
     organizations = [{}],
+    more = {},
   }: ConsentState,
 ): State {
   return page(`consent-${name}`, async ({ pages }) => {
     const { browser } = await signIn(pages, EMAIL);
     const opened = {
       client: { client_id: clientId, client_name: clientName, redirect_uris: [redirectUri] },
+      connected: false,
       onboarded: true,
       organizations: organizations.map((organization, n) => ({
         ...ORGANIZATION,
@@ -338,6 +353,7 @@ function consent(
       redirect_uri: redirectUri,
       code_challenge: "a".repeat(43),
       code_challenge_method: "S256",
+      ...more,
     });
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     return await app.request(`${pages.config.siteUrl}/api/oauth/authorize?${query}`, { headers: { cookie } });
@@ -364,13 +380,15 @@ export const STATES: readonly State[] = [
     return await browser.get("/login?sent=1&next=%2Faccount");
   }),
   page("login-wrong-code", async ({ browser }) => {
-    await browser.post("/login", { email: `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com` });
+    await browser.post("/login", { email: LONG_ADDRESS });
     return await browser.post("/login", { action: "code", code: "12" });
   }),
   page("login-limited", ({ browser }) => browser.post("/login", { email: EMAIL }), {
     answers: { claim_attempt: { outcome: "limited", retry_after: 700 } },
   }),
-  page("confirm", ({ browser }) => browser.get("/auth/callback?token_hash=abc&type=email")),
+  confirm("confirm", { address: EMAIL }),
+  confirm("confirm-other", { address: LONG_ADDRESS, isSignedIn: true }),
+  confirm("confirm-unsaid", { isSignedIn: true }),
   failedSignIn("failed-used", "error=access_denied&error_code=otp_expired"),
   failedSignIn("failed-cancelled", "error=access_denied"),
   failedSignIn("failed-browser", "code=7d1d2c7a-0d53-4d3f-9a53-111111111111"),
@@ -463,6 +481,10 @@ export const STATES: readonly State[] = [
   consent("none", { organizations: [{ plan: "free", has_connector: false }] }),
   consent("loopback", { clientName: "Claude Code (expenses)", redirectUri: "http://127.0.0.1:33418/callback" }),
   consent("app", { clientName: "Cursor", redirectUri: "cursor://anysphere.cursor-mcp/oauth/callback" }),
+  consent("unasked", {
+    redirectUri: `https://claude.ai.${"sub.".repeat(20)}evil.example/callback`,
+    more: { prompt: "none" },
+  }),
   consent("lookalike", { redirectUri: "https://claude.ai.evil.example/callback" }),
   consent("awkward", {
     clientName: HOSTILE,
