@@ -209,10 +209,11 @@ begin
       where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled and e.remind_days_before > 7
         and e.next_due is not null and (after is null or (e.next_due, e.id) > ((after ->> 0)::date, after ->> 1))
     ) as d
-    join app.expenses as e on e.id = d.expense_id
-    join identity.organizations as o on o.id = e.organization_id
+    -- Bill by bill as well: on tables that nobody has counted yet all bills were held against all dates.
+    cross join lateral (select e as bill from app.expenses as e where e.id = d.expense_id offset 0) as e
+    join identity.organizations as o on o.id = (e.bill).organization_id
     join identity.profiles as p on p.user_id = o.owner_id
-    cross join lateral jobs.reminder_due(e, d.due_on, o, p, collect_reminders.at)
+    cross join lateral jobs.reminder_due(e.bill, d.due_on, o, p, collect_reminders.at)
     order by d.due_on, d.expense_id
     limit size
   ) as r;
