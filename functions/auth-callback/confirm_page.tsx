@@ -33,7 +33,8 @@ export function renderConfirm(c: AppContext, { config }: PageDeps, { address, us
             You are signed in here as{" "}
             <strong>
               <Name>{user.email}</Name>
-            </strong>. This link switches to another account: what you enter from then on goes there.
+            </strong>. This link {address ? "switches" : "can switch"}{" "}
+            to another account: what you enter from then on goes there.
           </Notice>
         )}
         <p class="lead">

@@ -43,7 +43,7 @@ export async function refuseUnasked(
         AUTHORIZATION_ERRORS[reason].error_description
       }. We can tell it so, which leads you there; go only if you know that address.`,
       changed: "Nothing was connected.",
-      next: { label: `Go to ${target.host}`, href: answer.headers.get("location")! },
+      next: { label: `Go to ${target.host}`, href: answer.headers.get("location")!, isQuiet: true },
     },
   });
 }

@@ -11,7 +11,12 @@ export interface Problem {
   message: Child;
   /** Whether anything was changed by it. */
   changed: string;
-  next: { label: string; href: string };
+  next: {
+    label: string;
+    href: string;
+    /** A way on that we do not recommend. */
+    isQuiet?: boolean;
+  };
 }
 
 /** Answers with a page about one problem. */
@@ -35,7 +40,9 @@ export function renderProblem(
         <p class="lead">{problem.message}</p>
         <p class="muted">{problem.changed}</p>
         <div class="buttons">
-          <a class="button primary" href={problem.next.href}>{problem.next.label}</a>
+          <a class={problem.next.isQuiet ? "button" : "button primary"} href={problem.next.href}>
+            {problem.next.label}
+          </a>
         </div>
         <p class="request-id">
           Request <code>{c.get("requestId")}</code>
