@@ -69,10 +69,10 @@ end
 $$;
 comment on function app.find_bill is 'The bill of a bill_id, or the only one of a bill_name; both must mean the same. Ends the tool with not_found or ambiguous_name.';
 
-create function app.fail_already_paid(bill app.expenses, payment app.payments, due_on date, message text, hint text) returns void
+create function app.fail_already_paid(bill app.expenses, payment app.payments, due_on date, message text, hint text, field text default 'due_on') returns void
 language plpgsql stable set search_path = '' as $$
 begin
-  perform app.fail('already_paid', message, 'due_on', hint, jsonb_build_object('bill_id', bill.id, 'name', bill.name, 'due_on', due_on) || case
+  perform app.fail('already_paid', message, field, hint, jsonb_build_object('bill_id', bill.id, 'name', bill.name, 'due_on', due_on) || case
     when payment.id is null then '{}'
     else jsonb_build_object('payment', jsonb_build_object(
       'id', payment.id, 'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency', payment.currency, 'paid_on', payment.paid_on
@@ -82,7 +82,7 @@ end
 $$;
 comment on function app.fail_already_paid is 'Ends the tool with already_paid and the payment that did it.';
 
-create function app.fail_not_due(bill app.expenses, day date) returns void
+create function app.fail_not_due(bill app.expenses, day date, field text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
   open_dates constant date[] := array(
@@ -90,15 +90,15 @@ declare
   );
 begin
   perform app.fail(
-    'invalid_argument', format('%s is not due on %s.', bill.name, day), 'due_on',
-    case when open_dates = '{}' then 'Nothing of it is open.' else 'Open: ' || array_to_string(open_dates, ', ') || '.' end,
+    'invalid_argument', format('%s is not due on %s.', bill.name, day), field,
+    case when open_dates = '{}' then 'Nothing of it is open.' else 'Give one of its open dates: ' || array_to_string(open_dates, ', ') || '.' end,
     jsonb_build_object('open_dates', open_dates)
   );
 end
 $$;
 comment on function app.fail_not_due is 'Ends the tool because a bill has no such date; says which ones are open.';
 
-create function app.find_occurrence(bill app.expenses, day date) returns app.expense_occurrences
+create function app.find_occurrence(bill app.expenses, day date, field text default 'due_on') returns app.expense_occurrences
 language plpgsql volatile set search_path = '' as $$
 declare
   occurrence app.expense_occurrences;
@@ -118,7 +118,7 @@ begin
   order by o.status <> 'open', o.due_on <> day, o.scheduled_on
   limit 1;
   if not found then
-    perform app.fail_not_due(bill, day);
+    perform app.fail_not_due(bill, day, field);
   end if;
   return occurrence;
 end

@@ -7,13 +7,14 @@ declare
   day constant date := app.parse_date(context, change ->> 'due_on', 'occurrence.due_on');
   amount_minor constant bigint := app.parse_amount(change ->> 'amount', bill.currency, 'occurrence.amount');
   snooze_until constant date := app.parse_date(context, change ->> 'snooze_until', 'occurrence.snooze_until');
-  occurrence app.expense_occurrences := app.find_occurrence(bill, day);
+  occurrence app.expense_occurrences := app.find_occurrence(bill, day, 'occurrence.due_on');
   paid constant bigint := app.paid_minor(occurrence.id);
 begin
   if occurrence.status = 'paid' and action <> 'reopen' then
     perform app.fail_already_paid(
       bill, (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null order by p.entry desc limit 1),
-      occurrence.due_on, format('%s is paid already for %s.', bill.name, occurrence.due_on), 'If it was not paid after all, reopen that date.'
+      occurrence.due_on, format('%s is paid already for %s.', bill.name, occurrence.due_on), 'If it was not paid after all, reopen that date.',
+      'occurrence.due_on'
     );
   elsif occurrence.status = 'skipped' and action in ('snooze', 'set_amount') then
     perform app.fail('invalid_argument', format('%s was skipped on %s.', bill.name, occurrence.due_on), 'occurrence.due_on', 'Reopen that date first.');

@@ -385,11 +385,12 @@ testBooks("update_bill of one date", { day: TODAY }, {
     });
     assertEquals(data.bill.remaining, "400.00");
     await books.ok("mark_bill_paid", { bill_id: id, due_on: "2026-12-05" });
-    await books.fails("already_paid", "update_bill", skip);
-    await books.fails("invalid_argument", "update_bill", {
+    assertEquals((await books.fails("already_paid", "update_bill", skip)).field, "occurrence.due_on");
+    const { field, hint } = await books.fails("invalid_argument", "update_bill", {
       bill_id: id,
       occurrence: { action: "skip", due_on: "2026-12-06" },
     });
+    assertEquals([field, hint], ["occurrence.due_on", "Give one of its open dates: 2027-01-05."]);
   },
 });
 
