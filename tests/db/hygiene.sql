@@ -78,7 +78,7 @@ select is_empty($$
 select is_empty($$
     select signature from rules.functions
     where source ~* '\m(now\(\)|current_timestamp|current_date|clock_timestamp|statement_timestamp|localtimestamp)'
-      and name not in ('app.instant', 'app.new_id_bits', 'identity.is_timezone') $$,
+      and name not in ('app.instant', 'app.new_id_bits') $$,
   'functions take the instant, they do not ask the database for it');
 -- planted: create function app.planted() returns timestamptz language sql stable set search_path = '' as 'select now()'
 
