@@ -199,13 +199,14 @@ begin
       where i.change_id = target.id
       group by i.table_name, i.row_id
     ), steps as (
-      select t.*, row_number() over (order by t.position desc)
+      select t.*, (coalesce(t.before, t.after) ->> 'entry')::bigint as entry, row_number() over (order by t.position desc)
         - row_number() over (partition by t.table_name, t.before is null order by t.position desc) as step
       from touched as t
       where t.before is not null or t.after is not null
     )
-    select s.table_name, s.before is null as is_new, array_agg(s.row_id order by s.position desc) as ids,
-      array_agg(s.before order by s.position desc) as befores, array_agg(s.after order by s.position desc) as afters
+    -- Within a step as they were recorded, so that what was taken back in one is told in the order of the books.
+    select s.table_name, s.before is null as is_new, array_agg(s.row_id order by s.entry desc, s.position desc) as ids,
+      array_agg(s.before order by s.entry desc, s.position desc) as befores, array_agg(s.after order by s.entry desc, s.position desc) as afters
     from steps as s
     group by s.table_name, s.before is null, s.step
     order by max(s.position) desc

@@ -104,10 +104,7 @@ declare
 begin
   select * into category from app.categories as c where c.organization_id = context.organization_id and lower(c.name) = lower(app.clean_text(require_category.name));
   if not found then
-    perform app.fail(
-      'category_not_found', format('There is no category called "%s".', app.clean_text(require_category.name)), field, 'Use one of details.suggestions.',
-      jsonb_build_object('suggestions', app.suggest_categories(require_category.name))
-    );
+    perform app.fail_without_category(app.clean_text(require_category.name), field);
   end if;
   return category;
 end
@@ -131,9 +128,9 @@ begin
   if wanted is null or lower(coalesce(case action when 'create' then wanted else new_name end, '')) = 'uncategorized' then
     perform app.fail('invalid_argument', 'A category needs a name of its own.', 'category.name', 'Uncategorized is what has no category.');
   elsif action = 'rename' and new_name is null then
-    perform app.fail('invalid_argument', 'The new name is missing.', 'category.new_name', 'Give new_name.');
+    perform app.fail('invalid_argument', 'The new name is missing.', 'category.new_name', format('Give new_name: what %s is to be called.', wanted));
   elsif action = 'merge' and app.clean_text(change ->> 'into') is null then
-    perform app.fail('invalid_argument', 'It is not said which category to merge into.', 'category.into', 'Give into.');
+    perform app.fail('invalid_argument', 'It is not said which category to merge into.', 'category.into', format('Give into: the category that takes what is in %s.', wanted));
   end if;
 
   case action

@@ -171,6 +171,21 @@ testBooks("undo_change", { day: TODAY }, {
     );
   },
 
+  "tells what it took back in the order of the books, and of many things a hundred and how many": async (books) => {
+    const rows = Array.from({ length: 120 }, (_, line) => ({ line, name: `Row ${line}`, amount: "1", date: TODAY }));
+    const { data } = await books.call("import_expenses", { rows, rows_bad: [], mapping: {}, warnings: [] });
+    await books.ok("import_expenses", data.preview.commit_with);
+    let undone = await books.call("undo_change");
+    for (const verb of ["removed", "restored"]) {
+      assertEquals(
+        undone.data.reversed.map(({ what }: Json) => what),
+        rows.slice(0, 100).map(({ name }) => `${name} ${verb}`),
+      );
+      assertEquals(undone.data.reversed_count, 120);
+      undone = await books.call("undo_change", { change_id: undone.change_id });
+    }
+  },
+
   "goes back one change at a time to where the caller began": async (books, database) => {
     const empty = await dump(database, books);
     const ids = await fill(books, database);

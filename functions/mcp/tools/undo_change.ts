@@ -9,5 +9,5 @@ export const undoChange = defineTool({
   description:
     "Reverse one earlier write as a whole. Default: the caller's latest change in this organization. Fails with undo_conflict when a touched row changed since. Undoing an undo redoes it.",
   inputSchema: object({ change_id: id("chg"), dry_run: dryRun }),
-  data: { undone: "object", reversed: "array", not_reversible: "array" },
+  data: { undone: "object", reversed: "array", reversed_count: "integer", not_reversible: "array" },
 });
