@@ -3,7 +3,8 @@ import { createRecordRun } from "../../shared/db/job_run_store.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";
 import { type App, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
 import { requireCronSecret } from "../../shared/http/caller_secret.ts";
-import { type Job, runReminders } from "./run.ts";
+import { runReminders } from "./run.ts";
+import type { Job } from "./stage.ts";
 
 const PATH = "/api/cron/reminders";
 

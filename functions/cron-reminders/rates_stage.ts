@@ -3,7 +3,7 @@ import { describeError } from "../../shared/log.ts";
 import { isConfirmed, type Refusal, refusalOf, type StoredRates } from "../../shared/rates/refusal.ts";
 import { MalformedRates, type RateSet } from "../../shared/rates/rate_set.ts";
 import { type RateSource, rateSources } from "../../shared/rates/sources.ts";
-import type { Job, Stage } from "./run.ts";
+import type { Job, Stage } from "./stage.ts";
 
 const LONGEST_FETCH_MS = 10_000;
 const LARGEST_BYTES = 1024 * 1024;

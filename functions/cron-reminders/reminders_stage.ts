@@ -12,7 +12,7 @@ import { composeDigest } from "../../shared/reminders/digest_mail.ts";
 import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
 import { createUrls } from "../../shared/urls.ts";
 import { mailProblem } from "./mail_problems.ts";
-import type { Job, Stage } from "./run.ts";
+import type { Job, Stage } from "./stage.ts";
 
 const LONGEST_SEND_MS = 10_000;
 /** So many batches in a row without an answer, and the service is left alone until the next run. */

@@ -1,6 +1,6 @@
 /** Rolls every recurring bill whose due date has passed, page by page. */
 import type { Cursor } from "../../shared/db/reminders_store.ts";
-import type { Job, Stage } from "./run.ts";
+import type { Job, Stage } from "./stage.ts";
 
 interface Rolled {
   advanced: number;

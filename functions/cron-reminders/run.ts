@@ -2,28 +2,13 @@
  * One run of the job. Its stages do not depend on each other: each has its own time, its own row in `jobs.job_runs`, and fails alone.
  * Everything is keyed by what it is about, so that running twice, at once or late changes nothing.
  */
-import type { RecordRun } from "../../shared/db/job_run_store.ts";
-import type { RemindersStore } from "../../shared/db/reminders_store.ts";
-import type { Deps } from "../../shared/deps.ts";
 import { toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
 import { type Problem, Problems } from "../../shared/jobs/problems.ts";
 import { refreshRates } from "./rates_stage.ts";
 import { sendReminders } from "./reminders_stage.ts";
 import { rollBills } from "./roll_stage.ts";
-
-/** What a run works with. It asks no address that a person chose. */
-export interface Job extends Omit<Deps, "guardedFetch"> {
-  store: RemindersStore;
-  recordRun: RecordRun;
-}
-
-/** What a stage is given: when the run began, and how long it may begin new work. */
-export interface Stage {
-  problems: Problems;
-  /** Milliseconds left for new work; none when zero or less. */
-  remainingMs(): number;
-}
+import type { Job, Stage } from "./stage.ts";
 
 /** The source document's fields, and no others. */
 export interface RunAnswer {
