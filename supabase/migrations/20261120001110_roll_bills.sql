@@ -50,7 +50,8 @@ begin
       from app.expenses as e
       join identity.organizations as o on o.id = e.organization_id
       join identity.profiles as p on p.user_id = o.owner_id
-      where e.id = c.expense_id and e.next_due = c.due_on and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+      -- Only bills have a next date. Saying so would let the planner read an index of all bills, where it does not know yet how many there are.
+      where e.id = c.expense_id and e.next_due = c.due_on and e.status = 'active' and e.deleted_at is null
         -- A one-time bill does not roll; one that is paid automatically is over.
         and (e.frequency <> 'once' or e.autopay and e.amount_mode = 'fixed')
         and c.due_on < (lock_stale_bills.at at time zone p.timezone)::date
