@@ -169,7 +169,7 @@ comment on function app.perform_once is
   'A tool whose call carries an idempotency key: the same key and arguments answer the first result, as long as what it wrote was not undone.';
 
 create function app.lock_books(organization_id text) returns void
-language plpgsql volatile set search_path = '' set lock_timeout = '1s' as $$
+language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
 begin
   perform pg_advisory_xact_lock(hashtextextended('books of ' || lock_books.organization_id, 0));
 exception when lock_not_available then

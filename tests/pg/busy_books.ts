@@ -37,7 +37,7 @@ async function waiting(count: number): Promise<void> {
   if (row!.count < count) return await waiting(count);
 }
 
-Deno.test("a write waits a second for another one and then says so; a read waits for nothing", async () => {
+Deno.test("a write waits two seconds for another one and then says so; a read waits for nothing", async () => {
   const books = await openBooks(database);
   await whileWriting(books, async () => {
     const since = performance.now();
@@ -45,7 +45,7 @@ Deno.test("a write waits a second for another one and then says so; a read waits
     const error = await books.fails("busy", "log_expenses", LUNCH);
     assertEquals(error.retryable, true);
     const ms = performance.now() - since;
-    assert(ms > 900 && ms < 4000, `answered after ${ms} ms`);
+    assert(ms > 1900 && ms < 6000, `answered after ${ms} ms`);
   });
   assertEquals((await books.call("log_expenses", LUNCH)).replayed, undefined);
   assertEquals((await books.call("list_expenses")).total_count, 1);
@@ -59,7 +59,7 @@ Deno.test("who writes much of one organization does not keep others from their b
     await waiting(29);
     const since = performance.now();
     await other.ok("get_context");
-    assert(performance.now() - since < 4000);
+    assert(performance.now() - since < 5000);
     for (const { error } of await Promise.all(answers)) assertEquals(error.code, "busy");
   });
 });
