@@ -267,6 +267,6 @@ Deno.test("deno task selfcheck: 0 for the embedded stack, 1 for a fault, 2 when 
   for (const args of [[], ["not a url"], [SITE, SITE]]) {
     const unsure = await selfcheck(...args);
     assertEquals([unsure.code, unsure.stdout], [2, ""]);
-    assertMatch(unsure.stderr, /deno task selfcheck -- https:/);
+    assertMatch(unsure.stderr, / task selfcheck -- https:/);
   }
 });

@@ -129,7 +129,7 @@ Deno.test("openid-client discovers, registers, exchanges with state, iss and PKC
     { pkceCodeVerifier, expectedState },
     { resource: RESOURCE },
   );
-  assertEquals(tokens.expiresIn(), 3600);
+  assertEquals(tokens.expires_in, 3600);
   const response = await openid.fetchProtectedResource(
     config,
     tokens.access_token,

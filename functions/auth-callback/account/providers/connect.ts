@@ -96,8 +96,8 @@ const trialQuotas = async (c: AppContext, { config }: PageDeps, user: SignedInUs
 const readCredential = (form: Form, { fields }: Provider): Credential =>
   Object.fromEntries(fields.map(({ name }) => [name, form.get(fieldName(name))]).filter(([, value]) => value));
 
-/** How often somebody else may be faster. */
-const ATTEMPTS = 3;
+/** One more than tabs that a person may have open to connect the same bill: each can be faster once. */
+const ATTEMPTS = 5;
 
 /** @returns why it could not be kept after all. */
 async function keep(
