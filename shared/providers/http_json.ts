@@ -12,11 +12,14 @@ import { MonthTotal } from "./month_total.ts";
 import type { Provider } from "./provider.ts";
 import { ProviderError } from "./provider_error.ts";
 
+/** Whether the calendar has a day: not the 31st of February, which `Date` takes for one in March and the database for none. */
+const isDay = (day: string): boolean => day >= "1990" && new Date(startOf(day)).toJSON()?.slice(0, 10) === day;
+
 const Answer = z.object({
   amount: z.string(),
   currency: z.string(),
   final: z.boolean(),
-  due_on: z.string().regex(/^\d{4}-\d{2}-\d{2}$/).refine((day) => !Number.isNaN(startOf(day))).nullish(),
+  due_on: z.string().regex(/^\d{4}-\d{2}-\d{2}$/).refine(isDay).nullish(),
 });
 const NotFinal = z.object({ final: z.literal(false) });
 

@@ -58,6 +58,8 @@ Deno.test("http_json refuses everything else", async () => {
       { ...GOOD, currency: undefined },
       { ...GOOD, due_on: "20 November" },
       { ...GOOD, due_on: "2026-13-01" },
+      { ...GOOD, due_on: "2026-02-31" },
+      { ...GOOD, due_on: "0000-01-01" },
       new Response("", { status: 202 }),
       new Response("<h1>Hello</h1>"),
     ]
