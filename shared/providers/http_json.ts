@@ -12,6 +12,9 @@ import { MonthTotal } from "./month_total.ts";
 import type { Provider } from "./provider.ts";
 import { ProviderError } from "./provider_error.ts";
 
+/** An amount and what else describes it: whoever sends more wants our time, of which the exact reading of JSON takes a lot. */
+const MAX_BYTES = 65_536;
+
 /** Whether the calendar has a day: not the 31st of February, which `Date` takes for one in March and the database for none. */
 const isDay = (day: string): boolean => day >= "1990" && new Date(startOf(day)).toJSON()?.slice(0, 10) === day;
 
@@ -49,6 +52,7 @@ export const httpJson: Provider = {
     const answer = await get({
       url: url?.href ?? credential.url!,
       headers: { authorization: `Bearer ${credential.token}` },
+      maxBytes: MAX_BYTES,
       means: { 404: "not_ready", 409: "not_ready", 425: "not_ready" },
     });
     const said = await answer.json();

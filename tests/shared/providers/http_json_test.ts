@@ -68,6 +68,15 @@ Deno.test("http_json refuses everything else", async () => {
   }
 });
 
+Deno.test("http_json reads as much as an amount may take, and no more", async () => {
+  assertEquals(said(await answering({ ...GOOD, note: "x".repeat(60_000) })), {
+    amount: "123.45",
+    currency: "EUR",
+    pages: 1,
+  });
+  assertEquals(said(await answering({ ...GOOD, note: "x".repeat(65_536) })), "bad_shape");
+});
+
 Deno.test("http_json goes out by the guarded fetch only, and tells nobody what that found", async () => {
   const expected = {
     address_not_public: "upstream",
