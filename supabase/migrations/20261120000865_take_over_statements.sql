@@ -65,9 +65,25 @@ end
 $$;
 comment on function app.find_statement_date is 'The date of a bill in a month that a statement is about: that of the statement kept before, else the first open one; null when it is not due then.';
 
+create function app.write_statement_date(context app.context, bill app.expenses, due_month date) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- What has passed has its row, or is not ours to watch.
+  n constant int := greatest(app.schedule_index(bill, greatest(due_month, bill.tracked_from)), app.due_index(bill, context.today));
+begin
+  if bill.status = 'active' and bill.amount_mode = 'variable' and bill.deleted_at is null
+    and n <= coalesce(app.last_index(bill), n) and app.scheduled_on(bill, n) < due_month + interval '1 month' then
+    perform app.materialize_occurrences(bill, n, n);
+  end if;
+end
+$$;
+comment on function app.write_statement_date is
+  'Makes the row of a bill''s date in a month that has none yet: it follows the current date, which the weekend rule moved into that month, or whose day is still the last of the month before.';
+
 create function app.keep_statement(context app.context, link app.provider_links, bill app.expenses, period date, said jsonb, is_asked_for boolean) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  due_month constant date := period + interval '1 month';
   statement app.provider_statements;
   kept app.provider_statements;
   occurrence app.expense_occurrences;
@@ -84,7 +100,11 @@ begin
   perform app.refresh_bill(bill.id, context.today);
   select * into kept from app.provider_statements as s
   where s.link_id = link.id and s.period = keep_statement.period and s.status <> 'superseded' for update;
-  occurrence := app.find_statement_date(bill, kept, (period + interval '1 month')::date);
+  occurrence := app.find_statement_date(bill, kept, due_month);
+  if occurrence.id is null then
+    perform app.write_statement_date(context, bill, due_month);
+    occurrence := app.find_statement_date(bill, kept, due_month);
+  end if;
   old_minor := occurrence.expected_minor;
   statement.usual_minor := app.usual_statement(occurrence);
   statement.reason := app.judge_statement(occurrence, statement.amount_minor, statement.currency, statement.usual_minor);
@@ -119,7 +139,7 @@ begin
     'usual', app.format_amount(statement.usual_minor, occurrence.currency), 'reason', statement.reason,
     'text', case
       when is_taken then format('%s due %s is %s %s.', bill.name, occurrence.due_on, statement.currency, app.format_amount(statement.amount_minor, statement.currency))
-      when statement.reason = 'not_due' then format('%s is not due in %s.', bill.name, to_char(period + interval '1 month', 'FMMonth YYYY'))
+      when statement.reason = 'not_due' then format('%s is not due in %s.', bill.name, to_char(due_month, 'FMMonth YYYY'))
       when statement.reason is not null then app.question_text(link, bill.name, statement, occurrence.due_on)
       when occurrence.expected_minor is distinct from statement.amount_minor then format('The amount of %s stays as it was set by hand.', bill.name)
       else format('The amount of %s is as it was.', bill.name)
@@ -179,7 +199,9 @@ comment on function app.keep_answer is
   'Keeps what became of asking a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: "failed", code, retry_after?}, and ends the lease: {bill_id, name, status, text, …}. Whoever calls it holds the lease.';
 
 revoke all on function
-  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.keep_statement, app.failure_text, app.keep_answer from public, anon;
+  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.write_statement_date, app.keep_statement,
+  app.failure_text, app.keep_answer from public, anon;
 grant execute on function
-  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.keep_statement, app.failure_text, app.keep_answer
+  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.write_statement_date, app.keep_statement,
+  app.failure_text, app.keep_answer
   to authenticated, service_role;

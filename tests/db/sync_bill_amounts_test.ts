@@ -158,8 +158,13 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await connect(database, books, "Power", { first_due: "2026-10-31", month_days: [-1], weekend_rule: "after" });
     const { due_on, status } = await first(books, statement("84.20"));
     assertEquals([status, due_on], ["updated", "2026-11-02"]);
-    books.goTo("2026-11-20");
+    // The current date is still that of October.
+    books.goTo("2026-11-02");
     assertEquals((await first(books, statement("90"))).due_on, "2026-11-30");
+    assertEquals((await books.ok("list_bills")).bills[0].next_due, "2026-11-02");
+    books.goTo("2026-11-20");
+    const again = await first(books, statement("95"), { period: "2026-11" });
+    assertEquals([again.status, again.due_on, again.old], ["updated", "2026-11-30", "90.00"]);
   },
   "says what went wrong, and at once when the owner has to connect again": async (books, database) => {
     const id = await connect(database, books);

@@ -183,6 +183,17 @@ Deno.test("a past month is fetched for the date that was due after it, and once 
   assertEquals(await amounts(database), ["2026-11-25 90.00 provider", "2026-12-25 - rule"]);
 });
 
+Deno.test("where the month is still the one before, the date of the new one is found all the same", async () => {
+  await database.reset();
+  const registry = registryOf(scriptedProvider().provider);
+  const books = await openBooks(database, { day: "2026-10-20", timezone: "Pacific/Honolulu" });
+  const billId = await addBill(books, "Power", "2026-10-30");
+  await addLink(database, { organizationId: books.organizationId, billId, provider: "power" });
+  // 30 November there, on which a date is due.
+  await job({ registry, now: () => new Date("2026-12-01T06:00:00Z") }).run();
+  assertEquals(await amounts(database), ["2026-10-30 - rule", "2026-11-30 - rule", "2026-12-30 84.20 provider"]);
+});
+
 Deno.test("a corrected statement takes the place of the first, and a jump is left for a person", async () => {
   const { registry, script, books, billId } = await scene();
   await job({ registry }).run();
