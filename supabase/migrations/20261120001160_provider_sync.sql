@@ -1,6 +1,11 @@
 -- What the job that fetches amounts asks of the database: one link at a time is leased, asked after commit, and settled by its lease. Whoever
 -- dies in between leaves a lease that runs out, and the link is asked again.
 
+create function jobs.is_adrift(statement app.provider_statements) returns boolean
+language sql immutable
+  return (statement).status in ('applied', 'needs_review') and (statement).occurrence_id is null;
+comment on function jobs.is_adrift is 'Whether the date that a statement was kept for is gone: it was made anew without the amount, when the bill was resumed or is due on another day now.';
+
 create function public.claim_provider_link(period date, again boolean, before timestamptz, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -15,7 +20,10 @@ begin
     join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.amount_mode = 'variable' and e.deleted_at is null
     where c.status = 'active' and (c.asked_at is null or c.asked_at < claim_provider_link.before)
       and (c.leased_until is null or c.leased_until <= claim_provider_link.at) and (c.ask_after is null or c.ask_after <= claim_provider_link.at)
-      and (again or c.last_success_period is null or c.last_success_period < claim_provider_link.period)
+      and (again or c.last_success_period is null or c.last_success_period < claim_provider_link.period or exists (
+        select from app.provider_statements as s
+        where s.link_id = c.id and s.period = claim_provider_link.period and s.status <> 'superseded' and jobs.is_adrift(s)
+      ))
       and identity.organization_has_feature(c.organization_id, 'bills:variable', claim_provider_link.at)
     order by c.asked_at nulls first, c.id
     limit 1
@@ -29,7 +37,7 @@ begin
 end
 $$;
 comment on function public.claim_provider_link is
-  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month has not come (again: or has): {link_id, provider_key, lease_token, period, envelope}, null when there is none. Only links of organizations whose plan includes fetching.';
+  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month has not come, or has lost its date (again: or has come): {link_id, provider_key, lease_token, period, envelope}, null when there is none. Only links of organizations whose plan includes fetching.';
 
 create function jobs.provider_context(organization_id text, at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$
@@ -89,7 +97,7 @@ begin
       'synced', count(s.id) filter (where l.may_fetch),
       'waiting', count(*) filter (
         where l.may_fetch and l.status = 'active' and e.status = 'active' and e.amount_mode = 'variable' and e.deleted_at is null
-          and (again or l.last_success_period is null or l.last_success_period < count_provider_links.period)
+          and (again or l.last_success_period is null or l.last_success_period < count_provider_links.period or jobs.is_adrift(s))
           and (l.asked_at is null or l.asked_at < count_provider_links.before) and (l.ask_after is null or l.ask_after <= count_provider_links.at)
       )
     )
@@ -102,9 +110,9 @@ begin
 end
 $$;
 comment on function public.count_provider_links is
-  '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without one (again: or with) that were not asked since an instant; both in organizations whose plan includes fetching.}';
+  '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without one, or whose one has lost its date (again: or with) that were not asked since an instant; both in organizations whose plan includes fetching.}';
 
-revoke all on function jobs.provider_context from public, anon, authenticated;
-grant execute on function jobs.provider_context to service_role;
+revoke all on function jobs.is_adrift, jobs.provider_context from public, anon, authenticated;
+grant execute on function jobs.is_adrift, jobs.provider_context to service_role;
 revoke all on function public.claim_provider_link, public.keep_provider_answer, public.count_provider_links from public, anon, authenticated;
 grant execute on function public.claim_provider_link, public.keep_provider_answer, public.count_provider_links to service_role;

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { MonthRequest } from "../../../shared/providers/provider.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
-import { type Books, openBooks } from "../../_support/books.ts";
+import { type Books, type Json, openBooks } from "../../_support/books.ts";
 import { openDatabase } from "../../_support/database.ts";
 import { asDatabase } from "../cron-reminders/harness.ts";
 import {
@@ -218,6 +218,22 @@ Deno.test("a corrected statement takes the place of the first, and a jump is lef
       { period: "2026-10-01", minor: 50000, status: "needs_review" },
     ],
   );
+});
+
+Deno.test("a date that is made anew gets the amount of the one before it back with the next run", async () => {
+  const rescheduled: Json[][] = [[{ status: "paused" }, { status: "active" }], [{ first_due: "2026-10-20" }]];
+  for (const sets of rescheduled) {
+    const { registry, asked, books, billId } = await scene();
+    await job({ registry }).run();
+    books.goTo("2026-10-02");
+    for (const set of sets) await books.ok("update_bill", { bill_id: billId, set });
+    assertStringIncludes((await amounts(database)).join(), " - rule");
+    assertEquals((await job({ registry, now: () => later(1) }).run()).synced, 1);
+    const found = await amounts(database);
+    assert(found.length === 1 && found[0]!.endsWith(" 84.20 provider"), String(found));
+    await job({ registry, now: () => later(2) }).run();
+    assertEquals(asked.length, 2, "then it has its date and is not asked for");
+  }
 });
 
 Deno.test("what a person took back stays taken back, however often the job runs", async () => {
