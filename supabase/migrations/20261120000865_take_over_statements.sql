@@ -56,14 +56,15 @@ begin
   select * into occurrence
   from app.expense_occurrences as o
   -- By the schedule: a date that the weekend rule moves into another month is still that of its own.
-  where o.expense_id = bill.id and bill.deleted_at is null and o.scheduled_on >= due_month and o.scheduled_on < due_month + interval '1 month'
+  -- The bill may have been made a fixed one while its provider was asked.
+  where o.expense_id = bill.id and bill.amount_mode = 'variable' and bill.deleted_at is null and o.scheduled_on >= due_month and o.scheduled_on < due_month + interval '1 month'
   -- A corrected statement is about the date that the first one was about.
   order by o.id is distinct from kept.occurrence_id, o.status <> 'open', o.due_on
   limit 1;
   return occurrence;
 end
 $$;
-comment on function app.find_statement_date is 'The date of a bill in a month that a statement is about: that of the statement kept before, else the first open one; null when it is not due then.';
+comment on function app.find_statement_date is 'The date of a bill in a month that a statement is about: that of the statement kept before, else the first open one; null when it is not due then, or has no amounts to fetch.';
 
 create function app.write_statement_date(context app.context, bill app.expenses, due_month date) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -141,6 +142,7 @@ begin
     'usual', app.format_amount(statement.usual_minor, occurrence.currency), 'reason', statement.reason,
     'text', case
       when is_taken then format('%s due %s is %s %s.', bill.name, occurrence.due_on, statement.currency, app.format_amount(statement.amount_minor, statement.currency))
+      when bill.amount_mode <> 'variable' then format('%s has the same amount every time now.', bill.name)
       when statement.reason = 'not_due' then format('%s is not due in %s.', bill.name, to_char(due_month, 'FMMonth YYYY'))
       when statement.reason is not null then app.question_text(link, bill.name, statement, occurrence.due_on)
       when occurrence.expected_minor is distinct from statement.amount_minor then format('The amount of %s stays as it was set by hand.', bill.name)

@@ -236,6 +236,17 @@ Deno.test("a date that is made anew gets the amount of the one before it back wi
   }
 });
 
+Deno.test("a bill that is made a fixed one while its provider is asked keeps its amount", async () => {
+  const { books, billId } = await scene();
+  const slow = fakeProvider("power", async () => {
+    await books.ok("update_bill", { bill_id: billId, set: { amount_mode: "fixed", amount: "50" } });
+    return { amount: "84.20", currency: "EUR" };
+  });
+  assertEquals((await job({ registry: registryOf(slow) }).run()).errors, []);
+  assertEquals(await amounts(database), ["2026-10-25 50.00 rule"]);
+  assertEquals((await books.ok("review_bills")).counts.provider_attention, 0);
+});
+
 Deno.test("what a person took back stays taken back, however often the job runs", async () => {
   const { registry, books, billId } = await scene();
   await job({ registry }).run();
