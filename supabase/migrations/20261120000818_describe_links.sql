@@ -24,12 +24,15 @@ begin atomic
   select s, o
   from app.provider_statements as s
   join app.expense_occurrences as o on o.id = s.occurrence_id
-  where s.link_id = (link).id and s.period = (link).last_success_period and s.status = 'needs_review'
+  where s.link_id = (link).id and s.status = 'needs_review'
     -- Whoever set the amount, or paid, has answered.
     and not (o.amount_source = 'override' and o.updated_at >= s.fetched_at)
-    and (o.status = 'open' or s.reason in ('paid', 'skipped'));
+    -- What is settled needs nobody: that it was settled by another amount is said until the next statement.
+    and (o.status = 'open' or s.reason in ('paid', 'skipped') and s.period = (link).last_success_period)
+  order by s.period desc
+  limit 1;
 end;
-comment on function app.open_question is 'The latest statement of a link while it waits for somebody to look at it, and the due date that it is about; else none.';
+comment on function app.open_question is 'The latest statement of a link that waits for somebody to look at it, and the due date that it is about; none when none does.';
 
 create function app.question_text(link app.provider_links, bill_name text, statement app.provider_statements, due_on date) returns text
 language plpgsql stable set search_path = '' as $$

@@ -123,6 +123,16 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const same = await first(books, statement("90"));
     assertEquals([same.status, same.text], ["unchanged", "The amount of Power stays as it was set by hand."]);
   },
+  "a question waits for its answer, whatever later statements say": async (books, database) => {
+    const id = await connect(database, books);
+    await first(books, statement("84.20", "USD"));
+    books.goTo("2026-12-02");
+    assertEquals((await first(books, statement("85"))).due_on, "2026-12-25");
+    const question = (await open(books, id)).provider.needs_review;
+    assertEquals([question.due_on, question.reason], ["2026-11-25", "other_currency"]);
+    await books.ok("mark_bill_paid", { bill_id: id, amount: "80", due_on: "2026-11-25" });
+    assertEquals((await open(books, id)).provider.needs_review, undefined);
+  },
   "a corrected statement takes the place of the first while the date is open, and back": async (books, database) => {
     const id = await connect(database, books);
     for (const [day, amount, was] of [["21", "84", undefined], ["22", "90.5", "84.00"], ["23", "84", "90.50"]]) {
