@@ -183,9 +183,13 @@ begin atomic
       when s.status in ('needs_reauth', 'paused', 'paused_by_plan') then s.status
       when s.status = 'active' and l.consecutive_failures > 0 then 'failed'
       when (q.statement).id is not null then 'needs_review'
-      -- Asked for daily until the 10th; what has not come by then is missed.
+      -- Asked for daily until the 10th; what has not come by then is missed, where a date of this month waits for it.
       when s.status = 'active' and extract(day from (context).today) > 10 and l.created_at < month.start + interval '1 month 10 days'
-        and coalesce(l.last_success_period < month.start, true) then 'amount_missing'
+        and coalesce(l.last_success_period < month.start, true) and exists (
+          select from app.expense_occurrences as o
+          where o.expense_id = b.id and o.status = 'open' and o.expected_minor is null
+            and o.scheduled_on >= month.start + interval '1 month' and o.scheduled_on < month.start + interval '2 months'
+        ) then 'amount_missing'
     end as kind
   ) as f
   where l.organization_id = (context).organization_id and l.status <> 'revoked' and b.status = 'active' and f.kind is not null;

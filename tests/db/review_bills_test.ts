@@ -135,6 +135,18 @@ testBooks("review_bills", { day: TODAY }, {
       "The amount of C is missing: openai has no statement for November 2026.",
     ]);
   },
+  "provider_attention: no amount is missing that nothing waits for": async (books, database) => {
+    const more = { amount: undefined, amount_mode: "variable" };
+    const yearly = await add(books, "Domain", { ...more, frequency: "yearly", first_due: "2027-03-10" });
+    const paid = await add(books, "Water", more);
+    const open = await add(books, "Power", more);
+    for (const id of [yearly, paid, open]) await link(database, books, id, "'active', 0, null");
+    books.goTo("2026-12-05");
+    await books.ok("mark_bill_paid", { bill_id: paid, amount: "80" });
+    books.goTo("2026-12-15");
+    const { provider_attention } = await books.ok("review_bills");
+    assertEquals(provider_attention.map(({ name, kind }: Json) => [name, kind]), [["Power", "amount_missing"]]);
+  },
   "a paused bill is not looked at": async (books) => {
     const id = await add(books, "Rent", { trial_ends_on: "2026-11-25" });
     await books.ok("update_bill", { bill_id: id, set: { status: "paused" } });
