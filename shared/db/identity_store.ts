@@ -63,6 +63,8 @@ export interface AccountProviderLink {
   bill_id: string;
   /** Deleted, cancelled or ended: nothing is fetched for it. */
   bill_is_over: boolean;
+  /** Nothing is fetched for a bill whose amount is known. */
+  bill_is_variable: boolean;
   organization: string;
   /** Only owners change links. */
   role: "owner" | "member";

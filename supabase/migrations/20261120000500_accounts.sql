@@ -141,7 +141,7 @@ begin
         select jsonb_agg(jsonb_build_object(
           'id', l.id, 'provider_key', l.provider_key, 'account_label', l.account_label,
           'status', app.link_status(l, read_account.at), 'bill', e.name, 'bill_id', e.id,
-          'bill_is_over', e.deleted_at is not null or e.status not in ('active', 'paused'),
+          'bill_is_over', e.deleted_at is not null or e.status not in ('active', 'paused'), 'bill_is_variable', e.amount_mode = 'variable',
           'organization', o.name, 'role', m.role, 'last_success_period', l.last_success_period
         ) order by o.name, e.name, l.id)
         from identity.memberships as m

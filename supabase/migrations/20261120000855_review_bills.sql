@@ -192,10 +192,10 @@ begin atomic
         ) then 'amount_missing'
     end as kind
   ) as f
-  where l.organization_id = (context).organization_id and l.status <> 'revoked' and b.status = 'active' and f.kind is not null;
+  where l.organization_id = (context).organization_id and l.status <> 'revoked' and b.status = 'active' and b.amount_mode = 'variable' and f.kind is not null;
 end;
 comment on function app.find_provider_trouble is
-  'Provider links that need somebody, by kind: needs_reauth, paused, paused_by_plan, failed, needs_review (what the provider says was not taken over) or amount_missing (no statement by the 10th).';
+  'Provider links of variable bills that need somebody, by kind: needs_reauth, paused, paused_by_plan, failed, needs_review (what the provider says was not taken over) or amount_missing (no statement by the 10th).';
 
 create function app.review_bills(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$

@@ -50,7 +50,7 @@ begin
       select b.id as bill_id, b.name, o.id as organization_id, o.name as organization, l.provider_key, app.provider_name(l) as provider
       from identity.organizations as o
       join app.provider_links as l on l.organization_id = o.id and l.status = 'needs_reauth'
-      join app.expenses as b on b.id = l.expense_id and b.status = 'active' and b.deleted_at is null
+      join app.expenses as b on b.id = l.expense_id and b.status = 'active' and b.amount_mode = 'variable' and b.deleted_at is null
       where o.owner_id = owner.user_id and o.reminders_enabled
         and identity.organization_has_feature(o.id, 'reminders:email', describe_reconnects.at)
         and identity.organization_has_feature(o.id, 'bills:variable', describe_reconnects.at)
@@ -60,7 +60,7 @@ begin
   );
 end
 $$;
-comment on function jobs.describe_reconnects is 'The bills of an owner whose provider no longer accepts the credential.';
+comment on function jobs.describe_reconnects is 'The variable bills of an owner whose provider no longer accepts the credential.';
 
 create function jobs.describe_bills(owner identity.profiles, organization identity.organizations, digest_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -70,6 +70,7 @@ const openaiLink: Account["provider_links"][number] = {
   bill: "OpenAI usage",
   bill_id: "bill_000000000001",
   bill_is_over: false,
+  bill_is_variable: true,
   organization: "Home",
   role: "owner",
   last_success_period: "2026-10-01",

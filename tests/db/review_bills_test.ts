@@ -128,6 +128,10 @@ testBooks("review_bills", { day: TODAY }, {
       "The amount of B could not be fetched from openai.",
       "The connection of A to openai has to be made again by the owner: update_bill with provider connect says where.",
     ]);
+    // What is never asked for needs no new key.
+    const fixed = await add(books, "D", more);
+    await link(database, books, fixed, "'needs_reauth', 2, null");
+    await books.ok("update_bill", { bill_id: fixed, set: { amount_mode: "fixed", amount: "5" } });
     books.goTo("2026-12-10");
     assertEquals((await books.ok("review_bills")).counts.provider_attention, 2);
     books.goTo("2026-12-11");

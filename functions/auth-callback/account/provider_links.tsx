@@ -34,7 +34,7 @@ export function ProviderLinks({ links, connectable, providers, token }: Provider
           <p>
             {providerName(providers, link.provider_key)}, <Name>{link.account_label}</Name>: {statusOf(link)}
           </p>
-          {link.status === "needs_reauth" && !link.bill_is_over && (
+          {link.status === "needs_reauth" && !link.bill_is_over && link.bill_is_variable && (
             <p class="invalid">
               {providerName(providers, link.provider_key)} no longer accepts our key, so no amounts come.{" "}
               {link.role === "owner" ? "Connect it again." : "The owner has to connect it again."}
@@ -74,15 +74,19 @@ const LINK_STATUS = {
   paused_by_plan: "paused until a plan pays for it again",
 } as const;
 
-const statusOf = ({ status, bill_is_over }: AccountProviderLink) =>
-  bill_is_over ? "the bill is over, so nothing is looked up" : LINK_STATUS[status];
+const statusOf = ({ status, bill_is_over, bill_is_variable }: AccountProviderLink) =>
+  bill_is_over
+    ? "the bill is over, so nothing is looked up"
+    : bill_is_variable
+    ? LINK_STATUS[status]
+    : "the bill has a fixed amount now, so nothing is looked up";
 
 function Actions({ link, token }: { link: AccountProviderLink; token: Child }) {
-  const { id, bill, bill_id, bill_is_over, provider_key, status } = link;
+  const { id, bill, bill_id, bill_is_over, bill_is_variable, provider_key, status } = link;
   const change = status === "paused" ? "resume" : "pause";
   return (
     <div class="actions">
-      {!bill_is_over && status !== "paused_by_plan" && (
+      {!bill_is_over && bill_is_variable && status !== "paused_by_plan" && (
         <>
           {status === "needs_reauth"
             ? <a href={connectPath(bill_id, provider_key)} aria-label={`Connect ${bill} again`}>Connect again</a>

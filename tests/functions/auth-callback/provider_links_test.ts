@@ -176,6 +176,15 @@ linkTest("what the plan has paused, only the plan resumes", async ({ database, h
   assertMatch(await shown(household), /: paused/);
 });
 
+linkTest("a bill that has a fixed amount now needs no key", async ({ database, household }) => {
+  await database.query("update app.provider_links set status = 'needs_reauth'");
+  assertStringIncludes(await shown(household), "no longer accepts our key");
+  await database.query("update app.expenses set amount_mode = 'fixed', amount_minor = 500");
+  const page = await shown(household);
+  assertStringIncludes(page, "the bill has a fixed amount now, so nothing is looked up");
+  assert(!page.includes("no longer accepts") && !page.includes("Connect again"), page);
+});
+
 linkTest(
   "a bill that is over keeps its connection in sight until it is removed",
   async ({ database, household, linkId }) => {

@@ -104,6 +104,7 @@ Deno.test("a link that waits for its owner is a line with the address to connect
     const change of [
       "update app.provider_links set status = 'active'",
       "update app.provider_links set status = 'needs_reauth'; update identity.organizations set plan = 'pro'",
+      `update identity.organizations set plan = 'team'; update app.expenses set amount_mode = 'fixed', amount_minor = 500 where id = '${billId}'`,
     ]
   ) {
     await database.exec(`${change}; delete from jobs.reminder_digests where true`);
