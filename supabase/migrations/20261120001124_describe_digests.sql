@@ -14,6 +14,8 @@ begin
   from app.provider_statements as s
   where s.occurrence_id = occurrence.id and s.organization_id = occurrence.organization_id and (
     s.status = 'needs_review' and not (occurrence.amount_source = 'override' and occurrence.updated_at >= s.fetched_at)
+      -- A provider that the bill is no longer connected to asks nothing.
+      and exists (select from app.provider_links as l where l.id = s.link_id and l.status <> 'revoked')
     or occurrence.amount_source = 'provider' and s.status in ('applied', 'superseded') and s.amount_minor = occurrence.expected_minor
   )
   order by s.status = 'needs_review' desc, s.fetched_at desc

@@ -75,6 +75,17 @@ Deno.test("an amount that was not taken over is told beside the bill, until some
   assert(!answered!.text.includes("DigitalOcean"));
 });
 
+Deno.test("what a provider said is no question any more once the bill is connected to another", async () => {
+  const { books, billId } = await scene();
+  await sync(() => ({ amount: "212.40", currency: "EUR" }));
+  await database.query("update app.provider_links set status = 'revoked'");
+  await addLink(database, { organizationId: books.organizationId, billId, provider: "digitalocean" });
+  assert(!(await mails())[0]!.text.includes("please check"));
+  await database.exec("delete from jobs.reminder_digests where true");
+  await sync(() => ({ amount: "62", currency: "EUR" }));
+  assertStringIncludes((await mails("2026-11-03"))[0]!.text, "€62.00 (fetched 2 Nov from DigitalOcean");
+});
+
 Deno.test("who wants no amounts in mails gets none of a provider's either", async () => {
   await scene();
   await sync(() => ({ amount: "84.18", currency: "EUR" }));
