@@ -2,8 +2,8 @@
 import type { FetchRefusal } from "../net/refusal.ts";
 import { ProviderError, type ProviderFailure } from "./provider_error.ts";
 
-/** Nobody is left alone for longer than the job's own rhythm, whatever they ask for. */
-const LONGEST_WAIT_S = 86_400;
+/** Less than a day, whatever they ask for: the job's next run may begin a little earlier in the day than the last one. */
+const LONGEST_WAIT_S = 82_800;
 
 const MEANING: Readonly<Record<ProviderFailure, string>> = {
   auth: "The provider does not accept the credential",

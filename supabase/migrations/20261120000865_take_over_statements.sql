@@ -184,8 +184,8 @@ begin
     last_error_code = code,
     consecutive_failures = case when code is null or code = 'not_ready' then 0 else l.consecutive_failures + 1 end,
     status = case when code = 'auth' then 'needs_reauth' else l.status end,
-    -- At most a day, whatever they ask for, and an hour when they do not say.
-    ask_after = case when code = 'rate_limited' then context.at + least(coalesce((answer ->> 'retry_after')::int, 3600), 86400) * interval '1 second' end,
+    -- At most until the next run, whatever they ask for, and an hour when they do not say.
+    ask_after = case when code = 'rate_limited' then context.at + least(coalesce((answer ->> 'retry_after')::int, 3600), 82800) * interval '1 second' end,
     lease_token = null, leased_until = null, updated_at = context.at
   where l.id = link.id
   returning l.* into link;

@@ -314,6 +314,14 @@ Deno.test("a pause that a provider asks for is kept", async () => {
   assertEquals((await job({ registry, now: hours(3) }).run()).synced, 1);
 });
 
+Deno.test("a pause of a day ends before the next day's run, which begins a little earlier", async () => {
+  const { registry, script } = await scene();
+  script.error = new ProviderError("rate_limited", "Slow down", 86_400);
+  await job({ registry }).run();
+  script.error = undefined;
+  assertEquals((await job({ registry, now: () => later(1 - 1 / 86_400) }).run()).synced, 1);
+});
+
 Deno.test("links are counted unless they have ended; only those that may be are asked", async () => {
   const { registry, asked, books } = await scene();
   const poor = await openBooks(database, { day: "2026-10-01" });
