@@ -13,6 +13,8 @@ export interface CrashPlan {
   each: number;
   /** At least so many processes die. */
   crashes: number;
+  /** Nearly all of them would else die where they come by first. */
+  mostInOnePlace?: number;
   /** Processes that run side by side. */
   parallel: number;
   seed: number;
@@ -50,9 +52,10 @@ export async function crashUntilDone(
     await Promise.all(Array.from({ length: plan.parallel }, async () => {
       const process = newProcess({
         chance: (place) => {
-          if (report.crashes >= plan.crashes || random() > 0.35) return false;
+          const died = report.places[place] ?? 0;
+          if (report.crashes >= plan.crashes || died === plan.mostInOnePlace || random() > 0.35) return false;
           report.crashes++;
-          report.places[place] = (report.places[place] ?? 0) + 1;
+          report.places[place] = died + 1;
           return true;
         },
       });
