@@ -26,7 +26,7 @@ const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)> \u202Eg
 const RIGHT_TO_LEFT = "مصاريف عائلة الأندلسي (المنزل)";
 
 const CURRENCIES = ["AED", "CHF", "EUR", "GBP", "INR", "JPY", "USD"];
-const EMAIL = "mira@example.com";
+const EMAIL = "demo@example.com";
 
 const profile: Account["profile"] = {
   email: EMAIL,
