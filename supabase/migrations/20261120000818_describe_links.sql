@@ -19,20 +19,42 @@ $$;
 comment on function app.link_status is 'How a link stands: its status, or paused_by_plan while the organization''s plan does not include fetching.';
 
 create function app.open_question(link app.provider_links) returns table (statement app.provider_statements, occurrence app.expense_occurrences)
-language sql stable rows 1
-begin atomic
-  select s, o
-  from app.provider_statements as s
-  join app.expense_occurrences as o on o.id = s.occurrence_id
-  where s.link_id = (link).id and s.status = 'needs_review'
-    -- Whoever set the amount, or paid, has answered.
-    and not (o.amount_source = 'override' and o.updated_at >= s.fetched_at)
-    -- What is settled needs nobody: that it was settled by another amount is said until the next statement.
-    and (o.status = 'open' or s.reason in ('paid', 'skipped') and s.period = (link).last_success_period)
-  order by s.period desc
-  limit 1;
-end;
-comment on function app.open_question is 'The latest statement of a link that waits for somebody to look at it, and the due date that it is about; none when none does.';
+language plpgsql stable rows 1 set search_path = '' as $$
+declare
+  asked record;
+  kept_reason text;
+  is_asked boolean;
+begin
+  for asked in
+    select s, o
+    from app.provider_statements as s
+    join app.expense_occurrences as o on o.id = s.occurrence_id
+    where s.link_id = link.id and s.status = 'needs_review'
+      -- Whoever set the amount, or paid, has answered.
+      and not (o.amount_source = 'override' and o.updated_at >= s.fetched_at)
+      -- What is settled needs nobody: that it was settled by another amount is said until the next statement.
+      and (o.status = 'open' or s.reason in ('paid', 'skipped') and s.period = link.last_success_period)
+    order by s.period desc
+  loop
+    statement := asked.s;
+    occurrence := asked.o;
+    kept_reason := statement.reason;
+    -- Judged anew: a date may have been reopened since, its payment undone, its currency changed.
+    statement.usual_minor := app.usual_statement(occurrence);
+    statement.reason := app.judge_statement(occurrence, statement.amount_minor, statement.currency, statement.usual_minor);
+    is_asked := case
+      when occurrence.status <> 'open' then statement.reason = kept_reason
+      else statement.reason is not null or occurrence.expected_minor is distinct from statement.amount_minor and occurrence.amount_source <> 'override'
+    end;
+    if is_asked then
+      return next;
+      return;
+    end if;
+  end loop;
+end
+$$;
+comment on function app.open_question is
+  'The latest statement of a link that waits for somebody to look at it, and the due date that it is about; none when none does. reason is why it is no amount to take over now; null when it is one by now.';
 
 create function app.question_text(link app.provider_links, bill_name text, statement app.provider_statements, due_on date) returns text
 language plpgsql stable set search_path = '' as $$
@@ -45,18 +67,20 @@ begin
       when 'other_currency' then 'is another currency than the bill''s'
       when 'nothing_to_pay' then 'leaves nothing to pay'
       when 'skipped' then 'was skipped'
-      else 'is paid already'
+      when 'paid' then 'is paid already'
+      else 'could not be taken over at the time'
     end,
-    case statement.reason
-      when 'nothing_to_pay' then 'It was not taken over; if it is right, skip that date with update_bill.'
-      when 'paid' then 'What was paid stays as it is.'
-      when 'skipped' then 'If it is to be paid after all, reopen that date with update_bill.'
+    case
+      when statement.reason is null then format('sync_bill_amounts for %s takes it over now.', to_char(statement.period + interval '1 month', 'YYYY-MM'))
+      when statement.reason = 'nothing_to_pay' then 'It was not taken over; if it is right, skip that date with update_bill.'
+      when statement.reason = 'paid' then 'What was paid stays as it is.'
+      when statement.reason = 'skipped' then 'If it is to be paid after all, reopen that date with update_bill.'
       else 'It was not taken over; if it is right, set the amount of that date with update_bill.'
     end
   );
 end
 $$;
-comment on function app.question_text is 'What a provider says that was not taken over, why, and what to do about it.';
+comment on function app.question_text is 'What a provider says that was not taken over, why (by its reason: none when it could be now), and what to do about it.';
 
 create function app.describe_link(context app.context, link app.provider_links) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -75,7 +99,7 @@ begin
 end
 $$;
 comment on function app.describe_link is
-  'A link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason, usual?}}, the last being what the provider says and nobody took over.';
+  'A link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason, usual?}}, the last being what the provider says and nobody took over; without a reason sync_bill_amounts takes it over now.';
 
 revoke all on function app.provider_name, app.link_status, app.open_question, app.question_text, app.describe_link from public, anon;
 grant execute on function app.provider_name, app.link_status, app.open_question, app.question_text, app.describe_link to authenticated, service_role;

@@ -6,34 +6,40 @@ declare
   occurrence app.expense_occurrences;
   statement app.provider_statements;
   link app.provider_links;
+  is_taken boolean;
   told jsonb;
 begin
   select * into occurrence from app.expense_occurrences as o where o.id = describe_statement.occurrence_id;
-  -- The one that its amount came from, or the one that counts and was not taken over.
+  -- The one that its amount came from, or the one that counts and is not its amount, as far as nobody set it since.
   select * into statement
   from app.provider_statements as s
-  where s.occurrence_id = occurrence.id and s.organization_id = occurrence.organization_id and (
-    s.status = 'needs_review' and not (occurrence.amount_source = 'override' and occurrence.updated_at >= s.fetched_at)
+  where s.occurrence_id = occurrence.id and s.organization_id = occurrence.organization_id and case
+    when s.amount_minor = occurrence.expected_minor and s.currency = occurrence.currency then occurrence.amount_source = 'provider' and s.status <> 'ignored'
+    else s.status = 'needs_review' and not (occurrence.amount_source = 'override' and occurrence.updated_at >= s.fetched_at)
       -- A provider that the bill is no longer connected to asks nothing.
       and exists (select from app.provider_links as l where l.id = s.link_id and l.status <> 'revoked')
-    or occurrence.amount_source = 'provider' and s.status in ('applied', 'superseded') and s.amount_minor = occurrence.expected_minor
-  )
-  order by s.status = 'needs_review' desc, s.fetched_at desc
+  end
+  order by (s.amount_minor = occurrence.expected_minor and s.currency = occurrence.currency) is true, s.fetched_at desc
   limit 1;
   if not found then
     return;
   end if;
   select * into link from app.provider_links as l where l.id = statement.link_id;
+  is_taken := statement.amount_minor = occurrence.expected_minor and statement.currency = occurrence.currency;
+  if is_taken is not true then
+    -- The bill's currency may have changed since.
+    statement.usual_minor := app.usual_statement(occurrence);
+  end if;
   told := jsonb_build_object(
     'on', (statement.fetched_at at time zone owner.timezone)::date, 'provider', app.provider_name(link), 'currency', statement.currency,
     'amount', case when not owner.hide_amounts_in_email then app.format_amount(statement.amount_minor, statement.currency) end,
     'usual', case when not owner.hide_amounts_in_email and statement.currency = occurrence.currency
       then app.format_amount(statement.usual_minor, statement.currency) end
   );
-  if statement.status = 'needs_review' then
-    not_taken := told;
-  else
+  if is_taken then
     fetched := told;
+  else
+    not_taken := told;
   end if;
 end
 $$;

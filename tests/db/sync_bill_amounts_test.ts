@@ -133,6 +133,41 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await books.ok("mark_bill_paid", { bill_id: id, amount: "80", due_on: "2026-11-25" });
     assertEquals((await open(books, id)).provider.needs_review, undefined);
   },
+  "a question that is none any more is asked as what it is now": async (books, database) => {
+    const id = await connect(database, books);
+    const date = { due_on: "2026-11-25" };
+    const change = (occurrence: Json) =>
+      books.ok("update_bill", { bill_id: id, occurrence: { ...date, ...occurrence } });
+    await change({ action: "skip" });
+    await first(books, statement("84.20"));
+    assertEquals((await open(books, id)).provider.needs_review.reason, "skipped");
+    // As the question says.
+    books.goTo("2026-11-21");
+    await change({ action: "reopen" });
+    assertEquals((await open(books, id)).provider.needs_review, { ...date, amount: "84.20", currency: "EUR" });
+    assertEquals(
+      (await books.ok("review_bills")).provider_attention[0].text,
+      "City Utility says EUR 84.20 for Power due 25 November 2026, which could not be taken over at the time. sync_bill_amounts for 2026-11 takes it over now.",
+    );
+    assertEquals((await first(books, statement("84.20"), { period: "2026-11" })).status, "updated");
+    assertEquals((await open(books, id)).provider.needs_review, undefined);
+    // Corrected after the payment, which was none.
+    const { change_id } = await books.call("mark_bill_paid", { bill_id: id });
+    books.goTo("2026-11-22");
+    await first(books, statement("200"));
+    assertEquals((await open(books, id)).provider.needs_review.reason, "paid");
+    await books.ok("undo_change", { change_id });
+    assertEquals((await open(books, id)).provider.needs_review.reason, undefined);
+    // Its currency is the bill's now.
+    books.goTo("2026-11-23");
+    await first(books, statement("85", "USD"));
+    assertEquals((await open(books, id)).provider.needs_review.reason, "other_currency");
+    await books.ok("update_bill", { bill_id: id, set: { currency: "USD" } });
+    assertEquals((await open(books, id)).provider.needs_review.reason, undefined);
+    books.goTo("2026-11-24");
+    assertEquals((await first(books, statement("85", "USD"))).status, "updated");
+    assertEquals((await open(books, id)).provider.needs_review, undefined);
+  },
   "a corrected statement takes the place of the first while the date is open, and back": async (books, database) => {
     const id = await connect(database, books);
     for (const [day, amount, was] of [["21", "84", undefined], ["22", "90.5", "84.00"], ["23", "84", "90.50"]]) {

@@ -75,6 +75,27 @@ Deno.test("an amount that was not taken over is told beside the bill, until some
   assert(!answered!.text.includes("DigitalOcean"));
 });
 
+Deno.test("an amount that came back to what it was is told as fetched", async () => {
+  const { books, billId } = await scene();
+  const date = { due_on: "2026-11-05" };
+  const change = (action: string) => books.ok("update_bill", { bill_id: billId, occurrence: { ...date, action } });
+  await sync(() => ({ amount: "62", currency: "EUR" }));
+  books.goTo("2026-11-02");
+  await change("skip");
+  for (const [minute, amount] of ["63", "62"].entries()) {
+    await createSync({
+      database: asDatabase(database),
+      registry: registryOf({
+        ...fakeProvider("digitalocean", () => ({ amount, currency: "EUR" })),
+        name: "DigitalOcean",
+      }),
+      now: () => new Date(`2026-11-02T07:0${minute}:00Z`),
+    }).run("2026-10");
+  }
+  await change("reopen");
+  assertStringIncludes((await mails())[0]!.text, "€62.00 (fetched 2 Nov from DigitalOcean");
+});
+
 Deno.test("what a provider said is no question any more once the bill is connected to another", async () => {
   const { books, billId } = await scene();
   await sync(() => ({ amount: "212.40", currency: "EUR" }));
