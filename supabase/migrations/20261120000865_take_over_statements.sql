@@ -186,7 +186,7 @@ begin
     status = case when code = 'auth' then 'needs_reauth' else l.status end,
     -- At most until the next run, whatever they ask for, and an hour when they do not say.
     ask_after = case when code = 'rate_limited' then context.at + least(coalesce((answer ->> 'retry_after')::int, 3600), 82800) * interval '1 second' end,
-    lease_token = null, leased_until = null, updated_at = context.at
+    asked_at = context.at, lease_token = null, leased_until = null, updated_at = context.at
   where l.id = link.id
   returning l.* into link;
   select * into strict bill from app.expenses as e where e.id = link.expense_id;

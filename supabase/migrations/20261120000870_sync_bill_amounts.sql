@@ -17,6 +17,8 @@ begin
       jsonb_build_object('status', 'failed', 'text', format('%s has the same amount every time, so %s is not asked.', bill.name, provider))
     when not is_over then jsonb_build_object('status', 'not_ready', 'text', app.failure_text(link, bill.name, statement_month, 'not_ready'))
     when link.ask_after > context.at then jsonb_build_object('status', 'failed', 'text', app.failure_text(link, bill.name, null, 'rate_limited'))
+    when link.leased_until > context.at then
+      jsonb_build_object('status', 'unchanged', 'text', format('%s is being asked for the amount of %s just now.', provider, bill.name))
     when link.asked_at > context.at - interval '1 hour' then
       jsonb_build_object('status', 'unchanged', 'text', format('The amount of %s was asked for less than an hour ago.', bill.name))
     else jsonb_build_object('status', 'unchanged', 'text', format('%s was not asked for the amount of %s this time. Call again for the rest.', provider, bill.name))
@@ -53,7 +55,7 @@ begin
     perform app.fail('not_found', format('There is no bill %s in %s.', missing, context.organization_name), 'bill_ids', 'Find the bill with list_bills.');
   end if;
 
-  -- Chosen once: a plan that chose for each link anew would choose others each time, since the first are asked by then.
+  -- Chosen once: a plan that chose for each link anew would choose others each time, since the first are leased by then.
   with chosen as materialized (
     select c.id
     from app.provider_links as c
@@ -67,7 +69,8 @@ begin
     for update of c skip locked
   ), free as (
     update app.provider_links as l
-    set asked_at = context.at, lease_token = gen_random_uuid(), leased_until = context.at + interval '90 seconds'
+    -- That they were asked is noted with the answers: should the second call fail, they wait for their lease to end and not for an hour.
+    set lease_token = gen_random_uuid(), leased_until = context.at + interval '90 seconds'
     from chosen as c
     where l.id = c.id
     returning l.id

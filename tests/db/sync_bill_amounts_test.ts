@@ -297,6 +297,18 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals(await store({ lease_token: link.lease_token }), "failed");
     assertEquals([await statements(database, books), (await open(books, id)).amount], [[], undefined]);
   },
+  "a second call that fails costs a minute and a half, not an hour": async (books, database) => {
+    const id = await connect(database, books);
+    const { pending: [link] } = await books.ok("sync_bill_amounts");
+    const meanwhile = await books.ok("sync_bill_amounts", { bill_ids: [id] });
+    assertEquals([meanwhile.pending, meanwhile.bills[0].text], [
+      [],
+      "City Utility is being asked for the amount of Power just now.",
+    ]);
+    await database.query("update app.provider_links set leased_until = leased_until - interval '90 seconds'");
+    const { pending: [again] } = await books.ok("sync_bill_amounts");
+    assertEquals([again.link_id, again.lease_token === link.lease_token], [link.link_id, false]);
+  },
   "asks twenty at once, no paused bill, and says what is left": async (books, database) => {
     for (let n = 10; n < 33; n++) await connect(database, books, `Bill ${n}`);
     const paused = await connect(database, books, "Cellar");
