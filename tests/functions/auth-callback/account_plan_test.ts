@@ -19,12 +19,13 @@ Deno.test("GET /account shows plan, status, period end and what is off because o
     owner!.id,
   ]);
   await database.query(
-    "insert into app.expenses (id, organization_id, kind, name) values ('exp_000000000001', $1, 'one_off', 'Hosting')",
+    `insert into app.expenses (id, organization_id, kind, name, amount_mode, currency, frequency, every, anchor_on, weekend_rule, tracked_from, status)
+     values ('bill_000000000001', $1, 'bill', 'Hosting', 'variable', 'EUR', 'monthly', 1, '2026-01-05', 'none', '2026-01-05', 'active')`,
     [ORGANIZATION],
   );
   await database.query(
     `insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status)
-     values ($1, 'exp_000000000001', 'generic', 'invoices', 'active')`,
+     values ($1, 'bill_000000000001', 'generic', 'invoices', 'active')`,
     [ORGANIZATION],
   );
   const { browser } = await signIn(pages, "owner@example.com");
