@@ -18,41 +18,35 @@ end
 $$;
 comment on function app.link_status is 'How a link stands: its status, or paused_by_plan while the organization''s plan does not include fetching.';
 
-create function app.open_question(link app.provider_links) returns table (statement app.provider_statements, occurrence app.expense_occurrences)
-language plpgsql stable rows 1 set search_path = '' as $$
-declare
-  asked record;
-  kept_reason text;
-  is_asked boolean;
+create function app.judge_anew(statement app.provider_statements, occurrence app.expense_occurrences) returns app.provider_statements
+language plpgsql stable set search_path = '' as $$
 begin
-  for asked in
-    select s, o
-    from app.provider_statements as s
-    join app.expense_occurrences as o on o.id = s.occurrence_id
-    where s.link_id = link.id and s.status = 'needs_review'
-      -- Whoever set the amount, or paid, has answered.
-      and not (o.amount_source = 'override' and o.updated_at >= s.fetched_at)
-      -- What is settled needs nobody: that it was settled by another amount is said until the next statement.
-      and (o.status = 'open' or s.reason in ('paid', 'skipped') and s.period = link.last_success_period)
-    order by s.period desc
-  loop
-    statement := asked.s;
-    occurrence := asked.o;
-    kept_reason := statement.reason;
-    -- Judged anew: a date may have been reopened since, its payment undone, its currency changed.
-    statement.usual_minor := app.usual_statement(occurrence);
-    statement.reason := app.judge_statement(occurrence, statement.amount_minor, statement.currency, statement.usual_minor);
-    is_asked := case
-      when occurrence.status <> 'open' then statement.reason = kept_reason
-      else statement.reason is not null or occurrence.expected_minor is distinct from statement.amount_minor and occurrence.amount_source <> 'override'
-    end;
-    if is_asked then
-      return next;
-      return;
-    end if;
-  end loop;
+  statement.usual_minor := app.usual_statement(occurrence);
+  statement.reason := app.judge_statement(occurrence, statement.amount_minor, statement.currency, statement.usual_minor);
+  return statement;
 end
 $$;
+comment on function app.judge_anew is
+  'A statement with the reason and the usual amount of now: its date may have been reopened since, a payment undone, the bill''s currency changed.';
+
+create function app.open_question(link app.provider_links) returns table (statement app.provider_statements, occurrence app.expense_occurrences)
+language sql stable rows 1
+begin atomic
+  select j, o
+  from app.provider_statements as s
+  join app.expense_occurrences as o on o.id = s.occurrence_id
+  cross join lateral app.judge_anew(s, o) as j
+  where s.link_id = (link).id and s.status = 'needs_review'
+    -- Whoever set the amount, or paid, has answered.
+    and not (o.amount_source = 'override' and o.updated_at >= s.fetched_at)
+    and case
+      when o.status = 'open' then j.reason is not null or o.expected_minor is distinct from s.amount_minor and o.amount_source <> 'override'
+      -- What is settled needs nobody: that it was settled by another amount is said until the next statement.
+      else s.reason in ('paid', 'skipped') and j.reason = s.reason and s.period = (link).last_success_period
+    end
+  order by s.period desc
+  limit 1;
+end;
 comment on function app.open_question is
   'The latest statement of a link that waits for somebody to look at it, and the due date that it is about; none when none does. reason is why it is no amount to take over now; null when it is one by now.';
 
@@ -101,5 +95,5 @@ $$;
 comment on function app.describe_link is
   'A link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason, usual?}}, the last being what the provider says and nobody took over; without a reason sync_bill_amounts takes it over now.';
 
-revoke all on function app.provider_name, app.link_status, app.open_question, app.question_text, app.describe_link from public, anon;
-grant execute on function app.provider_name, app.link_status, app.open_question, app.question_text, app.describe_link to authenticated, service_role;
+revoke all on function app.provider_name, app.link_status, app.judge_anew, app.open_question, app.question_text, app.describe_link from public, anon;
+grant execute on function app.provider_name, app.link_status, app.judge_anew, app.open_question, app.question_text, app.describe_link to authenticated, service_role;
