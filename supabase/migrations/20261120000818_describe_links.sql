@@ -93,7 +93,7 @@ begin
 end
 $$;
 comment on function app.describe_link is
-  'A link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason, usual?}}, the last being what the provider says and nobody took over; without a reason sync_bill_amounts takes it over now.';
+  'A link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason?, usual?}}, the last being what the provider says and nobody took over; without a reason sync_bill_amounts takes it over now.';
 
 revoke all on function app.provider_name, app.link_status, app.judge_anew, app.open_question, app.question_text, app.describe_link from public, anon;
 grant execute on function app.provider_name, app.link_status, app.judge_anew, app.open_question, app.question_text, app.describe_link to authenticated, service_role;
