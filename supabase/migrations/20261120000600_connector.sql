@@ -168,10 +168,18 @@ $$;
 comment on function app.perform_once is
   'A tool whose call carries an idempotency key: the same key and arguments answer the first result, as long as what it wrote was not undone.';
 
+create function app.books_key(organization_id text) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return hashtextextended('books of ' || books_key.organization_id, 0);
+end
+$$;
+comment on function app.books_key is 'The advisory lock of an organization: whoever holds it is the only one who writes in its books.';
+
 create function app.lock_books(organization_id text) returns void
 language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
 begin
-  perform pg_advisory_xact_lock(hashtextextended('books of ' || lock_books.organization_id, 0));
+  perform pg_advisory_xact_lock(app.books_key(lock_books.organization_id));
 exception when lock_not_available then
   -- Who waits holds a connection that everybody else needs as well.
   perform app.fail('busy', 'Another change to the same books is still being made, so nothing was written.', null, 'Make the same call again in a moment.');
@@ -338,11 +346,11 @@ grant execute on function public.authenticate_bearer, public.call_tool, app.auth
 
 revoke all on function
   app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once,
-  app.lock_books, app.run_tool
+  app.books_key, app.lock_books, app.run_tool
   from public, anon;
 grant execute on function
   app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool, app.preview_tool, app.perform_once,
-  app.lock_books, app.run_tool
+  app.books_key, app.lock_books, app.run_tool
   to authenticated, service_role;
 
 -- From here on the person acts, not the service: the role is set on entry and restored by itself. It is added last, since setting it asks

@@ -108,8 +108,7 @@ begin
     occurrence := app.find_statement_date(bill, kept, due_month);
   end if;
   old_minor := occurrence.expected_minor;
-  statement.usual_minor := app.usual_statement(occurrence);
-  statement.reason := app.judge_statement(occurrence, statement.amount_minor, statement.currency, statement.usual_minor);
+  statement := app.judge_anew(statement, occurrence);
   is_new := kept.payload_sha256 is distinct from statement.payload_sha256;
   is_adrift := kept.id is not null and kept.occurrence_id is null;
   -- The same again is no news: what a person made of it stands, until a person asks for it. It is for a date that was made anew since.

@@ -64,8 +64,8 @@ declare
   kept jsonb;
 begin
   perform set_config('app.at', at::text, true);
-  -- One write at a time in an organization, as app.run_tool does it.
-  perform pg_advisory_xact_lock(hashtextextended('books of ' || organization, 0));
+  -- One write at a time in an organization, as app.run_tool does it; nobody waits for this answer, so it may take its turn late.
+  perform pg_advisory_xact_lock(app.books_key(organization));
   select * into link from app.provider_links as l
   where l.id = keep_provider_answer.link_id and l.lease_token = keep_provider_answer.lease_token and l.status = 'active'
   for update;

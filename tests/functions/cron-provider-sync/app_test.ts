@@ -98,21 +98,6 @@ Deno.test("an unreachable database is 503", async () => {
   assertEquals([response.status, (await response.json()).error.code], [503, "unavailable"]);
 });
 
-Deno.test("the schedule calls it on the 2nd, and until the 10th for what is left, and waits as long as it may take", async () => {
-  const jobs = await database.query<{ jobname: string; schedule: string; command: string }>(
-    "select jobname, schedule, command from cron.job where jobname like 'provider-sync%' order by jobname",
-  );
-  assertEquals(jobs.map(({ jobname, schedule }) => [jobname, schedule]), [
-    ["provider-sync", "0 6 2 * *"],
-    ["provider-sync-catch-up", "0 6 3-10 * *"],
-  ]);
-  for (const { command } of jobs) {
-    assertStringIncludes(command, "/functions/v1/cron-provider-sync");
-    assertStringIncludes(command, "timeout_milliseconds := 65000");
-    assert(!command.includes("secret="), "the secret is no part of an address");
-  }
-});
-
 Deno.test("the month before is asked for once and becomes what is due this month, as a change of its own", async () => {
   const { registry, asked, books, billId } = await scene();
   const sync = job({ registry });
