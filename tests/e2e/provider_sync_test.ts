@@ -4,6 +4,7 @@ import { fixtureAmount } from "../../local/fixtures/providers/app.ts";
 import { findForm } from "../../local/form_browser.ts";
 import type { ReceivedMail } from "../../local/mail/smtp_sink.ts";
 import { signIn, startStack, type TestStack } from "../_support/stack.ts";
+import { waitFor } from "../_support/wait_for.ts";
 import { connectFor, newPerson } from "./person.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -119,12 +120,3 @@ Deno.test("an amount is fetched when the month is over, told in a mail, paid, an
     await stack.stop();
   }
 });
-
-async function waitFor<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
-  for (const end = Date.now() + 30_000; Date.now() < end;) {
-    const value = await look();
-    if (value !== undefined) return value;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  throw new Error("Nothing came within 30 s");
-}

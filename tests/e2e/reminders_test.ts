@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { ReceivedMail } from "../../local/mail/smtp_sink.ts";
 import { startStack, type TestStack } from "../_support/stack.ts";
+import { waitFor } from "../_support/wait_for.ts";
 import { connectFor, newPerson } from "./person.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -100,12 +101,3 @@ Deno.test("reminders arrive on a running stack", async (t) => {
     await stack.stop();
   }
 });
-
-async function waitFor<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
-  for (const end = Date.now() + 30_000; Date.now() < end;) {
-    const value = await look();
-    if (value !== undefined) return value;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  throw new Error("Nothing came within 30 s");
-}

@@ -3,6 +3,7 @@ import { assertEquals } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import { withParts } from "../_support/new_database.ts";
 import { startStack } from "../_support/stack.ts";
+import { waitFor } from "../_support/wait_for.ts";
 
 /** pg_cron fires on the full minute; the function then has a moment to answer. */
 const DEADLINE_MS = 75_000;
@@ -23,8 +24,9 @@ Deno.test("a schedule fires at a function, with a secret from Vault", async () =
     const [job] = await database.query<{ id: number }>("select cron.schedule('test', '* * * * *', $1) as id", [
       COMMAND,
     ]);
-    const response = await waitFor(async () =>
-      (await database.query("select status_code, content from net._http_response"))[0]
+    const response = await waitFor(
+      async () => (await database.query("select status_code, content from net._http_response"))[0],
+      DEADLINE_MS,
     );
     assertEquals(response, { status_code: 200, content: `{"ok":true}` });
     const [run] = await database.query("select status, username from cron.job_run_details where jobid = $1", [job!.id]);
@@ -35,13 +37,3 @@ Deno.test("a schedule fires at a function, with a secret from Vault", async () =
     await stack.stop();
   }
 });
-
-async function waitFor<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
-  const end = Date.now() + DEADLINE_MS;
-  while (Date.now() < end) {
-    const value = await look();
-    if (value !== undefined) return value;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-  throw new Error(`Nothing came within ${DEADLINE_MS / 1000} s`);
-}

@@ -2,8 +2,8 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { EnvelopeError, openCredential } from "../../../shared/credentials/envelope.ts";
 import { createCredentialStore } from "../../../shared/db/credential_store.ts";
-import { openDatabase, type TestDatabase } from "../../_support/database.ts";
-import { formsOf, over, type Pages, signIn } from "./harness.ts";
+import type { TestDatabase } from "../../_support/database.ts";
+import { formsOf, over, signIn } from "./harness.ts";
 import {
   addBill,
   addMember,
@@ -11,39 +11,13 @@ import {
   connect,
   connected,
   connectPath,
-  createProviderPages,
   eventsOf,
-  type Household,
+  type Given,
   linksOf,
   openHousehold,
+  providerTest,
   tokenOf,
 } from "./provider_harness.ts";
-
-let opened: Promise<TestDatabase> | undefined;
-const shared = () => opened ??= openDatabase();
-Deno.test.afterAll(async () => await (await opened)?.close());
-
-interface Given {
-  pages: Pages;
-  database: TestDatabase;
-  household: Household;
-}
-
-/** Runs the test on an otherwise empty database with one household in it. */
-function providerTest(
-  name: string,
-  run: (given: Given) => Promise<void>,
-  config: Parameters<typeof createProviderPages>[1] = {},
-): void {
-  Deno.test(name, async () => {
-    const database = await shared();
-    await database.reset();
-    const pages = createProviderPages(database, config);
-    const household = await openHousehold(pages, database);
-    await run({ pages, database, household });
-    assert(!pages.log.join().includes(CANARY), "the credential is in the log");
-  });
-}
 
 const read = async (response: Promise<Response>) => {
   const answered = await response;

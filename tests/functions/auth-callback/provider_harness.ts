@@ -1,9 +1,9 @@
 /** Two bill providers that no one else has, people with bills, and the pages over both. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
 import type { Provider } from "../../../shared/providers/provider.ts";
 import type { Registry } from "../../../shared/providers/registry.ts";
-import type { TestDatabase } from "../../_support/database.ts";
+import { openDatabase, type TestDatabase } from "../../_support/database.ts";
 import { type Browser, createPages, formsOf, NOW, over, type Pages, signIn } from "./harness.ts";
 
 export const CANARY = "canary-7f3a91-credential";
@@ -148,3 +148,28 @@ export const eventsOf = async (database: TestDatabase) =>
 /** The value of the hidden field that ties a form to a person. */
 export const tokenOf = (page: string) => formsOf(page).find(({ fields }) => fields.form_token)!.fields.form_token!;
 export { NOW };
+
+let opened: Promise<TestDatabase> | undefined;
+Deno.test.afterAll(async () => await (await opened)?.close());
+
+export interface Given {
+  pages: Pages;
+  database: TestDatabase;
+  household: Household;
+}
+
+/** Runs the test on an otherwise empty database with one household in it. */
+export function providerTest(
+  name: string,
+  run: (given: Given) => Promise<void>,
+  config: Parameters<typeof createProviderPages>[1] = {},
+): void {
+  Deno.test(name, async () => {
+    const database = await (opened ??= openDatabase());
+    await database.reset();
+    const pages = createProviderPages(database, config);
+    const household = await openHousehold(pages, database);
+    await run({ pages, database, household });
+    assert(!pages.log.join().includes(CANARY), "the credential is in the log");
+  });
+}

@@ -1,43 +1,28 @@
 /** Bill providers on the account page: how each connection is, and pausing, resuming and removing it. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { createCredentialStore } from "../../../shared/db/credential_store.ts";
-import { openDatabase, type TestDatabase } from "../../_support/database.ts";
-import { formsOf, over, type Pages } from "./harness.ts";
+import type { TestDatabase } from "../../_support/database.ts";
+import { formsOf, over } from "./harness.ts";
 import {
   addBill,
   addMember,
   CANARY,
   connected,
-  createProviderPages,
   eventsOf,
+  type Given,
   type Household,
   linksOf,
   openHousehold,
+  providerTest,
   tokenOf,
 } from "./provider_harness.ts";
 
-let opened: Promise<TestDatabase> | undefined;
-const shared = () => opened ??= openDatabase();
-Deno.test.afterAll(async () => await (await opened)?.close());
-
-interface Given {
-  pages: Pages;
-  database: TestDatabase;
-  household: Household;
-  linkId: string;
-}
-
 /** Runs the test on a household whose one bill is connected. */
-function linkTest(name: string, run: (given: Given) => Promise<void>): void {
-  Deno.test(name, async () => {
-    const database = await shared();
-    await database.reset();
-    const pages = createProviderPages(database);
-    const household = await openHousehold(pages, database);
-    await connected(household);
-    const [link] = await linksOf(database);
-    await run({ pages, database, household, linkId: link!.id });
-    assert(!pages.log.join().includes(CANARY), "the credential is in the log");
+function linkTest(name: string, run: (given: Given & { linkId: string }) => Promise<void>): void {
+  providerTest(name, async (given) => {
+    await connected(given.household);
+    const [link] = await linksOf(given.database);
+    await run({ ...given, linkId: link!.id });
   });
 }
 

@@ -1,0 +1,14 @@
+/** Waits for something that nobody announces. */
+
+/**
+ * What `look` finds, as soon as it finds something.
+ * @throws {Error} when that takes longer than `deadlineMs`.
+ */
+export async function waitFor<Value>(look: () => Promise<Value | undefined>, deadlineMs = 30_000): Promise<Value> {
+  for (const end = Date.now() + deadlineMs; Date.now() < end;) {
+    const value = await look();
+    if (value !== undefined) return value;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error(`Nothing came within ${deadlineMs / 1000} s`);
+}
