@@ -4,11 +4,14 @@
  * What `look` finds, as soon as it finds something.
  * @throws {Error} when that takes longer than `deadlineMs`.
  */
-export async function waitFor<Value>(look: () => Promise<Value | undefined>, deadlineMs = 30_000): Promise<Value> {
+export async function waitFor<Value>(
+  look: () => Promise<Value | undefined>,
+  { deadlineMs = 30_000, everyMs = 200 }: { deadlineMs?: number; everyMs?: number } = {},
+): Promise<Value> {
   for (const end = Date.now() + deadlineMs; Date.now() < end;) {
     const value = await look();
     if (value !== undefined) return value;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
   throw new Error(`Nothing came within ${deadlineMs / 1000} s`);
 }

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
+import { waitFor } from "../_support/wait_for.ts";
 import { AT, createHousehold, newHash, RESOURCE, signIn } from "./household.ts";
 
 const database = await openDatabase();
@@ -30,12 +31,13 @@ async function whileWriting(
 }
 
 /** Resolves when so many sessions wait for the lock. */
-async function waiting(count: number): Promise<void> {
-  const [row] = await database.query<{ count: number }>(
-    "select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted",
-  );
-  if (row!.count < count) return await waiting(count);
-}
+const waiting = (count: number) =>
+  waitFor(async () => {
+    const [row] = await database.query<{ count: number }>(
+      "select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted",
+    );
+    return row!.count < count ? undefined : row;
+  }, { deadlineMs: 5_000, everyMs: 10 });
 
 Deno.test("a write waits two seconds for another one and then says so; a read waits for nothing", async () => {
   const books = await openBooks(database);

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { waitFor } from "../_support/wait_for.ts";
 import { asDatabase } from "../functions/cron-reminders/harness.ts";
 import { crashUntilDone } from "../functions/cron-provider-sync/crashes.ts";
 import { addLink, createSync, fakeProvider, registryOf } from "../functions/cron-provider-sync/harness.ts";
@@ -161,4 +162,36 @@ Deno.test("an amount that arrives while the bill is paid never rewrites what was
     await database.query("update app.provider_links set status = 'paused'");
   }
   assert(seen.size > 0);
+});
+
+Deno.test("an answer is kept in its turn: not while somebody writes in the same books", async () => {
+  await database.reset();
+  const { books } = await connectedBill();
+  const link = await claim();
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const { promise: locked, resolve: holds } = Promise.withResolvers<void>();
+  const writing = database.asRole("authenticated", {}, async (session) => {
+    await session.query("select app.lock_books($1)", [books.organizationId]);
+    holds();
+    await finished;
+  });
+  await locked;
+  let isKept = false;
+  const keeping = keep(link, "84.20").then((kept) => {
+    isKept = true;
+    return kept;
+  });
+  try {
+    await waitFor(async () => {
+      const [row] = await database.query<{ count: number }>(
+        "select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted",
+      );
+      return row!.count > 0 || isKept ? row : undefined;
+    }, { deadlineMs: 5_000, everyMs: 10 });
+    assertEquals(isKept, false);
+  } finally {
+    finish();
+  }
+  await writing;
+  assertEquals((await keeping).status, "updated");
 });

@@ -26,7 +26,7 @@ Deno.test("a schedule fires at a function, with a secret from Vault", async () =
     ]);
     const response = await waitFor(
       async () => (await database.query("select status_code, content from net._http_response"))[0],
-      DEADLINE_MS,
+      { deadlineMs: DEADLINE_MS },
     );
     assertEquals(response, { status_code: 200, content: `{"ok":true}` });
     const [run] = await database.query("select status, username from cron.job_run_details where jobid = $1", [job!.id]);
