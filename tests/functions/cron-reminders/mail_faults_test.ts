@@ -188,5 +188,7 @@ Deno.test("two runs at once share the work", async () => {
   assertEquals(answers.reduce((sum, { sent }) => sum + sent, 0), 250);
   assertEachOnce();
   assertEquals((await run()).sent, 0);
-  assertEquals(mail.calls.length, 3);
+  // Nothing was even offered twice, and batches stayed batches: three at best, a few more where one run passed over what another was taking.
+  assertEquals(mail.calls.flatMap(({ mails }) => mails).length, 250);
+  assert(mail.calls.length >= 3 && mail.calls.length < 25, `${mail.calls.length} calls`);
 });
