@@ -22,7 +22,7 @@ Deno.test("add_bill", async (t) => {
         category: "subscriptions",
       });
       const { id, ...bill } = result.data.bill;
-      assertMatch(id, /^bill_[0-9a-z]{12}$/);
+      assertMatch(id, /^bill_[0-9a-f]{15}$/);
       assertEquals(bill, {
         name: "Netflix",
         category: "Subscriptions",

@@ -21,7 +21,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     };
     const result = await books.call("log_expenses", { items: [lunch] });
     const [{ id }] = result.data.results;
-    assertMatch(id, /^exp_[0-9a-z]{12}$/);
+    assertMatch(id, /^exp_[0-9a-f]{15}$/);
     assertEquals(result.data, {
       results: [{
         index: 0,

@@ -233,7 +233,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
         const said = JSON.stringify(answer.ok ? answer : answer.error.details ?? {});
         const given = new Set(JSON.stringify(args).match(/[\w-]+/g));
         for (
-          const word of [secret, ...JSON.stringify([logged, bill, payment]).match(/(?:exp|bill|pay|chg|cat)_\w{12}/g)!]
+          const word of [secret, ...JSON.stringify([logged, bill, payment]).match(/(?:exp|bill|pay|chg|cat)_\w{15}/g)!]
         ) {
           assert(!said.includes(word) || given.has(word), `${tool} ${JSON.stringify(args)} says ${word}: ${said}`);
         }

@@ -100,7 +100,7 @@ function withoutIds(answers: Json[]): Json[] {
   const text = JSON.stringify(answers, (key, value) => key === "next_cursor" ? "a cursor" : value);
   return JSON.parse(
     text.replaceAll(
-      /(org|exp|bill|occ|pay|cat|chg)_[0-9a-z]{12}\b|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g,
+      /(org|exp|bill|occ|pay|cat|chg)_[0-9a-z]{15}\b|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g,
       (id) => {
         if (!seen.has(id)) seen.set(id, `id ${seen.size}`);
         return seen.get(id)!;
