@@ -1,12 +1,17 @@
 /**
- * `deno run -A bench/sql/roll_bills.ts [bills] [days]`: what rolling and materialising cost on a throw-away PostgreSQL server, a million bills
- * and five days unless said otherwise, beside the floor of the same run (roll_floor.sql), in turns, by the clock and by the processor time of
- * the server's process: on a machine that others use only the second can be compared. Each day is rolled twice: the second time nothing is due.
+ * `deno run -A bench/sql/roll_bills.ts [bills] [days]`: what the job's rolling and materialising cost on a throw-away PostgreSQL server, a
+ * million bills and five days unless said otherwise, beside the floor of the same run (roll_floor.sql), in turns, by the clock and by the
+ * processor time of the server's processes. The job is the function's own, pages at once and all; only PostgREST is left out. Each day is rolled
+ * twice: the second time nothing is due.
  */
+import { rollBills } from "../../functions/cron-reminders/roll_stage.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
+import { createRemindersStore } from "../../shared/db/reminders_store.ts";
+import { Problems } from "../../shared/jobs/problems.ts";
 import { startCluster } from "../../tests/_support/cluster.ts";
-import { openDatabase } from "../../tests/_support/database.ts";
+import { openDatabase, type TestDatabase } from "../../tests/_support/database.ts";
+import { asDatabase } from "../../tests/functions/cron-reminders/harness.ts";
 
 /** Those that the floor was measured with, where everything was in memory: for our tables and indexes that takes more of it. */
 const SETTINGS = {
@@ -18,7 +23,6 @@ const SETTINGS = {
   full_page_writes: "on",
   synchronous_commit: "on",
 };
-const PAGE = 5000;
 
 const [bills = 1_000_000, days = 5] = Deno.args.map(Number);
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
@@ -47,8 +51,8 @@ try {
     let advanced = 0;
     const turns = {
       floor: () => admin.exec(floorOf.replaceAll(":today", `date '${day}'`)),
-      roll: async () => advanced += await rollAll(admin, day),
-      again: async () => advanced += await rollAll(admin, day),
+      roll: async () => advanced += await rollDay(database, day),
+      again: async () => advanced += await rollDay(database, day),
     };
     for (const name of n % 2 === 0 ? ["floor", "roll", "again"] as const : ["roll", "again", "floor"] as const) {
       await admin.exec("checkpoint");
@@ -74,31 +78,33 @@ async function timed(database: SqlDatabase, work: () => Promise<unknown>): Promi
   return { ms, cpuMs: await cpuMs(database) - before };
 }
 
-/** What the one session of a database has used so far, to 10 ms (proc(5), fields 14 and 15). */
+/** What the sessions of a database have used so far, to 10 ms each (proc(5), fields 14 and 15). */
 async function cpuMs(database: SqlDatabase): Promise<number> {
-  const [{ pid } = { pid: 0 }] = await database.query<{ pid: number }>("select pg_backend_pid() as pid");
-  const fields = (await Deno.readTextFile(`/proc/${pid}/stat`)).split(") ")[1]!.split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+  let total = 0;
+  const sessions = await database.query<{ pid: number }>(
+    "select pid from pg_stat_activity where datname = current_database()",
+  );
+  for (const { pid } of sessions) {
+    const fields = (await Deno.readTextFile(`/proc/${pid}/stat`)).split(") ")[1]!.split(" ");
+    total += (Number(fields[11]) + Number(fields[12])) * 10;
+  }
+  return total;
 }
 
-/** Every page, as the job does it; answers how many bills moved. */
-async function rollAll(database: SqlDatabase, day: string): Promise<number> {
-  const at = `${day}T08:00:00Z`;
-  let total = 0;
-  let after: unknown = null;
-  do {
-    const [{ page } = { page: null! }] = await database.query<{ page: { advanced: number; next: unknown } }>(
-      "select public.roll_bills($1, $2, $3) as page",
-      [at, after && JSON.stringify(after), PAGE],
-    );
-    total += page.advanced;
-    after = page.next;
-  } while (after !== null);
-  await database.query(
-    "select public.record_job_run('reminders', $1, 'roll', 'ok', '{\"complete\": true}', null, $2, $2)",
-    [day, at],
-  );
-  return total;
+/** The stage of the job, and the note that it came to its end; answers how many bills moved. */
+async function rollDay(database: TestDatabase, day: string): Promise<number> {
+  const at = new Date(`${day}T08:00:00Z`);
+  const problems = new Problems();
+  const store = createRemindersStore(asDatabase(database));
+  const job = { store, clock: () => at } as Parameters<typeof rollBills>[0];
+  const counts = await rollBills(job, { problems, remainingMs: () => 60_000 });
+  if (!counts.complete) throw new Error(JSON.stringify(problems.list()));
+  await database.query("select public.record_job_run('reminders', $1, 'roll', 'ok', $2, null, $3, $3)", [
+    day,
+    JSON.stringify(counts),
+    at.toISOString(),
+  ]);
+  return counts.advanced;
 }
 
 function median(values: number[]): number {

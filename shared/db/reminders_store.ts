@@ -8,6 +8,12 @@ import type { Database } from "./client.ts";
 /** Where the next page begins; null after the last. */
 export type Cursor = unknown;
 
+/** Due dates from one up to another; without the other, all that follow. */
+export interface RollingPage {
+  from: Cursor;
+  until: Cursor;
+}
+
 export interface ClaimedBatch {
   id: string;
   lease_token: string;
@@ -27,12 +33,12 @@ export function createRemindersStore(database: Database) {
   return {
     countCandidates: (at: Date) => database.call<number>("count_reminder_candidates", { at }),
 
-    /** Rolls one page of bills; `failed` names those that could not be, with their SQLSTATE. */
-    rollBills: ({ after, at }: { after: Cursor; at: Date }) =>
-      database.call<{ advanced: number; failed: { ref: string; code: string }[]; next: Cursor }>("roll_bills", {
-        after,
-        at,
-      }),
+    /** Pages of due dates that have passed, to be rolled in any order and at once. */
+    findRollingPages: (at: Date) => database.call<RollingPage[]>("find_rolling_pages", { at }),
+
+    /** Rolls the bills of one page; `failed` names those that could not be, with their SQLSTATE. */
+    rollBills: ({ page, at }: { page: RollingPage; at: Date }) =>
+      database.call<{ advanced: number; failed: { ref: string; code: string }[] }>("roll_bills", { page, at }),
 
     /** Of so many bills that are due, or a few more; `given_up` is only there with the first page. */
     collectReminders: ({ after, size, at }: { after: Cursor; size: number; at: Date }) =>

@@ -1,5 +1,6 @@
 -- Rolling bills forward, many at once: what app.refresh_bill does for one bill, for every recurring bill whose due date has passed. Dates and
--- payments come from the same functions; rows are made from the last roll on, so that the cost follows what is due.
+-- payments come from the same functions; rows are made from the last roll on, so that the cost follows what is due. Pages have no bill in common,
+-- so that several may be rolled at once.
 
 create function jobs.latest_today(at timestamptz) returns date
 language sql immutable
@@ -29,19 +30,40 @@ create type jobs.stale_bill as (
 );
 comment on type jobs.stale_bill is 'A bill that waits for a date that has passed: where its row lies, that date, and the date for its owner.';
 
-create function jobs.lock_stale_bills(at timestamptz, after jsonb, size int) returns jobs.stale_bill[]
+create function public.find_rolling_pages(at timestamptz, size int default 2000) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  -- The date that a bill waits for is always one of an open row. Walked in the order of the index alone, so that looking costs next to nothing.
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('from', p.first, 'until', p.until) order by p.place), '[]')
+    from (
+      select c.place, jsonb_build_array(c.due_on, c.expense_id) as first, lead(jsonb_build_array(c.due_on, c.expense_id)) over (order by c.place) as until
+      from (
+        select o.due_on, o.expense_id, row_number() over (order by o.due_on, o.expense_id) - 1 as place
+        from app.expense_occurrences as o
+        where o.status = 'open'
+          and o.due_on between coalesce(jobs.rolled_until(find_rolling_pages.at), '-infinity') and jobs.latest_today(find_rolling_pages.at) - 1
+      ) as c
+      where c.place % size = 0
+    ) as p
+  );
+end
+$$;
+comment on function public.find_rolling_pages is
+  'The due dates that have passed and are open, in pages of so many: [{"from": the first of the page,"until": the first of the next, or null}]. Pages have nothing in common and may be rolled at once.';
+
+create function jobs.lock_stale_bills(at timestamptz, page jsonb) returns jobs.stale_bill[]
 language plpgsql volatile set search_path = '' as $$
-declare
-  earliest constant date := coalesce(jobs.rolled_until(at), '-infinity');
 begin
   return array(
-    -- The date that a bill waits for is always one of an open row. Walked in the order of the index, so that a page costs what is on it.
     select (c.expense_id, e.place, c.due_on, e.today)::jobs.stale_bill
     from (
-      select c.expense_id, c.due_on
+      -- Several dates of a bill may fall due on one day, after a weekend.
+      select distinct c.due_on, c.expense_id
       from app.expense_occurrences as c
-      where c.status = 'open' and c.due_on between earliest and jobs.latest_today(lock_stale_bills.at) - 1
-        and (c.due_on, c.expense_id) > (coalesce((after ->> 0)::date, '-infinity'), coalesce(after ->> 1, ''))
+      where c.status = 'open' and c.due_on < jobs.latest_today(lock_stale_bills.at)
+        and (c.due_on, c.expense_id) >= ((page #>> '{from,0}')::date, page #>> '{from,1}')
+        and (c.due_on, c.expense_id) < (coalesce((page #>> '{until,0}')::date, 'infinity'), coalesce(page #>> '{until,1}', ''))
       order by c.due_on, c.expense_id
       offset 0
     ) as c
@@ -58,11 +80,10 @@ begin
       -- A bill that somebody is writing to is brought up to date by that write.
       for no key update of e skip locked
     ) as e
-    limit size
   );
 end
 $$;
-comment on function jobs.lock_stale_bills is 'One page of the bills whose due date has passed, locked; those that somebody else has locked are passed over.';
+comment on function jobs.lock_stale_bills is 'The bills of a page that still wait for their passed date, locked; those that somebody else has locked are passed over.';
 
 create function jobs.roll_bills(stale jobs.stale_bill[], at timestamptz) returns int
 language plpgsql volatile set search_path = '' as $$
@@ -142,9 +163,9 @@ $$;
 comment on function jobs.roll_bills is
   'Brings bills that are locked and still wait for their passed date to the date of their owners, as app.refresh_bill does one; answers how many.';
 
--- Short statements whose cost is overrated: compiling them takes longer than running them.
-create function public.roll_bills(at timestamptz, after jsonb default null, size int default 2000) returns jsonb
-language plpgsql volatile set search_path = '' set jit = off as $$
+-- Long texts that are done soon: compiling them, or planning them for every page, takes longer than running them.
+create function public.roll_bills(at timestamptz, page jsonb) returns jsonb
+language plpgsql volatile set search_path = '' set jit = off set plan_cache_mode = force_generic_plan as $$
 declare
   stale jobs.stale_bill[];
   one jobs.stale_bill;
@@ -153,7 +174,7 @@ declare
 begin
   perform set_config('app.at', at::text, true);
   begin
-    stale := jobs.lock_stale_bills(at, after, size);
+    stale := jobs.lock_stale_bills(at, page);
     advanced := jobs.roll_bills(stale, at);
   exception when others then
     if stale is null then
@@ -170,13 +191,13 @@ begin
       end;
     end loop;
   end;
-  return jsonb_build_object(
-    'advanced', advanced, 'failed', failed, 'next', case when cardinality(stale) = size then jsonb_build_array((stale[size]).due_on, (stale[size]).id) end
-  );
+  return jsonb_build_object('advanced', advanced, 'failed', failed);
 end
 $$;
 comment on function public.roll_bills is
-  'Rolls one page of the recurring bills whose due date has passed: {"advanced","failed":[{"ref","code"}],"next": where the following page begins, or null}.';
+  'Rolls the recurring bills of a page of public.find_rolling_pages() whose due date has passed: {"advanced","failed":[{"ref","code"}]}.';
 
-revoke all on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills, jobs.roll_bills, public.roll_bills from public, anon, authenticated;
-grant execute on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills, jobs.roll_bills, public.roll_bills to service_role;
+revoke all on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills, jobs.roll_bills from public, anon, authenticated;
+grant execute on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills, jobs.roll_bills to service_role;
+revoke all on function public.find_rolling_pages, public.roll_bills from public, anon, authenticated;
+grant execute on function public.find_rolling_pages, public.roll_bills to service_role;

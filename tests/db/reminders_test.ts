@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { type Books, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
+import { rollAll } from "../_support/roll_bills.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
@@ -18,7 +19,7 @@ interface Digest {
 
 /** The database's part of a run: roll, collect, claim and mark everything as sent. Answers the digests. */
 async function run(at: string): Promise<Digest[]> {
-  await database.asService("roll_bills", { at });
+  await rollAll(database, at);
   await database.asService("collect_reminders", { at });
   const sent: Digest[] = [];
   for (;;) {

@@ -2,34 +2,11 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { type Books, openBooks } from "../_support/books.ts";
-import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { openDatabase } from "../_support/database.ts";
+import { rollAll } from "../_support/roll_bills.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
-
-interface Page {
-  advanced: number;
-  failed: { ref: string; code: string }[];
-  next: unknown;
-}
-
-/** Every page of a run. */
-async function rollAll(
-  into: TestDatabase,
-  at: string,
-  size = 2000,
-): Promise<{ advanced: number; pages: number; failed: Page["failed"] }> {
-  let after: unknown = null;
-  const total = { advanced: 0, pages: 0, failed: [] as Page["failed"] };
-  do {
-    const page: Page = await into.asService("roll_bills", { at, after, size });
-    total.advanced += page.advanced;
-    total.failed.push(...page.failed);
-    total.pages++;
-    after = page.next;
-  } while (after !== null);
-  return total;
-}
 
 /** Everything that a roll may change of an organization's bills, by name. */
 const stateOf = (books: Books) =>
@@ -95,7 +72,7 @@ Deno.test("roll_bills() gives each bill what refresh_bill() gives it", async () 
           [single.organizationId, day],
         );
         for (const { id } of stale) await database.query("select app.refresh_bill($1, $2)", [id, day]);
-        // Those of the other organization only: its pages pass over what is rolled already.
+        // Those of the other organization only: pages pass over what is rolled already.
         const { advanced, failed } = await rollAll(database, `${day}T12:00:00Z`, 3);
         assertEquals(failed, []);
         assertEquals(advanced, stale.length);
@@ -144,6 +121,30 @@ Deno.test("a bill that cannot be rolled stops no other, and is named", async () 
     await database.exec("drop trigger planted on app.expense_occurrences; drop function app.planted()");
   }
   assertEquals((await rollAll(database, "2026-12-01T12:00:00Z")).advanced, 1);
+});
+
+Deno.test("a bill with several dates on one day, after a weekend, is rolled once", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: "2026-11-13" });
+  const meals = { name: "Meals", amount: "10", frequency: "daily", weekend_rule: "after", first_due: "2026-11-14" };
+  await books.ok("add_bill", meals);
+  // Saturday's, Sunday's and Monday's own are open, and all are due on Monday.
+  await database.query("select app.materialize_occurrences(e, 0, 2) from app.expenses as e");
+  const at = "2026-11-17T12:00:00Z";
+  const page = '{"from": ["2026-11-16", ""], "until": null}';
+  const stale = "select (s).due_on from unnest(jobs.lock_stale_bills($1, $2)) as s";
+  assertEquals(await database.query(stale, [at, page]), [{ due_on: "2026-11-16" }]);
+  // However the pages cut them.
+  assertEquals(await rollAll(database, at, 1), { advanced: 1, failed: [], pages: 3 });
+  const [rolled] = await stateOf(books);
+  assertEquals(rolled!.next_due, "2026-11-17");
+  const dates = rolled!.dates as [string, string, string][];
+  assertEquals(dates.map(([scheduled, due]) => [scheduled, due]), [
+    ["2026-11-14", "2026-11-16"],
+    ["2026-11-15", "2026-11-16"],
+    ["2026-11-16", "2026-11-16"],
+    ["2026-11-17", "2026-11-17"],
+  ]);
 });
 
 Deno.test("several missed periods are one step, and each passed date stays open", async () => {

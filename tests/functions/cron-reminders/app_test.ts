@@ -157,7 +157,11 @@ Deno.test("a stage that fails does not stop the others", async () => {
   const mail = mailService();
   const own = asDatabase(database);
   for (
-    const [broken, failed] of [["roll_bills", "roll"], ["collect_reminders", "reminders"], ["store_rates", "rates"]]
+    const [broken, failed] of [
+      ["find_rolling_pages", "roll"],
+      ["collect_reminders", "reminders"],
+      ["store_rates", "rates"],
+    ]
   ) {
     const { run } = createJob({
       database: { call: (name, args) => name === broken ? Promise.reject(new Error("planted")) : own.call(name, args) },
