@@ -30,18 +30,20 @@ export async function buildLargeOrganization(
 }
 
 /** Calls a tool as the connector does, and answers its envelope. */
-export function readAs(
-  database: SqlDatabase,
+export const readAs = (database: SqlDatabase, who: typeof LARGE, tool: string, args: Record<string, unknown>) =>
+  database.transaction((session) => readWithin(session, who, tool, args));
+
+/** The same in a transaction of the caller's. */
+export async function readWithin(
+  session: Session,
   { userId, organizationId }: typeof LARGE,
   tool: string,
   args: Record<string, unknown>,
 ): Promise<{ ok: boolean }> {
-  return database.transaction(async (session: Session) => {
-    const claims = JSON.stringify({ sub: userId, role: "authenticated", organization_id: organizationId });
-    const [row] = await session.query<{ result: { ok: boolean } }>(
-      "select app.run_tool($2, $3::text::jsonb, $4) as result from (select set_config('request.jwt.claims', $1, true)) as claimed",
-      [claims, tool, JSON.stringify(args), `${TODAY}T12:00:00Z`],
-    );
-    return row!.result;
-  });
+  const claims = JSON.stringify({ sub: userId, role: "authenticated", organization_id: organizationId });
+  const [row] = await session.query<{ result: { ok: boolean } }>(
+    "select app.run_tool($2, $3::text::jsonb, $4) as result from (select set_config('request.jwt.claims', $1, true)) as claimed",
+    [claims, tool, JSON.stringify(args), `${TODAY}T12:00:00Z`],
+  );
+  return row!.result;
 }

@@ -3,7 +3,8 @@
  * asked, not what there is. Judged by what the server counts, which nested plans cannot hide from, as an EXPLAIN of the outer call would.
  */
 import { assert, assertEquals } from "@std/assert";
-import { buildLargeOrganization, HOT_READS, LARGE, readAs } from "../../bench/large_organization_reads.ts";
+import { buildLargeOrganization, HOT_READS, LARGE, readWithin } from "../../bench/large_organization_reads.ts";
+import type { Session } from "../../local/database/sql.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
 const PAYMENTS = 60_000;
@@ -17,12 +18,23 @@ interface Reads {
   rows: number;
 }
 
-async function counted(database: TestDatabase): Promise<Reads[]> {
-  await database.query("select pg_stat_force_next_flush()");
-  return await database.query<Reads>(
-    `select relname as name, seq_scan::int as scans, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
-     from pg_stat_user_tables where schemaname = 'app' and relname in ('expenses', 'expense_occurrences', 'payments') order by 1`,
-  );
+/** What a session reads during some work; counts of others, and of its own that it has reported, are not in this view. */
+async function counted(database: TestDatabase, work: (session: Session) => Promise<unknown>): Promise<Reads[]> {
+  const count = (session: Session) =>
+    session.query<Reads>(
+      `select relname as name, seq_scan::int as scans, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
+       from pg_stat_xact_user_tables where schemaname = 'app' and relname in ('expenses', 'expense_occurrences', 'payments') order by 1`,
+    );
+  return await database.transaction(async (session) => {
+    const before = await count(session);
+    await work(session);
+    const after = await count(session);
+    return after.map(({ name, scans, rows }, index) => ({
+      name,
+      scans: scans - before[index]!.scans,
+      rows: rows - before[index]!.rows,
+    }));
+  });
 }
 
 Deno.test("hot reads of a large organization scan no table", async (t) => {
@@ -30,10 +42,8 @@ Deno.test("hot reads of a large organization scan no table", async (t) => {
   try {
     await buildLargeOrganization(database, { payments: PAYMENTS, bills: BILLS });
     await t.step("test of the test: a scan is counted", async () => {
-      const before = await counted(database);
-      await database.query("select sum(amount_minor) from app.payments");
-      const [, , { scans }] = await counted(database) as [Reads, Reads, Reads];
-      assert(scans > before[2]!.scans);
+      const reads = await counted(database, (session) => session.query("select sum(amount_minor) from app.payments"));
+      assertEquals(reads.map(({ scans }) => scans), [0, 0, 1]);
     });
     const rows = Array.from({ length: 200 }, (_, line) => ({
       line,
@@ -47,15 +57,14 @@ Deno.test("hot reads of a large organization scan no table", async (t) => {
     }], ["review_bills", {}]];
     for (const [tool, args] of [...HOT_READS, ...states, preview]) {
       await t.step(`${tool} ${JSON.stringify(args).slice(0, 60)}`, async () => {
-        const before = await counted(database);
-        assertEquals((await readAs(database, LARGE, tool, args)).ok, true);
-        const after = await counted(database);
-        const total = (reads: Reads[]) => reads.reduce((sum, { rows }) => sum + rows, 0);
-        assert(total(after) > total(before), "nothing was counted");
-        for (const [index, { name, scans, rows }] of after.entries()) {
-          assertEquals(scans - before[index]!.scans, 0, `${name} was read from end to end`);
-          const read = rows - before[index]!.rows;
-          assert(read <= MOST_ROWS, `${read} rows of ${name} were read`);
+        const reads = await counted(
+          database,
+          async (session) => assertEquals((await readWithin(session, LARGE, tool, args)).ok, true),
+        );
+        assert(reads.some(({ rows }) => rows > 0), "nothing was counted");
+        for (const { name, scans, rows } of reads) {
+          assertEquals(scans, 0, `${name} was read from end to end`);
+          assert(rows <= MOST_ROWS, `${rows} rows of ${name} were read`);
         }
       });
     }
