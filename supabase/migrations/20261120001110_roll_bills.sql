@@ -35,7 +35,8 @@ language plpgsql stable set search_path = '' as $$
 begin
   -- The date that a bill waits for is always one of an open row. Walked in the order of the index alone, so that looking costs next to nothing.
   return (
-    select coalesce(jsonb_agg(jsonb_build_object('from', p.first, 'until', p.until) order by p.place), '[]')
+    -- Latest first: what passed yesterday must not wait for years of dates that nobody marked as paid.
+    select coalesce(jsonb_agg(jsonb_build_object('from', p.first, 'until', p.until) order by p.place desc), '[]')
     from (
       select c.place, jsonb_build_array(c.due_on, c.expense_id) as first, lead(jsonb_build_array(c.due_on, c.expense_id)) over (order by c.place) as until
       from (
@@ -50,7 +51,7 @@ begin
 end
 $$;
 comment on function public.find_rolling_pages is
-  'The due dates that have passed and are open, in pages of so many: [{"from": the first of the page,"until": the first of the next, or null}]. Pages have nothing in common and may be rolled at once.';
+  'The due dates that have passed and are open, in pages of so many, the latest first: [{"from": the first of the page,"until": the first of the page after it, or null}]. Pages have nothing in common and may be rolled at once.';
 
 create function jobs.lock_stale_bills(at timestamptz, page jsonb) returns jobs.stale_bill[]
 language plpgsql volatile set search_path = '' as $$

@@ -1,6 +1,7 @@
 /** Rolling many bills at once gives what rolling each by itself gives, and touches only what is due. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
+import type { RollingPage } from "../../shared/db/reminders_store.ts";
 import { type Books, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
@@ -145,6 +146,19 @@ Deno.test("a bill with several dates on one day, after a weekend, is rolled once
     ["2026-11-16", "2026-11-16"],
     ["2026-11-17", "2026-11-17"],
   ]);
+});
+
+Deno.test("what passed last is rolled first, and each due date lies in one page", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: "2026-11-10" });
+  const due = ["2026-11-11", "2026-11-15", "2026-11-15", "2026-11-18"];
+  for (const first_due of due) {
+    await books.ok("add_bill", { name: "Bill", amount: "10", first_due, on_duplicate: "allow" });
+  }
+  const pages = await database.asService<RollingPage[]>("find_rolling_pages", { at: "2026-11-20T12:00:00Z", size: 1 });
+  const froms = pages.map(({ from }) => from as [date: string, id: string]);
+  assertEquals(froms.map(([date]) => date), due.toReversed());
+  assertEquals(pages.map(({ until }) => until), [null, ...froms.slice(0, -1)]);
 });
 
 Deno.test("several missed periods are one step, and each passed date stays open", async () => {
