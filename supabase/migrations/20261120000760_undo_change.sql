@@ -190,6 +190,17 @@ declare
   reversed app.kept_row[] := '{}';
   kept jsonb := '[]';
 begin
+  -- A bill before its dates, as everybody locks them: the job that rolls bills waits for nobody, and must not be waited for half-way.
+  perform
+  from app.expenses as e
+  where e.id in (
+    select case i.table_name when 'expenses' then i.row_id else coalesce(i.before, i.after) ->> 'expense_id' end
+    from app.change_items as i
+    where i.change_id = target.id
+  ) and e.kind = 'bill'
+  order by e.id
+  for update;
+
   -- Backwards: what was made last goes first, and what others refer to comes back before them. Rows of one kind that follow each other are one step.
   for batch in
     with touched as (
