@@ -82,7 +82,7 @@ async function timed(database: SqlDatabase, work: () => Promise<unknown>): Promi
 async function cpuMs(database: SqlDatabase): Promise<number> {
   let total = 0;
   const sessions = await database.query<{ pid: number }>(
-    "select pid from pg_stat_activity where datname = current_database()",
+    "select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'",
   );
   for (const { pid } of sessions) {
     const fields = (await Deno.readTextFile(`/proc/${pid}/stat`)).split(") ")[1]!.split(" ");

@@ -72,7 +72,7 @@ export const inCurrency = currency(
   "Convert totals to this currency (ISO 4217). Default: the organization's base currency.",
 );
 
-/** One id, `<prefix>_` and base-32 characters. */
+/** One id, `<prefix>_` and lower-case letters and digits. */
 export const id = (prefix: string): JsonSchema => ({ type: "string", pattern: `^${prefix}_[0-9a-z]{8,32}$` });
 
 /** Up to a hundred different ids of the given kinds. */
