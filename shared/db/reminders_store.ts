@@ -14,6 +14,14 @@ export interface RollingPage {
   until: Cursor;
 }
 
+export interface RolledPage {
+  advanced: number;
+  /** Those that could not be, with their SQLSTATE. */
+  failed: { ref: string; code: string }[];
+  /** How many somebody else is writing to. */
+  passed_over: number;
+}
+
 export interface ClaimedBatch {
   id: string;
   lease_token: string;
@@ -36,9 +44,8 @@ export function createRemindersStore(database: Database) {
     /** Pages of due dates that have passed, to be rolled in any order and at once. */
     findRollingPages: (at: Date) => database.call<RollingPage[]>("find_rolling_pages", { at }),
 
-    /** Rolls the bills of one page; `failed` names those that could not be, with their SQLSTATE. */
-    rollBills: ({ page, at }: { page: RollingPage; at: Date }) =>
-      database.call<{ advanced: number; failed: { ref: string; code: string }[] }>("roll_bills", { page, at }),
+    /** Rolls the bills of one page. */
+    rollBills: ({ page, at }: { page: RollingPage; at: Date }) => database.call<RolledPage>("roll_bills", { page, at }),
 
     /** Of so many bills that are due, or a few more; `given_up` is only there with the first page. */
     collectReminders: ({ after, size, at }: { after: Cursor; size: number; at: Date }) =>

@@ -1,6 +1,6 @@
 -- Rolling bills forward, many at once: what app.refresh_bill does for one bill, for every recurring bill whose due date has passed. Dates and
--- payments come from the same functions; rows are made from the last roll on, so that the cost follows what is due. Pages have no bill in common,
--- so that several may be rolled at once.
+-- payments come from the same functions; rows are made from the last roll on, so that the cost follows what is due. No two pages have a due date of
+-- a bill in common, and a bill waits for one date only, so that several pages may be rolled at once.
 
 create function jobs.latest_today(at timestamptz) returns date
 language sql immutable
@@ -10,8 +10,8 @@ comment on function jobs.latest_today is 'The latest calendar date that an insta
 create function jobs.rolled_until(at timestamptz) returns date
 language plpgsql stable set search_path = '' as $$
 begin
-  -- A run leaves nothing behind that had passed everywhere; the day before its own may still be today in the west. Once a week everything is
-  -- looked at, whatever was done before.
+  -- A complete run leaves nothing behind that had passed everywhere; the day before its own may still be today in the west. Once a week everything
+  -- is looked at, whatever was done before.
   return case when extract(isodow from at at time zone 'UTC') <> 1 then (
     select max(r.period) - 1
     from jobs.job_runs as r
@@ -53,11 +53,11 @@ $$;
 comment on function public.find_rolling_pages is
   'The due dates that have passed and are open, in pages of so many, the latest first: [{"from": the first of the page,"until": the first of the page after it, or null}]. Pages have nothing in common and may be rolled at once.';
 
-create function jobs.lock_stale_bills(at timestamptz, page jsonb) returns jobs.stale_bill[]
+create function jobs.lock_stale_bills(at timestamptz, page jsonb, out stale jobs.stale_bill[], out passed_over int) returns record
 language plpgsql volatile set search_path = '' as $$
 begin
-  return array(
-    select (c.expense_id, e.place, c.due_on, e.today)::jobs.stale_bill
+  with waiting as materialized (
+    select e.id, e.place, c.due_on, e.today
     from (
       -- Several dates of a bill may fall due on one day, after a weekend.
       select distinct c.due_on, c.expense_id
@@ -69,7 +69,7 @@ begin
       offset 0
     ) as c
     cross join lateral (
-      select e.ctid as place, (lock_stale_bills.at at time zone p.timezone)::date as today
+      select e.id, e.ctid as place, (lock_stale_bills.at at time zone p.timezone)::date as today
       from app.expenses as e
       join identity.organizations as o on o.id = e.organization_id
       join identity.profiles as p on p.user_id = o.owner_id
@@ -78,13 +78,22 @@ begin
         -- A one-time bill does not roll; one that is paid automatically is over.
         and (e.frequency <> 'once' or e.autopay and e.amount_mode = 'fixed')
         and c.due_on < (lock_stale_bills.at at time zone p.timezone)::date
-      -- A bill that somebody is writing to is brought up to date by that write.
-      for no key update of e skip locked
+      offset 0
     ) as e
-  );
+  )
+  select coalesce(array_agg((w.id, e.place, w.due_on, w.today)::jobs.stale_bill) filter (where e.place is not null), '{}'), count(*) filter (where e.place is null)
+  into stale, passed_over
+  from waiting as w
+  left join lateral (
+    select e.ctid as place
+    from app.expenses as e
+    where e.ctid = w.place and e.id = w.id and e.next_due = w.due_on and e.status = 'active' and e.deleted_at is null
+    for no key update of e skip locked
+  ) as e on true;
 end
 $$;
-comment on function jobs.lock_stale_bills is 'The bills of a page that still wait for their passed date, locked; those that somebody else has locked are passed over.';
+comment on function jobs.lock_stale_bills is
+  'The bills of a page that still wait for their passed date, locked, and how many others somebody is writing to: those may be waiting, or were when this began.';
 
 create function jobs.roll_bills(stale jobs.stale_bill[], at timestamptz) returns int
 language plpgsql volatile set search_path = '' as $$
@@ -170,12 +179,13 @@ language plpgsql volatile set search_path = '' set jit = off set plan_cache_mode
 declare
   stale jobs.stale_bill[];
   one jobs.stale_bill;
+  passed_over int;
   advanced int := 0;
   failed jsonb := '[]';
 begin
   perform set_config('app.at', at::text, true);
   begin
-    stale := jobs.lock_stale_bills(at, page);
+    select * into stale, passed_over from jobs.lock_stale_bills(at, page);
     advanced := jobs.roll_bills(stale, at);
   exception when others then
     if stale is null then
@@ -185,18 +195,21 @@ begin
     foreach one in array stale loop
       begin
         perform from app.expenses as e where e.ctid = one.place and e.id = one.id for no key update of e skip locked;
-        continue when not found;
+        if not found then
+          passed_over := passed_over + 1;
+          continue;
+        end if;
         advanced := advanced + jobs.roll_bills(array[one], at);
       exception when others then
         failed := failed || jsonb_build_object('ref', one.id, 'code', sqlstate);
       end;
     end loop;
   end;
-  return jsonb_build_object('advanced', advanced, 'failed', failed);
+  return jsonb_build_object('advanced', advanced, 'failed', failed, 'passed_over', passed_over);
 end
 $$;
 comment on function public.roll_bills is
-  'Rolls the recurring bills of a page of public.find_rolling_pages() whose due date has passed: {"advanced","failed":[{"ref","code"}]}.';
+  'Rolls the recurring bills of a page of public.find_rolling_pages() whose due date has passed: {"advanced","failed":[{"ref","code"}],"passed_over": how many somebody else is writing to, to be looked at again}.';
 
 revoke all on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills, jobs.roll_bills from public, anon, authenticated;
 grant execute on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills, jobs.roll_bills to service_role;

@@ -31,7 +31,7 @@ Deno.test("each scheduled function has its schedules, and they ask for nothing e
       ["provider-sync", "0 6 2 * *", "cron-provider-sync"],
       ["provider-sync-catch-up", "0 6 3-10 * *", "cron-provider-sync"],
       ["reminders", "0 8 * * *", "cron-reminders"],
-      ["reminders-catch-up", "*/10 8-11 * * *", "cron-reminders"],
+      ["reminders-catch-up", "5-55/10 8-11 * * *", "cron-reminders"],
     ].map(([jobname, schedule, slug]) => ({ jobname, schedule, command: `select jobs.call_function('${slug}')` })),
   );
 });

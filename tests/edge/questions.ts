@@ -36,7 +36,7 @@ const ANSWERS: Record<string, unknown> = {
   apply_payment_event: { outcome: "applied", organization_id: "org_00000000" },
   count_reminder_candidates: 0,
   find_rolling_pages: [{ from: ["2026-11-19", ""], until: null }],
-  roll_bills: { advanced: 0, failed: [] },
+  roll_bills: { advanced: 0, failed: [], passed_over: 0 },
   collect_reminders: { digests: 0, reminders: 0, given_up: 0, next: null },
   claim_reminders: null,
   count_waiting_reminders: 0,

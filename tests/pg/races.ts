@@ -3,10 +3,13 @@
  * PostgreSQL server (`deno task test:pg`), each caller in a session of its own, logged in as PostgREST does.
  */
 import { assert, assertEquals } from "@std/assert";
+import type { RolledPage, RollingPage } from "../../shared/db/reminders_store.ts";
 import { deliver, PLANS } from "../_support/billing.ts";
+import { openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
 import { addDueBills } from "../functions/cron-reminders/due_bills.ts";
+import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 import { AT, createHousehold, newHash, newPerson, RESOURCE, signIn } from "./household.ts";
 
 const CALLERS = 10;
@@ -232,4 +235,56 @@ Deno.test("rolls at once share the bills and pass over what somebody holds", asy
   assertEquals((await roll()).advanced, held);
   assertEquals(await count("app.expenses where next_due <> '2026-12-23'"), 0);
   assertEquals(await count("app.expense_occurrences"), 2 * 400 * 5);
+});
+
+Deno.test("a run reminds of what another one is still rolling", async () => {
+  await database.reset();
+  const owners = 20;
+  await addDueBills(database, { owners, each: 2, today: "2026-11-20" });
+  // Of each owner one bill is due in three days, and a daily one waits for yesterday's date: to be rolled, and due today.
+  await database.exec(`
+    update app.expenses set frequency = 'daily', anchor_on = '2026-11-19', tracked_from = '2026-11-19', next_due = '2026-11-19', remind_days_before = 0
+    where name like '%.2';
+    update app.expense_occurrences as o set scheduled_on = '2026-11-19', due_on = '2026-11-19'
+    from app.expenses as e where e.id = o.expense_id and e.frequency = 'daily'`);
+  const at = "2026-11-20T08:00:00Z";
+  const mail = mailService();
+  const job = createJob({ database: asDatabase(database), fetch: withRates(mail.fetch), now: () => new Date(at) });
+  const [page] = await database.asService<RollingPage[]>("find_rolling_pages", { at });
+  const run = await database.transaction(async (other) => {
+    const [row] = await other.query<{ rolled: RolledPage }>("select public.roll_bills($1, $2) as rolled", [at, page]);
+    assertEquals(row!.rolled.advanced, owners);
+    const answer = job.run();
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    return { answer };
+  });
+  const { nextDueAdvanced, digestsSent, remindersSent, errors } = await run.answer;
+  assertEquals([nextDueAdvanced, digestsSent, remindersSent], [0, owners, 2 * owners]);
+  assertEquals(errors.filter(({ stage }) => stage !== "rates"), []);
+});
+
+Deno.test("an undo waits for the page that rolls its bill, and neither ends the other", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: "2026-11-19", timezone: "UTC" });
+  const gym = { name: "Gym", amount: "10", frequency: "weekly", first_due: "2026-11-19", autopay: true };
+  const { bill } = await books.ok("add_bill", gym);
+  const occurrence = { due_on: "2026-11-19", action: "set_amount", amount: "12" };
+  await books.ok("update_bill", { bill_id: bill.id, occurrence });
+  books.goTo("2026-11-20");
+  const at = "2026-11-20T08:00:00Z";
+  const [page] = await database.asService<RollingPage[]>("find_rolling_pages", { at });
+  const undo = await database.transaction(async (job) => {
+    await job.query("select set_config('app.at', $1, true)", [at]);
+    const [row] = await job.query<{ stale: string }>("select stale::text from jobs.lock_stale_bills($1, $2)", [
+      at,
+      page,
+    ]);
+    const answer = books.call("undo_change");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await job.query("select jobs.roll_bills($1::text::jobs.stale_bill[], $2)", [row!.stale, at]);
+    return { answer };
+  });
+  const { error } = await undo.answer;
+  assertEquals(error.code, "undo_conflict");
+  assertEquals(await count("app.payments where amount_minor = 1200 and source = 'autopay'"), 1);
 });
