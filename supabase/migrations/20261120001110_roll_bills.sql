@@ -9,15 +9,16 @@ comment on function jobs.latest_today is 'The latest calendar date that an insta
 
 create function jobs.rolled_until(at timestamptz) returns date
 language plpgsql stable set search_path = '' as $$
+declare
+  today constant date := (at at time zone 'UTC')::date;
+  latest date;
 begin
+  select max(r.period) into latest
+  from jobs.job_runs as r
+  where r.job = 'reminders' and r.stage = 'roll' and r.status = 'ok' and (r.counts ->> 'complete')::boolean and r.period between today - 30 and today;
   -- A complete run leaves nothing behind that had passed everywhere; the day before its own may still be today in the west. Once a week everything
   -- is looked at, whatever was done before.
-  return case when extract(isodow from at at time zone 'UTC') <> 1 then (
-    select max(r.period) - 1
-    from jobs.job_runs as r
-    where r.job = 'reminders' and r.stage = 'roll' and r.status = 'ok' and (r.counts ->> 'complete')::boolean
-      and r.period between (rolled_until.at at time zone 'UTC')::date - 30 and (rolled_until.at at time zone 'UTC')::date
-  ) end;
+  return case when extract(isodow from today) <> 1 or latest = today then latest - 1 end;
 end
 $$;
 comment on function jobs.rolled_until is 'Until which due date no bill can be left to roll; null when that is not known.';

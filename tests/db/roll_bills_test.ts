@@ -205,4 +205,6 @@ Deno.test("a run looks back as far as the last complete one, and once a week at 
   assertEquals([await until("2026-11-20T08:00:00Z"), await until("2026-11-23T08:00:00Z")], ["2026-11-17", null]);
   assertEquals((await rollAll(database, "2026-11-20T08:00:00Z")).advanced, 0);
   assertEquals((await rollAll(database, "2026-11-23T08:00:00Z")).advanced, 1);
+  await record("2026-11-23", true);
+  assertEquals(await until("2026-11-23T08:05:00Z"), "2026-11-22");
 });
