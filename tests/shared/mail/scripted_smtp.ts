@@ -1,0 +1,73 @@
+/** A mail server that answers commands as a test says, word for word; those it says nothing of it grants. */
+import { createServer, type Socket } from "node:net";
+
+export interface Script {
+  /** By what a line begins with; `greeting` is said when somebody connects, `content` after a mail. */
+  answers?: Readonly<Record<string, string>>;
+  /** Answers are held back for so long. */
+  delayMs?: number;
+  /** Accepts connections and never says a word, or hangs up at once. */
+  instead?: "silence" | "hang up";
+}
+
+export interface ScriptedServer {
+  url: string;
+  /** May be changed at any time. */
+  script: Script;
+  /** To whom mails were taken. */
+  taken: string[];
+  connections: number;
+  close(): Promise<void>;
+}
+
+const GRANTED: Record<string, string> = { EHLO: "250 server", DATA: "354 go on", QUIT: "221 bye" };
+
+export async function startScriptedServer(script: Script = {}): Promise<ScriptedServer> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    scripted.connections++;
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket)).on("error", () => {});
+    if (scripted.script.instead === "hang up") socket.end();
+    else if (!scripted.script.instead) converse(socket, scripted);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  const scripted: ScriptedServer = {
+    url: `smtp://127.0.0.1:${port}`,
+    script,
+    taken: [],
+    connections: 0,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+  return scripted;
+}
+
+function converse(socket: Socket, server: ScriptedServer) {
+  const say = (text: string) => setTimeout(() => socket.write(`${text}\r\n`), server.script.delayMs ?? 0);
+  let rest = "";
+  let recipient = "";
+  let isInMail = false;
+  const hear = (line: string) => {
+    const { answers = {} } = server.script;
+    if (isInMail) {
+      if (line !== ".") return;
+      isInMail = false;
+      if (!answers.content) server.taken.push(recipient);
+      return say(answers.content ?? "250 taken");
+    }
+    const [, answer] = Object.entries(answers).find(([command]) => line.startsWith(command)) ?? [];
+    if (line.startsWith("RCPT TO")) recipient = /<(.*)>/.exec(line)![1]!;
+    isInMail = line === "DATA" && !answer;
+    say(answer ?? GRANTED[line.split(" ")[0]!] ?? "250 ok");
+  };
+  say(server.script.answers?.greeting ?? "220 server");
+  socket.on("data", (chunk) => {
+    const lines = (rest + chunk).split("\r\n");
+    rest = lines.pop()!;
+    for (const line of lines) hear(line);
+  });
+}
