@@ -2,7 +2,6 @@
  * Batches over the mail service's HTTPS interface: at most 100 mails a call, one idempotency key for the call, remembered for 24 hours
  * (https://resend.com/docs/api-reference/emails/send-batch-emails, …/dashboard/emails/idempotency-keys).
  */
-import { z } from "zod";
 import type { Delivery, MailResult, MailTransport, Outcome, OutgoingMail, Sending } from "./delivery.ts";
 
 const ENDPOINT = "https://api.resend.com/emails/batch";
@@ -33,13 +32,10 @@ export function resendTransport(
 }
 
 /** What a mail or a call was refused for; its message names the field, as in "Invalid `to` field." */
-const refusalSchema = z.object({ name: z.string().catch(""), message: z.string().catch("") });
-type Refusal = z.infer<typeof refusalSchema>;
-
-/** Of a batch that was taken in part, what was not. */
-const takenSchema = z.object({
-  errors: z.array(refusalSchema.extend({ index: z.int().nonnegative() })).nullish(),
-});
+interface Refusal {
+  name: string;
+  message: string;
+}
 
 function requestOf(
   mails: readonly OutgoingMail[],
@@ -69,7 +65,7 @@ function requestOf(
 function deliveryOf(mails: readonly OutgoingMail[], response: Response, body: unknown): Delivery {
   const { status } = response;
   if (response.ok) return deliveryOfTaken(mails, body);
-  const refusal = refusalSchema.safeParse(body).data ?? { name: "", message: "" };
+  const refusal = readRefusal(body);
   if (status === 429) {
     return { ...all(mails, "held", "mail_rate_limited"), pause: { code: "mail_rate_limited", ms: pauseOf(response) } };
   }
@@ -92,11 +88,8 @@ function deliveryOf(mails: readonly OutgoingMail[], response: Response, body: un
 
 /** An answer that cannot be read says nothing; the same key tells later. */
 function deliveryOfTaken(mails: readonly OutgoingMail[], body: unknown): Delivery {
-  const { data } = takenSchema.safeParse(body);
-  const refusals = new Map(data?.errors?.map((error) => [error.index, error]));
-  if (!data || [...refusals.keys()].some((index) => index >= mails.length)) {
-    return all(mails, "unsure", "mail_no_answer");
-  }
+  const refusals = readRefusals(body, mails.length);
+  if (!refusals) return all(mails, "unsure", "mail_no_answer");
   if (mails.length > 1 && refusals.size === mails.length) return noneTaken(mails, [...refusals.values()]);
   const isBarred = [...refusals.values()].some((refusal) => fieldOf(refusal) === "from");
   return {
@@ -108,6 +101,29 @@ function deliveryOfTaken(mails: readonly OutgoingMail[], body: unknown): Deliver
     ...(isBarred && { pause: NOT_ALLOWED_PAUSE }),
   };
 }
+
+/** Of a batch that was taken in part what was not, by its place; null when it cannot be read. */
+function readRefusals(body: unknown, count: number): Map<number, Refusal> | null {
+  if (!isObject(body)) return null;
+  const errors = body.errors ?? [];
+  if (!Array.isArray(errors)) return null;
+  const refusals = new Map<number, Refusal>();
+  for (const error of errors) {
+    const index = isObject(error) ? error.index : undefined;
+    if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index >= count) return null;
+    refusals.set(index, readRefusal(error));
+  }
+  return refusals;
+}
+
+/** What cannot be read is empty. */
+function readRefusal(value: unknown): Refusal {
+  const { name, message } = isObject(value) ? value : {};
+  return { name: typeof name === "string" ? name : "", message: typeof message === "string" ? message : "" };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** It is likelier that we may not send than that nobody can be sent to; where all addresses are said to be bad, each is tried alone. */
 function noneTaken(mails: readonly OutgoingMail[], refusals: readonly Refusal[]): Delivery {
