@@ -20,8 +20,6 @@ export function smtpTransport(
     // Before the socket's, which does not say that nothing was said yet.
     greetingTimeout: timeoutMs * 0.9,
     socketTimeout: timeoutMs,
-    // A server that hangs up instead of greeting is called again without end otherwise.
-    maxRequeues: 1,
   });
   return {
     batchSize: BATCH_SIZE,
@@ -77,17 +75,21 @@ interface SmtpError {
   response?: string;
   responseCode?: number;
   syscall?: string;
+  timeoutType?: string;
 }
 
-/** Nothing was said to the server: nodemailer's words, since its code is that of a timeout in the middle of a mail too. */
-const NEVER_GREETED = /^(Connection timeout|Greeting never received|Reached maximum number of retries)/;
+/** Time that ran out before any mail was begun; `code` is the same for one in the middle of a mail. */
+const EARLY_TIMEOUTS = new Set(["CONNECT_TIMEOUT", "GREETING_TIMEOUT", "UPGRADE_TIMEOUT"]);
+/** Called several times, and each time the server hung up before a byte of the mail was sent; only the words tell. */
+const HUNG_UP = "Reached maximum number of retries";
 
 function judge(id: string, error: SmtpError): Judged {
-  const { code, message, responseCode, syscall } = error;
+  const { code, message, responseCode, syscall, timeoutType } = error;
   if (code === "EAUTH") return paused(id, "mail_not_allowed");
   if (responseCode && responseCode >= 500) return judgeRefusal(id, error);
   if (responseCode) return { result: { id, outcome: "held", code: "mail_put_off" } };
-  if (syscall === "connect" || code === "EDNS" || code === "ENOTFOUND" || NEVER_GREETED.test(message)) {
+  const isEarly = EARLY_TIMEOUTS.has(timeoutType ?? "") || message.startsWith(HUNG_UP);
+  if (isEarly || syscall === "connect" || code === "EDNS" || code === "ENOTFOUND") {
     return paused(id, "mail_unavailable");
   }
   // What nodemailer finds wrong itself never left.
