@@ -2,33 +2,70 @@
 import type { DataService, DataServiceSettings } from "./settings.ts";
 import type { Order, Report } from "./worker.ts";
 
+const RESTART_PAUSE_MS = 500;
+
 /**
- * @param onDeath is told when it dies later on.
+ * With a database of its own it ends when that does. With another server's it is started anew, on the same port: postgres.js ends in an error
+ * that nobody can catch when a connection is lost at the wrong moment (https://github.com/porsager/postgres/issues/1208).
+ * @param onDeath is told when it dies later on for good.
  * @throws {Error} with the message of whatever kept it from starting.
  */
 export async function startDataServiceWorker(
   settings: DataServiceSettings,
   onDeath: (error: Error) => void,
 ): Promise<DataService> {
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+  let { worker, ready } = await launch(settings);
+  let isClosing = false;
+  let isAlive = true;
+  let restarting: Promise<void> | undefined;
+  let clockOffsetMs: number | undefined;
   const tell = (order: Order) => worker.postMessage(order);
-  const ready = await ask(worker, { start: settings });
-  if (ready === "closed" || "failed" in ready) {
-    worker.terminate();
-    throw new Error(ready === "closed" ? "The data service ended while it started" : ready.failed);
-  }
-  worker.onerror = (event) => {
-    event.preventDefault();
-    onDeath(new Error(`The data service died: ${event.message}`));
+  const restarted = { ...settings, port: Number(new URL(ready.url).port) };
+
+  const restart = async () => {
+    while (!isClosing) {
+      const next = await launch(restarted).catch(() => undefined);
+      if (next) {
+        ({ worker, ready } = next);
+        isAlive = true;
+        if (clockOffsetMs !== undefined) tell({ clockOffsetMs });
+        watch();
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, RESTART_PAUSE_MS));
+    }
   };
+  const watch = () => {
+    worker.onerror = (event) => {
+      event.preventDefault();
+      worker.terminate();
+      isAlive = false;
+      if ("url" in settings.database) restarting = restart();
+      else onDeath(new Error(`The data service died: ${event.message}`));
+    };
+  };
+  watch();
   return {
-    ...ready.ready,
-    setClockOffset: (clockOffsetMs) => tell({ clockOffsetMs }),
+    ...ready,
+    setClockOffset(ms) {
+      clockOffsetMs = ms;
+      tell({ clockOffsetMs });
+    },
     async close() {
-      await ask(worker, "close");
+      isClosing = true;
+      await restarting;
+      if (isAlive) await ask(worker, "close");
       worker.terminate();
     },
   };
+}
+
+async function launch(settings: DataServiceSettings) {
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+  const report = await ask(worker, { start: settings }).catch((thrown: Error) => ({ failed: thrown.message }));
+  if (report !== "closed" && "ready" in report) return { worker, ready: report.ready };
+  worker.terminate();
+  throw new Error(report === "closed" ? "The data service ended while it started" : report.failed);
 }
 
 function ask(worker: Worker, order: Order): Promise<Report> {

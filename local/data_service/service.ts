@@ -40,7 +40,7 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
     sendMail: async (mail) => void await mailer.sendMail({ from: settings.mailFrom, ...mail }),
     passOn,
   });
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: settings.port ?? 0, onListen() {} }, async (request) => {
     const { pathname } = new URL(request.url);
     try {
       if (pathname.startsWith("/rest/v1/")) return await passOn(request);

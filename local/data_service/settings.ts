@@ -2,6 +2,8 @@
 export interface DataServiceSettings {
   /** A folder of PGlite's own with the digest that it was prepared as, or the address of a real PostgreSQL. */
   database: { folder: string; preparedAs?: string } | { url: string };
+  /** Where it listens; any free port without it. */
+  port?: number;
   /** Public base of the site, without a slash at the end. */
   siteUrl: string;
   /** Base of `/rest/v1` and `/auth/v1` as others see it. */
