@@ -100,7 +100,9 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
 async function preparedFolder(options: StackOptions): Promise<string> {
   const seed = await Deno.readTextFile(join(ROOT, "supabase/seed.sql")).catch(() => "");
   const demo = options.args?.includes("--no-demo") ? "plain" : "demo";
-  const digest = digestOf([await preparationDigest(await readMigrations()), seed]);
+  // The demo's dates are those of the month that it was loaded in.
+  const month = demo === "demo" && new Date().toISOString().slice(0, 7);
+  const digest = digestOf([await preparationDigest(await readMigrations()), seed, month]);
   return await cachedFolder(`stack_${demo}-${digest}`, async (folder) => {
     const stack = await launch(folder, { ...options, args: [...(options.args ?? []), "--no-schedules"] });
     await stack.stop({ keep: true });

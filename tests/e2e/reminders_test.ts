@@ -32,8 +32,9 @@ async function runByHand(stack: TestStack) {
 Deno.test("reminders arrive on a running stack", async (t) => {
   // Its own schedule would send at real times of the day; the clock decides below when it does.
   const stack = await startStack({ args: ["--no-demo"] });
+  const now = Date.now();
   const day = (offset: number, time: string) =>
-    `${new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)}T${time}Z`;
+    `${new Date(now + offset * 86_400_000).toISOString().slice(0, 10)}T${time}Z`;
   const dateOf = (offset: number) => day(offset, "").slice(0, 10);
   try {
     await moveClock(stack, day(0, "05:00:00"));

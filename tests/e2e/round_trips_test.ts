@@ -37,11 +37,13 @@ const ARGUMENTS: Record<string, Record<string, unknown>> = {
 function countedDatabase(stack: TestStack) {
   const paths: string[] = [];
   let onPath = () => {};
-  const proxy = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+  const proxy = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const { pathname, search } = new URL(request.url);
+    const answer = await fetch(new Request(stack.supabase_url + pathname + search, request));
+    // Only now is it written what the next request goes by.
     paths.push(pathname);
     onPath();
-    return fetch(new Request(stack.supabase_url + pathname + search, request));
+    return answer;
   });
   return {
     database: createDatabase({ url: `http://127.0.0.1:${proxy.addr.port}`, key: stack.secret_key }),

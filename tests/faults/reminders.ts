@@ -8,7 +8,7 @@ import { startMailCounter } from "../functions/cron-reminders/mail_counter.ts";
 const isLong = Deno.env.get("FAULTS") === "long";
 const plan = isLong
   ? { owners: 10_000, each: 2, crashes: 120, mostInOnePlace: 30, parallel: 4, seed: 20_000 }
-  : { owners: 1_000, each: 2, crashes: 30, mostInOnePlace: 8, parallel: 4, seed: 20_000 };
+  : { owners: 2_000, each: 2, crashes: 30, mostInOnePlace: 8, parallel: 4, seed: 20_000 };
 const reminders = plan.owners * plan.each;
 /** Mails that a process has under way at once: one on each connection (shared/mail/smtp_transport.ts). */
 const CONNECTIONS = 4;

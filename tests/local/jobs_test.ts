@@ -88,8 +88,8 @@ Deno.test("scheduled jobs and queued requests", async (t) => {
       await schedule("daily", "0 8 * * *", `select net.http_get('${server.url}/daily')`);
       offset = Date.parse("2031-03-02T07:59:59.500Z") - Date.now();
       cron.reschedule();
-      await server.next();
-      assertEquals(server.requests.at(-1)!.path, "/daily");
+      // A last tick may come in between.
+      while (server.requests.at(-1)!.path !== "/daily") await server.next();
       assert(Date.now() + offset >= Date.parse("2031-03-02T08:00:00Z"));
       await database.query("select cron.unschedule('daily')");
     });

