@@ -9,6 +9,7 @@ import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { SqlDatabase } from "../../local/database/sql.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";
 import { Problems } from "../../shared/jobs/problems.ts";
+import { createLog } from "../../shared/log.ts";
 import { startCluster } from "../../tests/_support/cluster.ts";
 import { openDatabase, type TestDatabase } from "../../tests/_support/database.ts";
 import { asDatabase } from "../../tests/functions/cron-reminders/harness.ts";
@@ -96,8 +97,8 @@ async function rollDay(database: TestDatabase, day: string): Promise<number> {
   const at = new Date(`${day}T08:00:00Z`);
   const problems = new Problems();
   const store = createRemindersStore(asDatabase(database));
-  const job = { store, clock: () => at } as Parameters<typeof rollBills>[0];
-  const counts = await rollBills(job, { problems, remainingMs: () => 60_000 });
+  const job = { store, log: createLog(print) } as Parameters<typeof rollBills>[0];
+  const counts = await rollBills(job, { problems, at, remainingMs: () => 60_000 });
   if (!counts.complete) throw new Error(JSON.stringify(problems.list()));
   await database.query("select public.record_job_run('reminders', $1, 'roll', 'ok', $2, null, $3, $3)", [
     day,

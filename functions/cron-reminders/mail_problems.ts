@@ -15,6 +15,7 @@ const MESSAGES: Record<string, string> = {
   lease_lost: "A run took so long that another one took over its batch.",
   not_collected: "Not everything that is due could be collected; the rest is left for the next run.",
   not_described: "What a digest says could not be put together in time; it waits for an hour, the others do not.",
+  not_settled: "What became of a batch could not be kept; it is sent again under the same key.",
   not_composed: "A digest could not be put into words.",
   left_for_next_run: "Digests are left for the next run.",
 };

@@ -46,7 +46,7 @@ export async function sendReminders(job: Job, stage: Stage): Promise<Sent> {
 }
 
 /** @returns what kept it from collecting all of them; others may be ready to be sent all the same. */
-async function collect({ store, clock, log }: Job, { problems, remainingMs }: Stage): Promise<AppError | undefined> {
+async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage): Promise<AppError | undefined> {
   let after: Cursor = null;
   let size = PAGE;
   let failure: AppError | undefined;
@@ -54,7 +54,7 @@ async function collect({ store, clock, log }: Job, { problems, remainingMs }: St
   const keptMs = remainingMs() * KEPT_FOR_MAILS;
   while (remainingMs() > keptMs) {
     try {
-      const page = await store.collectReminders({ after, size, at: clock() });
+      const page = await store.collectReminders({ after, size, at });
       if (page.given_up > 0) problems.add({ ...mailProblem("mail_given_up"), count: page.given_up });
       after = page.next;
       if (after === null) return;
@@ -71,7 +71,7 @@ async function collect({ store, clock, log }: Job, { problems, remainingMs }: St
 }
 
 async function sendBatches(job: Job, stage: Stage, transport: MailTransport): Promise<Sent> {
-  const { store, clock } = job;
+  const { store, clock, log } = job;
   const { problems, remainingMs } = stage;
   const sent: Sent = { digests: 0, reminders: 0 };
   let slowestMs = 0;
@@ -84,7 +84,12 @@ async function sendBatches(job: Job, stage: Stage, transport: MailTransport): Pr
       continue;
     }
     const startedAt = performance.now();
-    const { pause, isUnsure } = await sendBatch(job, { batch, transport, stage, sent });
+    const { pause, isUnsure } = await sendBatch(job, { batch, transport, stage, sent }).catch((thrown) => {
+      // What became of it is not written down: its lease runs out, and it is sent again under the same key.
+      log.error("batch_not_settled", { code: "not_settled", error: describeError(thrown) });
+      problems.add({ ...mailProblem("not_settled"), ref: batch.id });
+      return { pause: undefined, isUnsure: true };
+    });
     slowestMs = Math.max(slowestMs, performance.now() - startedAt);
     unanswered = isUnsure ? unanswered + 1 : 0;
     if (pause || unanswered === PATIENCE) break;

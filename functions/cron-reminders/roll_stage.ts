@@ -1,4 +1,5 @@
 /** Rolls every recurring bill whose due date has passed, page by page. */
+import { describeError } from "../../shared/log.ts";
 import type { Job, Stage } from "./stage.ts";
 
 interface Rolled {
@@ -10,29 +11,47 @@ interface Rolled {
 
 /** Pages that are rolled at once. Two keep a small database busy and leave the others their connections. */
 const AT_ONCE = 2;
-/** How often a page is looked at while somebody else writes to some of its bills, and how long they are given in between. */
-const MOST_LOOKS = 6;
-const PAUSE_MS = 500;
+/** Due dates on a page, and how much smaller pages are tried next when one was too much. */
+const PAGE = 2000;
+const SHRINK = 45;
+/** How long a page is looked at again and again while somebody else writes to some of its bills: longer than a statement may take (8 s). */
+const PATIENCE = { ms: 10_000, pauseMs: 500 };
 
-/** @throws {AppError} what the database refused a page with, once the other pages came to their end. */
-export async function rollBills({ store, clock }: Job, { problems, remainingMs }: Stage): Promise<Rolled> {
-  const waiting = (await store.findRollingPages(clock())).map((page) => ({ page, looks: 0, notBefore: 0 }));
-  const rolled: Rolled = { advanced: 0, complete: true };
-  const refusals: unknown[] = [];
+/** @throws {AppError} what the database refused even a single due date with, once all others came to their end. */
+export async function rollBills(job: Job, stage: Stage, patience = PATIENCE): Promise<Rolled> {
+  let advanced = 0;
+  for (let size = PAGE;; size = Math.max(1, Math.floor(size / SHRINK))) {
+    const round = await rollPages(job, stage, { size, patience });
+    advanced += round.advanced;
+    if (!round.refusal) return { advanced, complete: round.complete };
+    job.log.error("page_not_rolled", { code: "page_not_rolled", error: describeError(round.refusal) });
+    if (size === 1 || stage.remainingMs() <= 0) throw round.refusal;
+  }
+}
+
+/** Every page once, and those with busy bills as often as it takes; one that is refused stops no other. */
+async function rollPages(
+  { store }: Job,
+  { problems, at, remainingMs }: Stage,
+  { size, patience }: { size: number; patience: typeof PATIENCE },
+) {
+  const waiting = (await store.findRollingPages({ at, size })).map((page) => ({ page, notBefore: 0, until: Infinity }));
+  const round = { advanced: 0, complete: true, refusal: undefined as unknown };
   const leave = (code: string, message: string, about: { ref?: string; count?: number } = {}) => {
-    rolled.complete = false;
+    round.complete = false;
     problems.add({ stage: "roll", code, message, ...about });
   };
   const roll = async () => {
     while (waiting.length > 0 && remainingMs() > 0) {
-      const { page, looks, notBefore } = waiting.shift()!;
+      const { page, notBefore, until } = waiting.shift()!;
       await pause(notBefore - performance.now());
       try {
-        const { advanced, failed, passed_over: passedOver } = await store.rollBills({ page, at: clock() });
-        rolled.advanced += advanced;
-        if (passedOver > 0 && looks + 1 < MOST_LOOKS) {
+        const { advanced, failed, passed_over: passedOver } = await store.rollBills({ page, at });
+        round.advanced += advanced;
+        const now = performance.now();
+        if (passedOver > 0 && now < until) {
           // They may be another run's, which has not said yet where they go: what reminds of them has to wait for that.
-          waiting.push({ page, looks: looks + 1, notBefore: performance.now() + PAUSE_MS });
+          waiting.push({ page, notBefore: now + patience.pauseMs, until: Math.min(until, now + patience.ms) });
           continue;
         }
         if (passedOver > 0) {
@@ -40,14 +59,13 @@ export async function rollBills({ store, clock }: Job, { problems, remainingMs }
         }
         for (const { ref } of failed) leave("bill_not_rolled", "A bill could not be rolled forward.", { ref });
       } catch (thrown) {
-        refusals.push(thrown);
+        round.refusal ??= thrown;
       }
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, roll));
-  if (refusals.length > 0) throw refusals[0];
   if (waiting.length > 0) leave("out_of_time", "Some bills are left for the next run.");
-  return rolled;
+  return round;
 }
 
 const pause = (ms: number) => ms > 0 ? new Promise((resolve) => setTimeout(resolve, ms)) : undefined;

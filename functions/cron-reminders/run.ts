@@ -29,10 +29,11 @@ const KEPT_FOR_RATES_MS = 10_000;
 export async function runReminders(job: Job, { workMs }: { workMs: number }): Promise<RunAnswer> {
   const startedAt = performance.now();
   const problems = new Problems();
-  const until = (ms: number): Stage => ({ problems, remainingMs: () => startedAt + ms - performance.now() });
+  const at = job.clock();
+  const until = (ms: number): Stage => ({ problems, at, remainingMs: () => startedAt + ms - performance.now() });
   const run = stageRunner(job, problems);
 
-  const counted = await run("candidates", async () => ({ candidates: await job.store.countCandidates(job.clock()) }));
+  const counted = await run("candidates", async () => ({ candidates: await job.store.countCandidates(at) }));
   const rolled = await run("roll", () => rollBills(job, until(workMs * (1 - KEPT_FOR_SENDING))));
   const sent = await run(
     "reminders",

@@ -10,9 +10,11 @@ export interface Job extends Omit<Deps, "guardedFetch"> {
   recordRun: RecordRun;
 }
 
-/** What a stage is given: when the run began, and how long it may begin new work. */
+/** What a stage is given. */
 export interface Stage {
   problems: Problems;
+  /** When the run began: what has passed and what falls due is told by one instant, whatever midnight comes in between. */
+  at: Date;
   /** Milliseconds left for new work; none when zero or less. */
   remainingMs(): number;
 }

@@ -88,7 +88,7 @@ export type Database = {
       };
       "dismiss_grant_alerts": { Args: { "at": string; "until": string; "user_id": string }; Returns: Json };
       "find_client": { Args: { "at": string; "client_id": string; "limits"?: Json }; Returns: Json };
-      "find_rolling_pages": { Args: { "at": string; "size"?: number }; Returns: Json };
+      "find_rolling_pages": { Args: { "at": string; "size": number }; Returns: Json };
       "keep_provider_answer": {
         Args: { "answer": Json; "at": string; "lease_token": string; "link_id": string; "period": string };
         Returns: Json;

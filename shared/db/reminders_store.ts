@@ -42,7 +42,8 @@ export function createRemindersStore(database: Database) {
     countCandidates: (at: Date) => database.call<number>("count_reminder_candidates", { at }),
 
     /** Pages of due dates that have passed, to be rolled in any order and at once. */
-    findRollingPages: (at: Date) => database.call<RollingPage[]>("find_rolling_pages", { at }),
+    findRollingPages: ({ at, size }: { at: Date; size: number }) =>
+      database.call<RollingPage[]>("find_rolling_pages", { at, size }),
 
     /** Rolls the bills of one page. */
     rollBills: ({ page, at }: { page: RollingPage; at: Date }) => database.call<RolledPage>("roll_bills", { page, at }),

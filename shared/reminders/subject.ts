@@ -49,7 +49,8 @@ export function sentenceOf(content: DigestContent): string {
   });
   const later = [...days.values()].slice(SENTENCE_DAYS).flat().length + unlisted.due;
   if (later > 0) due.push(`${later} more by ${plainDate(laterOf(bills.at(-1)!.due_on, unlisted.due_until), today)}`);
-  sentences.push(`${due.join(", ")}.`);
+  // Who snoozed beyond the due date is told of what is overdue, and of nothing else.
+  if (due.length > 0) sentences.push(`${due.join(", ")}.`);
   return sentences.join(" ");
 }
 

@@ -31,7 +31,7 @@ create type jobs.stale_bill as (
 );
 comment on type jobs.stale_bill is 'A bill that waits for a date that has passed: where its row lies, that date, and the date for its owner.';
 
-create function public.find_rolling_pages(at timestamptz, size int default 2000) returns jsonb
+create function public.find_rolling_pages(at timestamptz, size int) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   -- The date that a bill waits for is always one of an open row. Walked in the order of the index alone, so that looking costs next to nothing.

@@ -139,17 +139,23 @@ end
 $$;
 comment on function jobs.drop_outdated_digests is 'Removes digests of earlier days that surely never left, for today''s to say what they would have said.';
 
+create function jobs.is_unknown(batch jobs.reminder_batches, at timestamptz) returns boolean
+language sql immutable
+  -- The mail service remembers a key for 24 hours: after that, sending again might say everything twice.
+  return coalesce(
+    case when (batch).lease_token is null then (batch).unsure_since else coalesce((batch).unsure_since, (batch).leased_at) end < at - interval '23 hours', false
+  );
+comment on function jobs.is_unknown is 'Whether a batch was sent so long ago without an answer that it must not be sent again.';
+
 create function jobs.give_up_batches(at timestamptz) returns int
 language plpgsql volatile set search_path = '' as $$
 declare
   digest_ids uuid[];
 begin
-  -- The mail service remembers a key for 24 hours: after that, sending again might say everything twice.
   with closed as (
     update jobs.reminder_digests as d set status = 'unknown', closed_at = give_up_batches.at, batch_id = null, content = null
     from jobs.reminder_batches as b
-    where b.id = d.batch_id and b.next_attempt_at <= give_up_batches.at and d.status = 'pending'
-      and case when b.lease_token is null then b.unsure_since else coalesce(b.unsure_since, b.leased_at) end < give_up_batches.at - interval '23 hours'
+    where b.id = d.batch_id and b.next_attempt_at <= give_up_batches.at and d.status = 'pending' and jobs.is_unknown(b, give_up_batches.at)
     returning d.id
   )
   select array_agg(id) into digest_ids from closed;
@@ -270,10 +276,10 @@ comment on function public.collect_reminders is
   'Makes the digests of one page of the bills that are due for a reminder: {"digests","reminders","given_up": how many earlier ones ended without an answer,"next": where the following page begins, or null}.';
 
 revoke all on function
-  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.give_up_batches
+  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.is_unknown, jobs.give_up_batches
   from public, anon, authenticated;
 grant execute on function
-  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.give_up_batches
+  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.is_unknown, jobs.give_up_batches
   to service_role;
 revoke all on function
   public.count_reminder_candidates, public.collect_reminders

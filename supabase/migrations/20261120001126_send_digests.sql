@@ -84,7 +84,7 @@ begin
   if chosen is null then
     select b.id into chosen
     from jobs.reminder_batches as b
-    where b.next_attempt_at <= claim_reminders.at
+    where b.next_attempt_at <= claim_reminders.at and not jobs.is_unknown(b, claim_reminders.at)
     order by b.next_attempt_at
     limit 1
     for update skip locked;
@@ -100,7 +100,8 @@ begin
     select jsonb_build_object(
       'id', b.id, 'lease_token', b.lease_token, 'attempts', b.attempts,
       'digests', (
-        select jsonb_agg(jsonb_build_object('id', d.id, 'owner_id', d.owner_id, 'content', d.content) order by d.id)
+        -- None are left of owners who are gone since; the batch then ends with its sender.
+        select coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'owner_id', d.owner_id, 'content', d.content) order by d.id), '[]')
         from jobs.reminder_digests as d
         where d.batch_id = b.id and d.status = 'pending'
       )
@@ -146,11 +147,11 @@ begin
     where d.id = s.id::uuid and d.batch_id = batch.id and d.status = 'pending' and s.outcome in ('sent', 'dead')
     returning d.id, d.status
   ), held as (
-    -- Surely not taken now, nor before: it may be said anew, in other company.
+    -- Surely not taken now, nor before: it may be said anew, in other company. Who refuses a key's mails for good has not taken them under it before.
     update jobs.reminder_digests as d
     set batch_id = null, content = null, next_attempt_at = retry_at, failure_code = s.code, sent_alone = d.sent_alone or s.alone
     from said as s
-    where d.id = s.id::uuid and d.batch_id = batch.id and d.status = 'pending' and s.outcome = 'held' and batch.unsure_since is null
+    where d.id = s.id::uuid and d.batch_id = batch.id and d.status = 'pending' and s.outcome = 'held' and (batch.unsure_since is null or s.alone)
     returning d.id
   ), logged as (
     update jobs.reminder_log as l

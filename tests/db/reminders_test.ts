@@ -298,6 +298,34 @@ Deno.test("a lease that is another's marks nothing", async () => {
   assertEquals(await settle(second), { outcome: "lost" });
 });
 
+Deno.test("a batch whose owners are gone ends, and one without an answer for a day is not sent again", async () => {
+  const books = await fresh();
+  await addBill(books, "Rent", "2026-11-22");
+  await database.asService("collect_reminders", { at: at("2026-11-20") });
+  type Batch = { id: string; lease_token: string; digests: Digest[] };
+  const claim = (day: string, time: string) =>
+    database.asService<Batch | null>("claim_reminders", { size: 10, at: at(day, time) });
+  assertEquals((await claim("2026-11-20", "08:00"))!.digests.length, 1);
+  assertEquals((await claim("2026-11-21", "06:59"))!.digests.length, 1);
+  assertEquals(await claim("2026-11-21", "10:00"), null);
+
+  await database.query("delete from jobs.reminder_digests where true");
+  await database.query("update jobs.reminder_batches set unsure_since = null, leased_at = $1", [
+    at("2026-11-21", "09:00"),
+  ]);
+  const empty = await claim("2026-11-21", "11:00");
+  assertEquals(empty!.digests, []);
+  await database.asService("settle_reminders", {
+    batch_id: empty!.id,
+    lease_token: empty!.lease_token,
+    results: [],
+    is_last: true,
+    retry_at: at("2026-11-21", "12:00"),
+    at: at("2026-11-21", "11:00"),
+  });
+  assertEquals(await database.query("select from jobs.reminder_batches"), []);
+});
+
 Deno.test("a digest lists a hundred of what is due and of what is overdue, and counts them all", async () => {
   const books = await fresh({ day: "2026-11-15" });
   await addBill(books, "Due 1", "2026-11-21", { frequency: "yearly" });

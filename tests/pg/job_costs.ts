@@ -14,7 +14,7 @@ const AT = "2026-11-20T08:00:00Z";
 const MOST = 1.5;
 
 const ROLL = `select sum((public.roll_bills($1, page) ->> 'advanced')::int)::int as done
-  from jsonb_array_elements(public.find_rolling_pages($1)) as page`;
+  from jsonb_array_elements(public.find_rolling_pages($1, 2000)) as page`;
 const COLLECT = "select (public.collect_reminders($1, null, 5000) ->> 'reminders')::int as done";
 
 const fill = await Deno.readTextFile(new URL("../../bench/sql/bills.sql", import.meta.url));

@@ -250,7 +250,7 @@ Deno.test("a run reminds of what another one is still rolling", async () => {
   const at = "2026-11-20T08:00:00Z";
   const mail = mailService();
   const job = createJob({ database: asDatabase(database), fetch: withRates(mail.fetch), now: () => new Date(at) });
-  const [page] = await database.asService<RollingPage[]>("find_rolling_pages", { at });
+  const [page] = await database.asService<RollingPage[]>("find_rolling_pages", { at, size: 2000 });
   const run = await database.transaction(async (other) => {
     const [row] = await other.query<{ rolled: RolledPage }>("select public.roll_bills($1, $2) as rolled", [at, page]);
     assertEquals(row!.rolled.advanced, owners);
@@ -272,7 +272,7 @@ Deno.test("an undo waits for the page that rolls its bill, and neither ends the 
   await books.ok("update_bill", { bill_id: bill.id, occurrence });
   books.goTo("2026-11-20");
   const at = "2026-11-20T08:00:00Z";
-  const [page] = await database.asService<RollingPage[]>("find_rolling_pages", { at });
+  const [page] = await database.asService<RollingPage[]>("find_rolling_pages", { at, size: 2000 });
   const undo = await database.transaction(async (job) => {
     await job.query("select set_config('app.at', $1, true)", [at]);
     const [row] = await job.query<{ stale: string }>("select stale::text from jobs.lock_stale_bills($1, $2)", [

@@ -182,6 +182,42 @@ Deno.test("one that may have arrived is given up after a day, and its reminder i
   assertEquals(await states(), { unknown: 2, sent: 2 });
 });
 
+Deno.test("a batch that was unsure once and is then refused as a whole is taken apart", async () => {
+  const { mail, run } = await scene(30);
+  mail.bad.add("owner7@example.com");
+  mail.isStrict = true;
+  mail.before = () => mail.calls.length === 1 ? new Response("", { status: 500 }) : undefined;
+  assertEquals((await run()).sent, 0);
+  const answers = [await run(2), await run(5), await run(5)];
+  assertEquals(answers.reduce((sum, { sent }) => sum + sent, 0), 29);
+});
+
+Deno.test("what became of a batch cannot be written down: the others go out, and it is sent again as itself", async () => {
+  await database.reset();
+  await addDueBills(database, { owners: 250, each: 1, today: "2026-11-20" });
+  const mail = mailService();
+  const own = asDatabase(database);
+  let isBroken = true;
+  let minutes = 0;
+  const { run } = createJob({
+    database: {
+      call(name, args) {
+        if (name !== "settle_reminders" || !isBroken) return own.call(name, args);
+        isBroken = false;
+        return Promise.reject(new Error("planted"));
+      },
+    },
+    fetch: withRates(mail.fetch),
+    now: () => new Date(START + minutes * 60_000),
+  });
+  const first = await run();
+  assertEquals([first.ok, first.digestsSent], [true, 150]);
+  assertEquals(first.errors.find(({ code }) => code === "not_settled")?.count, 1);
+  minutes = 5;
+  assertEquals((await run()).digestsSent, 100);
+  assertEachOnce(mail.delivered.map(({ text }) => text), { owners: 250, each: 1 });
+});
+
 Deno.test("two runs at once share the work", async () => {
   const { mail, run, assertEachOnce } = await scene(250);
   const answers = await Promise.all([run(), run(), run()]);

@@ -37,6 +37,10 @@ Deno.test("sentenceOf() is what a person needs to know", () => {
     [[bill("Water", -2), bill("Rent", 3)], "Water is overdue since 30 September. Rent is due on Monday."],
     [[bill("Water", -2), bill("Gas", -9), bill("Rent", 1)], "Gas and Water are overdue. Rent is due tomorrow."],
     [
+      [bill("Rent", -2)],
+      "Rent is overdue since 30 September.",
+    ],
+    [
       [0, 1, 2, 3, 4].map((days) => bill(`Bill ${days}`, days)),
       "Bill 0 is due today, Bill 1 tomorrow, Bill 2 on Sunday, 2 more by 6 October.",
     ],
