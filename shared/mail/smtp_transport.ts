@@ -21,6 +21,7 @@ export function smtpTransport(
     greetingTimeout: timeoutMs * 0.9,
     socketTimeout: timeoutMs,
   });
+  let hasTakenOne = false;
   return {
     batchSize: BATCH_SIZE,
     close: () => pool.close(),
@@ -52,9 +53,14 @@ export function smtpTransport(
     const { id, ...message } = mail;
     try {
       await pool.sendMail({ ...message, from });
+      hasTakenOne = true;
       return { result: { id, outcome: "sent" } };
     } catch (thrown) {
-      return judge(id, thrown as SmtpError);
+      const judged = judge(id, thrown as SmtpError);
+      if (judged.pause?.code !== "mail_not_allowed") return judged;
+      // Us, or this mail alone? Who took another one has nothing against us. In either case the others come first the next time.
+      const result = { ...judged.result, alone: true };
+      return hasTakenOne ? { result: { ...result, code: "mail_refused" } } : { ...judged, result };
     }
   }
 }

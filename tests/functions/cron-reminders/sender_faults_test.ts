@@ -66,6 +66,27 @@ for (
   });
 }
 
+test("over SMTP: one recipient whose server wants no mail of ours keeps nobody else's from going out", async () => {
+  const server = await startScriptedServer({ answers: { "RCPT TO:<owner7@": "550 5.7.1 blocked" } });
+  try {
+    await database.reset();
+    await addDueBills(database, { owners: OWNERS, each: 1, today: "2026-11-20" });
+    let now = START;
+    const job = createJob({
+      database: asDatabase(database),
+      fetch: withRates(() => Promise.reject(new Error("no mail goes out that way"))),
+      now: () => new Date(now),
+      env: { MAIL_URL: server.url },
+    });
+    for (let run = 0; run < 3; run++, now += 1.5 * HOUR_MS) await job.run();
+    assertEquals(new Set(server.taken).size, OWNERS - 1);
+    assertEquals(server.taken.length, OWNERS - 1);
+    assertEquals(await database.query("select from identity.profiles where refused_email is not null"), []);
+  } finally {
+    await server.close();
+  }
+});
+
 const message = "Invalid `from` field.";
 for (
   const [name, answer] of [
