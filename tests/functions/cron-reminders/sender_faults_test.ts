@@ -61,7 +61,7 @@ for (
       assertEquals(new Set(server.taken).size, OWNERS);
       assertEquals(server.taken.length, OWNERS);
     } finally {
-      await server.close();
+      server.close();
     }
   });
 }
@@ -83,7 +83,7 @@ test("over SMTP: one recipient whose server wants no mail of ours keeps nobody e
     assertEquals(server.taken.length, OWNERS - 1);
     assertEquals(await database.query("select from identity.profiles where refused_email is not null"), []);
   } finally {
-    await server.close();
+    server.close();
   }
 });
 

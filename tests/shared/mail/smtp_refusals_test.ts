@@ -48,7 +48,7 @@ async function deliverThrough(script: Script, addresses: string[], options?: Opt
   try {
     return { ...await deliver(server, addresses, options), connections: server.connections };
   } finally {
-    await server.close();
+    server.close();
   }
 }
 
