@@ -1,20 +1,13 @@
 /** What the transport over HTTPS makes of the service's answers, sensible or not. */
 import { assertEquals } from "@std/assert";
 import { resendTransport } from "../../../shared/mail/resend_transport.ts";
+import { mailsTo } from "./mails.ts";
 
 /** What becomes of so many mails when the service answers so. */
 async function deliver(count: number, body: unknown, status = 200) {
   const response = new Response(typeof body === "string" ? body : JSON.stringify(body), { status });
   const transport = resendTransport({ key: "re_1", from: "us@example.com", fetch: () => Promise.resolve(response) });
-  const mails = Array.from({ length: count }, (_, n) => ({
-    id: String(n),
-    to: `owner${n}@x.example`,
-    subject: "s",
-    text: "t",
-    html: "h",
-    messageId: `<${n}@x>`,
-    headers: {},
-  }));
+  const mails = mailsTo(Array.from({ length: count }, (_, n) => `owner${n}@x.example`));
   const { results, pause } = await transport.deliver(mails, {
     key: "key",
     timeoutMs: 1_000,

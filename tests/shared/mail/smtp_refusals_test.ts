@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { MailResult } from "../../../shared/mail/delivery.ts";
 import { smtpTransport } from "../../../shared/mail/smtp_transport.ts";
+import { mailsTo } from "./mails.ts";
 import { type Script, type ScriptedServer, startScriptedServer } from "./scripted_smtp.ts";
 
 interface Options {
@@ -17,15 +18,7 @@ async function deliver(
 ) {
   const transport = smtpTransport({ url: server.url, from: "us@example.com", timeoutMs });
   const settled: MailResult[] = [];
-  const mails = addresses.map((to, n) => ({
-    id: to,
-    to,
-    subject: "s",
-    text: "t",
-    html: "h",
-    messageId: `<${n}@x>`,
-    headers: {},
-  }));
+  const mails = mailsTo(addresses);
   const { results, pause } = await transport.deliver(mails, {
     key: "key",
     timeoutMs: beginWithinMs,
@@ -119,6 +112,12 @@ test("a recipient that is refused stops no other", async () => {
     "ben@x.example",
   ]);
   assertEquals([outcomes, pause], [["sent", ADDRESS.outcome, "sent"], undefined]);
+});
+
+test("a server that took another mail has nothing against us, whatever it says of one recipient", async () => {
+  const addresses = Array.from({ length: 8 }, (_, n) => `owner${n}@x.example`);
+  const { outcomes, pause } = await deliverThrough({ answers: { "RCPT TO:<owner5@": "550 5.7.1 blocked" } }, addresses);
+  assertEquals([outcomes, pause], [addresses.map((_, n) => n === 5 ? "held mail_refused" : "sent"), undefined]);
 });
 
 test("an address that is none is refused without asking", async () => {

@@ -3,6 +3,7 @@ import { assertEquals } from "@std/assert";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import type { MailResult } from "../../../shared/mail/delivery.ts";
 import { smtpTransport } from "../../../shared/mail/smtp_transport.ts";
+import { mailsTo } from "./mails.ts";
 
 type Behaviour = Pick<SMTPServerOptions, "onRcptTo" | "onData" | "onConnect" | "onAuth">;
 
@@ -27,15 +28,7 @@ async function deliverTo(addresses: string[], behaviour: Behaviour, { timeoutMs 
   const transport = smtpTransport({ url: `smtp://127.0.0.1:${port}`, from: "a@example.com", timeoutMs });
   const settled: MailResult[] = [];
   const { results, pause } = await transport.deliver(
-    addresses.map((to, n) => ({
-      id: to.split("@")[0]!,
-      to,
-      subject: "s",
-      text: "t",
-      html: "h",
-      messageId: `<${n}@x>`,
-      headers: {},
-    })),
+    mailsTo(addresses).map((mail) => ({ ...mail, id: mail.to.split("@")[0]! })),
     { key: "key", timeoutMs, onSettled: (result) => Promise.resolve(void settled.push(result)) },
   );
   transport.close();
