@@ -1,0 +1,117 @@
+/**
+ * `deno task test:fuzz`: 20,000 requests of all routes and tools against a running stack, most of them nearly right. Whatever is sent, the
+ * answer is one on purpose and comes in time, it carries no secret and nothing of another organization, and nothing of theirs changes.
+ * `FUZZ_SEED` repeats a run, `FUZZ_REQUESTS` makes it longer.
+ */
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { TOOLS } from "../../functions/mcp/tools/mod.ts";
+import { connectFor, newPerson } from "../e2e/person.ts";
+import { startStack } from "../_support/stack.ts";
+import { paymentEvent } from "./payment_events.ts";
+import { FuzzPerson, type Sending } from "./person.ts";
+import { request } from "./requests.ts";
+import { hostileText } from "./texts.ts";
+import { argumentsOf } from "./tool_arguments.ts";
+
+const REQUESTS = Number(Deno.env.get("FUZZ_REQUESTS") ?? 20_000);
+const SEED = Number(Deno.env.get("FUZZ_SEED") ?? Date.now() % 2 ** 31);
+const ROUNDS = 20;
+const SHARES = { http: 0.48, tool: 0.44, webhook: 0.04, form: 0.04 };
+/** Under way at once: a request that holds up the others shows in theirs. */
+const AT_ONCE = 4;
+const DEADLINE_MS = 10_000;
+/** Words of our own engine room, which nothing that is sent has. */
+const INNARDS = /postgres|plpgsql|PGRST\d|SQLSTATE|\bat \S+\.tsx?:\d|node_modules/i;
+const CANARY = "Zq7Canary";
+
+Deno.test(`nothing that is sent gets in, out or stuck (FUZZ_SEED=${SEED})`, async (t) => {
+  const stack = await startStack({ args: ["--no-demo", "--no-schedules"] });
+  try {
+    const stranger = await connectFor(await newPerson(stack, "stranger@example.com"), stack.mcp_url);
+    const dinner = { name: `${CANARY} dinner`, amount: "84.00", payee: CANARY, note: CANARY, tags: [CANARY] };
+    await stranger.call("log_expenses", { items: [dinner] });
+    await stranger.call("add_bill", { name: `${CANARY} rent`, amount: "848.00", month_days: [1] });
+    const readStranger = async () => [
+      (await stranger.call("list_expenses")).data,
+      (await stranger.call("list_bills", { status: "all" })).data,
+    ];
+    const before = await readStranger();
+    assert(JSON.stringify(before).includes(CANARY));
+
+    const person = await FuzzPerson.create(stack, "person@example.com");
+    const secrets = () => [
+      stack.secret_key,
+      stack.cron_secret,
+      stack.payment_webhook_secret,
+      stranger.tokens().access_token,
+      CANARY,
+    ];
+    /** Of records that answers named, so that later calls find them. */
+    const ids = new Set<string>();
+    const answers = new Map<string, number>();
+
+    const check = async ({ kind, shown, send }: Sending) => {
+      const startedAt = performance.now();
+      const response = await send(AbortSignal.timeout(DEADLINE_MS)).catch((thrown) => {
+        throw new Error(`${thrown} after ${Math.round(performance.now() - startedAt)} ms: ${shown}`);
+      });
+      const body = await response.text();
+      const all = body + JSON.stringify([...response.headers]);
+      const told = `${response.status} ${all.slice(0, 2000)}\n${shown}`;
+      assert(response.status < 500 && !body.includes('"code":"internal"'), told);
+      assert(response.headers.has("x-request-id"), told);
+      assert(!INNARDS.test(all) && !secrets().some((secret) => all.includes(secret)), told);
+      assert(!/^(https?:)?\/\/([^/]*\.)?evil\.example/.test(response.headers.get("location") ?? ""), told);
+      const answer = `${kind} ${response.status}`;
+      answers.set(answer, (answers.get(answer) ?? 0) + 1);
+      if (kind === "tool") body.match(/\b(?:exp|bill|pay|chg|imp)_[0-9a-z]{8,32}\b/)?.forEach((id) => ids.add(id));
+    };
+
+    const round = async (seed: number) => {
+      await person.staySignedIn();
+      const forms = await person.forms();
+      const some = <Value>(share: number, arbitrary: fc.Arbitrary<Value>) =>
+        fc.sample(arbitrary, { numRuns: Math.ceil(share * REQUESTS / ROUNDS), seed });
+      const known = [...ids].slice(-200);
+      const call = fc.constantFrom(...TOOLS).chain(({ listed }) =>
+        fc.tuple(fc.constant(listed.name), argumentsOf(listed.inputSchema, known))
+      );
+      const filling = fc.tuple(
+        fc.nat(),
+        fc.array(fc.tuple(fc.nat(), hostileText), { minLength: 1, maxLength: 3 }),
+      );
+      const queue = [
+        ...some(SHARES.http, request).map((value) => person.request(value)),
+        ...some(SHARES.tool, call).map(([name, args]) => person.tool(name, args)),
+        ...some(SHARES.form, filling).map(([form, texts]) => forms[form % forms.length]!(texts)),
+        ...await Promise.all(some(SHARES.webhook, paymentEvent).map((event) => person.webhook(event))),
+      ];
+      const work = async () => {
+        for (let next = queue.pop(); next; next = queue.pop()) await check(next);
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+    };
+
+    for (let n = 0; n < ROUNDS; n++) await t.step(`round ${n + 1} of ${ROUNDS}`, () => round(SEED + n));
+
+    await t.step("all of it was sent, and reached what lies behind the first checks", () => {
+      // deno-lint-ignore no-console -- what a person who runs it wants to see
+      console.log([...answers].toSorted().map(([answer, count]) => `${answer}: ${count}`).join("\n"));
+      assert([...answers.values()].reduce((sum, count) => sum + count, 0) >= REQUESTS);
+      const wanted = ["http 200", "http 303", "http 400", "http 401", "http 404", "http 405"]
+        .concat("tool 200", "webhook 200", "form 303");
+      assertEquals(wanted.filter((answer) => !answers.has(answer)), []);
+    });
+    await t.step("the stranger's books are what they were", async () => {
+      assertEquals(await readStranger(), before);
+    });
+    await t.step("the log has no failure and no secret", () => {
+      const lines = stack.log().split("\n");
+      assertEquals(lines.filter((line) => /"event":"(failure|tool_failure|mcp_failure)"/.test(line)), []);
+      assertEquals(lines.filter((line) => [...secrets(), person.token].some((secret) => line.includes(secret))), []);
+    });
+  } finally {
+    await stack.stop();
+  }
+});
