@@ -7,7 +7,7 @@ import type { Config } from "../../shared/config.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import type { AppContext, RenderError } from "../../shared/http/app.ts";
 import type { LogFields } from "../../shared/log.ts";
-import { MAX_REDIRECT_URIS } from "../../shared/oauth/limits.ts";
+import { MAX_METADATA_BYTES, MAX_REDIRECT_URIS } from "../../shared/oauth/limits.ts";
 import type { CodeRefusal } from "../../shared/oauth/authorization_code.ts";
 import type { RegistrationRefusal } from "../../shared/oauth/registration.ts";
 import { pageErrors } from "../../shared/pages/error_page.tsx";
@@ -74,6 +74,10 @@ const WIRE: Readonly<Record<Refusal, WireError>> = {
 
   not_an_object: wire("invalid_client_metadata", "the body must be a JSON object"),
   client_name_not_a_string: wire("invalid_client_metadata", "client_name must be a string"),
+  metadata_too_large: wire(
+    "invalid_client_metadata",
+    `client_name and redirect_uris may take ${MAX_METADATA_BYTES} bytes together`,
+  ),
   no_redirect_uris: wire("invalid_redirect_uri", "redirect_uris must be an array with at least one URI"),
   too_many_redirect_uris: wire("invalid_redirect_uri", `redirect_uris may have ${MAX_REDIRECT_URIS} entries at most`),
   no_usable_redirect_uri: wire(

@@ -4,9 +4,10 @@
  */
 import type { OpenedConsent, OpenedDocumentConsent, StoredClient } from "../../shared/db/oauth_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";
-import { callerQuotas, quotasFor, shareQuotas, tooMany } from "../../shared/http/quotas.ts";
+import { callerQuotas, tooMany } from "../../shared/http/quotas.ts";
 import { isDocumentUrl } from "../../shared/oauth/client_id.ts";
 import { judgeClientUrl } from "../../shared/oauth/client_metadata_document.ts";
+import { documentQuotas, documentRoom } from "./document_quotas.ts";
 import type { PageRefusal } from "./page_refusal.ts";
 import type { AuthorizationServer } from "./server.ts";
 
@@ -34,20 +35,10 @@ export async function openClient(c: AppContext, server: AuthorizationServer, ask
     logDocument(c, server, { ...asking, outcome: "refused", reason: judged.reason });
     return { ok: false, reason: "client_url_not_allowed" };
   }
-  const { config } = server;
-  const asker = await callerQuotas(config, "client_document_ip", c);
   const opened = await server.store.openDocumentConsent({
     ...asking,
     quotas,
-    documentQuotas: [
-      ...asker,
-      ...await shareQuotas(config, "client_document_day", c),
-      ...await quotasFor(config, [
-        ["client_document_origin", new URL(asking.clientId).origin],
-        ["client_document_all", ""],
-      ]),
-    ],
-    knownQuotas: [...asker, ...await quotasFor(config, [["client_document_known", ""]])],
+    ...await documentQuotas(server.config, { c, clientId: asking.clientId }),
   });
   switch (opened.document) {
     case "fresh":
@@ -75,6 +66,7 @@ async function readAndOpen(
         redirectUris: read.document.redirect_uris,
         freshUntil: read.freshUntil,
         userId: asking.userId,
+        room: await documentRoom(server.config, { c, clientId: asking.clientId }),
         at: server.clock(),
       }),
     );

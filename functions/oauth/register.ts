@@ -1,6 +1,6 @@
 /** Dynamic client registration (RFC 7591 §3). Public clients only, so there is no secret and nothing to manage later. */
 import { encodeBase64Url } from "@std/encoding/base64url";
-import { callerQuotas, quotasFor, shareQuotas } from "../../shared/http/quotas.ts";
+import { callerQuotas, clientRoom } from "../../shared/http/quotas.ts";
 import { readText } from "../../shared/http/read_body.ts";
 import { clientId } from "../../shared/oauth/client_id.ts";
 import { MAX_BODY_BYTES } from "../../shared/oauth/limits.ts";
@@ -20,11 +20,8 @@ export const register: Endpoint = async (c, server) => {
     clientId: id,
     clientName: metadata.client_name,
     redirectUris: metadata.redirect_uris,
-    quotas: [
-      ...await callerQuotas(server.config, "register", c),
-      ...await shareQuotas(server.config, "register_day", c),
-      ...await quotasFor(server.config, [["register_all", ""]]),
-    ],
+    quotas: await callerQuotas(server.config, "register", c),
+    room: await clientRoom(server.config, c),
     at,
   });
   server.log.info("client_registered", { request_id: c.get("requestId"), client_id: id });

@@ -158,6 +158,7 @@ export type Database = {
           "client_name": string;
           "quotas"?: Json;
           "redirect_uris": (string)[];
+          "room"?: Json;
         };
         Returns: Json;
       };
@@ -209,6 +210,7 @@ export type Database = {
           "client_name": string;
           "fresh_until": string;
           "redirect_uris": (string)[];
+          "room"?: Json;
           "user_id": string;
         };
         Returns: Json;

@@ -1,7 +1,7 @@
 /** What the authorization server asks of the database: one call a request. Times are instants, hashes lower-case hex SHA-256. */
 import { believe, hasOutcome } from "./answer.ts";
 import type { Database, FunctionName } from "./client.ts";
-import { type ClientLimits, type Limited, type Quota, withinLimits } from "./quota.ts";
+import { type ClientLimits, type ClientRoom, type Limited, type Quota, withinLimits } from "./quota.ts";
 
 export interface StoredClient {
   client_id: string;
@@ -84,6 +84,8 @@ export function createOAuthStore(database: Database) {
       clientName: string;
       redirectUris: readonly string[];
       quotas: readonly Quota[];
+      /** Null where nothing is limited. */
+      room: ClientRoom | null;
       at: Date;
     }) =>
       call<{ outcome: "registered" }>("register_client", {
@@ -92,6 +94,7 @@ export function createOAuthStore(database: Database) {
         redirect_uris: client.redirectUris,
         at: client.at,
         quotas: client.quotas,
+        room: client.room,
       }, hasOutcome("registered")),
 
     /** For a request that is refused whoever the client is. */
@@ -134,6 +137,8 @@ export function createOAuthStore(database: Database) {
         redirectUris: readonly string[];
         freshUntil: Date;
         userId: string | null;
+        /** Null where nothing is limited. */
+        room: ClientRoom | null;
         at: Date;
       },
     ) =>
@@ -144,6 +149,7 @@ export function createOAuthStore(database: Database) {
         fresh_until: document.freshUntil,
         user_id: document.userId,
         at: document.at,
+        room: document.room,
       }, isConsent),
 
     approveConsent: (

@@ -7,6 +7,18 @@ export interface Quota {
   at_most: number;
   /** Within these; an emptied bucket fills evenly over them. */
   seconds: number;
+  /** A bucket that all callers share: this one then holds a part of what is left in that at most. */
+  share_of?: Quota;
+}
+
+/** Where a client may be kept that nobody has authorized yet, as SQL takes it (`oauth.make_room`). */
+export interface ClientRoom {
+  /** Keyed hash of whom the client counts against; null for nobody. */
+  caller: string | null;
+  /** So many are kept in all. */
+  at_most: number;
+  /** For these a client keeps its place, even from others of its caller. */
+  seconds: number;
 }
 
 /** What a call answers that was made too often. */

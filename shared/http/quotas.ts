@@ -4,7 +4,7 @@
  */
 import type { Config } from "../config.ts";
 import type { ConnectorLimits } from "../db/connector_store.ts";
-import type { Allowance, ClientLimits, Quota } from "../db/quota.ts";
+import type { Allowance, ClientLimits, ClientRoom, Quota } from "../db/quota.ts";
 import { AppError } from "../errors.ts";
 import { keyedHash } from "../signed_token.ts";
 import type { AppContext } from "./app.ts";
@@ -21,11 +21,11 @@ interface Limit {
  * what succeeds is limited by grant.
  */
 const LIMITS = {
-  /** Registrations: real clients make one or two a connection, hosted ones all from a few addresses. In all, per day: what a flood from
-   * everywhere may leave behind, of which no caller takes more than a small part. */
-  register: { atMost: 10, seconds: 60 },
-  register_day: { atMost: 500, seconds: 86_400 },
-  register_all: { atMost: 10_000, seconds: 86_400 },
+  /** Registrations: real clients make one or two a connection, hosted ones all from a few addresses. */
+  register: { atMost: 30, seconds: 60 },
+  /** Clients that are kept without anybody having authorized them (80 MB at most), and for how long nobody over its share takes one's place:
+   * longer than a person takes to sign in and read the consent page. */
+  ungranted_clients: { atMost: 20_000, seconds: 3600 },
   /** Authorization pages: each asks the identity provider and the database. */
   authorize: { atMost: 120, seconds: 60 },
   /** Refused codes and refresh tokens by caller; rotations and refusals of a known token by grant. */
@@ -44,13 +44,15 @@ const LIMITS = {
   /** Mails to a reminder address that its owner has not confirmed. */
   reminder_mail_address: { atMost: 5, seconds: 3600 },
   reminder_mail_ip: { atMost: 20, seconds: 3600 },
-  /** Metadata documents that are fetched: by who makes us, by whom we ask, and in all; those of clients that somebody has connected on an account
-   * of their own, which strangers cannot use up. */
+  /** Metadata documents that are fetched (functions/oauth/document_quotas.ts says which of these a document draws on): by who makes us and by
+   * whom we ask; then in all, apart for clients that somebody has connected, for each maker's host, and for each document that everybody knows. */
   client_document_ip: { atMost: 10, seconds: 60 },
   client_document_day: { atMost: 200, seconds: 86_400 },
   client_document_origin: { atMost: 30, seconds: 60 },
   client_document_all: { atMost: 120, seconds: 60 },
-  client_document_known: { atMost: 120, seconds: 60 },
+  client_document_connected: { atMost: 120, seconds: 60 },
+  client_document_maker: { atMost: 120, seconds: 60 },
+  client_document_published: { atMost: 120, seconds: 60 },
   /** Credentials that we try at a provider: without limits we would tell anybody which of many keys work. By person, by caller, and in all. */
   provider_test_person: { atMost: 10, seconds: 3600 },
   provider_test_ip: { atMost: 30, seconds: 3600 },
@@ -78,21 +80,37 @@ export async function quotasFor(
 /** How many of its /64s a /48 of IPv6 may stand for at once, as far as limits go. */
 const NEIGHBOURS = 8;
 
-/** The draws of whoever makes this request: their own, then, of IPv6, those of their network. */
-export async function callerQuotas(config: LimitConfig, name: LimitName, c: AppContext): Promise<Quota[]> {
+/**
+ * The draws of whoever makes this request: their own, then, of IPv6, those of their network.
+ * @param share_of what all callers draw on together, of which each gets a part.
+ */
+export async function callerQuotas(
+  config: LimitConfig,
+  name: LimitName,
+  c: AppContext,
+  share_of?: Quota,
+): Promise<Quota[]> {
   const limit = limitOf(config, name);
   const caller = limit && await readCaller(c.req.raw.headers, config);
   if (!caller) return [];
-  const own = { key: await keyOf(config, name, caller.name), ...limit };
+  const shared = share_of && { share_of };
+  const own = { key: await keyOf(config, name, caller.name), ...limit, ...shared };
   if (!caller.network) return [own];
   const at_most = limit.at_most * NEIGHBOURS;
-  return [own, { key: await keyOf(config, name, caller.network), at_most, seconds: limit.seconds }];
+  return [own, { key: await keyOf(config, name, caller.network), at_most, seconds: limit.seconds, ...shared }];
 }
 
 /** The same for a part of what is there for everybody, which a network gets no larger one of than an address. */
 export async function shareQuotas(config: LimitConfig, name: LimitName, c: AppContext): Promise<Quota[]> {
   const caller = await readCaller(c.req.raw.headers, config);
   return await quotasFor(config, [[name, caller && (caller.network ?? caller.name)]]);
+}
+
+/** Where a client that this request adds may be kept until somebody authorizes it; null where limits are off. */
+export async function clientRoom(config: LimitConfig, c: AppContext): Promise<ClientRoom | null> {
+  const [counted] = await shareQuotas(config, "ungranted_clients", c);
+  const limit = limitOf(config, "ungranted_clients");
+  return limit ? { caller: counted?.key ?? null, ...limit } : null;
 }
 
 /** What a client's request to the token or revocation endpoint draws on. */

@@ -5,7 +5,7 @@
  */
 import { judgeUrl, type UrlRefusal } from "../net/guarded_url.ts";
 import { cleanClientName } from "./client_name.ts";
-import { judgeRedirectUris, type RedirectUrisRefusal } from "./registration.ts";
+import { isKeepable, judgeRedirectUris, type RedirectUrisRefusal } from "./registration.ts";
 
 export type ClientUrlRefusal = UrlRefusal | "not_canonical" | "without_path";
 
@@ -44,6 +44,7 @@ export type DocumentRefusal =
   | "auth_method_not_offered"
   | "grant_type_not_offered"
   | "response_type_not_offered"
+  | "metadata_too_large"
   | RedirectUrisRefusal;
 
 export type JudgedDocument = { ok: true; document: ClientDocument } | { ok: false; reason: DocumentRefusal };
@@ -73,7 +74,9 @@ export function judgeDocument(
   if (!offers(metadata.grant_types, "authorization_code")) return refuse("grant_type_not_offered");
   if (!offers(metadata.response_types, "code")) return refuse("response_type_not_offered");
   const uris = judgeRedirectUris(metadata.redirect_uris);
-  return uris.ok ? { ok: true, document: { client_name: name, redirect_uris: uris.usable } } : uris;
+  if (!uris.ok) return uris;
+  if (!isKeepable(name, uris.usable)) return refuse("metadata_too_large");
+  return { ok: true, document: { client_name: name, redirect_uris: uris.usable } };
 }
 
 function parseJson(body: Uint8Array): unknown {

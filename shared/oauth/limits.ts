@@ -20,6 +20,12 @@ export const MAX_URI_LENGTH = 2048;
 /** Real clients register at most four. */
 export const MAX_REDIRECT_URIS = 10;
 
+/** Of a client's name and redirect URIs together, in UTF-8. Real ones take less than 500; anybody may leave these in the database. */
+export const MAX_METADATA_BYTES = 2048;
+
+/** Real URLs of documents take less than 100. With what it publishes there, and the indexes, all that is kept of a client is 4 kB. */
+export const MAX_CLIENT_ID_LENGTH = 512;
+
 /** Recommended by draft-ietf-oauth-client-id-metadata-document §6.6. */
 export const MAX_DOCUMENT_BYTES = 5 * 1024;
 

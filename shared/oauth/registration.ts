@@ -3,7 +3,7 @@
  * ignored, nothing that it names is fetched, and it gets no secret: a client that asks for one is registered as public.
  */
 import { cleanClientName } from "./client_name.ts";
-import { MAX_REDIRECT_URIS } from "./limits.ts";
+import { MAX_METADATA_BYTES, MAX_REDIRECT_URIS } from "./limits.ts";
 import { judgeRedirectUri } from "./redirect_uri.ts";
 import { SCOPE } from "./scope.ts";
 
@@ -19,7 +19,11 @@ export interface ClientMetadata {
 
 export type RedirectUrisRefusal = "no_redirect_uris" | "too_many_redirect_uris" | "no_usable_redirect_uri";
 
-export type RegistrationRefusal = "not_an_object" | "client_name_not_a_string" | RedirectUrisRefusal;
+export type RegistrationRefusal =
+  | "not_an_object"
+  | "client_name_not_a_string"
+  | "metadata_too_large"
+  | RedirectUrisRefusal;
 
 export type JudgedRegistration = { ok: true; metadata: ClientMetadata } | { ok: false; reason: RegistrationRefusal };
 
@@ -35,11 +39,13 @@ export function judgeRegistration(body: unknown): JudgedRegistration {
   const judged = judgeRedirectUris(uris);
   if (!judged.ok) return judged;
 
+  const clientName = cleanClientName(name ?? "") ?? NO_NAME;
+  if (!isKeepable(clientName, judged.usable)) return refuse("metadata_too_large");
   const wanted = Array.isArray(grantTypes) ? GRANT_TYPES.filter((type) => grantTypes.includes(type)) : [];
   return {
     ok: true,
     metadata: {
-      client_name: cleanClientName(name ?? "") ?? NO_NAME,
+      client_name: clientName,
       redirect_uris: judged.usable,
       grant_types: wanted.length > 0 ? wanted : GRANT_TYPES,
       response_types: ["code"],
@@ -47,6 +53,11 @@ export function judgeRegistration(body: unknown): JudgedRegistration {
       scope: SCOPE,
     },
   };
+}
+
+/** Whether what would be kept of a client is small enough, which the table `oauth.clients` holds it to. */
+export function isKeepable(clientName: string, redirectUris: readonly string[]): boolean {
+  return new TextEncoder().encode(clientName + redirectUris.join("")).length <= MAX_METADATA_BYTES;
 }
 
 /** The redirect URIs among those that a client names, each once. One that may not be used is dropped while another may. */

@@ -57,14 +57,34 @@ comment on function oauth.draw_from_bucket is
 revoke all on function oauth.draw_from_bucket from public, anon, authenticated;
 grant execute on function oauth.draw_from_bucket to service_role;
 
+create function oauth.share_of_bucket(key text, at_most integer, seconds double precision, at timestamptz) returns integer
+language plpgsql stable set search_path = '' as $$
+declare
+  until_full constant double precision := extract(epoch from (select b.full_at from oauth.rate_buckets as b where b.key = share_of_bucket.key) - at);
+begin
+  -- Further ahead than any draw can lead: the clock was set back, and the bucket counts as full.
+  return greatest(1, floor(at_most * (1 - case when until_full between 0 and 2 * seconds then until_full else 0 end / seconds) / 10));
+end
+$$;
+comment on function oauth.share_of_bucket is
+  'What one caller may take of a bucket that all share: a tenth of what is left in it, so that callers together come near to its end and never get there; and one.';
+revoke all on function oauth.share_of_bucket from public, anon, authenticated;
+grant execute on function oauth.share_of_bucket to service_role;
+
 create function oauth.draw_quotas(quotas jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
 declare
   quota record;
   wait integer;
 begin
-  for quota in select q.* from jsonb_to_recordset(coalesce(quotas, '[]')) as q (key text, at_most integer, seconds double precision)
+  for quota in
+    select q.*, p.key as shared, p.at_most as shared_at_most, p.seconds as shared_seconds
+    from jsonb_to_recordset(coalesce(quotas, '[]')) as q (key text, at_most integer, seconds double precision, share_of jsonb),
+      jsonb_to_record(coalesce(q.share_of, '{}')) as p (key text, at_most integer, seconds double precision)
   loop
+    if quota.shared is not null then
+      quota.at_most := least(quota.at_most, oauth.share_of_bucket(quota.shared, quota.shared_at_most, quota.shared_seconds, at));
+    end if;
     wait := oauth.draw_from_bucket(quota.key, quota.at_most, quota.seconds, at);
     exit when wait > 0;
   end loop;
@@ -73,7 +93,8 @@ end
 $$;
 comment on function oauth.draw_quotas is
   'Draws one from each bucket of [{"key","at_most","seconds"}], in this order, up to the first that is empty: 0, or the seconds until that one is not.
-   The narrowest comes first: who is stopped there must not use up what is left to others.';
+   The narrowest comes first: who is stopped there must not use up what is left to others. One with "share_of", a bucket of the same form, holds no more
+   than a caller''s share of what is left in that.';
 revoke all on function oauth.draw_quotas from public, anon, authenticated;
 grant execute on function oauth.draw_quotas to service_role;
 

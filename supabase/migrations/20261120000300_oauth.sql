@@ -4,17 +4,31 @@
 -- policies: these tables are the service's own.
 
 create table oauth.clients (
-  client_id text primary key constraint clients_client_id_format check (client_id ~ '^(client_|https://)' and length(client_id) <= 2048),
+  client_id text primary key constraint clients_client_id_format check (client_id ~ '^(client_|https://)' and octet_length(client_id) <= 512),
   client_name text not null constraint clients_client_name_length check (length(client_name) between 1 and 200),
   redirect_uris text[] not null constraint clients_redirect_uris_count check (cardinality(redirect_uris) between 1 and 10),
+  registered_by text constraint clients_registered_by_length check (length(registered_by) <= 100),
   created_at timestamptz not null,
-  granted_at timestamptz
+  granted_at timestamptz,
+  -- Anybody may leave these here: with the id, which a document's client has in four places, and the indexes, a row stays under 4 kB.
+  constraint clients_metadata_size check (octet_length(client_name) + octet_length(array_to_string(redirect_uris, '')) <= 2048),
+  constraint clients_registered_by_forgotten check (granted_at is null or registered_by is null)
 );
 comment on table oauth.clients is 'Public clients: self-registered (RFC 7591), or known by the metadata that they publish. They have no secret, and what they say of themselves is their word.';
 comment on column oauth.clients.client_id is 'client_… as issued at registration, or the https URL of a metadata document, whose host vouches for what it says.';
 comment on column oauth.clients.client_name is 'As the client calls itself, without control and direction marks.';
 comment on column oauth.clients.redirect_uris is 'Compared exactly, but for the port of http on loopback (RFC 8252 section 7.3).';
-comment on column oauth.clients.granted_at is 'When somebody first allowed it something. One that nobody has is forgotten after a week; one that somebody did, never.';
+comment on column oauth.clients.registered_by is 'Keyed hash of the caller that it counts against until somebody authorizes it; null for nobody.';
+comment on column oauth.clients.granted_at is 'When somebody first authorized it. Until then it makes room for newer ones (oauth.make_room) and goes within a week; from then on it stays.';
+create index clients_oldest_ungranted_idx on oauth.clients (created_at) where granted_at is null;
+create index clients_registered_by_idx on oauth.clients (registered_by, created_at) where granted_at is null;
+
+create table oauth.ungranted_counts (
+  caller text collate "C" primary key,
+  kept integer not null
+);
+comment on table oauth.ungranted_counts is 'How many clients are kept that nobody has authorized: in all, and of each caller. Counting them for each registration would cost most when somebody floods us.';
+comment on column oauth.ungranted_counts.caller is 'As clients.registered_by; * for all, also those that count against nobody.';
 
 create table oauth.grants (
   id uuid primary key default gen_random_uuid(),
@@ -87,11 +101,52 @@ comment on column oauth.tokens.rotated_at is 'When a refresh token was exchanged
 comment on column oauth.tokens.successor_hash is 'The refresh token it was exchanged for, which the function derives again from the presented one.';
 create index tokens_grant_id_idx on oauth.tokens (grant_id);
 
+create function oauth.count_ungranted() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  step constant integer := case tg_op when 'INSERT' then 1 else -1 end;
+  callers text[];
+begin
+  case tg_op
+    when 'INSERT' then callers := array(select coalesce(a.registered_by, '') from added as a where a.granted_at is null);
+    when 'DELETE' then callers := array(select coalesce(r.registered_by, '') from removed as r where r.granted_at is null);
+    else callers := array[coalesce(old.registered_by, '')];
+  end case;
+  if callers = '{}' then
+    return null;
+  end if;
+  -- The row of all comes first: whoever has it may have the others.
+  insert into oauth.ungranted_counts as u (caller, kept)
+  select k.caller, step * k.count
+  from (
+    select '*' as caller, cardinality(callers) as count
+    union all
+    select c, count(*) from unnest(callers) as c where c <> '' group by c
+  ) as k
+  order by k.caller <> '*'
+  on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;
+  delete from oauth.ungranted_counts as u where u.caller = any (callers) and u.kept <= 0;
+  return null;
+end
+$$;
+comment on function oauth.count_ungranted is
+  'Keeps oauth.ungranted_counts. Registrations queue at its row of all, from here to the end of their transactions: nothing may wait for a client after that.';
+revoke all on function oauth.count_ungranted from public, anon, authenticated;
+grant execute on function oauth.count_ungranted to service_role;
+create trigger count_added after insert on oauth.clients referencing new table as added
+  for each statement execute function oauth.count_ungranted();
+create trigger count_removed after delete on oauth.clients referencing old table as removed
+  for each statement execute function oauth.count_ungranted();
+create trigger count_granted after update on oauth.clients
+  for each row when (old.granted_at is null and new.granted_at is not null) execute function oauth.count_ungranted();
+
 alter table oauth.clients enable row level security;
+alter table oauth.ungranted_counts enable row level security;
 alter table oauth.grants enable row level security;
 alter table oauth.consents enable row level security;
 alter table oauth.used_codes enable row level security;
 alter table oauth.tokens enable row level security;
+grant select, insert, update, delete on oauth.ungranted_counts to service_role;
 grant select, insert, update, delete on oauth.clients, oauth.grants, oauth.consents, oauth.used_codes, oauth.tokens to service_role;
 
 create function oauth.resolve_access_token(

@@ -48,11 +48,20 @@ revoke all on function public.open_document_consent from public, anon, authentic
 grant execute on function public.open_document_consent to service_role;
 
 create function public.store_client_document(
-  client_id text, client_name text, redirect_uris text[], fresh_until timestamptz, user_id uuid, at timestamptz
+  client_id text, client_name text, redirect_uris text[], fresh_until timestamptz, user_id uuid, at timestamptz, room jsonb default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
+declare
+  wait integer;
 begin
-  insert into oauth.clients as c (client_id, client_name, redirect_uris, created_at) values (client_id, client_name, redirect_uris, at)
+  if not exists (select from oauth.clients as c where c.client_id = store_client_document.client_id) then
+    wait := oauth.make_room(room, at);
+    if wait > 0 then
+      return oauth.limited(wait);
+    end if;
+  end if;
+  insert into oauth.clients as c (client_id, client_name, redirect_uris, registered_by, created_at)
+  values (client_id, client_name, redirect_uris, room ->> 'caller', at)
   on conflict on constraint clients_pkey do update set client_name = excluded.client_name, redirect_uris = excluded.redirect_uris
   where (c.client_name, c.redirect_uris) is distinct from (excluded.client_name, excluded.redirect_uris);
   insert into oauth.client_documents (client_id, fetched_at, fresh_until) values (client_id, at, fresh_until)
@@ -61,6 +70,6 @@ begin
 end
 $$;
 comment on function public.store_client_document is
-  'Takes over what a client''s document says, and answers as open_consent. Grants that it has stay as they are; what it may ask for from now on is what it says now.';
+  'Takes over what a client''s document says, a new one''s where oauth.make_room finds room, and answers as open_consent. Grants that it has stay as they are; what it may ask for from now on is what it says now.';
 revoke all on function public.store_client_document from public, anon, authenticated;
 grant execute on function public.store_client_document to service_role;

@@ -36,9 +36,6 @@ begin
       -- Of a replay its person must have heard before it is forgotten; an alert that nobody looks at for half a year will not be.
       ('oauth.grants', 'least(expires_at, revoked_at) < $1 - interval ''30 days'' and (coalesce(revocation_reason, '''') not like ''%_replayed''
         or alert_seen_at is not null or revoked_at < $1 - interval ''180 days'')'),
-      -- Registered and never allowed anything: a client asks within minutes, and one that comes back later than this registers again.
-      ('oauth.clients', 'granted_at is null and created_at < $1 - interval ''7 days''
-        and not exists (select from oauth.grants as g where g.client_id = clients.client_id)'),
       -- Documents of clients are read again when they are wanted; a bucket that is full says nothing.
       ('oauth.client_documents', 'fresh_until < $1 - interval ''1 day'''),
       ('oauth.rate_buckets', 'full_at < $1'),
@@ -50,7 +47,11 @@ begin
       ('jobs.job_runs', 'finished_at < $1 - interval ''90 days'''),
       -- With their log. Longer than a year, so that the last reminder of a yearly bill is still known when the next one goes out.
       ('jobs.reminder_digests', 'created_at < $1 - interval ''400 days'''),
-      ('cron.job_run_details', 'end_time < $1 - interval ''7 days''')
+      ('cron.job_run_details', 'end_time < $1 - interval ''7 days'''),
+      -- Never authorized: a client asks within minutes, and one that comes back later registers again. Six days and the day between two runs
+      -- are seven. Last of all, since every registration waits for their count while this holds it.
+      ('oauth.clients', 'granted_at is null and created_at < $1 - interval ''6 days''
+        and not exists (select from oauth.grants as g where g.client_id = clients.client_id)')
   loop
     execute format('delete from %1$s where ctid = any (array(select ctid from %1$s where %2$s limit $2))', target, condition) using at, most;
     get diagnostics count = row_count;

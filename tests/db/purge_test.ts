@@ -18,7 +18,7 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
         from (values (${ago("1 second")}), (${ago("-1 second")})) as v (at);
       insert into oauth.clients (client_id, client_name, redirect_uris, created_at, granted_at)
         select 'client_' || n, 'Client', '{http://127.0.0.1/}', created_at, granted_at
-        from (values (1, ${ago("1 year")}, null::timestamptz), (2, ${ago("8 days")}, null), (3, ${
+        from (values (1, ${ago("1 year")}, null::timestamptz), (2, ${ago("6 days 1 second")}, null), (3, ${
       ago("6 days")
     }, null), (4, ${ago("1 year")}, ${ago("1 year")})) as v (n, created_at, granted_at);
       insert into oauth.rate_buckets (key, full_at) values ('full', ${ago("1 second")}), ('used', ${ago("-1 second")});

@@ -13,6 +13,7 @@ const RUNNING = [
   "tests/e2e/",
   "tests/local/",
   "tests/pg/races.ts",
+  "tests/pg/registrations.ts",
   "tests/pg/busy_books.ts",
   "tests/pg/large_digests.ts",
   "tests/pg/provider_sync.ts",

@@ -330,7 +330,7 @@ Deno.test("documents are fetched ten times a minute for one caller, thirty from 
 });
 
 Deno.test("past the limits what is fresh is served as ever, and old words serve who uses the client", async () => {
-  const connected = createClient({ rateLimits: { client_document_all: 3, client_document_known: 1 } });
+  const connected = createClient({ rateLimits: { client_document_all: 3, client_document_connected: 1 } });
   const { harness } = connected;
   harness.later(14 * 24 * 3600);
   await connectApp(connected);
@@ -345,7 +345,7 @@ Deno.test("past the limits what is fresh is served as ever, and old words serve 
 });
 
 Deno.test("strangers' documents take no part of what there is for clients that somebody has connected", async () => {
-  const connected = createClient({ rateLimits: { client_document_all: 3, client_document_known: 1 } });
+  const connected = createClient({ rateLimits: { client_document_all: 3, client_document_connected: 1 } });
   const { harness } = connected;
   harness.later(35 * 24 * 3600);
   await connectApp(connected);
@@ -367,6 +367,49 @@ Deno.test("one caller has two hundred documents a day read, those that it uses n
   harness.later(301);
   publish();
   assertEquals(await connected.looks({}, person, { "x-forwarded-for": from }), READ);
+});
+
+Deno.test("twenty callers who have as many documents read as they may leave others their part", async () => {
+  const harness = createHarness(over(database));
+  harness.later(49 * 24 * 3600);
+  const elsewhere = (n: number) => `https://host-${n}.example/c`;
+  let fetched = 0;
+  for (let caller = 0; caller < 20; caller++) {
+    fetched += (await flood(harness, { from: () => `198.51.100.${caller}`, urlOf: elsewhere })).fetched;
+  }
+  assertEquals(fetched < 120, true, `${fetched}`);
+  assertEquals((await flood(harness, { from: () => "203.0.113.71", urlOf: elsewhere })).fetched > 0, true);
+});
+
+Deno.test("a well-known client's metadata URL is always served, whatever strangers have used up and wherever they aim", async () => {
+  const harness = createHarness(over(database), {
+    rateLimits: {
+      ...{ client_document_ip: 1, client_document_day: 1, client_document_origin: 1 },
+      ...{ client_document_all: 1, client_document_connected: 1, client_document_maker: 1 },
+    },
+  });
+  harness.later(56 * 24 * 3600);
+  const from = "203.0.113.72";
+  for await (const { name } of Deno.readDir(new URL("../../fixtures/client_documents/", import.meta.url))) {
+    const document = await Deno.readTextFile(new URL(`../../fixtures/client_documents/${name}`, import.meta.url));
+    const { client_id: clientId, redirect_uris: [redirect_uri] } = JSON.parse(document);
+    const { origin } = new URL(clientId);
+    for (const urlOf of [(n: number) => `https://host-${n}.example/c`, (n: number) => `${origin}/${n}/c`]) {
+      await flood(harness, { from: () => from, urlOf });
+      assertEquals((await flood(harness, { from: anybody, urlOf })).fetched <= 1, true, "nothing is left to strangers");
+    }
+    harness.publish.answer = () => Promise.resolve(published(document));
+    const response = await harness.get(authorizationQuery(clientId, { redirect_uri }), person, {
+      "x-forwarded-for": from,
+    });
+    assertEquals(response.status, 200, clientId);
+    await response.body?.cancel();
+    harness.later(301);
+    const again = await harness.get(authorizationQuery(clientId, { redirect_uri }), null, { "x-forwarded-for": from });
+    assertEquals([again.status, harness.fetched.at(-1)!.url], [302, clientId]);
+    await again.body?.cancel();
+    await database.query("delete from oauth.clients where client_id = $1", [clientId]);
+  }
 });
 
 Deno.test("a client past the limits is told when to come back, on a page", async () => {
@@ -409,7 +452,7 @@ const ATTACKS = [
   ],
   ...["https://client.example/", "https://ref.supabase.co/functions/v1/oauth", "https://x.supabase.red/c", `${SITE}/c`],
   ...["https://ref.supabase.example/c", "http://client.example/c", "https://client.example\\@evil.example/c"],
-  "https://client.example/" + "x".repeat(2100),
+  "https://client.example/" + "x".repeat(500),
 ];
 
 Deno.test("a URL that may not be fetched is refused on a page, without asking anybody", async () => {

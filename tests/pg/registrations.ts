@@ -1,0 +1,70 @@
+/** Registrations that meet: what the places for clients that nobody has authorized hold when many ask at once, each in a session of its own. */
+import { assert, assertEquals } from "@std/assert";
+import { openDatabase } from "../_support/database.ts";
+import { AT, createHousehold, newHash } from "./household.ts";
+
+const AT_ONCE = 20;
+const AT_MOST = 60;
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const register = (caller: string, at = AT) =>
+  database.asService<{ outcome: string }>("register_client", {
+    client_id: `client_${crypto.randomUUID()}`,
+    client_name: "Client",
+    redirect_uris: ["https://client.example/callback"],
+    at,
+    room: { caller, at_most: AT_MOST, seconds: 3600 },
+  });
+
+async function counts() {
+  const [row] = await database.query<{ kept: number; counted: number; drifted: number }>(`
+    select (select count(*)::int from oauth.clients where granted_at is null) as kept,
+      (select u.kept from oauth.ungranted_counts as u where u.caller = '*') as counted,
+      (select count(*)::int from (
+        select registered_by, count(*) from oauth.clients where granted_at is null and registered_by is not null group by 1
+        except select caller, kept from oauth.ungranted_counts) as other) as drifted`);
+  assertEquals([row!.counted, row!.drifted], [row!.kept, 0]);
+  return row!.kept;
+}
+
+Deno.test("registrations that meet at the bound pass it by no more than meet there, and end no other", async () => {
+  for (let round = 0; round < 20; round++) {
+    const answers = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, n) => register(`caller ${round} ${n}`)),
+    );
+    assertEquals(new Set(answers.map(({ outcome }) => outcome)), new Set(["registered"]));
+    const kept = await counts();
+    assert(kept <= AT_MOST + AT_ONCE, `${kept} clients`);
+  }
+});
+
+Deno.test("one caller that asks many times at once passes its share by no more than it asks", async () => {
+  await database.reset();
+  const answers = await Promise.all(Array.from({ length: 200 }, () => register("one caller")));
+  const registered = answers.filter(({ outcome }) => outcome === "registered").length;
+  assertEquals(registered, await counts());
+  // As many as the sessions of the pool.
+  assert(registered >= 3 && registered <= 3 + 30, `${registered} of 200`);
+});
+
+Deno.test("registrations, connections and the purge at once end one another in no order, and the counts stay true", async () => {
+  await database.reset();
+  const later = "2026-11-29T10:00:00Z";
+  for (let round = 0; round < 10; round++) {
+    const households = await Promise.all(Array.from({ length: 5 }, () => createHousehold(database)));
+    await Promise.all([
+      ...Array.from({ length: AT_ONCE }, (_, n) => register(`caller ${n % 7}`, later)),
+      ...households.map((household) =>
+        database.asService("redeem_authorization_code", {
+          ...household.newCode(),
+          access_token_hash: newHash(),
+          refresh_token_hash: newHash(),
+        })
+      ),
+      database.query("select jobs.purge_expired($1)", [later]),
+    ]);
+    await counts();
+  }
+});
