@@ -4,8 +4,8 @@
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { AUTHORIZATION_ERRORS, type AuthorizationRefusal } from "../../shared/oauth/authorization_request.ts";
-import { isWellKnownHost } from "../../shared/oauth/client_trust.ts";
-import { type RedirectTarget, withParameters } from "../../shared/oauth/redirect_uri.ts";
+import { appOfCallback, appOfForwarder } from "../../shared/oauth/known_makers.ts";
+import { isRegistered, type RedirectTarget, withParameters } from "../../shared/oauth/redirect_uri.ts";
 import { renderProblem } from "../../shared/pages/error_page.tsx";
 import type { AuthorizationServer } from "./server.ts";
 
@@ -17,35 +17,57 @@ interface Verified {
 }
 
 /**
- * Tells the client why not, before the person was shown anything. Anybody can register a client, so that a link to us would lead wherever they
- * like: who has never allowed it is told where, and goes there by a press of their own (RFC 9700 §4.11.2). Nobody is led astray by an app on their
- * own device, or by makers that everybody knows.
+ * Tells the client why not, before the person was shown anything. Anybody can register a client, so a link to us would lead wherever they like:
+ * where a person has not approved going, they are told what is wrong and go on by a press of their own (RFC 9700 §4.11.2). A person who is there
+ * may also be led to an app on their own device and to the callback that the maker of a known app publishes; `prompt=none` asks us to go on
+ * whether anybody is there or not, so it leads to nothing that was not approved.
  */
 export async function refuseUnasked(
   c: AppContext,
   server: Pick<AuthorizationServer, "config" | "urls" | "log">,
-  { request, reason, target, connected }: {
+  { request, reason, target, isSilent, approved }: {
     request: Verified;
     reason: AuthorizationRefusal;
     target: RedirectTarget;
-    /** Whether the person has allowed the client before. */
-    connected: boolean;
+    /** Whether the request says `prompt=none`. */
+    isSilent: boolean;
+    /** Redirect URIs at which the person has this client connected. */
+    approved: readonly string[];
   },
 ): Promise<Response> {
   const answer = redirectRefusal(c, server, { request, reason });
-  if (connected || target.kind !== "https" || isWellKnownHost(target.host)) return answer;
+  const uri = request.redirect_uri;
+  const isApproved = isRegistered(uri, approved) && !appOfForwarder(uri);
+  const isKnown = target.kind !== "https" || appOfCallback(uri) !== undefined;
+  if (isApproved || (isKnown && !isSilent)) return answer;
+  const { place, label, advice } = wayOn(target);
   return await renderProblem(c, {
     config: server.config,
     status: 400,
     problem: {
       title: "This app cannot be connected like this",
-      message: `An app of ${target.host} sent you here with a request that we cannot answer: ${
+      message: `${place} sent you here with a request that we cannot answer: ${
         AUTHORIZATION_ERRORS[reason].error_description
-      }. We can tell it so, which leads you there; go only if you know that address.`,
+      }. ${advice}`,
       changed: "Nothing was connected.",
-      next: { label: `Go to ${target.host}`, href: answer.headers.get("location")!, isQuiet: true },
+      next: { label, href: answer.headers.get("location")!, isQuiet: true },
     },
   });
+}
+
+function wayOn(target: RedirectTarget): { place: string; label: string; advice: string } {
+  if (target.kind === "https") {
+    return {
+      place: `An app of ${target.host}`,
+      label: `Go to ${target.host}`,
+      advice: "We can tell it so, which leads you there; go only if you know that address.",
+    };
+  }
+  return {
+    place: "An app on this device",
+    label: "Tell the app",
+    advice: "We can tell it so, which leads you back to it; go only if you started connecting it yourself.",
+  };
 }
 
 /** Tells the client why not, by redirect. */

@@ -33,16 +33,16 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
   const asking = { clientId: sent.client_id, userId: user?.id ?? null, at };
   const found = await openClient(c, server, asking);
   if (!found.ok) return await refuseWithPage(c, server, found.reason);
-  const { client, connected, organizations, onboarded } = found.opened;
+  const { client, approved, organizations, onboarded } = found.opened;
   if (!isRegistered(sent.redirect_uri, client.redirect_uris)) {
     return await refuseWithPage(c, server, "redirect_uri_not_registered", { clientId: client.client_id });
   }
 
+  const isSilent = sent.prompt?.split(" ").includes("none") ?? false;
   const refuse = (reason: AuthorizationRefusal) =>
-    refuseUnasked(c, server, { request: sent, reason, target, connected });
+    refuseUnasked(c, server, { request: sent, reason, target, isSilent, approved });
   const judged = judgeAuthorizationRequest(sent, server);
   if (!judged.ok) return await refuse(judged.reason);
-  const isSilent = sent.prompt?.split(" ").includes("none");
   if (!user) {
     if (isSilent) return await refuse("login_required");
     const asking = { name: client.client_name, at };

@@ -4,8 +4,7 @@ import type { ConsentOrganization, StoredClient } from "../../shared/db/oauth_st
 import type { AppContext } from "../../shared/http/app.ts";
 import type { SignedInUser } from "../../shared/http/session.ts";
 import { shownClientName } from "../../shared/oauth/client_name.ts";
-import { verifiedHost } from "../../shared/oauth/client_id.ts";
-import { nameFitsTarget } from "../../shared/oauth/client_trust.ts";
+import { type ClientTrust, judgeClient, type Publisher } from "../../shared/oauth/client_trust.ts";
 import type { RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
 import { Buttons, type Choice, Facts, Name, Notice, RadioList } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
@@ -29,7 +28,7 @@ export function showConsent(
   { client, target, redirectUri, organizations, user, token, path }: ConsentPage,
 ): Promise<Response> {
   const name = shownClientName(client.client_name);
-  const host = verifiedHost(client.client_id);
+  const trust = judgeClient({ clientId: client.client_id, name: client.client_name, redirectUri });
   const chosen = organizations.find(({ has_connector }) => has_connector)?.organization_id;
   return renderPage(c, {
     title: `Connect ${name}`,
@@ -41,12 +40,7 @@ export function showConsent(
           <Name>{name}</Name> wants to use your expenses
         </h1>
         <p class="muted">
-          {host ? `verified: ${host}` : "self-registered, unverified"}
-          {!host && target.kind === "https" && (
-            <>
-              , at <strong>{target.host}</strong>
-            </>
-          )}
+          <MadeBy publisher={trust.publisher} />
         </p>
         <form class="stack" method="post" action={urls.authorize}>
           <input type="hidden" name="consent" value={token} />
@@ -61,13 +55,13 @@ export function showConsent(
           <Facts
             facts={[
               ["It can", "see, add, change and delete expenses, bills and categories, and undo it"],
-              ["Also", "see the members’ e-mail addresses, and have the amounts of connected bills fetched"],
+              ["Also", "see the members’ e-mail addresses, and update amounts from connected providers"],
               ...(organizations.some(({ role }) => role === "owner") ? [OF_OWNERS] : []),
-              ["It cannot", "see your password or your provider credentials, or other organizations"],
+              ["It cannot", "sign in as you, or see your provider credentials or other organizations"],
               ["Then it", <Destination target={target} />],
             ]}
           />
-          <Caution name={name} target={target} host={host} />
+          <Caution name={name} target={target} trust={trust} />
           <Buttons even>
             <button class="primary" type="submit" name="action" value="approve" disabled={!chosen}>Allow</button>
             <button type="submit" name="action" value="deny" formnovalidate>Deny</button>
@@ -140,40 +134,81 @@ function Destination({ target }: { target: RedirectTarget }) {
   }
 }
 
+function MadeBy({ publisher }: { publisher: Publisher }) {
+  switch (publisher.kind) {
+    case "verified":
+      return <>{publisher.app}, by {publisher.maker} (verified: {publisher.host})</>;
+    case "published":
+      return (
+        <>
+          Published by <strong>{publisher.host}</strong>
+        </>
+      );
+    case "unconfirmed":
+      return <>We can’t confirm who made this app</>;
+  }
+}
+
 /** What to think about before pressing Allow, when there is something. */
-function Caution({ name, target, host }: { name: string; target: RedirectTarget; host: string | undefined }) {
-  // A host that publishes where its client's answers go vouches for those places; what is left is whether the name is its own.
-  const fits = nameFitsTarget(name, host ? { kind: "https", host } : target);
+function Caution({ name, target, trust }: { name: string; target: RedirectTarget; trust: ClientTrust }) {
   switch (target.kind) {
     case "loopback":
       return (
         <>
-          {!fits && <Doubt name={name} host={host!} />}
+          <Doubt name={name} trust={trust} />
           <p>Allow it only if you started connecting it yourself, on this computer, just now.</p>
         </>
       );
-    case "app":
+    case "app": {
+      const isCalledOtherwise = trust.doubt === "not_of_host" && !trust.host;
       return (
-        <Notice kind="warning">
-          Any app on this device can claim to be {appOf(target.scheme)}. {!fits && (
-            <>
-              And this one calls itself <Name>{name}</Name>.{" "}
-            </>
-          )}
-          Allow it only if you started connecting it there yourself, just now.
-        </Notice>
+        <>
+          {!isCalledOtherwise && <Doubt name={name} trust={trust} />}
+          <Notice kind="warning">
+            Any app on this device can claim to be {appOf(target.scheme)}. {isCalledOtherwise && (
+              <>
+                And this one calls itself <Name>{name}</Name>.{" "}
+              </>
+            )}
+            Allow it only if you started connecting it there yourself, just now.
+          </Notice>
+        </>
       );
+    }
     case "https":
-      return fits ? null : <Doubt name={name} host={host ?? target.host} />;
+      return <Doubt name={name} trust={trust} />;
   }
 }
 
-const Doubt = ({ name, host }: { name: string; host: string }) => (
-  <Notice kind="warning">
-    It calls itself <Name>{name}</Name>, but we cannot tell whether {host}{" "}
-    belongs to it. Allow it only if you know that address and started connecting there.
-  </Notice>
-);
+function Doubt({ name, trust: { doubt, host } }: { name: string; trust: ClientTrust }) {
+  switch (doubt) {
+    case null:
+      return null;
+    case "look_alike":
+      return (
+        <Notice kind="warning">
+          Some letters of <Name>{name}</Name>{" "}
+          can be taken for others, so it may not be the app that you read. Allow it only if you started connecting it
+          yourself, just now.
+        </Notice>
+      );
+    case "not_of_host":
+      return (
+        <Notice kind="warning">
+          It calls itself <Name>{name}</Name>, but we can’t tell whether {host}{" "}
+          belongs to it. Allow it only if you know that address and started connecting there.
+        </Notice>
+      );
+    case "forwarded":
+      return (
+        <Notice kind="warning">
+          {host}{" "}
+          passes what we answer on to another app or website, and we can’t see which. Allow it only if you started
+          connecting it yourself, just now.
+        </Notice>
+      );
+  }
+}
 
 /**
  * Where the form may lead. Chromium holds every redirect that follows a form to `form-action`, the client's own next hop

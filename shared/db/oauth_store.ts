@@ -22,8 +22,8 @@ export interface ConsentOrganization {
 
 export interface OpenedConsent {
   client: StoredClient | null;
-  /** Whether the person has allowed the client before; false for nobody. */
-  connected: boolean;
+  /** Redirect URIs at which the person has the client connected; none for nobody. */
+  approved: string[];
   /** False for nobody and for people who have yet to say where they live. */
   onboarded: boolean;
   organizations: ConsentOrganization[];

@@ -12,7 +12,3 @@ export function isClientId(text: string): boolean {
 
 /** Whether a client goes by the URL of its metadata document. */
 export const isDocumentUrl = (clientId: string): boolean => clientId.startsWith("https://");
-
-/** The host that vouches for what a client says of itself; undefined for a registered one, for which nobody does. */
-export const verifiedHost = (clientId: string): string | undefined =>
-  isDocumentUrl(clientId) ? new URL(clientId).host : undefined;

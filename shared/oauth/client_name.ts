@@ -1,8 +1,11 @@
 /** What a client calls itself, made fit to be shown between our own words. It stays the client's claim: escape it, isolate it, never trust it. */
 import { MAX_NAME_LENGTH, MAX_SHOWN_NAME_LENGTH } from "./limits.ts";
 
-/** Control, format (among them the marks that turn the reading direction), private, unassigned and surrogate characters. */
-const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]+/gu;
+/**
+ * Control, format (among them the marks that turn the reading direction), private, unassigned and surrogate characters, and letters and marks
+ * that are drawn as nothing (a Hangul filler, blank braille).
+ */
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
 /** Marks piled on one letter reach into the lines above and below. */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 

@@ -1,105 +1,120 @@
 /**
- * What a name is worth: whether what a self-registered client calls itself goes with where it sends people back to.
- * Anybody can register as "Claude"; only Claude's makers can receive a code at claude.ai.
+ * What may be said of a client: who made it, and whether its name is its own. Anybody can register as "Claude"; only Claude's makers can
+ * receive a code at the callback that they publish.
  */
-import type { RedirectTarget } from "./redirect_uri.ts";
+import { isDocumentUrl } from "./client_id.ts";
+import { ownerOf } from "./host_owner.ts";
+import {
+  appOfCallback,
+  appOfDocument,
+  appOfForwarder,
+  appOfScheme,
+  appsCalled,
+  isMakersHost,
+  type KnownApp,
+} from "./known_makers.ts";
+import { hasOddLetters, plainName, saysPlainly, shapeOf } from "./name_letters.ts";
+import { judgeRedirectUri } from "./redirect_uri.ts";
 
-interface Maker {
-  /** Words of its apps' names, each written together. */
-  names: readonly string[];
-  hosts: readonly string[];
-  schemes?: readonly string[];
+export type Publisher =
+  /** Its answers go to a callback that the maker of a known app publishes, and nowhere else. */
+  | { kind: "verified"; app: string; maker: string; host: string }
+  /** Its metadata come from the domain; who that is, the domain alone says. */
+  | { kind: "published"; host: string }
+  /** All we have is its own word. */
+  | { kind: "unconfirmed" };
+
+export type NameDoubt =
+  /** It is written in letters that pass for others. */
+  | "look_alike"
+  /** It is not what the host goes by, or it is what somebody else does. */
+  | "not_of_host"
+  /** What is sent to its redirect URI is passed on to a place that we do not see. */
+  | "forwarded";
+
+export interface ClientTrust {
+  publisher: Publisher;
+  /** The worst that is to be said; null when the name goes with what we know. */
+  doubt: NameDoubt | null;
+  /** The domain that the metadata come from, else the one that answers go to. */
+  host?: string;
 }
 
-/** Clients that people know by name and would trust by it. */
-const WELL_KNOWN: readonly Maker[] = [
-  { names: ["claude", "anthropic"], hosts: ["claude.ai", "claude.com", "anthropic.com"] },
-  { names: ["chatgpt", "openai", "codex"], hosts: ["chatgpt.com", "openai.com"] },
-  { names: ["cursor"], hosts: ["cursor.com"], schemes: ["cursor"] },
-  {
-    names: ["visualstudio", "vscode", "copilot", "microsoft", "github"],
-    hosts: ["vscode.dev", "microsoft.com", "github.com"],
-    schemes: ["vscode", "vscode-insiders"],
-  },
-  { names: ["gemini", "google"], hosts: ["google.com"] },
-  { names: ["perplexity"], hosts: ["perplexity.ai"] },
-  { names: ["mistral", "lechat"], hosts: ["mistral.ai"] },
-];
+export interface AskingClient {
+  clientId: string;
+  name: string;
+  redirectUri: string;
+}
 
-/** Letters and digits that are drawn alike, by the one that stands for them here. After UTS 39, as far as names of makers can be written with them. */
-const ALIKE: Readonly<Record<string, string>> = {
-  ...spread("a", "а@αɑ4"),
-  ...spread("b", "ьв8"),
-  ...spread("c", "сϲᴄ"),
-  ...spread("d", "ԁɗ"),
-  ...spread("e", "еёεҽ3"),
-  ...spread("g", "ɡ9"),
-  ...spread("h", "һհн"),
-  ...spread("j", "јϳ"),
-  ...spread("k", "кκ"),
-  ...spread("l", "1|!iıіӏιǀ"),
-  ...spread("m", "мṃ"),
-  ...spread("n", "пηռ"),
-  ...spread("o", "0оοσօ"),
-  ...spread("p", "рρ"),
-  ...spread("r", "гʀ"),
-  ...spread("s", "5$ѕꜱ"),
-  ...spread("t", "т7τ"),
-  ...spread("u", "υսц"),
-  ...spread("v", "ѵν"),
-  ...spread("w", "ԝωѡ"),
-  ...spread("x", "хχ"),
-  ...spread("y", "уγү"),
-};
+export function judgeClient({ clientId, name, redirectUri }: AskingClient): ClientTrust {
+  const judged = judgeRedirectUri(redirectUri);
+  if (!judged.ok) return { publisher: { kind: "unconfirmed" }, doubt: null };
+  const { target } = judged;
+  // A host that publishes where its client's answers go vouches for those places; what is left is whether the name is its own.
+  const document = isDocumentUrl(clientId) ? new URL(clientId) : undefined;
+  const documentApp = appOfDocument(clientId);
+  const callbackApp = appOfCallback(redirectUri);
+  const forwarderApp = appOfForwarder(redirectUri);
+  const host = document?.host ?? (target.kind === "https" ? target.host : undefined);
+
+  const { isLookAlike, namesakes } = readName(name);
+  const isOf = (app: KnownApp | undefined): app is KnownApp =>
+    app !== undefined && namesakes.length > 0 && namesakes.every(({ maker }) => maker === app.maker);
+  const isTheirs = !document || documentApp?.maker === callbackApp?.maker;
+  const isVerified = !isLookAlike && isTheirs && isOf(callbackApp);
+
+  return { publisher: publisherOf(), doubt: doubtOf(), ...(host && { host: ownerOf(host).domain }) };
+
+  function publisherOf(): Publisher {
+    if (isVerified) {
+      return { kind: "verified", app: callbackApp!.app, maker: callbackApp!.maker, host: new URL(redirectUri).host };
+    }
+    if (document && (documentApp || !isMakersHost(document.hostname))) {
+      return { kind: "published", host: ownerOf(document.host).domain };
+    }
+    return { kind: "unconfirmed" };
+  }
+
+  function doubtOf(): NameDoubt | null {
+    if (isLookAlike) return "look_alike";
+    if (isVerified) return null;
+    const isMakers = isOf(documentApp) || (!document && isOf(forwarderApp));
+    if (!isMakers && !isOwnName()) return "not_of_host";
+    return forwarderApp ? "forwarded" : null;
+  }
+
+  function isOwnName(): boolean {
+    if (host !== undefined) return namesakes.length === 0 && isNameOfHost(name, host);
+    // On loopback there is nothing to compare a name with: such an app is as trustworthy as whatever runs on the computer.
+    if (target.kind !== "app") return true;
+    return namesakes.length === 0 ? domainsIn(plainName(name)).length === 0 : isOf(appOfScheme(target.scheme));
+  }
+}
+
+/** Whose apps a name sounds like, and whether it is written so that people take it for another than it is. */
+function readName(name: string): { namesakes: readonly KnownApp[]; isLookAlike: boolean } {
+  const shape = shapeOf(name);
+  const isShaped = (word: string) => shape.includes(shapeOf(word));
+  const namesakes = appsCalled(isShaped);
+  const isLookAlike = hasOddLetters(name) ||
+    namesakes.some(({ names }) => names.some((word) => isShaped(word) && !saysPlainly(name, word)));
+  return { namesakes, isLookAlike };
+}
+
+const DOMAIN = /[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}/gu;
+const domainsIn = (plain: string): readonly string[] => plain.replaceAll("。", ".").match(DOMAIN) ?? [];
+
+/** Whether the name is the one that the host is registered by. Where many share a domain, no name is. */
+function isNameOfHost(name: string, host: string): boolean {
+  const { label, isShared } = ownerOf(host);
+  const hostname = host.replace(/:\d+$/, "");
+  const plain = plainName(name);
+  const isElsewhere = (domain: string) => hostname !== domain && !hostname.endsWith(`.${domain}`);
+  return !isShared && !domainsIn(plain).some(isElsewhere) && isWrittenIn(plain, label);
+}
 
 /** Words that say nothing about whose an app is. */
 const COMMON = new Set(["app", "client", "for", "mcp", "the", "unnamed"]);
-const DOMAIN = /[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}/gu;
-/** Below these of a country a name is registered one level deeper: `example.co.uk`. */
-const SECOND_LEVEL = new Set(["ac", "co", "com", "edu", "gov", "net", "ne", "or", "org"]);
-
-/**
- * Whether a client's name goes with its redirect target. On loopback there is nothing to compare it with: such an app is
- * as trustworthy as whatever runs on the person's computer.
- */
-export function nameFitsTarget(clientName: string, target: RedirectTarget): boolean {
-  if (target.kind === "loopback") return true;
-  const name = clientName.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("。", ".");
-  const domains = name.match(DOMAIN) ?? [];
-  const shape = shapeOf(name);
-  const makers = WELL_KNOWN.filter(({ names }) => names.some((own) => shape.includes(shapeOf(own))));
-  if (target.kind === "app") {
-    if (makers.length > 0) return makers.some(({ schemes }) => schemes?.includes(target.scheme));
-    return domains.length === 0;
-  }
-  const host = target.host.replace(/:\d+$/, "");
-  if (domains.some((domain) => !isWithin(host, domain))) return false;
-  if (makers.length > 0) return makers.some(({ hosts }) => hosts.some((own) => isWithin(host, own)));
-  return isWrittenIn(name, registeredLabel(host));
-}
-
-/** Whether the host is one where only the makers of a well-known client can receive anything. */
-export const isWellKnownHost = (host: string): boolean =>
-  WELL_KNOWN.some(({ hosts }) => hosts.some((own) => isWithin(host, own)));
-
-const isWithin = (host: string, domain: string) => host === domain || host.endsWith(`.${domain}`);
-
-/** The letters alone, those that are drawn alike made one. */
-function shapeOf(text: string): string {
-  return [...text].map((character) => ALIKE[character] ?? character).join("")
-    .replace(/[^\p{L}\p{N}]+/gu, "").replaceAll("rn", "m").replaceAll("vv", "w");
-}
-
-function spread(letter: string, alike: string): Record<string, string> {
-  return Object.fromEntries([...alike].map((character) => [character, letter]));
-}
-
-/** The part of a host that somebody chose and registered. Where many share one (`somebody.github.io`), the one who shares it. */
-function registeredLabel(host: string): string {
-  const labels = host.split(".");
-  const isDeeper = labels.length > 2 && labels.at(-1)!.length === 2 && SECOND_LEVEL.has(labels.at(-2)!);
-  return (labels.at(isDeeper ? -3 : -2) ?? "").replaceAll("-", "");
-}
 
 /** Whether words of the name that stand together, and say something, are the label. */
 function isWrittenIn(name: string, label: string): boolean {

@@ -1,8 +1,9 @@
 /**
  * Redirect URIs: which kinds may be registered, which requested one matches a registration, how an answer is added.
- * https anywhere, http on loopback, a few schemes of desktop apps and reverse-domain ones (RFC 8252 §7); the rest is refused.
+ * https anywhere but at a known maker's other addresses, http on loopback, a few schemes of desktop apps and reverse-domain ones (RFC 8252 §7); the rest is refused.
  */
 import { isHostName } from "../net/guarded_url.ts";
+import { isMakersHost, isPublished } from "./known_makers.ts";
 import { MAX_URI_LENGTH } from "./limits.ts";
 
 export type RedirectTarget =
@@ -19,6 +20,8 @@ export type RedirectRefusal =
   | "not_canonical"
   | "has_credentials"
   | "host_malformed"
+  /** On a host of a known maker, which publishes others: it may lead wherever its query says. */
+  | "not_published"
   | "http_not_on_loopback"
   | "scheme_not_allowed";
 
@@ -45,9 +48,9 @@ export function judgeRedirectUri(uri: string): JudgedRedirect {
   const scheme = url.protocol.slice(0, -1);
   if (scheme === "https") {
     // The URL parser takes more for a host (`;`, `'`, `$`); ours stands in a policy of a page, where a semicolon begins another directive.
-    return isHostName(url.hostname)
-      ? { ok: true, target: { kind: "https", host: url.host } }
-      : refuse("host_malformed");
+    if (!isHostName(url.hostname)) return refuse("host_malformed");
+    if (isMakersHost(url.hostname) && !isPublished(uri)) return refuse("not_published");
+    return { ok: true, target: { kind: "https", host: url.host } };
   }
   if (scheme === "http") {
     if (!LOOPBACK.test(url.hostname)) return refuse("http_not_on_loopback");

@@ -116,7 +116,11 @@ begin
       select jsonb_build_object('client_id', c.client_id, 'client_name', c.client_name, 'redirect_uris', c.redirect_uris)
       from oauth.clients as c where c.client_id = consent_of.client_id
     ),
-    'connected', exists (select from oauth.grants as g where g.user_id = consent_of.user_id and g.client_id = consent_of.client_id),
+    'approved', (
+      select coalesce(jsonb_agg(distinct g.redirect_uri), '[]')
+      from oauth.grants as g
+      where g.user_id = consent_of.user_id and g.client_id = consent_of.client_id and g.revoked_at is null
+    ),
     'onboarded', exists (select from identity.profiles as p where p.user_id = consent_of.user_id and p.country is not null),
     'organizations', (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -130,7 +134,7 @@ begin
   );
 end
 $$;
-comment on function oauth.consent_of is 'All that an authorization request is judged by: the client (null when unknown) and, for a signed-in person, whether they have connected it before and their organizations.';
+comment on function oauth.consent_of is 'All that an authorization request is judged by: the client (null when unknown) and, for a signed-in person, where they have it connected and their organizations.';
 revoke all on function oauth.consent_of from public, anon, authenticated;
 grant execute on function oauth.consent_of to service_role;
 
@@ -142,7 +146,7 @@ begin
   return case when wait = 0 then oauth.consent_of(client_id, user_id, at) else oauth.limited(wait) end;
 end
 $$;
-comment on function public.open_consent is 'What an authorization request of a registered client is judged by: {"client","connected","onboarded","organizations"}.';
+comment on function public.open_consent is 'What an authorization request of a registered client is judged by: {"client","approved","onboarded","organizations"}.';
 revoke all on function public.open_consent from public, anon, authenticated;
 grant execute on function public.open_consent to service_role;
 

@@ -54,7 +54,7 @@ const home: Account["organizations"][number] = {
 };
 const claude: ConnectedApp = {
   grant_id: "7d1d2c7a-0d53-4d3f-9a53-111111111111",
-  client_id: "https://claude.ai/oauth/client.json",
+  client_id: "https://claude.ai/oauth/mcp-oauth-client-metadata",
   client_name: "Claude",
   redirect_uri: "https://claude.ai/api/mcp/auth_callback",
   organization_id: home.id,
@@ -329,7 +329,7 @@ function consent(
     const { browser } = await signIn(pages, EMAIL);
     const opened = {
       client: { client_id: clientId, client_name: clientName, redirect_uris: [redirectUri] },
-      connected: false,
+      approved: [],
       onboarded: true,
       organizations: organizations.map((organization, n) => ({
         ...ORGANIZATION,

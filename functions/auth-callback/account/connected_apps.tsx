@@ -2,6 +2,7 @@
 /** The apps that a person has connected: what each calls itself, how we know it, where it lives, whether it is used. */
 import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
+import { judgeClient } from "../../../shared/oauth/client_trust.ts";
 import { judgeRedirectUri } from "../../../shared/oauth/redirect_uri.ts";
 import { DateText, Name, Row, TimeText } from "../../../shared/pages/components.tsx";
 
@@ -54,7 +55,7 @@ export function AppFacts({ app, timezone }: { app: ConnectedApp; timezone: strin
         <Name>{appName(app)}</Name>
       </h3>
       <p>
-        {howWeKnow(app.client_id)} · {whereItLives(app.redirect_uri)}
+        {whoMadeIt(app)} · {whereItLives(app.redirect_uri)}
       </p>
       <p class="muted small">
         <Name>{app.organization_name}</Name> · connected <TimeText at={app.created_at} timezone={timezone} /> ·{" "}
@@ -70,9 +71,21 @@ export function AppFacts({ app, timezone }: { app: ConnectedApp; timezone: strin
   );
 }
 
-/** A client that publishes its metadata is as good as the host that serves it; a registered one is only its own word. */
-const howWeKnow = (clientId: string) =>
-  clientId.startsWith("https://") ? `verified: ${new URL(clientId).host}` : "self-registered, unverified";
+function whoMadeIt(app: ConnectedApp): string {
+  const { publisher } = judgeClient({
+    clientId: app.client_id,
+    name: app.client_name,
+    redirectUri: app.redirect_uri,
+  });
+  switch (publisher.kind) {
+    case "verified":
+      return `${publisher.app}, by ${publisher.maker} (verified: ${publisher.host})`;
+    case "published":
+      return `published by ${publisher.host}`;
+    case "unconfirmed":
+      return "we can’t confirm who made it";
+  }
+}
 
 function whereItLives(redirectUri: string): string {
   const judged = judgeRedirectUri(redirectUri);

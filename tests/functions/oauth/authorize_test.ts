@@ -62,14 +62,14 @@ Deno.test("the page says where the answer goes, and warns of what cannot be chec
   };
   const hosted = await shown("Claude", "https://claude.ai/api/mcp/auth_callback");
   assertStringIncludes(hosted.text, "Claude wants to use your expenses");
-  assertStringIncludes(hosted.text, "self-registered, unverified");
+  assertStringIncludes(hosted.text, "Claude, by Anthropic (verified: claude.ai)");
   assertStringIncludes(hosted.text, "sends you back to claude.ai");
-  assertEquals(hosted.text.includes("cannot tell"), false);
+  assertEquals(hosted.text.includes("can’t tell"), false);
   assertStringIncludes(hosted.policy, "form-action 'self' https://claude.ai https:;");
 
   const borrowed = await shown("Claude", "https://evil.example/cb");
-  assertStringIncludes(borrowed.text, "self-registered, unverified, at evil.example");
-  assertStringIncludes(borrowed.text, "we cannot tell whether evil.example belongs to it");
+  assertStringIncludes(borrowed.text, "We can’t confirm who made this app");
+  assertStringIncludes(borrowed.text, "we can’t tell whether evil.example belongs to it");
   const local = await shown("Claude Code", "http://127.0.0.1:9/callback");
   assertStringIncludes(local.text, "an app on this computer (127.0.0.1)");
   const scheme = await shown("Cursor", "cursor://anysphere.cursor-mcp/oauth/callback");
@@ -132,7 +132,6 @@ Deno.test("what is wrong with the rest is told to the client, with issuer and st
     [{ code_challenge: CHALLENGE.slice(1) }, "invalid_request"],
     [{ code_challenge_method: "plain" }, "invalid_request"],
     [{ resource: "https://other.example/mcp" }, "invalid_target"],
-    [{ prompt: "none" }, "consent_required"],
   ];
   for (const [request, error] of refused) {
     const { status, response, location } = await ask(request);
@@ -143,50 +142,113 @@ Deno.test("what is wrong with the rest is told to the client, with issuer and st
   }
 });
 
+/** Connects the client at one redirect URI, as the person who asks. */
+async function connectAt(id: string, redirect_uri: string, who: Person & { organizations: string[] } = person) {
+  const page = await (await harness.get(authorizationQuery(id, { redirect_uri }), who)).text();
+  const decided = await harness.decide(page, { action: "approve", organization_id: who.organizations.at(-1) }, who);
+  const { code } = answerOf(decided);
+  assertEquals((await harness.post("token", exchangeFields(id, code!, { redirect_uri }))).status, 200);
+}
+
+/** What is wrong with a request before the person was asked. */
+const UNASKED: [Fields, string][] = [
+  [{ code_challenge: undefined }, "invalid_request"],
+  [{ response_type: "token" }, "unsupported_response_type"],
+  [{ prompt: "none" }, "consent_required"],
+  [{ prompt: "none", code_challenge: undefined }, "invalid_request"],
+];
+
 Deno.test("nobody is sent on to a stranger's website unasked: what is wrong is said on a page, with where the answer would go", async () => {
   const redirect_uri = "https://evil.example/cb";
-  const id = await registerClient(harness, { redirect_uris: [redirect_uri, "https://chatgpt.com/cb"] });
-  const unasked: [Fields, string][] = [
-    [{ code_challenge: undefined }, "invalid_request"],
-    [{ response_type: "token" }, "unsupported_response_type"],
-    [{ prompt: "none" }, "login_required"],
-  ];
+  const id = await registerClient(harness, { redirect_uris: [redirect_uri, "https://evil.example/other"] });
   // That somebody else allowed the client, its own makers for one, says nothing.
-  const other = await createPerson(database, "evil@example.com", ["team"]);
-  await allow(other);
+  await connectAt(id, redirect_uri, await createPerson(database, "evil@example.com", ["team"]));
   for (const visitor of [null, person]) {
-    for (const [request, error] of unasked) {
-      const sent = { client_id: id, redirect_uri, ...request };
-      const { status, location, text } = await ask(sent, visitor);
+    for (const [request, error] of UNASKED) {
+      const { status, location, text } = await ask({ client_id: id, redirect_uri, ...request }, visitor);
       assertEquals([status, location], [400, null]);
       assertStringIncludes(text, "An app of evil.example sent you here");
       const link = /href="(https:\/\/evil[^"]+)"[^>]*>Go to evil\.example</.exec(text)![1]!.replaceAll("&amp;", "&");
-      const expected = visitor && error === "login_required" ? "consent_required" : error;
+      const expected = !visitor && error === "consent_required" ? "login_required" : error;
       const { error_description, ...answer } = Object.fromEntries(new URL(link).searchParams);
       assertEquals([answer, typeof error_description], [{ error: expected, state: "xyz", iss: SITE }, "string"]);
-      const known = await ask({ ...sent, redirect_uri: "https://chatgpt.com/cb" }, visitor);
-      assertEquals([known.status, answerOf(known.response).error], [302, expected]);
     }
   }
-  await allow(person);
-  for (const [request] of unasked) {
+  await connectAt(id, redirect_uri);
+  for (const [request] of UNASKED) {
     assertEquals((await ask({ client_id: id, redirect_uri, ...request })).status, 302);
     assertEquals((await ask({ client_id: id, redirect_uri, ...request }, null)).status, 400);
+    // What was approved is the place, not the client wherever it says it is.
+    assertEquals((await ask({ client_id: id, redirect_uri: "https://evil.example/other", ...request })).status, 400);
+  }
+  await database.query(
+    "update oauth.grants set revoked_at = $2, revocation_reason = 'revoked_by_user' where client_id = $1",
+    [id, "2026-11-20T10:00:00Z"],
+  );
+  assertEquals((await ask({ client_id: id, redirect_uri, prompt: "none" })).status, 400);
+});
+
+Deno.test("Medium 4: prompt=none leads nowhere that the person has not approved, to no maker's callback and to no app on the device", async () => {
+  for (
+    const redirect_uri of [
+      "https://claude.ai/api/mcp/auth_callback",
+      "http://localhost:54123/callback",
+      "cursor://anysphere.cursor-mcp/oauth/callback",
+    ]
+  ) {
+    const id = await registerClient(harness, { redirect_uris: [redirect_uri] });
+    const sent = { client_id: id, redirect_uri };
+    for (const visitor of [null, person]) {
+      const { status, location, text } = await ask({ ...sent, prompt: "none" }, visitor);
+      assertEquals([status, location], [400, null], redirect_uri);
+      assertStringIncludes(text, "Nothing was connected.");
+      assertStringIncludes(text, `href="${redirect_uri}?error=`);
+      // A person who is there may be led there: to an app of theirs, or to the makers whom everybody knows.
+      assertEquals((await ask({ ...sent, response_type: "token" }, visitor)).status, 302, redirect_uri);
+    }
+    await connectAt(id, redirect_uri);
+    assertEquals(answerOf((await ask({ ...sent, prompt: "none" })).response).error, "consent_required");
+    assertEquals((await ask({ ...sent, prompt: "none" }, null)).status, 400);
+  }
+});
+
+Deno.test("Medium 4: no open redirector of a known maker is a redirect, and what VS Code's forwards leads nowhere unasked", async () => {
+  const redirectors = [
+    "https://www.google.com/url?q=https://evil.example",
+    "https://www.google.de/url?q=https://evil.example",
+    "https://script.google.com/macros/s/abc/exec",
+    "https://github.com/login?return_to=/evil",
+    "https://claude.ai/redirect?to=https://evil.example",
+    "https://vscode.dev/redirect?url=https://evil.example",
+    "https://vscode.dev/redirect/",
+  ];
+  for (const redirect_uri of redirectors) {
+    const refused = await harness.register({ client_name: "Tester", redirect_uris: [redirect_uri] });
+    assertEquals([refused.status, (await refused.json()).error], [400, "invalid_redirect_uri"], redirect_uri);
+    // Nor one of a client that registered it before it was known.
+    const id = await registerClient(harness);
+    await database.query("update oauth.clients set redirect_uris = array[$2] where client_id = $1", [id, redirect_uri]);
+    for (const visitor of [null, person]) {
+      const { status, location, text } = await ask({ client_id: id, redirect_uri, prompt: "none" }, visitor);
+      assertEquals([status, location, text.includes("evil.example")], [400, null, false], redirect_uri);
+    }
   }
 
-  async function allow(who: Person & { organizations: string[] }) {
-    const page = await (await harness.get(authorizationQuery(id, { redirect_uri }), who)).text();
-    const decided = await harness.decide(page, { action: "approve", organization_id: who.organizations.at(-1) }, who);
-    const { code } = answerOf(decided);
-    assertEquals((await harness.post("token", exchangeFields(id, code!, { redirect_uri }))).status, 200);
+  const redirect_uri = "https://vscode.dev/redirect";
+  const id = await registerClient(harness, { client_name: "Visual Studio Code", redirect_uris: [redirect_uri] });
+  const sent = { client_id: id, redirect_uri, state: "https://evil.example/" };
+  assertStringIncludes((await ask(sent)).text, "vscode.dev passes what we answer on");
+  await connectAt(id, redirect_uri);
+  for (const visitor of [null, person]) {
+    for (const [request] of UNASKED) assertEquals((await ask({ ...sent, ...request }, visitor)).status, 400);
   }
 });
 
 Deno.test("state comes back exactly as it was, and not at all when there was none", async () => {
   for (const state of ["\r\nSet-Cookie: x=1", "a+b c&code=1#x", "é😀\u202e", "%2e", "x".repeat(2048)]) {
-    assertEquals(answerOf((await ask({ state, prompt: "none" })).response).state, state);
+    assertEquals(answerOf((await ask({ state, response_type: "token" })).response).state, state);
   }
-  assertEquals("state" in answerOf((await ask({ state: undefined, prompt: "none" })).response), false);
+  assertEquals("state" in answerOf((await ask({ state: undefined, response_type: "token" })).response), false);
   const { error, state } = answerOf((await ask({ state: "x".repeat(2049) })).response);
   assertEquals([error, state], ["invalid_request", undefined]);
 });
@@ -207,7 +269,6 @@ Deno.test("a stranger signs in first and comes back to the same request", async 
     state: "a/b?c",
     scope: "openid",
   });
-  assertEquals(answerOf((await ask({ prompt: "none" }, null)).response).error, "login_required");
 });
 
 Deno.test("a newcomer goes through onboarding first, and whoever has no organization any more is told", async () => {

@@ -95,9 +95,9 @@ Deno.test("the page names the host that vouches for the client", async () => {
   const client = createClient({ host: "apps.example.net" });
   const text = (await (await client.ask()).text()).replaceAll(/<[^>]+>/g, "");
   assertStringIncludes(text, "Example wants to use your expenses");
-  assertStringIncludes(text, "verified: apps.example.net");
-  assertEquals(text.includes("self-registered"), false);
-  assertEquals(text.includes("cannot tell"), false);
+  assertStringIncludes(text, "Published by example.net");
+  assertEquals(text.includes("verified"), false);
+  assertEquals(text.includes("can’t tell"), false);
 });
 
 Deno.test("a well-known name at another host is met with doubt, wherever the answer goes", async () => {
@@ -111,7 +111,7 @@ Deno.test("a well-known name at another host is met with doubt, wherever the ans
     const client = createClient();
     client.publish({ client_name: "Claude", redirect_uris: [redirect_uri] });
     const text = (await (await client.ask({ redirect_uri })).text()).replaceAll(/<[^>]+>/g, "");
-    assertStringIncludes(text, "we cannot tell whether client.example belongs to it");
+    assertStringIncludes(text, "we can’t tell whether client.example belongs to it");
   }
 });
 
@@ -516,7 +516,7 @@ Deno.test("from a name server's answer to the consent page: the real fetch, over
   const page = await (await harness.get(authorizationQuery(clientId, { redirect_uri }), person)).text();
   const text = page.replaceAll(/<[^>]+>/g, "");
   assertStringIncludes(text, "Claude wants to use your expenses");
-  assertStringIncludes(text, "verified: claude.ai");
+  assertStringIncludes(text, "Claude, by Anthropic (verified: claude.com)");
   assertStringIncludes(text, "sends you back to claude.com");
   assert(server.requests[0]!.startsWith("GET /oauth/mcp-oauth-client-metadata HTTP/1.1\r\nhost: claude.ai\r\n"));
 

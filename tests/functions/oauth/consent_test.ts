@@ -64,7 +64,7 @@ const SAID: Record<string, string[]> = {
   add_bill: ["add, change and delete expenses, bills"],
   update_bill: ["change and delete expenses, bills"],
   mark_bill_paid: ["change and delete expenses, bills"],
-  sync_bill_amounts: ["have the amounts of connected bills fetched"],
+  sync_bill_amounts: ["update amounts from connected providers"],
   delete_records: ["delete expenses, bills"],
   undo_change: ["and undo it"],
   update_settings: ["categories", "main currency", "time zone", "reminder mails"],

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { isClientId, verifiedHost } from "../../../shared/oauth/client_id.ts";
+import { isClientId } from "../../../shared/oauth/client_id.ts";
 import {
   type ClientUrlRefusal,
   type DocumentRefusal,
@@ -87,12 +87,6 @@ Deno.test("judgeClientUrl() takes one spelling of a URL", () => {
   fc.assert(fc.property(text, (url) => {
     if (judgeClientUrl(url, { refusedHosts: [] }).ok) assertEquals(new URL(url).href, url);
   }));
-});
-
-Deno.test("verifiedHost() is the host of a document, in the letters that it is asked by", () => {
-  assertEquals(verifiedHost(URL_OF), "client.example");
-  assertEquals(verifiedHost("https://xn--bcher-kva.example/c"), "xn--bcher-kva.example");
-  assertEquals(verifiedHost("client_abc"), undefined);
 });
 
 Deno.test("judgeDocument() takes 200 and JSON only", () => {

@@ -1,0 +1,147 @@
+/**
+ * Apps that people know by name, and the addresses that their makers publish for them. No other address of a maker counts: many show what
+ * anybody wrote, or lead wherever a parameter says.
+ */
+
+export interface KnownApp {
+  /** What people call it. */
+  app: string;
+  maker: string;
+  /** Words in the names of the maker's apps, each written together. */
+  names: readonly string[];
+  /** The maker's own; below them nothing is a redirect URI but what is listed here. `google.*` is google in every country. */
+  domains: readonly string[];
+  /** Where its answers go, to the letter; `*` is one segment of a path. */
+  callbacks: readonly string[];
+  /** Callbacks that pass on what they get to where the `state` says: anybody's, in the end. */
+  forwarders?: readonly string[];
+  /** Where it publishes its client metadata. */
+  documents?: readonly string[];
+  schemes?: readonly string[];
+}
+
+const MICROSOFT = {
+  maker: "Microsoft",
+  names: ["visualstudio", "vscode", "copilot", "microsoft", "github"],
+  domains: ["vscode.dev", "microsoft.com", "github.com", "visualstudio.com", "live.com", "office.com", "bing.com"],
+};
+const GOOGLE = {
+  maker: "Google",
+  names: ["gemini", "google", "antigravity"],
+  domains: ["google.*", "antigravity.google", "youtube.com"],
+};
+
+const KNOWN_APPS: readonly KnownApp[] = [
+  {
+    app: "Claude",
+    maker: "Anthropic",
+    names: ["claude", "anthropic"],
+    domains: ["claude.ai", "claude.com", "anthropic.com", "claude.site", "claudeusercontent.com"],
+    callbacks: ["https://claude.ai/api/mcp/auth_callback", "https://claude.com/api/mcp/auth_callback"],
+    documents: ["https://claude.ai/oauth/*"],
+  },
+  {
+    app: "ChatGPT",
+    maker: "OpenAI",
+    names: ["chatgpt", "openai", "codex"],
+    domains: ["chatgpt.com", "openai.com"],
+    callbacks: ["https://chatgpt.com/connector_platform_oauth_redirect", "https://chatgpt.com/connector/oauth/*"],
+    documents: ["https://chatgpt.com/oauth/client.json", "https://chatgpt.com/oauth/*/client.json"],
+  },
+  {
+    app: "Cursor",
+    maker: "Anysphere",
+    names: ["cursor"],
+    domains: ["cursor.com", "cursor.sh"],
+    callbacks: ["https://www.cursor.com/agents/mcp/oauth/callback"],
+    schemes: ["cursor"],
+  },
+  {
+    ...MICROSOFT,
+    app: "Visual Studio Code",
+    callbacks: [],
+    forwarders: ["https://vscode.dev/redirect", "https://insiders.vscode.dev/redirect"],
+    documents: ["https://vscode.dev/oauth/client-metadata.json"],
+    schemes: ["vscode", "vscode-insiders"],
+  },
+  {
+    ...MICROSOFT,
+    app: "Microsoft 365 Copilot",
+    callbacks: ["https://teams.microsoft.com/api/platform/v1.0/oAuthRedirect"],
+  },
+  {
+    ...GOOGLE,
+    app: "Gemini Enterprise",
+    callbacks: ["https://vertexaisearch.cloud.google.com/oauth-redirect"],
+  },
+  { ...GOOGLE, app: "Antigravity", callbacks: ["https://antigravity.google/oauth-callback"] },
+  {
+    app: "Perplexity",
+    maker: "Perplexity",
+    names: ["perplexity"],
+    domains: ["perplexity.ai", "perplexity.com"],
+    callbacks: [
+      "https://www.perplexity.ai/rest/connections/oauth_callback",
+      "https://enterprise.perplexity.ai/rest/connections/oauth_callback",
+    ],
+  },
+  {
+    app: "Le Chat",
+    maker: "Mistral AI",
+    names: ["mistral", "lechat"],
+    domains: ["mistral.ai"],
+    callbacks: ["https://callback.mistral.ai/v1/integrations_auth/oauth2_callback"],
+  },
+  {
+    app: "Grok",
+    maker: "xAI",
+    names: ["grok"],
+    domains: ["grok.com", "x.ai"],
+    callbacks: [
+      "https://grok.com/connectors-oauth-exchange-code/",
+      "https://console.x.ai/connectors-oauth-exchange-code/",
+    ],
+    documents: ["https://grok.com/oauth/mcp-client.json"],
+  },
+];
+
+/** The app whose maker receives what is sent to this redirect URI, and nobody else. */
+export const appOfCallback = (uri: string): KnownApp | undefined =>
+  KNOWN_APPS.find(({ callbacks }) => isListed(uri, callbacks));
+
+/** The app whose maker published this redirect URI, but what is sent there goes on to a place that the request chooses. */
+export const appOfForwarder = (uri: string): KnownApp | undefined =>
+  KNOWN_APPS.find(({ forwarders }) => isListed(uri, forwarders));
+
+/** The app whose maker publishes its metadata at this URL. */
+export const appOfDocument = (url: string): KnownApp | undefined =>
+  KNOWN_APPS.find(({ documents }) => isListed(url, documents));
+
+/** The app that takes links of this scheme. */
+export const appOfScheme = (scheme: string): KnownApp | undefined =>
+  KNOWN_APPS.find(({ schemes }) => schemes?.includes(scheme));
+
+/** Apps that a name sounds like. @param says whether the name has such a word in it. */
+export const appsCalled = (says: (word: string) => boolean): readonly KnownApp[] =>
+  KNOWN_APPS.filter(({ names }) => names.some(says));
+
+/** Whether a host is a maker's own, without a port. */
+export const isMakersHost = (host: string): boolean =>
+  KNOWN_APPS.some(({ domains }) => domains.some((domain) => isWithin(host, domain)));
+
+/** Whether a maker publishes the redirect URI for one of its apps. */
+export const isPublished = (uri: string): boolean => Boolean(appOfCallback(uri) ?? appOfForwarder(uri));
+
+function isWithin(host: string, domain: string): boolean {
+  if (!domain.endsWith(".*")) return host === domain || host.endsWith(`.${domain}`);
+  return new RegExp(`(^|\\.)${domain.slice(0, -2)}\\.(com?\\.)?[a-z]{2,3}$`).test(host);
+}
+
+function isListed(url: string, patterns: readonly string[] = []): boolean {
+  return patterns.some((pattern) => {
+    const [before, after] = pattern.split("*");
+    if (after === undefined) return url === pattern;
+    return url.startsWith(before!) && url.endsWith(after) &&
+      /^[\w-]+$/.test(url.slice(before!.length, url.length - after.length));
+  });
+}
