@@ -187,9 +187,8 @@ function Doubt({ name, trust: { doubt, host } }: { name: string; trust: ClientTr
     case "look_alike":
       return (
         <Notice kind="warning">
-          Some letters of <Name>{name}</Name>{" "}
-          can be taken for others, so it may not be the app that you read. Allow it only if you started connecting it
-          yourself, just now.
+          Some letters in <Name>{name}</Name> look like others, so it may not be the app that it seems to be.
+          {host && <>{" "}Allow it only if you know {host} and started connecting there.</>}
         </Notice>
       );
     case "not_of_host":
@@ -203,8 +202,8 @@ function Doubt({ name, trust: { doubt, host } }: { name: string; trust: ClientTr
       return (
         <Notice kind="warning">
           {host}{" "}
-          passes what we answer on to another app or website, and we can’t see which. Allow it only if you started
-          connecting it yourself, just now.
+          hands our answer on to another app or website, and we can’t see which. Allow it only if you started connecting
+          it yourself, just now.
         </Notice>
       );
   }

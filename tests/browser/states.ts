@@ -472,6 +472,9 @@ export const STATES: readonly State[] = [
     clientId: "https://claude-login.example/client.json",
     redirectUri: "http://127.0.0.1:33418/callback",
   }),
+  consent("look-alike-letters", { clientName: "Ⲥlaude", redirectUri: "http://127.0.0.1:33418/callback" }),
+  consent("forwarded", { clientName: "Visual Studio Code", redirectUri: "https://vscode.dev/redirect" }),
+  consent("silent", { redirectUri: "http://127.0.0.1:33418/callback", more: { prompt: "none" } }),
   consent("many", {
     organizations: [{}, { name: "Workshop", plan: "pro", role: "member" }, {
       name: "Choir",

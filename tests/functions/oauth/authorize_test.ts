@@ -70,6 +70,8 @@ Deno.test("the page says where the answer goes, and warns of what cannot be chec
   const borrowed = await shown("Claude", "https://evil.example/cb");
   assertStringIncludes(borrowed.text, "We can’t confirm who made this app");
   assertStringIncludes(borrowed.text, "we can’t tell whether evil.example belongs to it");
+  const alike = await shown("Ⲥlaude", "http://127.0.0.1:9/callback");
+  assertStringIncludes(alike.text, "Some letters in Ⲥlaude look like others");
   const local = await shown("Claude Code", "http://127.0.0.1:9/callback");
   assertStringIncludes(local.text, "an app on this computer (127.0.0.1)");
   const scheme = await shown("Cursor", "cursor://anysphere.cursor-mcp/oauth/callback");
@@ -237,7 +239,7 @@ Deno.test("Medium 4: no open redirector of a known maker is a redirect, and what
   const redirect_uri = "https://vscode.dev/redirect";
   const id = await registerClient(harness, { client_name: "Visual Studio Code", redirect_uris: [redirect_uri] });
   const sent = { client_id: id, redirect_uri, state: "https://evil.example/" };
-  assertStringIncludes((await ask(sent)).text, "vscode.dev passes what we answer on");
+  assertStringIncludes((await ask(sent)).text, "vscode.dev hands our answer on");
   await connectAt(id, redirect_uri);
   for (const visitor of [null, person]) {
     for (const [request] of UNASKED) assertEquals((await ask({ ...sent, ...request }, visitor)).status, 400);
