@@ -27,6 +27,19 @@ end
 $$;
 comment on function app.clean_text is 'One line of typed text with single spaces; blank is null.';
 
+create function app.plain_words(value text, at_most int) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return nullif(rtrim(left(btrim(regexp_replace(regexp_replace(
+    value,
+    -- What is drawn as nothing or turns the text around: format characters, variation selectors, tags.
+    '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]', '', 'g'
+  ), '[\s\u0001-\u001f\u007f-\u009f<>{}[\]`*#|~"\\]+', ' ', 'g')), at_most)), '');
+end
+$$;
+comment on function app.plain_words is
+  'The first characters of what a stranger calls something, as words in one line: nothing invisible, no markup, no quotes. Nothing legible is null.';
+
 create function app.clean_tags(tags jsonb, field text) returns text[]
 language plpgsql stable set search_path = '' as $$
 declare
@@ -187,8 +200,8 @@ comment on function app.read_cursor is
   'The sort key in a cursor, [value of type sorts_by, number]; null stays null; a cursor that was not written for this scope ends the tool with invalid_argument.';
 
 revoke all on function
-  app.fail, app.clean_text, app.clean_tags, app.list_names, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
+  app.fail, app.clean_text, app.plain_words, app.clean_tags, app.list_names, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
   app.write_cursor, app.read_cursor from public, anon;
 grant execute on function
-  app.fail, app.clean_text, app.clean_tags, app.list_names, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
+  app.fail, app.clean_text, app.plain_words, app.clean_tags, app.list_names, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
   app.write_cursor, app.read_cursor to authenticated, service_role;

@@ -32,7 +32,9 @@ begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
       'change_id', s.id, 'summary', s.summary, 'tool', s.tool, 'at', to_char(s.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
-      'by', case when s.tool in ('autopay', 'provider_sync') then 'automatic' else app.member_name(s.actor_id) end, 'client', s.client_name, 'undone', s.undone_by is not null
+      'by', case when s.tool in ('autopay', 'provider_sync') then 'automatic' else app.member_name(s.actor_id) end,
+      -- Anybody can register a client under any name, and other members' assistants read it here.
+      'client', app.plain_words(s.client_name, 60), 'undone', s.undone_by is not null
     ) order by s.entry desc), '[]')
     from (select * from app.change_sets as s order by s.entry desc limit changes_limit) as s
   );
