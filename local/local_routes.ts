@@ -27,7 +27,6 @@ export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOp
     const { hostname, host } = new URL(c.req.url);
     const origin = c.req.header("origin");
     const site = c.req.header("sec-fetch-site");
-    // Our pages send no referrer, so the origin of their own forms is `null` (Fetch, "append a request Origin header").
     const isForeign = site
       ? site !== "same-origin" && site !== "none"
       : origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host);
@@ -64,7 +63,8 @@ export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOp
   app.route("/fx", createRatesFixture(clock.now));
   app.route("/providers", createProvidersFixture({ clock: clock.now }));
 
-  // The button "Sign in as …" of the login page: a sign-in link without the mail, and the press on its page already made (307 keeps the POST).
+  // The button "Sign in as …" of the login page: a sign-in link without the mail, and the press on its page already made (307 keeps the POST,
+  // and with it the address and the browser's token that the form holds).
   app.post("/sign-in", async (c) => {
     if (!demoToken) return c.text("This stack has no demo data\n", 404);
     const { next } = await c.req.parseBody();

@@ -1,9 +1,10 @@
 /** What is noted of a person who has signed in, and where they go. */
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
+import { forgetVerifiers } from "../../shared/http/session.ts";
 import { withNext } from "../../shared/identity/next_path.ts";
 import type { PageDeps } from "./page_deps.ts";
-import { forgetAddress } from "./sign_in_address.ts";
+import { forgetSignIn } from "./waiting_sign_in.ts";
 
 /** To onboarding without a country, else to where they wanted to go, else to the account. @param user as the identity provider knows them now. */
 export async function goOn(
@@ -11,7 +12,8 @@ export async function goOn(
   deps: PageDeps,
   { user, next }: { user: { id: string; email?: string | undefined }; next: string | undefined },
 ): Promise<Response> {
-  forgetAddress(c, deps);
+  forgetSignIn(c, deps);
+  forgetVerifiers(c, deps);
   const { id: userId, email } = user;
   const noted = email ? deps.store.noteSignIn({ userId, email, at: deps.clock() }) : deps.store.readOnboarding(userId);
   const onboarded = await noted.then((answer) => answer.onboarded).catch((error) => {

@@ -3,7 +3,7 @@
  * This page is what starts the session. One that is there already is read to say, before the press, that it would be another's.
  */
 import type { AppContext } from "../../shared/http/app.ts";
-import { readForm } from "../../shared/http/form_post.ts";
+import { readVisitorForm } from "../../shared/http/form_post.ts";
 import { askIdentityProvider, readSession } from "../../shared/http/session.ts";
 import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
 import { renderProblem } from "../../shared/pages/error_page.tsx";
@@ -29,14 +29,24 @@ export const finishSignIn = (deps: PageDeps): Handler => async (c) => {
 
 /** The press on the confirm page. It signs in whom the page named or the person typed, and nobody else. */
 export const postCallback = (deps: PageDeps): Handler => async (c) => {
-  const form = await readForm(c, deps.config);
+  const form = await readVisitorForm(c, deps.config);
   const token = mailedToken(c);
   if (!token) return await fail(c, deps, "incomplete");
-  const { data, error } = await askIdentityProvider(c, deps, (auth) => auth.verifyOtp(token));
+  const address = await addressOf(c, deps) ?? form.get("email");
+  if (!address) {
+    const user = await readSession(c, deps).catch(() => null);
+    return await renderConfirm(c, deps, { address, user, error: "Type the address that the link was sent to." });
+  }
+  const isMeant = (user: { email?: string | undefined }) => user.email?.toLowerCase() === address.toLowerCase();
+  const { data, error } = await askIdentityProvider(c, deps, async (auth) => {
+    const answer = await auth.verifyOtp(token);
+    // The session has begun by then: it ends here, and is handed to nobody.
+    if (answer.data.user && !isMeant(answer.data.user)) await auth.signOut({ scope: "local" });
+    return answer;
+  });
   if (error || !data.user) return await fail(c, deps, failureOf(error?.code));
-  const expected = await addressOf(c, deps) ?? form.get("email");
-  if (expected !== undefined && data.user.email?.toLowerCase() !== expected.toLowerCase()) {
-    // The session that has just begun is handed to nobody; whoever was signed in before still is.
+  if (!isMeant(data.user)) {
+    // Whoever was signed in before still is.
     c.set("cookies", []);
     return await fail(c, deps, "other_address");
   }

@@ -1,8 +1,9 @@
 /** @jsxImportSource hono/jsx */
 /** The page that a mailed link opens: whom it signs in, and one press, since scanners follow links in mails but send no forms. */
 import type { AppContext } from "../../shared/http/app.ts";
+import { createBrowserToken } from "../../shared/http/browser_token.ts";
 import type { SignedInUser } from "../../shared/http/session.ts";
-import { Buttons, Name, Notice, TextField } from "../../shared/pages/components.tsx";
+import { BrowserToken, Buttons, Name, Notice, TextField } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
 import type { PageDeps } from "./page_deps.ts";
 
@@ -11,14 +12,22 @@ export interface ConfirmView {
   address: string | undefined;
   /** Who is signed in here by now. */
   user: SignedInUser | null;
+  /** What is wrong with the address that was typed. */
+  error?: string;
 }
 
 /** A link that somebody else sent would sign people in to an account of theirs, to fill it for them: hence the addresses. */
-export function renderConfirm(c: AppContext, { config }: PageDeps, { address, user }: ConfirmView): Promise<Response> {
+export async function renderConfirm(
+  c: AppContext,
+  { config }: PageDeps,
+  { address, user, error }: ConfirmView,
+): Promise<Response> {
+  const browserToken = await createBrowserToken(c, config);
   const isOther = user && user.email.toLowerCase() !== address?.toLowerCase();
-  return renderPage(c, {
-    title: "Confirm that it is you",
+  return await renderPage(c, {
+    title: "Confirm that it’s you",
     config,
+    status: error ? 400 : 200,
     children: (
       <>
         {address
@@ -39,18 +48,20 @@ export function renderConfirm(c: AppContext, { config }: PageDeps, { address, us
         )}
         <p class="lead">
           {address
-            ? "You opened the link from our mail to this address. Press the button to sign in on this device."
-            : "You opened a link to sign in, but it does not say for which address. Type the one that you got it at."}
+            ? "You opened the link that we emailed to this address. Press the button to sign in on this device."
+            : "You opened a sign-in link that doesn’t say which address it is for. Type the address it was sent to."}
         </p>
         <p class="muted">
-          If it is not your address, or you did not ask for that mail, close this page: nothing happens.
+          Not your address? Didn’t ask for this? Close this page and nothing happens.
         </p>
         <form method="post" action={c.req.path + new URL(c.req.url).search} class="stack">
+          <BrowserToken token={browserToken} />
           {!address && (
             <TextField
               name="email"
-              label="E-mail address"
+              label="Email address"
               type="email"
+              error={error}
               required
               autocomplete="email"
               inputmode="email"

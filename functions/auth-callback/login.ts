@@ -1,7 +1,7 @@
 /** Signing in: by a mailed link or its six-digit code, or through another service. Never tells whether an address is known. */
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
-import { readForm } from "../../shared/http/form_post.ts";
+import { readVisitorForm } from "../../shared/http/form_post.ts";
 import { askIdentityProvider, readSession } from "../../shared/http/session.ts";
 import { isEmail } from "../../shared/identity/email.ts";
 import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
@@ -10,7 +10,7 @@ import { claimAttempt } from "./attempts.ts";
 import { renderLogin, renderSent } from "./login_page.tsx";
 import { withMailedAddress } from "./mailed_address.ts";
 import type { Form, Handler, PageDeps } from "./page_deps.ts";
-import { keepAddress, keptAddress } from "./sign_in_address.ts";
+import { keepSignIn, keptSignIn } from "./waiting_sign_in.ts";
 
 /** The identity provider sends the mail before it answers. */
 const MAIL_DEADLINE_MS = 10_000;
@@ -19,15 +19,15 @@ const MAIL_DEADLINE_MS = 10_000;
 export const showLogin = (deps: PageDeps): Handler => async (c) => {
   const next = safeNextPath(c.req.query("next"));
   if (await readSession(c, deps)) return c.redirect(next ?? "/account", 303);
-  const address = keptAddress(c, deps);
-  return c.req.query("sent") && address
-    ? await renderSent(c, deps, { address, next })
+  const waiting = await keptSignIn(c, deps);
+  return c.req.query("sent") && waiting
+    ? await renderSent(c, deps, { address: waiting.address, next })
     : await renderLogin(c, deps, { next });
 };
 
 /** Field `action`: absent or `mail` sends the link, `code` takes the code of the mail, `provider` leaves for another service. */
 export const postLogin = (deps: PageDeps): Handler => async (c) => {
-  const form = await readForm(c, deps.config);
+  const form = await readVisitorForm(c, deps.config);
   const step = { form, next: safeNextPath(c.req.query("next")) };
   switch (form.get("action")) {
     case "code":
@@ -50,37 +50,48 @@ const callbackUrl = ({ config }: PageDeps, next: string | undefined) =>
 async function sendLink(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {
   const address = form.get("email") ?? "";
   const refuse = () =>
-    renderLogin(c, deps, { next, address, error: "That is not an e-mail address. Check it for a typing error." });
+    renderLogin(c, deps, { next, address, error: "That’s not an email address. Check it for typos." });
   if (!isEmail(address)) return await refuse();
-  await claimAttempt(c, deps, { attempt: "login_mail", address });
+  await claimAttempt(c, deps, { attempt: "login_mail", subject: address });
   const emailRedirectTo = await withMailedAddress(deps.config, callbackUrl(deps, next), { address, at: deps.clock() });
   const { error } = await askIdentityProvider(
     c,
     deps,
     (auth) => auth.signInWithOtp({ email: address, options: { emailRedirectTo } }),
     MAIL_DEADLINE_MS,
-  );
+  ).catch((thrown) => {
+    throw thrown instanceof AppError && thrown.code === "unavailable" ? noMail(thrown) : thrown;
+  });
+  // Without a mail server of its own a project mails its members only: that is ours to mend, whoever asks.
+  if (error?.code === "email_address_not_authorized") throw noMail(error);
   if (error?.code === "email_address_invalid" || error?.code === "validation_failed") return await refuse();
   // Any other refusal (new accounts closed, address banned) would tell who has an account: it looks like success.
   if (error) deps.log.error("sign_in_mail_refused", { request_id: c.get("requestId"), code: error.code });
-  keepAddress(c, deps, address);
+  await keepSignIn(c, deps, address);
   return c.redirect(withNext("/login?sent=1", next), 303);
 }
 
+const noMail = (cause: unknown) =>
+  new AppError("unavailable", "We couldn’t send email right now. Try again in a few minutes.", {
+    cause,
+    headers: { "retry-after": "60" },
+  });
+
 async function takeCode(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {
-  const address = keptAddress(c, deps);
-  if (!address) return await renderLogin(c, deps, { next });
+  const waiting = await keptSignIn(c, deps);
+  if (!waiting) return await renderLogin(c, deps, { next });
+  const { address } = waiting;
   const code = (form.get("code") ?? "").replaceAll(/[\s-]/g, "");
   const refuse = (error: string) => renderSent(c, deps, { address, next, error });
-  if (!/^\d{6,10}$/.test(code)) return await refuse("The code has six digits. It is in the mail, below the link.");
-  await claimAttempt(c, deps, { attempt: "login_code", address });
+  if (!/^\d{6,10}$/.test(code)) return await refuse("The code has six digits. It’s in the email, below the button.");
+  await claimAttempt(c, deps, { attempt: "login_code", subject: waiting.id });
   const { data, error } = await askIdentityProvider(
     c,
     deps,
     (auth) => auth.verifyOtp({ email: address, token: code, type: "email" }),
   );
   if (error || !data.user) {
-    return await refuse("That code is not right, or it was used or is too old. Check it, or ask for a new mail.");
+    return await refuse("That code is wrong, already used or expired. Check it, or ask for another email.");
   }
   return await goOn(c, deps, { user: data.user, next });
 }

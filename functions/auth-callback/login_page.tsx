@@ -1,9 +1,10 @@
 /** @jsxImportSource hono/jsx */
 /** What a person sees while signing in: first the address, then where to look for the mail. */
 import type { AppContext } from "../../shared/http/app.ts";
+import { createBrowserToken } from "../../shared/http/browser_token.ts";
 import { withNext } from "../../shared/identity/next_path.ts";
 import { readAskingApp } from "../../shared/oauth/asking_app.ts";
-import { Buttons, Name, TextField } from "../../shared/pages/components.tsx";
+import { BrowserToken, Buttons, Name, TextField } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
 import type { PageDeps } from "./page_deps.ts";
 
@@ -13,13 +14,14 @@ export interface LoginView {
   error?: string;
 }
 
-/** The first form with an e-mail field is the sign-in form: the embedded stack's scripts look for it. */
+/** The first form with an email field is the sign-in form: the embedded stack's scripts look for it. */
 export async function renderLogin(
   c: AppContext,
   { config, clock }: PageDeps,
   { next, address, error }: LoginView,
 ): Promise<Response> {
   const { authProviders, demoEmail } = config;
+  const browserToken = await createBrowserToken(c, config);
   const app = await readAskingApp(config.codeSecrets, next, clock());
   return await renderPage(c, {
     title: "Sign in",
@@ -39,11 +41,12 @@ export async function renderLogin(
             sent you here. Once you are signed in, you decide what it may use.
           </p>
         )}
-        <p>We mail you a link that signs you in. If you are new here, it creates your account.</p>
+        <p>We’ll email you a link that signs you in. If you’re new here, it creates your account.</p>
         <form method="post" action={withNext("/login", next)} class="stack">
+          <BrowserToken token={browserToken} />
           <TextField
             name="email"
-            label="E-mail address"
+            label="Email address"
             type="email"
             error={error}
             value={address}
@@ -53,11 +56,12 @@ export async function renderLogin(
             maxlength={254}
             autofocus
           />
-          <button class="primary" type="submit">Mail me a link</button>
+          <button class="primary" type="submit">Email me a link</button>
         </form>
         {(authProviders.length > 0 || demoEmail) && <p class="or">or</p>}
         {authProviders.length > 0 && (
           <form method="post" action={withNext("/login", next)}>
+            <BrowserToken token={browserToken} />
             <input type="hidden" name="action" value="provider" />
             <Buttons>
               {authProviders.map((provider) => (
@@ -68,6 +72,8 @@ export async function renderLogin(
         )}
         {demoEmail && (
           <form method="post" action="/local/sign-in">
+            <BrowserToken token={browserToken} />
+            <input type="hidden" name="email" value={demoEmail} />
             {next && <input type="hidden" name="next" value={next} />}
             <Buttons>
               <button type="submit">Sign in as {demoEmail}</button>
@@ -87,26 +93,32 @@ export interface SentView {
   error?: string;
 }
 
-export function renderSent(c: AppContext, { config }: PageDeps, { address, next, error }: SentView): Promise<Response> {
-  return renderPage(c, {
-    title: "Look in your mail",
+export async function renderSent(
+  c: AppContext,
+  { config }: PageDeps,
+  { address, next, error }: SentView,
+): Promise<Response> {
+  const browserToken = await createBrowserToken(c, config);
+  return await renderPage(c, {
+    title: "Check your email",
     config,
     status: error ? 400 : 200,
     children: (
       <>
-        <h1>Look in your mail</h1>
+        <h1>Check your email</h1>
         <p class="lead">
           We sent a link to{" "}
           <strong>
             <Name>{address}</Name>
-          </strong>. Open the link on this device. It works once, for one hour.
+          </strong>. Open it on this device. It works once and expires in 1 hour.
         </p>
         <form method="post" action={withNext("/login", next)} class="stack">
+          <BrowserToken token={browserToken} />
           <input type="hidden" name="action" value="code" />
           <TextField
             name="code"
-            label="Or type the six-digit code"
-            reason="It is in the same mail, and works if you read your mail on another device."
+            label="Or enter the six-digit code"
+            reason="It’s in the same email. Use it if you read your email on another device."
             class="code"
             error={error}
             required
@@ -117,16 +129,17 @@ export function renderSent(c: AppContext, { config }: PageDeps, { address, next,
           <button class="primary" type="submit">Sign in</button>
         </form>
         <section>
-          <h2>No mail?</h2>
+          <h2>No email?</h2>
           <p>
-            It can take a minute, and sometimes lands in the spam folder. After half a minute you can ask for another.
+            It can take a minute. Check your spam folder too. After half a minute you can ask for another one.
           </p>
           <p>
-            <a href={withNext("/login", next)}>Use another address</a>
+            <a href={withNext("/login", next)}>Use a different address</a>
           </p>
           <form method="post" action={withNext("/login", next)} class="later">
+            <BrowserToken token={browserToken} />
             <input type="hidden" name="email" value={address} />
-            <button type="submit">Send it again</button>
+            <button type="submit">Send another</button>
           </form>
         </section>
       </>

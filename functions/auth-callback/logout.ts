@@ -1,12 +1,12 @@
 /** Ends the session of this browser. */
-import { readForm } from "../../shared/http/form_post.ts";
+import { readVisitorForm } from "../../shared/http/form_post.ts";
 import { signOut } from "../../shared/http/session.ts";
 import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
 import type { Handler, PageDeps } from "./page_deps.ts";
 
 /** `next` comes back after signing in as somebody else ("not you?"). */
 export const postLogout = (deps: PageDeps): Handler => async (c) => {
-  const form = await readForm(c, deps.config);
+  const form = await readVisitorForm(c, deps.config);
   await signOut(c, deps);
   const next = safeNextPath(form.get("next"));
   return c.redirect(next ? withNext("/login", next) : "/", 303);

@@ -2,11 +2,12 @@
 /** The onboarding form: five fields, each filled in as well as we can guess, each with the reason we ask. */
 import type { Onboarding } from "../../shared/db/identity_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";
+import { createBrowserToken } from "../../shared/http/browser_token.ts";
 import { createFormToken } from "../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../shared/http/session.ts";
 import { COUNTRIES } from "../../shared/identity/country.ts";
 import { RENAMED_TIMEZONES, timezones } from "../../shared/identity/timezone.ts";
-import { Buttons, Name, Notice, SelectField, TextField } from "../../shared/pages/components.tsx";
+import { BrowserToken, Buttons, Name, Notice, SelectField, TextField } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
 import type { PageDeps } from "./page_deps.ts";
 
@@ -28,6 +29,7 @@ export async function renderOnboarding(
   { user, currencies, values, problems, isFresh }: OnboardingView,
 ): Promise<Response> {
   const here = c.req.path + new URL(c.req.url).search;
+  const browserToken = await createBrowserToken(c, config);
   const hasProblems = Object.keys(problems).length > 0;
   return renderPage(c, {
     title: "A few things before we start",
@@ -110,6 +112,7 @@ export async function renderOnboarding(
         </form>
         <section class="small muted">
           <form method="post" action="/logout">
+            <BrowserToken token={browserToken} />
             Signed in as <Name>{user.email}</Name>. <button class="link" type="submit">Not you?</button>
           </form>
         </section>

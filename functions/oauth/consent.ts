@@ -52,8 +52,8 @@ export async function decideConsent(c: AppContext, server: AuthorizationServer):
 }
 
 /**
- * A browser always says where a form was posted from. `Origin` is `null` for our own pages, which send no referrer (Fetch
- * §3.2), but then `Sec-Fetch-Site` tells; what says neither is no browser and has no business here.
+ * A browser always says where a form was posted from; what says nothing is no browser and has no business here. The signed page is
+ * its form token: it names the person that it was shown to.
  */
 function requireOwnSite(c: AppContext, site: string): void {
   const origin = c.req.header("origin");

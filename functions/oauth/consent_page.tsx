@@ -2,11 +2,12 @@
 /** The consent page: who asks, for which organization, what it may do, where it leads. The order and words are design decisions; it decides nothing. */
 import type { ConsentOrganization, StoredClient } from "../../shared/db/oauth_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";
+import { createBrowserToken } from "../../shared/http/browser_token.ts";
 import type { SignedInUser } from "../../shared/http/session.ts";
 import { shownClientName } from "../../shared/oauth/client_name.ts";
 import { type ClientTrust, judgeClient, type Publisher } from "../../shared/oauth/client_trust.ts";
 import type { RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
-import { Buttons, type Choice, Facts, Name, Notice, RadioList } from "../../shared/pages/components.tsx";
+import { BrowserToken, Buttons, type Choice, Facts, Name, Notice, RadioList } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
 import type { AuthorizationServer } from "./server.ts";
 
@@ -22,7 +23,7 @@ export interface ConsentPage {
   path: string;
 }
 
-export function showConsent(
+export async function showConsent(
   c: AppContext,
   { config, urls }: AuthorizationServer,
   { client, target, redirectUri, organizations, user, token, path }: ConsentPage,
@@ -30,7 +31,8 @@ export function showConsent(
   const name = shownClientName(client.client_name);
   const trust = judgeClient({ clientId: client.client_id, name: client.client_name, redirectUri });
   const chosen = organizations.find(({ has_connector }) => has_connector)?.organization_id;
-  return renderPage(c, {
+  const browserToken = await createBrowserToken(c, config);
+  return await renderPage(c, {
     title: `Connect ${name}`,
     config,
     formAction: formActionOf(target, redirectUri),
@@ -73,6 +75,7 @@ export function showConsent(
           </p>
         </form>
         <form id="switch-user" method="post" action="/logout">
+          <BrowserToken token={browserToken} />
           <input type="hidden" name="next" value={path} />
         </form>
       </>

@@ -7,8 +7,8 @@ export const isPage = (c: AppContext): boolean => c.req.path === "/api/oauth/aut
 
 export const headers: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
-  // Codes travel in URLs, so no URL of ours may reach another site as a referrer or a search engine's index.
-  c.header("referrer-policy", "no-referrer");
+  // Codes travel in URLs, so no URL of ours may reach another site as a referrer or a search engine's index. Pages say so themselves.
+  if (!c.res.headers.has("referrer-policy")) c.header("referrer-policy", "no-referrer");
   c.header("x-robots-tag", "noindex");
   c.header("x-content-type-options", "nosniff");
   if (isPage(c)) {

@@ -40,7 +40,7 @@ export type Database = {
         Returns: Json;
       };
       "claim_attempt": {
-        Args: { "address_hash": string; "at": string; "at_most": number; "quotas": Json; "seconds_apart": number };
+        Args: { "at": string; "at_most": number; "key_hash": string; "quotas": Json; "seconds_apart": number };
         Returns: Json;
       };
       "claim_provider_link": {

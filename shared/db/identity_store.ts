@@ -119,12 +119,12 @@ export type IdentityStore = ReturnType<typeof createIdentityStore>;
 /** Every method throws what `Database.call` throws. */
 export function createIdentityStore(database: Database) {
   return {
-    /** Counts one attempt of the last hour at an address, by its keyed hash, after drawing on the caller's quotas; what is refused is not counted. */
+    /** Counts one attempt of the last hour under a keyed hash, after drawing on the caller's quotas; what is refused is not counted. */
     claimAttempt: (
-      attempt: { addressHash: string; atMost: number; secondsApart: number; quotas: readonly Quota[]; at: Date },
+      attempt: { keyHash: string; atMost: number; secondsApart: number; quotas: readonly Quota[]; at: Date },
     ) =>
       database.call<{ outcome: "allowed" } | Limited>("claim_attempt", {
-        address_hash: attempt.addressHash,
+        key_hash: attempt.keyHash,
         at_most: attempt.atMost,
         seconds_apart: attempt.secondsApart,
         quotas: attempt.quotas,

@@ -1,12 +1,13 @@
 /**
- * Forms that a browser posts to a page: from this site, small, and urlencoded; and the token that ties one to the
- * person it was shown to.
+ * Forms that a browser posts to a page: from this site, small, urlencoded, and with a token: of the person that it was shown to, or, where
+ * nobody needs to be signed in, of the browser.
  */
 import type { Config } from "../config.ts";
 import { cleanLine } from "../clean_text.ts";
 import { AppError } from "../errors.ts";
 import { readToken, signToken } from "../signed_token.ts";
 import type { AppContext } from "./app.ts";
+import { requireBrowserToken } from "./browser_token.ts";
 import { readText } from "./read_body.ts";
 
 const LARGEST_BYTES = 16 * 1024;
@@ -31,13 +32,26 @@ export async function readForm(c: AppContext, config: Pick<Config, "siteUrl">): 
 }
 
 /**
- * Browsers say where a form came from: `Sec-Fetch-Site` cannot be forged by a page. `Origin` is the word of older ones, and is
- * `null` for our own forms too, since our pages send no referrer (Fetch, "append a request Origin header"): then the form token decides.
+ * The same of a form that people without a session fill in, which has to hold a browser's token.
+ * @throws {AppError} besides, `forbidden` where that token is missing, or another browser's.
+ */
+export async function readVisitorForm(
+  c: AppContext,
+  config: Pick<Config, "siteUrl" | "codeSecrets">,
+): Promise<ReadonlyMap<string, string>> {
+  const form = await readForm(c, config);
+  await requireBrowserToken(c, config, { form, isVouchedFor: c.req.header("sec-fetch-site") === "same-origin" });
+  return form;
+}
+
+/**
+ * Browsers say where a form came from: `Sec-Fetch-Site` cannot be forged by a page. `Origin` is the word of older ones: ours on our own forms,
+ * since our pages refer to themselves (layout.tsx), and `null` where somebody hides. Where neither says anything the form's token decides.
  */
 function refuseOtherSites(c: AppContext, config: Pick<Config, "siteUrl">): void {
   const site = c.req.header("sec-fetch-site");
   const origin = c.req.header("origin");
-  const isOurs = site ? site === "same-origin" : !origin || origin === "null" || origin === config.siteUrl;
+  const isOurs = site ? site === "same-origin" : !origin || origin === config.siteUrl;
   if (!isOurs) throw new AppError("forbidden", "That form was sent from another website, so we did nothing with it.");
 }
 

@@ -38,8 +38,8 @@ const LIMITS = {
   /** Sign-in mails an hour: by address, against flooding a mailbox; by caller, against trying many addresses. */
   login_mail_address: { atMost: 5, seconds: 3600 },
   login_mail_ip: { atMost: 20, seconds: 3600 },
-  /** Typed codes an hour: a code has a million values and lives for one. */
-  login_code_address: { atMost: 10, seconds: 3600 },
+  /** Typed codes an hour: by sign-in, of which an address has as many as mails; a code has a million values and lives for an hour. */
+  login_code_sign_in: { atMost: 5, seconds: 3600 },
   login_code_ip: { atMost: 60, seconds: 3600 },
   /** Mails to a reminder address that its owner has not confirmed. */
   reminder_mail_address: { atMost: 5, seconds: 3600 },
@@ -139,6 +139,16 @@ export const isOverridden = ({ rateLimits }: Pick<Config, "rateLimits">, name: L
 
 const keyOf = async ({ codeSecrets }: LimitConfig, name: LimitName, subject: string) =>
   `${name}:${await keyedHash(codeSecrets, name, subject)}`;
+
+/** What a person reads who tried too often. @param retryAfter in seconds. */
+export const tooManyAttempts = (retryAfter: number): AppError =>
+  tooMany(`Too many attempts. Try again in ${inWords(retryAfter)}.`, retryAfter);
+
+/** How long to wait, as a person says it. */
+export function inWords(seconds: number): string {
+  if (seconds < 90) return seconds === 1 ? "1 second" : `${seconds} seconds`;
+  return `${Math.ceil(seconds / 60)} minutes`;
+}
 
 /** @param retryAfter in seconds, as the database says. */
 export const tooMany = (message: string, retryAfter: number): AppError =>

@@ -9,6 +9,7 @@ import type { Config } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { AppError } from "../errors.ts";
 import type { AppContext } from "./app.ts";
+import { tooManyAttempts } from "./quotas.ts";
 
 export interface SignedInUser {
   id: string;
@@ -23,6 +24,8 @@ const DEADLINE_MS = 3_000;
 const SESSION_SECONDS = 30 * 24 * 3600;
 /** A verifier is of use only as long as the link or sign-in it was made for. */
 const VERIFIER_SECONDS = 3600;
+const VERIFIER = "-code-verifier";
+const LONGEST_WAIT_SECONDS = 3600;
 
 /** The `__Host-` prefix pins the cookie to this host and to TLS; browsers refuse it over http, which only loopback uses. */
 export const sessionCookie = (config: Pick<Config, "siteUrl">) =>
@@ -54,12 +57,23 @@ export async function signOut(c: AppContext, deps: SessionDeps): Promise<void> {
   for (const cookie of ours) addCookie(c, deps, cookie, "", 0);
 }
 
+/** A sign-in has come through: the verifiers of the others under way here end with it. */
+export function forgetVerifiers(c: AppContext, deps: SessionDeps): void {
+  const isVerifier = (cookie: string) =>
+    cookie.startsWith(`${sessionCookie(deps.config)}-`) && cookie.endsWith(VERIFIER);
+  c.set("cookies", c.get("cookies").filter((line) => !isVerifier(line.split("=", 1)[0]!)));
+  const ours = Object.keys(parse(c.req.header("cookie") ?? "")).filter(isVerifier);
+  for (const cookie of ours) addCookie(c, deps, cookie, "", 0);
+}
+
 /**
  * One question to the identity provider. The cookies that its answer sets leave with ours, also when ours is a raw
  * `Response`. Refusals come back as `error`.
  * @throws {AppError} `unavailable` on an outage or past the deadline, `rate_limited` on 429; cookies stay as they are.
  */
-export async function askIdentityProvider<Answer extends { error: { status?: number | undefined } | null }>(
+export async function askIdentityProvider<
+  Answer extends { error: { status?: number | undefined; message?: string } | null },
+>(
   c: AppContext,
   deps: SessionDeps,
   ask: (auth: Auth) => Promise<Answer>,
@@ -68,6 +82,7 @@ export async function askIdentityProvider<Answer extends { error: { status?: num
   const deadline = AbortSignal.timeout(deadlineMs);
   const changes: { name: string; value: string; maxAge: number | undefined }[] = [];
   const request = parse(c.req.header("cookie") ?? "");
+  let retryAfter: string | null = null;
   const { auth }: { auth: Auth } = createServerClient(deps.config.supabaseUrl, deps.config.publishableKey, {
     cookieOptions: { name: sessionCookie(deps.config) },
     cookies: {
@@ -76,8 +91,14 @@ export async function askIdentityProvider<Answer extends { error: { status?: num
         list.forEach(({ name, value, options }) => changes.push({ name, value, maxAge: options.maxAge })),
     },
     // The client repeats a failed refresh for 25 s; with the signal a hung request ends with ours.
-    global: { fetch: (input, init) => deps.fetch(input, { ...init, signal: deadline }) },
-    // Lets two sign-ins be under way at once, and each clean up the verifier it started with.
+    global: {
+      fetch: async (input, init) => {
+        const response = await deps.fetch(input, { ...init, signal: deadline });
+        retryAfter = response.headers.get("retry-after");
+        return response;
+      },
+    },
+    // Lets sign-ins be under way at once, five at most; each cleans up the verifier it started with.
     auth: { experimental: { appendPkceFlowIdToRedirects: true } },
   });
 
@@ -90,19 +111,23 @@ export async function askIdentityProvider<Answer extends { error: { status?: num
     });
   }
   if (status === 429) {
-    throw new AppError("rate_limited", "There were too many sign-in attempts in a short time.", {
-      headers: { "retry-after": "60" },
-    });
+    throw tooManyAttempts(secondsToWait(retryAfter, answer.error?.message));
   }
   for (const { name, value, maxAge } of changes) addCookie(c, deps, name, value, maxAge);
   return answer;
+}
+
+/** What the header says (RFC 9110 §10.2.3, seconds), else Supabase Auth's sentence ("… only request this after 42 seconds."), else a minute. */
+function secondsToWait(header: string | null, message = ""): number {
+  const said = Number(header?.trim() || /\bafter (\d+) seconds?\b/.exec(message)?.[1] || NaN);
+  return said >= 0 ? Math.min(Math.max(Math.ceil(said), 1), LONGEST_WAIT_SECONDS) : 60;
 }
 
 const expired = (deadline: AbortSignal) =>
   new Promise<undefined>((resolve) => deadline.addEventListener("abort", () => resolve(undefined)));
 
 function addCookie(c: AppContext, { config }: SessionDeps, name: string, value: string, maxAge?: number): void {
-  const lifetime = name.endsWith("-code-verifier") ? VERIFIER_SECONDS : SESSION_SECONDS;
+  const lifetime = name.endsWith(VERIFIER) ? VERIFIER_SECONDS : SESSION_SECONDS;
   c.get("cookies").push(serialize(name, value, {
     path: "/",
     httpOnly: true,

@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The few pieces that several pages are made of. Each renders plain HTML that works without scripts. */
 import type { Child } from "hono/jsx";
+import { BROWSER_TOKEN } from "../http/browser_token.ts";
 
 /** Text that somebody else chose (a client's, a person's, an organization's name): isolated, so that its direction and marks cannot rearrange the sentence around it. */
 export const Name = ({ children }: { children: Child }) => <bdi>{children}</bdi>;
@@ -16,6 +17,15 @@ export function Notice({ kind = "plain", children }: {
 /** Buttons side by side; `even` gives them one size, so that none is favoured by it. */
 export const Buttons = ({ even, children }: { even?: boolean; children: Child }) => (
   <div class={even ? "buttons even" : "buttons"}>{children}</div>
+);
+
+/** What a form that needs no session has to hold (`readVisitorForm`). */
+export const BrowserToken = ({ token }: { token: string }) => (
+  <input
+    type="hidden"
+    name={BROWSER_TOKEN}
+    value={token}
+  />
 );
 
 export interface FieldProps {

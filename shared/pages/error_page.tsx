@@ -3,7 +3,7 @@
 import type { Child } from "hono/jsx";
 import type { AppContext, RenderError } from "../http/app.ts";
 import type { ErrorCode } from "../errors.ts";
-import { type PageLinks, renderPage } from "./layout.tsx";
+import { type PageConfig, renderPage } from "./layout.tsx";
 
 export interface Problem {
   title: string;
@@ -23,7 +23,7 @@ export interface Problem {
 export function renderProblem(
   c: AppContext,
   { config, status, problem, user }: {
-    config: PageLinks;
+    config: PageConfig;
     status: number;
     problem: Problem;
     user?: { email: string } | null | undefined;
@@ -53,7 +53,7 @@ export function renderProblem(
 }
 
 /** How a surface of pages answers errors; pass it to `createApp`. */
-export function pageErrors(config: PageLinks): RenderError {
+export function pageErrors(config: PageConfig): RenderError {
   return (error, c) => {
     const { title, message = error.message, changed, next } = WORDS[error.code];
     return renderProblem(c, {

@@ -6,17 +6,19 @@
 import type { Child } from "hono/jsx";
 import type { Config } from "../config.ts";
 import type { AppContext } from "../http/app.ts";
+import { createBrowserToken } from "../http/browser_token.ts";
 import { PAGE_POLICY_HEADER } from "../routes.ts";
+import { BrowserToken } from "./components.tsx";
 import { ICON_URL } from "./icon.ts";
 import { STYLES } from "./styles.ts";
 
-export type PageLinks = Pick<Config, "supportUrl" | "privacyUrl" | "termsUrl">;
+/** The links of the footer, absent = no link; and what the form for signing out is sealed with. */
+export type PageConfig = Pick<Config, "siteUrl" | "codeSecrets" | "supportUrl" | "privacyUrl" | "termsUrl">;
 
 export interface PageOptions {
   /** What the page is, for the tab and for screen readers. */
   title: string;
-  /** Where the links of the footer come from; absent = no link. */
-  config: PageLinks;
+  config: PageConfig;
   /** Shows the way to the account and out; absent on pages of people who are not signed in. */
   user?: { email: string } | null;
   /** An inline script that only adds comfort: the page works without it. */
@@ -25,7 +27,12 @@ export interface PageOptions {
 }
 
 /** The document. Use {@link renderPage}, which makes the nonce and the headers that belong to it. */
-export function Page({ title, config, user, script, children, nonce }: PageOptions & { nonce: string }) {
+export function Page(
+  { title, config, script, children, nonce, browserToken }: PageOptions & {
+    nonce: string;
+    browserToken: string | undefined;
+  },
+) {
   const footer = [["Support", config.supportUrl], ["Privacy", config.privacyUrl], ["Terms", config.termsUrl]]
     .filter((link): link is [string, string] => link[1] !== undefined);
   return (
@@ -42,10 +49,11 @@ export function Page({ title, config, user, script, children, nonce }: PageOptio
         <header class="bar">
           <div class="column">
             <a class="brand" href="/">Expenses</a>
-            {user && (
+            {browserToken && (
               <>
                 <a href="/account">Account</a>
                 <form method="post" action="/logout">
+                  <BrowserToken token={browserToken} />
                   <button class="link" type="submit">Sign out</button>
                 </form>
               </>
@@ -88,7 +96,8 @@ export async function renderPage(
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join("; ");
-  const html = await (<Page {...page} nonce={nonce} />).toString();
+  const browserToken = page.user ? await createBrowserToken(c, page.config) : undefined;
+  const html = await (<Page {...page} nonce={nonce} browserToken={browserToken} />).toString();
   return new Response(c.req.method === "HEAD" ? null : `<!doctype html>${html}`, {
     status,
     headers: {
@@ -97,7 +106,8 @@ export async function renderPage(
       [PAGE_POLICY_HEADER]: policy,
       "x-frame-options": "DENY",
       "x-content-type-options": "nosniff",
-      "referrer-policy": "no-referrer",
+      // Nothing to other sites, but older browsers tell from it that our own forms are ours (Fetch, "append a request Origin header").
+      "referrer-policy": "same-origin",
       "cache-control": "no-store",
       "x-robots-tag": "noindex",
     },

@@ -112,7 +112,7 @@ create table identity.attempts (
   key_hash text primary key,
   attempted_at timestamptz[] not null
 );
-comment on table identity.attempts is 'When something that is limited by the hour was last tried, by keyed hash of an address or an IP. A row is worthless an hour after its last attempt.';
+comment on table identity.attempts is 'When something that is limited by the hour was last tried, by keyed hash of an address or of a sign-in. A row is worthless an hour after its last attempt.';
 alter table identity.attempts enable row level security;
 grant select, insert, update, delete on identity.attempts to service_role;
 
@@ -142,19 +142,19 @@ comment on function identity.claim_attempt is 'Counts one attempt within the las
 revoke all on function identity.claim_attempt from public, anon;
 grant execute on function identity.claim_attempt to service_role;
 
-create function public.claim_attempt(address_hash text, at_most integer, seconds_apart integer, quotas jsonb, at timestamptz) returns jsonb
+create function public.claim_attempt(key_hash text, at_most integer, seconds_apart integer, quotas jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- The caller first: who is stopped there must not use up what is left to somebody else's address.
+  -- The caller first: who is stopped there must not use up what is left to others.
   wait integer := oauth.draw_quotas(quotas, at);
 begin
   if wait = 0 then
-    wait := identity.claim_attempt(address_hash, at_most, make_interval(secs => seconds_apart), at);
+    wait := identity.claim_attempt(key_hash, at_most, make_interval(secs => seconds_apart), at);
   end if;
   return case when wait = 0 then '{"outcome":"allowed"}' else oauth.limited(wait) end;
 end
 $$;
 comment on function public.claim_attempt is
-  'Whether an address may be tried once more by who asks: {"outcome":"allowed"} or {"outcome":"limited","retry_after":seconds}. quotas: of the caller.';
+  'Whether something may be tried once more by who asks, key_hash telling what: {"outcome":"allowed"} or {"outcome":"limited","retry_after":seconds}. quotas: of the caller.';
 revoke all on function public.claim_attempt from public, anon, authenticated;
 grant execute on function public.claim_attempt to service_role;

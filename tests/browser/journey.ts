@@ -45,17 +45,17 @@ async function newestMail(to: string): Promise<string> {
 
 async function signIn(page: Page, email: string): Promise<void> {
   await page.goto("/login");
-  await page.getByLabel("E-mail address").fill(email);
-  await press(page, "Mail me a link");
+  await page.getByLabel("Email address").fill(email);
+  await press(page, "Email me a link");
   await page.goto(await newestLink(stack, email));
   await press(page, "Sign in");
 }
 
 journey("a new person signs in by mail, is asked five things, connects an app and disconnects it", async (page) => {
   await page.goto("/login?next=%2Faccount%3Ffrom%3Dmail");
-  await page.getByLabel("E-mail address").fill("camille@example.com");
-  await press(page, "Mail me a link");
-  assertEquals(await heading(page), "Look in your mail");
+  await page.getByLabel("Email address").fill("camille@example.com");
+  await press(page, "Email me a link");
+  assertEquals(await heading(page), "Check your email");
   assertStringIncludes(await page.locator("main").innerText(), "camille@example.com");
   await page.goto(await newestLink(stack, "camille@example.com"));
   await press(page, "Sign in");
@@ -113,10 +113,10 @@ journey("a person changes the name and the reminders, and comes back to what the
 
 journey("the code of the mail signs in where the link cannot", async (page) => {
   await page.goto("/login");
-  await page.getByLabel("E-mail address").fill("lena@example.com");
-  await press(page, "Mail me a link");
+  await page.getByLabel("Email address").fill("lena@example.com");
+  await press(page, "Email me a link");
   const code = /(?<!\S)\d{6}(?!\S)/.exec(await newestMail("lena@example.com"))![0];
-  await page.getByLabel("Or type the six-digit code").fill(code);
+  await page.getByLabel("Or enter the six-digit code").fill(code);
   await press(page, "Sign in");
   assertEquals(await heading(page), "A few things before we start");
 });
@@ -197,8 +197,8 @@ Deno.test({
     const complaints: string[] = [];
     page.on("console", (message) => complaints.push(message.text()));
     await page.goto("/login");
-    await page.getByLabel("E-mail address").fill("high@example.com");
-    await press(page, "Mail me a link");
+    await page.getByLabel("Email address").fill("high@example.com");
+    await press(page, "Email me a link");
     await page.goto("/local/mail?to=high@example.com");
     const heights = await page.evaluate(`(() => {
       const frame = document.querySelector("iframe");

@@ -133,7 +133,7 @@ Deno.test("a person is onboarded once", async () => {
 
 Deno.test("attempts are counted one by one", async () => {
   const attempt = {
-    address_hash: newHash(),
+    key_hash: newHash(),
     at_most: 3,
     seconds_apart: 0,
     quotas: [{ key: newHash(), at_most: 100, seconds: 3600 }],

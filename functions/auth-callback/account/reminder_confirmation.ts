@@ -26,7 +26,7 @@ export async function mailReminderConfirmation(
   { user, address }: { user: SignedInUser; address: string },
 ): Promise<boolean> {
   try {
-    await claimAttempt(c, deps, { attempt: "reminder_mail", address });
+    await claimAttempt(c, deps, { attempt: "reminder_mail", subject: address });
     const token = await signToken(deps.config.codeSecrets, LABEL, {
       claims: { sub: user.id, address },
       expiresAt: new Date(deps.clock().getTime() + LIFETIME_MS),

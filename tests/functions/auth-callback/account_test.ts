@@ -466,7 +466,7 @@ accountTest("pages carry their security headers; unknown paths and methods are p
       ["x-frame-options", "referrer-policy", "cache-control", "x-robots-tag", "content-type"].map((name) =>
         response.headers.get(name)
       ),
-      ["DENY", "no-referrer", "no-store", "noindex", "text/html; charset=utf-8"],
+      ["DENY", "same-origin", "no-store", "noindex", "text/html; charset=utf-8"],
     );
   }
   const refused = await browser.post("/", {});

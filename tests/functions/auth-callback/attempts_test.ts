@@ -1,6 +1,6 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
-import { createPages, NOW, over } from "./harness.ts";
+import { type Browser, createPages, NOW, over } from "./harness.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
@@ -79,13 +79,52 @@ Deno.test("limits follow RATE_LIMITS by name", async () => {
   assertEquals(statuses([await ask(0, "mira@example.com"), await ask(60, "mira@example.com")]), [303, 429]);
 });
 
-Deno.test("ten codes may be tried an hour", async () => {
+const guess = (browser: Browser) => browser.post("/login", { action: "code", code: "0000000" });
+
+Deno.test("five codes may be tried for each mail, also all at once", async () => {
   const { pages } = await fresh();
   const browser = pages.browser();
   await browser.post("/login", { email: "mira@example.com" });
-  const tries = [];
-  for (let n = 0; n < 11; n++) tries.push(await browser.post("/login", { action: "code", code: "0000000" }));
-  assertEquals(statuses(tries), [...Array(10).fill(400), 429]);
+  const tries = await Promise.all(Array.from({ length: 8 }, () => guess(browser)));
+  assertEquals(statuses(tries).sort(), [...Array(5).fill(400), 429, 429, 429]);
+  pages.clock.now = new Date(NOW.getTime() + 30_000);
+  await browser.post("/login", { email: "mira@example.com" });
+  assertEquals((await guess(browser)).status, 400);
+});
+
+Deno.test("a stranger's guesses lock nobody's code entry, whatever the stranger's sign-in cookie says (Low: unsigned sign-in cookie)", async () => {
+  const { pages } = await fresh();
+  const victim = pages.browser();
+  await victim.post("/login", { email: "mira@example.com" });
+  const { code } = pages.provider.mails[0]!;
+
+  const forger = pages.browser();
+  const [body] = victim.cookies.get("__Host-sign-in")!.split(".");
+  for (
+    const cookie of ["mira@example.com", encodeURIComponent("mira@example.com"), body!, `${body}.${"A".repeat(43)}`]
+  ) {
+    forger.cookies.set("__Host-sign-in", cookie);
+    for (let n = 0; n < 12; n++) {
+      const answer = await (await guess(forger)).text();
+      assert(answer.includes("<h1>Sign in</h1>") && !answer.includes("mira@"), cookie);
+    }
+  }
+  // Whoever asks for a mail to that address guesses on an account of their own.
+  const stranger = pages.browser();
+  pages.clock.now = new Date(NOW.getTime() + 30_000);
+  await stranger.post("/login", { email: "mira@example.com" });
+  const guesses = [];
+  for (let n = 0; n < 12; n++) guesses.push(await guess(stranger));
+  assertEquals(statuses(guesses), [...Array(5).fill(400), ...Array(7).fill(429)]);
+  assertEquals((await victim.post("/login", { action: "code", code })).headers.get("location"), "/onboarding");
+});
+
+Deno.test("a sign-in that waits is forgotten after an hour", async () => {
+  const { pages } = await fresh();
+  const browser = pages.browser();
+  await browser.post("/login", { email: "mira@example.com" });
+  pages.clock.now = new Date(NOW.getTime() + 3_600_000);
+  assert((await (await guess(browser)).text()).includes("<h1>Sign in</h1>"));
 });
 
 Deno.test("addresses and IPs are counted under keyed hashes only", async () => {

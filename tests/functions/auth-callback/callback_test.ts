@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
 import { withMailedAddress } from "../../../functions/auth-callback/mailed_address.ts";
-import { answering, createPages, formsOf, NOW, type Pages, signIn } from "./harness.ts";
+import { answering, type Browser, createPages, formsOf, NOW, type Pages, signIn } from "./harness.ts";
 
 /** Path of the link in the newest mail, as the templates write it. */
 function mailedPath(pages: Pages): string {
@@ -36,9 +36,30 @@ Deno.test("GET /auth/callback keeps the session when only the database is down",
   assert(browser.cookies.has("__Host-session"));
 });
 
-Deno.test("GET /auth/callback leaves no verifier behind", async () => {
-  const { browser } = await signIn(createPages(ONBOARDED), "a@example.com");
-  assertEquals([...browser.cookies.keys()].filter((name) => name.includes("verifier")), []);
+const verifiersOf = ({ cookies }: Browser) => [...cookies.keys()].filter((name) => name.endsWith("-code-verifier"));
+
+Deno.test("code-verifier cookies end with the sign-in, those of others under way too, and are few until then (real-parts finding 8)", async () => {
+  const pages = createPages(ONBOARDED, { authProviders: ["google"] });
+  const startMany = async () => {
+    const browser = pages.browser();
+    for (let n = 0; n < 4; n++) await browser.post("/login", { action: "provider", provider: "google" });
+    for (let n = 0; n < 6; n++) await browser.post("/login", { email: "a@example.com" });
+    // Of each sign-in, at most five; the newest once more; the list of them.
+    assertEquals(verifiersOf(browser).length, 7);
+    // As two tabs that start at the same moment leave it: in no list.
+    browser.cookies.set(`__Host-session-flow-${"0".repeat(32)}-code-verifier`, "base64-orphan");
+    return browser;
+  };
+  const byCode = await startMany();
+  await byCode.post("/login", { action: "code", code: pages.provider.mails[0]!.code });
+  const byToken = await startMany();
+  await byToken.post(mailedPath(pages), {});
+  const byExchange = await startMany();
+  const link = new URL(await pages.provider.follow(pages.provider.mails[0]!));
+  await byExchange.get(link.pathname + link.search);
+  for (const browser of [byCode, byToken, byExchange]) {
+    assertEquals([...browser.cookies.keys()], ["__Host-session"]);
+  }
 });
 
 Deno.test("GET /auth/callback says in words why a sign-in failed, keeps next and never answers 500", async () => {
@@ -87,15 +108,19 @@ Deno.test("GET /auth/callback refuses the code of a sign-in that another browser
   assert(!victim.cookies.has("__Host-session"));
 });
 
-Deno.test("two sign-ins under way in one browser both finish", async () => {
-  const pages = createPages(ONBOARDED);
-  const browser = pages.browser();
-  await browser.post("/login?next=%2Fone", { email: "a@example.com" });
-  await browser.post("/login?next=%2Ftwo", { email: "a@example.com" });
-  const [two, one] = [...pages.provider.mails];
-  for (const [mail, location] of [[one!, "/one"], [two!, "/two"]] as const) {
-    const link = new URL(await pages.provider.follow(mail));
-    assertEquals((await browser.get(link.pathname + link.search)).headers.get("location"), location);
+Deno.test("of two sign-ins under way in one browser either finishes; the other one's page then leads on", async () => {
+  for (const first of [0, 1]) {
+    const pages = createPages(ONBOARDED);
+    const browser = pages.browser();
+    for (const next of ["%2Fone", "%2Ftwo"]) await browser.post(`/login?next=${next}`, { email: "a@example.com" });
+    const links = await Promise.all([...pages.provider.mails].reverse().map((mail) => pages.provider.follow(mail)));
+    const open = ({ pathname, search }: URL) => browser.get(pathname + search);
+    const paths = ["/one", "/two"];
+    assertEquals((await open(new URL(links[first]!))).headers.get("location"), paths[first]);
+    const late = await (await open(new URL(links[1 - first]!))).text();
+    const href = `/login?next=${encodeURIComponent(paths[1 - first]!)}`;
+    assertStringIncludes(late, `href="${href}"`);
+    assertEquals((await browser.get(href)).headers.get("location"), paths[1 - first]);
   }
 });
 
@@ -156,6 +181,7 @@ Deno.test("a mailed link without an address that we signed signs in whoever type
     const refused = await victim.submit(page, "Sign in", { email: address });
     assertEquals([refused.status, refused.headers.getSetCookie()], [400, []]);
     assertStringIncludes(await refused.text(), "This link is for another address");
+    assertEquals(pages.provider.requests.at(-1), "POST /auth/v1/logout");
   }
   assertEquals(victim.cookies.get("__Host-session"), session);
 
@@ -164,6 +190,22 @@ Deno.test("a mailed link without an address that we signed signs in whoever type
   const own = pages.browser();
   const accepted = await own.submit(await (await own.get(path)).text(), "Sign in", { email: "A@example.com" });
   assertEquals([accepted.status, own.cookies.has("__Host-session")], [303, true]);
+});
+
+Deno.test("a mailed link without an address that is posted without one asks for it and is not used up (Medium 7, Login CSRF)", async () => {
+  const pages = createPages(ONBOARDED);
+  await pages.browser().post("/login", { email: "attacker@example.com" });
+  const path = `/auth/callback?token_hash=${pages.provider.mails[0]!.tokenHash}&type=email`;
+  const victim = pages.browser();
+  const before = pages.provider.requests.length;
+  for (const fields of [{}, { email: "" }, { email: " " }] as Record<string, string>[]) {
+    const response = await victim.post(path, fields);
+    assertEquals([response.status, response.headers.getSetCookie()], [400, []]);
+    const page = await response.text();
+    assertStringIncludes(page, "<h1>Whose link is this?</h1>");
+    assertStringIncludes(page, "Type the address that the link was sent to.");
+  }
+  assertEquals([pages.provider.requests.length, pages.provider.mails.length], [before, 1]);
 });
 
 Deno.test("a mailed link signs in nobody but the address that it says", async () => {

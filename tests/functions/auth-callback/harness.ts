@@ -2,6 +2,7 @@
 import { createAuthCallbackApp } from "../../../functions/auth-callback/app.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";
 import type { Database } from "../../../shared/db/client.ts";
+import { BROWSER_TOKEN } from "../../../shared/http/browser_token.ts";
 import { createLog } from "../../../shared/log.ts";
 import { PROVIDERS, type Registry } from "../../../shared/providers/registry.ts";
 import type { TestDatabase } from "../../_support/database.ts";
@@ -77,9 +78,12 @@ export const answering = (answers: Record<string, unknown>): Database => ({
     name in answers ? Promise.resolve(answers[name] as Result) : Promise.reject(new Error(`unexpected ${name}`)),
 });
 
-/** Keeps cookies, and sends forms as a browser does; follows nothing by itself. */
+/** Keeps cookies, and sends forms as a browser does that has been on a page of ours; follows nothing by itself. */
 export class Browser {
   readonly cookies = new Map<string, string>();
+
+  /** What our forms are tied to the browser by, from its first page. */
+  #known: Promise<{ cookie: string; token: string }> | undefined;
 
   constructor(private readonly app: Pages["app"], private readonly siteUrl: string) {}
 
@@ -88,10 +92,11 @@ export class Browser {
   }
 
   async post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Response> {
+    const { token } = await (this.#known ??= this.#firstPage());
     return await this.#send(path, {
       method: "POST",
-      headers: { "sec-fetch-site": "same-origin", "origin": "null", ...headers },
-      body: new URLSearchParams(fields),
+      headers: { "sec-fetch-site": "same-origin", "origin": this.siteUrl, ...headers },
+      body: new URLSearchParams({ [BROWSER_TOKEN]: token, ...fields }),
     });
   }
 
@@ -102,11 +107,16 @@ export class Browser {
     return await this.post(form.action, { ...form.fields, ...fields });
   }
 
+  async #firstPage(): Promise<{ cookie: string; token: string }> {
+    const response = await this.app.request(new URL("/login", this.siteUrl).href);
+    const { [BROWSER_TOKEN]: token } = formsOf(await response.text())[0]!.fields;
+    return { cookie: response.headers.getSetCookie()[0]!.split(";")[0]!, token: token! };
+  }
+
   async #send(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
-    if (this.cookies.size > 0) {
-      headers.set("cookie", [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; "));
-    }
+    const { cookie } = await (this.#known ??= this.#firstPage());
+    headers.set("cookie", [cookie, ...[...this.cookies].map(([name, value]) => `${name}=${value}`)].join("; "));
     const response = await this.app.request(new URL(path, this.siteUrl).href, { ...init, headers });
     for (const cookie of response.headers.getSetCookie()) {
       const [, name, value, attributes] = /^([^=]+)=([^;]*)(.*)$/.exec(cookie)!;

@@ -124,3 +124,27 @@ Deno.test("nothing that signs people in or names them reaches the log", async ()
   assertStringIncludes(log, '"status":503');
   for (const secret of ["mira", "secret", ...browser.cookies.values()]) assert(!log.includes(secret), secret);
 });
+
+Deno.test("a 429 of the identity provider says how long to wait, by its header or its sentence, within reason (real-parts finding 8)", async () => {
+  const pages = createPages(DATABASE);
+  const sentence = "For security purposes, you can only request this after 42 seconds.";
+  const cases: [string, string | undefined, string][] = [
+    [sentence, undefined, "42"],
+    [sentence, "7", "7"],
+    ["email rate limit exceeded", undefined, "60"],
+    ["email rate limit exceeded", "soon", "60"],
+    ["email rate limit exceeded", "0", "1"],
+    ["you can only request this after 999999999 seconds", undefined, "3600"],
+    ["", "1e99", "3600"],
+  ];
+  for (const [msg, header, wait] of cases) {
+    pages.provider.failure = () =>
+      Promise.resolve(Response.json({ code: "over_email_send_rate_limit", msg }, {
+        status: 429,
+        headers: { "x-supabase-api-version": "2024-01-01", ...(header && { "retry-after": header }) },
+      }));
+    const response = await pages.browser().post("/login", { email: "mira@example.com" });
+    assertEquals([response.status, response.headers.get("retry-after")], [429, wait], `${msg} ${header}`);
+    assertStringIncludes(await response.text(), "Too many attempts. Try again in ");
+  }
+});

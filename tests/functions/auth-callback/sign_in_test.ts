@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { withAskingApp } from "../../../shared/oauth/asking_app.ts";
-import { answering, createPages, NOW, signIn } from "./harness.ts";
+import { answering, createPages, formsOf, NOW, signIn } from "./harness.ts";
 
 const ONBOARDED = answering({
   note_sign_in: { onboarded: true },
@@ -21,7 +21,9 @@ Deno.test("GET /login shows the e-mail form first, and providers and the local b
   const response = await pages.browser().get("/login?next=%2Faccount");
   const page = await response.text();
   assertStringIncludes(page, "Continue with GitHub");
-  assertMatch(page, /action="\/local\/sign-in"><input type="hidden" name="next" value="\/account"/);
+  const { browser_token, ...fields } = formsOf(page).find(({ action }) => action === "/local/sign-in")!.fields;
+  assertEquals(fields, { email: "demo@example.com", next: "/account" });
+  assert(browser_token);
   assert(page.indexOf('type="email"') < page.indexOf("/local/sign-in"));
   assertStringIncludes(
     response.headers.get("content-security-policy")!,
@@ -65,7 +67,7 @@ Deno.test("POST /login mails a link that signs in and leads to next", async () =
   assertStringIncludes(mail.redirectTo, "https://expenses.example/auth/callback?next=%2Faccount%3Fa%3D1&for=");
   const waiting = await (await browser.get(sent.headers.get("location")!)).text();
   assertStringIncludes(waiting, "mira@example.com");
-  assertStringIncludes(waiting, "Open the link on this device");
+  assertStringIncludes(waiting, "Open it on this device");
 
   const link = new URL(await pages.provider.follow(mail));
   const response = await browser.get(link.pathname + link.search);
@@ -106,6 +108,23 @@ Deno.test("POST /login answers known, unknown and refused addresses alike", asyn
   assertEquals(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1);
 });
 
+Deno.test("POST /login says so when no mail can be sent, and shows no page that says one was (real-parts finding 3)", async () => {
+  const pages = createPages(ONBOARDED);
+  const refusals: [number, Record<string, string>][] = [
+    [400, { code: "email_address_not_authorized", msg: "Email address cannot be used as it is not authorized" }],
+    [500, { code: "unexpected_failure", msg: "Error sending confirmation email" }],
+  ];
+  for (const [status, body] of refusals) {
+    const headers = { "x-supabase-api-version": "2024-01-01" };
+    pages.provider.failure = () => Promise.resolve(Response.json(body, { status, headers }));
+    const browser = pages.browser();
+    const response = await browser.post("/login", { email: "mira@example.com" });
+    assertEquals([response.status, response.headers.get("retry-after")], [503, "60"]);
+    assertStringIncludes(await response.text(), "We couldn’t send email right now. Try again in a few minutes.");
+    assert(!browser.cookies.has("__Host-sign-in"));
+  }
+});
+
 Deno.test("POST /login says what is wrong with an address and sends nothing", async () => {
   const pages = createPages(ONBOARDED);
   for (
@@ -113,7 +132,7 @@ Deno.test("POST /login says what is wrong with an address and sends nothing", as
   ) {
     const response = await pages.browser().post("/login", { email });
     assertEquals(response.status, 400, email);
-    assertStringIncludes(await response.text(), "not an e-mail address");
+    assertStringIncludes(await response.text(), "not an email address");
   }
   assertEquals(pages.provider.mails, []);
 });
@@ -128,7 +147,7 @@ Deno.test("POST /login takes the six-digit code, also with a space, and refuses 
     code: code === "000000" ? "000001" : "000000",
   });
   assertEquals(wrong.status, 400);
-  assertStringIncludes(await wrong.text(), "That code is not right");
+  assertStringIncludes(await wrong.text(), "That code is wrong");
   assertEquals((await browser.post("/login", { action: "code", code: "12" })).status, 400);
   const right = await browser.post("/login?next=%2Fx", {
     action: "code",
@@ -143,7 +162,7 @@ Deno.test("POST /login is limited by address and IP, in the same words for every
   const response = await pages.browser().post("/login?next=%2Fx", { email: "mira@example.com" });
   assertEquals([response.status, response.headers.get("retry-after")], [429, "700"]);
   const page = await response.text();
-  assertStringIncludes(page, "12 minutes");
+  assertStringIncludes(page, "Too many attempts. Try again in 12 minutes.");
   assertStringIncludes(page, 'href="/login?next=%2Fx"');
   assertEquals(pages.provider.mails, []);
   const unlimited = createPages(answering({}), { rateLimits: "off" });

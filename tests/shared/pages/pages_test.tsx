@@ -7,12 +7,13 @@ import { Name, Notice, RadioList, SelectField, TextField } from "../../../shared
 import { pageErrors } from "../../../shared/pages/error_page.tsx";
 import { type PageOptions, renderPage } from "../../../shared/pages/layout.tsx";
 
+const CONFIG = { siteUrl: "https://site.example", codeSecrets: ["a-secret-of-more-than-thirty-two-bytes"] };
 const BAD = `<script>alert("1")</script>`;
 
 /** The answer of a page made with these options. */
 async function render(options: Partial<PageOptions> & { formAction?: string[] }, method = "GET"): Promise<Response> {
-  const app = createApp("auth-callback", { log: createLog(() => {}), clock: () => new Date() }, pageErrors({}));
-  app.get("/login", (c) => renderPage(c, { title: "A page", config: {}, children: "", ...options }));
+  const app = createApp("auth-callback", { log: createLog(() => {}), clock: () => new Date() }, pageErrors(CONFIG));
+  app.get("/login", (c) => renderPage(c, { title: "A page", config: CONFIG, children: "", ...options }));
   return await app.request("https://site.example/login", { method });
 }
 
@@ -37,7 +38,7 @@ Deno.test("renderPage() adds where forms may lead, a script under the nonce, and
   const response = await render({
     formAction: ["https://claude.ai"],
     script: "1 < 2 && 3",
-    config: { supportUrl: "mailto:help@site.example" },
+    config: { ...CONFIG, supportUrl: "mailto:help@site.example" },
     user: { email: "mira@example.com" },
   });
   const policy = response.headers.get("content-security-policy")!;
@@ -121,7 +122,7 @@ Deno.test("pageErrors() says what happened, whether anything changed and what to
     "unavailable",
   ];
   for (const code of codes) {
-    const app = createApp("auth-callback", { log: createLog(() => {}), clock: () => new Date() }, pageErrors({}));
+    const app = createApp("auth-callback", { log: createLog(() => {}), clock: () => new Date() }, pageErrors(CONFIG));
     app.get("/account", () => {
       throw new AppError(code, `What happened to ${BAD}.`, { cause: new Error("secret detail") });
     });

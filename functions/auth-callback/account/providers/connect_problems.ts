@@ -1,6 +1,6 @@
 /** What was wrong with a credential, in words for the one who typed it. None of them repeats what was typed, or what a provider answered. */
+import { inWords } from "../../../../shared/http/quotas.ts";
 import type { Credential, Provider } from "../../../../shared/providers/provider.ts";
-import { inWords } from "../../attempts.ts";
 import type { Trial } from "./try_credential.ts";
 
 /** By name of the field. */

@@ -1,0 +1,55 @@
+/**
+ * The sign-in that a browser waits to finish: which address got the mail, and an id of its own that typed codes are counted by. Kept in a
+ * cookie, so that the page survives a reload and no address travels in a URL, and signed, so that nobody can wait in another's name.
+ */
+import { parse, serialize } from "hono/utils/cookie";
+import type { AppContext } from "../../shared/http/app.ts";
+import { readToken, signToken } from "../../shared/signed_token.ts";
+import type { PageDeps } from "./page_deps.ts";
+
+const LABEL = "sign-in/v1";
+/** As long as the mailed link and code are good. */
+const LIFETIME_SECONDS = 3600;
+
+export interface WaitingSignIn {
+  id: string;
+  address: string;
+}
+
+/** Each mail starts a sign-in of its own. */
+export async function keepSignIn(c: AppContext, deps: PageDeps, address: string): Promise<void> {
+  const claims = { id: crypto.randomUUID(), address };
+  const expiresAt = new Date(deps.clock().getTime() + LIFETIME_SECONDS * 1000);
+  setCookie(c, deps, { value: await signToken(deps.config.codeSecrets, LABEL, { claims, expiresAt }) });
+}
+
+/** Once somebody is signed in, it has served its purpose. */
+export function forgetSignIn(c: AppContext, deps: PageDeps): void {
+  if (cookieOf(c, deps) !== undefined) setCookie(c, deps, { value: "", maxAge: 0 });
+}
+
+/** Undefined when none was begun here within the hour. */
+export async function keptSignIn(c: AppContext, deps: PageDeps): Promise<WaitingSignIn | undefined> {
+  const claims = await readToken(deps.config.codeSecrets, LABEL, {
+    token: cookieOf(c, deps) ?? "",
+    at: deps.clock(),
+  });
+  return claims ? { id: String(claims.id), address: String(claims.address) } : undefined;
+}
+
+const cookieOf = (c: AppContext, deps: PageDeps): string | undefined =>
+  parse(c.req.header("cookie") ?? "", cookieName(deps))[cookieName(deps)];
+
+function setCookie(
+  c: AppContext,
+  deps: PageDeps,
+  { value, maxAge = LIFETIME_SECONDS }: { value: string; maxAge?: number },
+): void {
+  const secure = isSecure(deps);
+  c.get("cookies").push(
+    serialize(cookieName(deps), value, { path: "/", httpOnly: true, secure, sameSite: "Lax", maxAge }),
+  );
+}
+
+const isSecure = ({ config }: PageDeps) => config.siteUrl.startsWith("https:");
+const cookieName = (deps: PageDeps) => isSecure(deps) ? "__Host-sign-in" : "sign-in";
