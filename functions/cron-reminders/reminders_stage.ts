@@ -138,7 +138,7 @@ async function compose(
   const urls = createUrls(config);
   for (const { id, owner_id: ownerId, content } of batch.digests) {
     try {
-      const token = await signUnsubscribing(config.codeSecrets, { ownerId, scope: "all" });
+      const token = await signUnsubscribing(config.codeSecrets, { ownerId, sentOn: content.today });
       const links: DigestLinks = {
         settings: urls.account,
         connect: ({ bill_id, provider_key }) =>

@@ -120,7 +120,7 @@ export type Database = {
       "read_newest_rates": { Args: Record<PropertyKey, never>; Returns: Json };
       "read_onboarding": { Args: { "user_id": string }; Returns: Json };
       "read_provider_credentials": { Args: { "link_ids": (string)[] }; Returns: Json };
-      "read_unsubscribing": { Args: { "owner_id": string }; Returns: Json };
+      "read_unsubscribing": { Args: { "owner_id": string; "with_bills": boolean }; Returns: Json };
       "record_job_run": {
         Args: {
           "counts": Json;

@@ -100,7 +100,8 @@ export interface Unsubscribable {
     id: string;
     name: string;
     reminders_enabled: boolean;
-    bills: { id: string; name: string; reminder_enabled: boolean }[];
+    /** Where they were asked for: those that remind. */
+    bills?: { id: string; name: string }[];
   }[];
 }
 
@@ -183,9 +184,9 @@ export function createIdentityStore(database: Database) {
         at,
       }),
 
-    /** Null when there is no such person. */
-    readUnsubscribing: (ownerId: string) =>
-      database.call<Unsubscribable | null>("read_unsubscribing", { owner_id: ownerId }),
+    /** Null when there is no such person. @param asked.withBills for the owner's own eyes. */
+    readUnsubscribing: ({ ownerId, withBills }: { ownerId: string; withBills: boolean }) =>
+      database.call<Unsubscribable | null>("read_unsubscribing", { owner_id: ownerId, with_bills: withBills }),
 
     /** @param asked.scope `all`, or the id of an organization or a bill of theirs. */
     unsubscribe: ({ ownerId, scope, at }: { ownerId: string; scope: string; at: Date }) =>

@@ -104,6 +104,6 @@ export interface DigestLinks {
   settings: string;
   /** Where a bill is connected to its provider. */
   connect(bill: Pick<Reconnect, "bill_id" | "provider_key">): string;
-  /** Signed; works without signing in. */
+  /** Signed; for 90 days it works without signing in. */
   unsubscribe: string;
 }

@@ -1,26 +1,34 @@
-/** The signed statement behind the unsubscribe links: whose reminders, and which of them. It never expires: an old mail must still be able to end new ones. */
+/** The signed statement behind the unsubscribe links: whose reminders. For 90 days it is a permission; then it only says who has to sign in. */
 import { openToken, signToken } from "../signed_token.ts";
 
 const LABEL = "unsubscribe";
-/** A token says when it ends; this one is not to. */
-const NEVER = new Date("9999-12-31T00:00:00Z");
+const LIFETIME_DAYS = 90;
 
-/** `all`, the id of an organization, or the id of a bill. */
-export type Scope = string;
+/** @param mail.sentOn the owner's date, YYYY-MM-DD. Not an instant: a mail that is sent again has to be the same to the letter. */
+export function signUnsubscribing(
+  secrets: readonly string[],
+  { ownerId, sentOn }: { ownerId: string; sentOn: string },
+): Promise<string> {
+  const expiresAt = new Date(Date.parse(sentOn) + LIFETIME_DAYS * 86_400_000);
+  return signToken(secrets, LABEL, { claims: { sub: ownerId }, expiresAt });
+}
 
 export interface Unsubscribing {
   ownerId: string;
-  scope: Scope;
+  isExpired: boolean;
 }
-
-export const signUnsubscribing = (secrets: readonly string[], { ownerId, scope }: Unsubscribing): Promise<string> =>
-  signToken(secrets, LABEL, { claims: { sub: ownerId, scope }, expiresAt: NEVER });
 
 /** Null unless it is one of ours. */
-export async function readUnsubscribing(secrets: readonly string[], token: string): Promise<Unsubscribing | null> {
+export async function readUnsubscribing(
+  secrets: readonly string[],
+  { token, at }: { token: string; at: Date },
+): Promise<Unsubscribing | null> {
   const claims = await openToken(secrets, LABEL, token);
-  return claims && isScope(claims.scope) ? { ownerId: String(claims.sub), scope: claims.scope } : null;
+  return claims && { ownerId: String(claims.sub), isExpired: claims.exp * 1000 <= at.getTime() };
 }
+
+/** What can be ended: `all`, the reminders of an organization, or of a bill, by its id. */
+export type Scope = string;
 
 export const isScope = (value: unknown): value is Scope =>
   typeof value === "string" && /^(all|(org|bill)_[0-9a-z]{8,32})$/.test(value);

@@ -1,23 +1,25 @@
--- Ending reminders from a mail: all of them, those of one organization, or of one bill. Whoever holds the signed link may; the functions check
--- that what it names is the owner's.
+-- Ending reminders from a mail: all of them, those of one organization, or of one bill. Whoever holds the signed link may end the first two;
+-- bills are for its owner's eyes. The functions check that what is named is the owner's.
 
-create function public.read_unsubscribing(owner_id uuid) returns jsonb
+create function public.read_unsubscribing(owner_id uuid, with_bills boolean) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (
     select jsonb_build_object('email_enabled', p.email_enabled, 'organizations', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'id', o.id, 'name', o.name, 'reminders_enabled', o.reminders_enabled,
-        'bills', (
-          select coalesce(jsonb_agg(jsonb_build_object('id', b.id, 'name', b.name, 'reminder_enabled', b.reminder_enabled) order by b.next_due, b.name), '[]')
-          from (
-            select e.id, e.name, e.reminder_enabled, e.next_due from app.expenses as e
-            where e.organization_id = o.id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
-            order by e.next_due, e.name
-            limit 200
-          ) as b
-        )
-      ) order by o.name, o.id), '[]')
+      select coalesce(jsonb_agg(
+        jsonb_build_object('id', o.id, 'name', o.name, 'reminders_enabled', o.reminders_enabled)
+          || case when with_bills then jsonb_build_object('bills', (
+            select coalesce(jsonb_agg(jsonb_build_object('id', b.id, 'name', b.name) order by b.next_due, b.name, b.id), '[]')
+            from (
+              select e.id, e.name, e.next_due from app.expenses as e
+              where e.organization_id = o.id and e.kind = 'bill' and e.status = 'active' and e.deleted_at is null
+                and e.reminder_enabled
+              order by e.next_due, e.name, e.id
+              limit 200
+            ) as b
+          )) else '{}' end
+        order by o.name, o.id
+      ), '[]')
       from identity.organizations as o
       where o.owner_id = p.user_id
     ))
@@ -27,7 +29,8 @@ begin
 end
 $$;
 comment on function public.read_unsubscribing is
-  'What an owner can end: {"email_enabled","organizations":[{"id","name","reminders_enabled","bills":[{"id","name","reminder_enabled"}]}]}; null when there is no such person.';
+  'What an owner can end: {"email_enabled","organizations":[{"id","name","reminders_enabled"}]}, each organization with its reminding
+   "bills":[{"id","name"}] if asked for; null when there is no such person.';
 
 create function public.unsubscribe(owner_id uuid, scope text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -6,6 +6,7 @@ import type { Account, ConnectedApp } from "../../shared/db/identity_store.ts";
 import type { ConsentOrganization } from "../../shared/db/oauth_store.ts";
 import type { Config } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
+import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
 import { withAskingApp } from "../../shared/oauth/asking_app.ts";
 import { answering, type Browser, createPages, formsOf, NOW, signIn } from "../functions/auth-callback/harness.ts";
 
@@ -298,6 +299,42 @@ const confirm = (name: string, { address, isSignedIn = false }: { address?: stri
     return await visitor.get(address ? await withMailedAddress(pages.config, link, { address, at: NOW }) : link);
   });
 
+interface Unsubscribing {
+  organizations?: { name: string; bills?: string[] }[];
+  sentOn?: string;
+  isSignedIn?: boolean;
+  isOwner?: boolean;
+  /** The button was pressed. */
+  isSent?: boolean;
+}
+
+/** The page of a reminder mail's link. */
+function unsubscribing(
+  name: string,
+  { organizations = [{ name: "Home" }], sentOn = "2026-11-20", isSignedIn, isOwner = true, isSent }: Unsubscribing,
+): State {
+  return page(`unsubscribe-${name}`, async ({ pages, browser }) => {
+    const visitor = isSignedIn ? (await signIn(pages, EMAIL)).browser : browser;
+    const ownerId = isOwner ? pages.provider.user(EMAIL).id : crypto.randomUUID();
+    const token = await signUnsubscribing(pages.config.codeSecrets, { ownerId, sentOn });
+    const link = `/email/unsubscribe?t=${token}`;
+    return isSent ? await visitor.post(link, {}) : await visitor.get(link);
+  }, {
+    answers: {
+      unsubscribe: { outcome: "unsubscribed" },
+      read_unsubscribing: {
+        email_enabled: true,
+        organizations: organizations.map(({ name, bills }, n) => ({
+          id: `org_0000000${n}`,
+          name,
+          reminders_enabled: true,
+          ...(bills && { bills: bills.map((name, m) => ({ id: `bill_0000000${m}`, name })) }),
+        })),
+      },
+    },
+  });
+}
+
 interface ConsentState {
   clientId?: string;
   clientName?: string;
@@ -390,6 +427,17 @@ export const STATES: readonly State[] = [
   confirm("confirm", { address: EMAIL }),
   confirm("confirm-other", { address: LONG_ADDRESS, isSignedIn: true }),
   confirm("confirm-unsaid", { isSignedIn: true }),
+  page("confirm-untyped", ({ browser }) => browser.post("/auth/callback?token_hash=abc&type=email", {})),
+  page("no-cookies", ({ pages }) => {
+    const headers = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" };
+    return Promise.resolve(
+      pages.app.request(`${pages.config.siteUrl}/login`, { method: "POST", headers, body: "email=" }),
+    );
+  }),
+  page("no-mail", ({ browser, pages }) => {
+    pages.provider.failure = () => Promise.resolve(new Response(null, { status: 500 }));
+    return browser.post("/login", { email: EMAIL });
+  }),
   failedSignIn("failed-used", "error=access_denied&error_code=otp_expired"),
   failedSignIn("failed-cancelled", "error=access_denied"),
   failedSignIn("failed-browser", "code=7d1d2c7a-0d53-4d3f-9a53-111111111111"),
@@ -464,6 +512,13 @@ export const STATES: readonly State[] = [
     await browser.post("/onboarding", { ...form.fields, country: "DE", reminder_email: "bills@example.com" });
     return await browser.get(/\/account\/reminder-email\S+/.exec(pages.mails[0]!.text)![0]);
   }, { answers: { complete_onboarding: { outcome: "created", organization_id: home.id } } }),
+  unsubscribing("one", { organizations: [{ name: HOSTILE }] }),
+  unsubscribing("many", { organizations: [{ name: "Home" }, { name: LONG }, { name: UNBROKEN }] }),
+  unsubscribing("owner", { isSignedIn: true, organizations: [{ name: "Home", bills: ["Rent", HOSTILE, UNBROKEN] }] }),
+  unsubscribing("old", { sentOn: "2026-08-01" }),
+  unsubscribing("old-other", { sentOn: "2026-08-01", isSignedIn: true, isOwner: false }),
+  unsubscribing("off", { organizations: [] }),
+  unsubscribing("done", { isSent: true }),
   page("stale-reminder-link", ({ browser }) => browser.get("/account/reminder-email?t=abc")),
   page("broken", async ({ pages }) => await (await signIn(pages, EMAIL)).browser.get("/account"), { answers: {} }),
   consent("one", {}),

@@ -88,7 +88,7 @@ Deno.test("reminders arrive on a running stack", async (t) => {
       assert(link.startsWith(`${stack.site_url}/email/unsubscribe?t=`));
       const page = await fetch(link);
       assertEquals([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"]);
-      assertStringIncludes(await page.text(), "Stop reminder mails?");
+      assertStringIncludes(await page.text(), "Stop reminder emails?");
       const done = await fetch(link, { method: "POST", body: new URLSearchParams("List-Unsubscribe=One-Click") });
       assertEquals(done.status, 200);
       await done.body?.cancel();

@@ -1,40 +1,52 @@
 /**
- * The link of the reminder mails. GET asks, because programs that scan mails follow links; POST acts, with no session and no form token: the
- * signed link is the permission, and a mail program posts it by itself (RFC 8058 section 3.2).
+ * The link of the reminder mails. GET asks, because programs that scan mails follow links; POST acts, with no session and no form token: for 90
+ * days the signed link is the permission, and a mail program posts it by itself (RFC 8058 section 3.2). A mail is forwarded and kept, so
+ * the link shows nobody what the books hold, and an old one, or a single bill, takes its owner's session.
  */
 import type { AppContext } from "../../../shared/http/app.ts";
+import { createFormToken, requireFormToken } from "../../../shared/http/form_post.ts";
 import { readText } from "../../../shared/http/read_body.ts";
-import {
-  isScope,
-  readUnsubscribing,
-  type Scope,
-  type Unsubscribing,
-} from "../../../shared/reminders/unsubscribe_token.ts";
+import { readSession, type SignedInUser } from "../../../shared/http/session.ts";
+import { isScope, readUnsubscribing, type Unsubscribing } from "../../../shared/reminders/unsubscribe_token.ts";
 import type { Handler, PageDeps } from "../page_deps.ts";
-import { refuseLink, renderDone, renderQuestion } from "./unsubscribe_page.tsx";
+import { askToSignIn, refuseLink, renderDone, renderQuestion } from "./unsubscribe_page.tsx";
 
 const LARGEST_BYTES = 16 * 1024;
 
-const linkOf = (c: AppContext, { config }: PageDeps) => readUnsubscribing(config.codeSecrets, c.req.query("t") ?? "");
+const linkOf = (c: AppContext, { config, clock }: PageDeps) =>
+  readUnsubscribing(config.codeSecrets, { token: c.req.query("t") ?? "", at: clock() });
 
 export const showUnsubscribe = (deps: PageDeps): Handler => async (c) => {
   const link = await linkOf(c, deps);
-  const choices = link && await deps.store.readUnsubscribing(link.ownerId);
-  return link && choices ? await renderQuestion(c, deps, { link, choices }) : await refuseLink(c, deps);
+  if (!link) return await refuseLink(c, deps);
+  const { ownerId } = link;
+  const user = await visitorOf(c, deps, link);
+  const isOwner = user?.id === ownerId;
+  if (link.isExpired && !isOwner) return await askToSignIn(c, deps, user);
+  const choices = await deps.store.readUnsubscribing({ ownerId, withBills: isOwner });
+  if (!choices) return await refuseLink(c, deps);
+  const formToken = isOwner ? await createFormToken(deps.config, { userId: ownerId, at: deps.clock() }) : undefined;
+  return await renderQuestion(c, deps, { choices, user, formToken });
 };
 
-/** Field `scope` from our own page; a mail program sends `List-Unsubscribe=One-Click`, in either form encoding, and means the link's own. */
+/** Field `scope` from our own page; a mail program sends `List-Unsubscribe=One-Click`, in either form encoding, and means all. */
 export const postUnsubscribe = (deps: PageDeps): Handler => async (c) => {
   const link = await linkOf(c, deps);
   if (!link) return await refuseLink(c, deps);
-  const scope = await chosenScope(c, link);
+  const form = new Map(new URLSearchParams(await readText(c.req.raw, LARGEST_BYTES)));
+  const chosen = form.get("scope");
+  const scope = isScope(chosen) ? chosen : "all";
+  if (link.isExpired || scope.startsWith("bill_")) {
+    const user = await readSession(c, deps);
+    if (user?.id !== link.ownerId) return await askToSignIn(c, deps, user);
+    await requireFormToken(deps.config, { form, userId: user.id, at: deps.clock() });
+  }
   const { outcome } = await deps.store.unsubscribe({ ownerId: link.ownerId, scope, at: deps.clock() });
   return outcome === "unknown" ? await refuseLink(c, deps) : await renderDone(c, deps, scope);
 };
 
-/** What the page offered; a narrower link allows nothing but itself. */
-async function chosenScope(c: AppContext, { scope }: Unsubscribing): Promise<Scope> {
-  const body = await readText(c.req.raw, LARGEST_BYTES);
-  const chosen = new URLSearchParams(body).get("scope");
-  return scope === "all" && isScope(chosen) ? chosen : scope;
+/** A link that is good by itself works also while nobody can be asked who is here. */
+async function visitorOf(c: AppContext, deps: PageDeps, { isExpired }: Unsubscribing): Promise<SignedInUser | null> {
+  const session = readSession(c, deps);
+  return isExpired ? await session : await session.catch(() => null);
 }

@@ -1,50 +1,80 @@
 /** @jsxImportSource hono/jsx */
-/** What a person sees who wants fewer reminders, or none. */
+/** What a person sees who wants fewer reminders, or none. Without a session it names organizations and the kind of mail, nothing else. */
 import type { Unsubscribable } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { withNext } from "../../../shared/identity/next_path.ts";
 import { Buttons, Name } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
-import type { Scope, Unsubscribing } from "../../../shared/reminders/unsubscribe_token.ts";
+import type { Scope } from "../../../shared/reminders/unsubscribe_token.ts";
 import type { PageDeps } from "../page_deps.ts";
+
+type Organizations = Unsubscribable["organizations"];
+
+const here = (c: AppContext) => c.req.path + new URL(c.req.url).search;
+
+export interface QuestionView {
+  choices: Unsubscribable;
+  /** Who is signed in here, the owner or not. */
+  user: SignedInUser | null;
+  /** Of the owner, when it is they who look. */
+  formToken: string | undefined;
+}
 
 export function renderQuestion(
   c: AppContext,
   { config }: PageDeps,
-  { link, choices }: { link: Unsubscribing; choices: Unsubscribable },
+  { choices, user, formToken }: QuestionView,
 ): Promise<Response> {
+  const organizations = choices.email_enabled ? choices.organizations.filter((one) => one.reminders_enabled) : [];
+  if (organizations.length === 0) return renderOff(c, config);
   return renderPage(c, {
     title: "Unsubscribe",
     config,
+    user,
     children: (
       <>
-        <h1>Stop reminder mails?</h1>
-        <p class="lead">Your bills stay as they are. You can turn reminders on again under Account.</p>
-        <form method="post" action={c.req.path + new URL(c.req.url).search} class="stack">
-          {link.scope === "all"
-            ? <Choices choices={choices} />
-            : <p>This stops the reminders of {<Name>{nameOf(link.scope, choices)}</Name>}.</p>}
+        <h1>Stop reminder emails?</h1>
+        <p class="lead">
+          {organizations.length === 1
+            ? (
+              <>
+                They tell you about due and overdue bills of{" "}
+                <strong>
+                  <Name>{organizations[0]!.name}</Name>
+                </strong>.
+              </>
+            )
+            : "They tell you about due and overdue bills of your organizations."} Your bills stay as they are.
+        </p>
+        <form method="post" action={here(c)} class="stack">
+          {formToken && <input type="hidden" name="form_token" value={formToken} />}
+          <Choices organizations={organizations} />
           <Buttons>
-            <button class="primary" type="submit">Stop reminders</button>
+            <button class="primary" type="submit">Unsubscribe</button>
           </Buttons>
         </form>
+        {!user && (
+          <p class="small muted">
+            Only one bill? <a href={withNext("/login", here(c))}>Sign in to choose it</a>.
+          </p>
+        )}
       </>
     ),
   });
 }
 
-function Choices({ choices }: { choices: Unsubscribable }) {
-  const organizations = choices.organizations.filter(({ reminders_enabled }) => reminders_enabled);
-  const bills = organizations.flatMap((organization) => organization.bills.filter((bill) => bill.reminder_enabled));
+/** With one organization and no bills to choose from there is no choice. */
+function Choices({ organizations }: { organizations: Organizations }) {
+  const bills = organizations.flatMap((organization) => organization.bills ?? []);
+  if (organizations.length === 1 && bills.length === 0) return null;
   return (
     <fieldset>
       <legend>Which ones</legend>
       <div class="choices">
         <Choice scope="all" title="All of them" checked />
-        {organizations.length > 1 &&
-          organizations.map(({ id, name }) => (
-            <Choice scope={id} title={name} detail="Bills of this organization only" />
-          ))}
+        {organizations.length > 1 && organizations.map(({ id, name }) => <Choice scope={id} title={name} />)}
       </div>
       {bills.length > 0 && (
         <details>
@@ -58,56 +88,84 @@ function Choices({ choices }: { choices: Unsubscribable }) {
   );
 }
 
-function Choice(
-  { scope, title, detail, checked }: { scope: Scope; title: string; detail?: string; checked?: boolean },
-) {
+function Choice({ scope, title, checked }: { scope: Scope; title: string; checked?: boolean }) {
   return (
     <label class="choice">
       <input type="radio" name="scope" value={scope} checked={checked} />
-      <span>
-        <span class="title">
-          <Name>{title}</Name>
-        </span>
-        {detail && <span class="detail">{detail}</span>}
+      <span class="title">
+        <Name>{title}</Name>
       </span>
     </label>
   );
 }
 
-function nameOf(scope: Scope, { organizations }: Unsubscribable): string {
-  return [...organizations, ...organizations.flatMap(({ bills }) => bills)].find(({ id }) => id === scope)?.name ??
-    "something that is gone";
-}
+const renderOff = (c: AppContext, config: PageDeps["config"]) =>
+  renderPage(c, {
+    title: "Reminder emails are off",
+    config,
+    children: (
+      <>
+        <h1>Reminder emails are off</h1>
+        <p class="lead">You won’t get any.</p>
+        <BackOn />
+      </>
+    ),
+  });
+
+const BackOn = () => (
+  <p>
+    Changed your mind? <a href="/account">Turn them back on in your account</a>.
+  </p>
+);
 
 export function renderDone(c: AppContext, { config }: PageDeps, scope: Scope): Promise<Response> {
   const what = scope === "all"
-    ? "reminder mails"
+    ? "You won’t get any more reminder emails."
     : scope.startsWith("org_")
-    ? "reminders of that organization"
-    : "reminders of that bill";
+    ? "You won’t get reminders about that organization’s bills."
+    : "You won’t get reminders about that bill.";
   return renderPage(c, {
     title: "Unsubscribed",
     config,
     children: (
       <>
-        <h1>Done: no more {what}</h1>
-        <p class="lead">Nothing else was changed. You can turn them on again at any time.</p>
-        <p>
-          <a href="/account">Go to your account</a>
-        </p>
+        <h1>You’re unsubscribed</h1>
+        <p class="lead">{what} Nothing else has changed.</p>
+        <BackOn />
       </>
     ),
   });
 }
+
+/** What needs the owner of the link. @param user whoever else is signed in here. */
+export const askToSignIn = (c: AppContext, { config }: PageDeps, user: SignedInUser | null): Promise<Response> =>
+  renderProblem(c, {
+    config,
+    status: 403,
+    problem: user
+      ? {
+        title: "This link is for another account",
+        message: "Sign out, then sign in with the address that the email was sent for.",
+        changed: "Nothing was changed.",
+        next: { label: "Go to your account", href: "/account" },
+      }
+      : {
+        title: "Sign in to unsubscribe",
+        message: "The links in our emails work for 90 days. After that, and for a single bill, we ask you to sign in.",
+        changed: "Nothing was changed.",
+        next: { label: "Sign in", href: withNext("/login", here(c)) },
+      },
+    user,
+  });
 
 export const refuseLink = (c: AppContext, { config }: PageDeps): Promise<Response> =>
   Promise.resolve(renderProblem(c, {
     config,
     status: 400,
     problem: {
-      title: "This link does not work",
-      message: "It is not complete, or what it was about is gone.",
+      title: "This link doesn’t work",
+      message: "Part of it is missing, or what it was about is gone.",
       changed: "Nothing was changed.",
-      next: { label: "Change reminders under Account", href: "/account" },
+      next: { label: "Change reminders in your account", href: "/account" },
     },
   }));

@@ -3,14 +3,23 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { signUnsubscribing } from "../../../shared/reminders/unsubscribe_token.ts";
 import { type Books, openBooks } from "../../_support/books.ts";
 import { openDatabase } from "../../_support/database.ts";
-import { createPages, formsOf, over } from "./harness.ts";
+import { createPages, formsOf, over, signIn } from "./harness.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 const pages = createPages(over(database));
 
-const linkOf = async (ownerId: string, scope = "all") =>
-  `/email/unsubscribe?t=${await signUnsubscribing(pages.config.codeSecrets, { ownerId, scope })}`;
+const linkOf = async (ownerId: string, sentOn = "2026-11-20") =>
+  `/email/unsubscribe?t=${await signUnsubscribing(pages.config.codeSecrets, { ownerId, sentOn })}`;
+
+/** The owner of books, signed in. */
+async function owner(books: Books) {
+  const email = `${books.userId}@example.com`;
+  pages.provider.users.set(email, { id: books.userId, email });
+  return (await signIn(pages, email)).browser;
+}
+
+const texts = (html: string) => html.replace(/^.*?<main/s, "<main").replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
 
 async function isReminded(books: Books) {
   const [row] = await database.query<Record<string, boolean>>(
@@ -29,7 +38,7 @@ Deno.test("opening the link asks and changes nothing, however often a scanner do
   for (const method of ["GET", "HEAD", "GET"]) {
     const response = await pages.app.request(`https://expenses.example${link}`, { method });
     assertEquals(response.status, 200);
-    if (method === "GET") assertEquals(formsOf(await response.text())[0]!.fields, { scope: "all" });
+    if (method === "GET") assertEquals(formsOf(await response.text())[0]!.fields, {});
   }
   assertEquals(await isReminded(books), { email_enabled: true, reminders_enabled: true });
 });
@@ -45,43 +54,103 @@ Deno.test("one click of a mail program ends all reminders: either form encoding,
       headers: { origin: "https://mail.example", "sec-fetch-site": "cross-site" },
     });
     assertEquals(response.status, 200);
-    assertStringIncludes(await response.text(), "Done: no more reminder mails");
+    assertStringIncludes(await response.text(), "You won’t get any more reminder emails.");
     assertEquals(await isReminded(books), { email_enabled: false, reminders_enabled: true });
   }
 });
 
+Deno.test("a link shows no books to somebody without a session: organizations and the kind of mail, nothing else (Medium 6)", async () => {
+  const books = await openBooks(database);
+  const { bill } = await books.ok("add_bill", { name: "Divorce lawyer", amount: "4711.50", first_due: "2026-12-01" });
+  const link = await linkOf(books.userId);
+  const stranger = pages.browser();
+  const { browser: other } = await signIn(pages, "other@example.com");
+  for (const [browser, hint] of [[stranger, " Only one bill? Sign in to choose it ."], [other, ""]] as const) {
+    assertEquals(
+      texts(await (await browser.get(link)).text()).trim(),
+      "Stop reminder emails? They tell you about due and overdue bills of Household . Your bills stay as they are. " +
+        `Unsubscribe${hint}`,
+    );
+  }
+  const guessed = await stranger.post(link, { scope: bill.id });
+  assertEquals(guessed.status, 403);
+  const answer = texts(await guessed.text());
+  assertStringIncludes(answer, "Sign in to unsubscribe");
+  assert(!answer.includes("lawyer"));
+});
+
+Deno.test("a link ends after 90 days: it acts for nobody, asks to sign in, and then serves its owner and no one else (Medium 6)", async () => {
+  const books = await openBooks(database);
+  const link = await linkOf(books.userId, "2026-08-22");
+  const lastDay = await linkOf(books.userId, "2026-08-23");
+  assertEquals((await pages.browser().get(lastDay)).status, 200);
+
+  const stranger = pages.browser();
+  for (const response of [await stranger.get(link), await stranger.post(link, { "List-Unsubscribe": "One-Click" })]) {
+    assertEquals(response.status, 403);
+    const page = await response.text();
+    assertStringIncludes(page, `href="/login?next=${encodeURIComponent(link)}"`);
+    assert(!page.includes("Household"));
+  }
+  const { browser: other } = await signIn(pages, "yet-another@example.com");
+  assertStringIncludes(await (await other.get(link)).text(), "This link is for another account");
+  assertEquals((await other.post(link, {})).status, 403);
+  const own = await owner(books);
+  const asked = await (await own.get(link)).text();
+  assertEquals((await own.post(link, {})).status, 403, "without the form's token");
+  assertEquals(await isReminded(books), { email_enabled: true, reminders_enabled: true });
+
+  assertEquals((await own.submit(asked, "Unsubscribe")).status, 200);
+  assertEquals(await isReminded(books), { email_enabled: false, reminders_enabled: true });
+  assertStringIncludes(await (await own.get(link)).text(), "Reminder emails are off");
+});
+
+Deno.test("a good link works while nobody can be asked who is here", async () => {
+  const books = await openBooks(database);
+  const own = await owner(books);
+  const link = await linkOf(books.userId);
+  pages.provider.failure = () => Promise.resolve(new Response("upstream", { status: 502 }));
+  try {
+    assertStringIncludes(await (await own.get(link)).text(), "Stop reminder emails?");
+    assertEquals((await own.post(link, {})).status, 200);
+  } finally {
+    pages.provider.failure = undefined;
+  }
+  assertEquals(await isReminded(books), { email_enabled: false, reminders_enabled: true });
+});
+
 Deno.test("a person chooses one organization, and takes it back on the account page's function", async () => {
   const books = await openBooks(database);
-  const post = async (scope: string, from = "all") =>
-    await pages.browser().post(await linkOf(books.userId, from), { scope });
-  assertEquals((await post(books.organizationId)).status, 200);
+  assertEquals((await pages.browser().post(await linkOf(books.userId), { scope: books.organizationId })).status, 200);
   assertEquals(await isReminded(books), { email_enabled: true, reminders_enabled: false });
   const resume = { user_id: books.userId, organization_id: books.organizationId, at: "2026-11-20T10:00:00Z" };
   assertEquals(await database.asService("resume_reminders", resume), { outcome: "resumed" });
   assertEquals(await isReminded(books), { email_enabled: true, reminders_enabled: true });
 });
 
-Deno.test("a person chooses one bill, as a change that the assistant can undo", async () => {
+Deno.test("the owner, signed in, chooses one bill of their own, as a change that the assistant can undo", async () => {
   const books = await openBooks(database);
+  const other = await openBooks(database);
+  const { bill: foreign } = await other.ok("add_bill", {
+    name: "Somebody else's",
+    amount: "10",
+    first_due: "2026-12-01",
+  });
   const { bill } = await books.ok("add_bill", { name: "Rent", amount: "10", first_due: "2026-12-01" });
-  const asked = await (await pages.browser().get(await linkOf(books.userId))).text();
+  const own = await owner(books);
+  const asked = await (await own.get(await linkOf(books.userId))).text();
   assertStringIncludes(asked, `value="${bill.id}"`);
-  assertEquals((await pages.browser().post(await linkOf(books.userId), { scope: bill.id })).status, 200);
-  const remindersOf = async () =>
-    (await database.query("select reminder_enabled from app.expenses where id = $1", [bill.id]))[0];
+  assert(!asked.includes("Somebody else"));
+  const remindersOf = async (id = bill.id) =>
+    (await database.query("select reminder_enabled from app.expenses where id = $1", [id]))[0];
+  assertEquals((await own.submit(asked, "Unsubscribe", { scope: foreign.id })).status, 400);
+  assertEquals(await remindersOf(foreign.id), { reminder_enabled: true });
+  assertEquals((await own.submit(asked, "Unsubscribe", { scope: bill.id })).status, 200);
   assertEquals(await remindersOf(), { reminder_enabled: false });
   const { recent_changes: [change] } = await books.ok("get_context", { include: ["recent_changes"] });
   assertEquals(change.summary, "Turned off the reminders of Rent");
   await books.ok("undo_change", { change_id: change.change_id });
   assertEquals(await remindersOf(), { reminder_enabled: true });
-});
-
-Deno.test("a narrow link ends what it names and nothing wider", async () => {
-  const books = await openBooks(database);
-  const link = await linkOf(books.userId, books.organizationId);
-  assertStringIncludes(await (await pages.browser().get(link)).text(), "Household");
-  assertEquals((await pages.browser().post(link, { scope: "all" })).status, 200);
-  assertEquals(await isReminded(books), { email_enabled: true, reminders_enabled: false });
 });
 
 Deno.test("a false, foreign or mangled link does nothing", async () => {
@@ -90,7 +159,7 @@ Deno.test("a false, foreign or mangled link does nothing", async () => {
   const link = await linkOf(books.userId);
   const forged = await signUnsubscribing(["another-secret-of-more-than-32-bytes"], {
     ownerId: books.userId,
-    scope: "all",
+    sentOn: "2026-11-20",
   });
   const refused = [
     "/email/unsubscribe",
@@ -98,7 +167,6 @@ Deno.test("a false, foreign or mangled link does nothing", async () => {
     `${link}x`,
     link.slice(0, -2),
     `/email/unsubscribe?t=${forged}`,
-    await linkOf(books.userId, other.organizationId),
     await linkOf(crypto.randomUUID()),
   ];
   for (const path of refused) {
