@@ -56,9 +56,9 @@ export function renderQuestion(
           </Buttons>
         </form>
         {!user && (
-          <p class="small muted">
+          <section class="small muted">
             Only one bill? <a href={withNext("/login", here(c))}>Sign in to choose it</a>.
-          </p>
+          </section>
         )}
       </>
     ),
