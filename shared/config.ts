@@ -84,7 +84,8 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
     cronSecrets: read("cronSecrets", "CRON_SECRET", secrets, "has an entry shorter than 32 bytes") ?? [],
     frontDoorSecrets: read("frontDoorSecrets", "FRONT_DOOR_SECRET", secrets, "has an entry shorter than 32 bytes") ??
       [],
-    paymentWebhookSecrets: read("paymentWebhookSecrets", "PAYMENT_WEBHOOK_SECRET", list, "is empty") ?? [],
+    paymentWebhookSecrets:
+      read("paymentWebhookSecrets", "PAYMENT_WEBHOOK_SECRET", secrets, "has an entry shorter than 32 bytes") ?? [],
     credentialsKeys:
       read("credentialsKeys", "CREDENTIALS_KEY", aesKeys, "has an entry that is not 32 bytes of base64") ?? [],
     mailUrl: read("mailUrl", "MAIL_URL", mailUrl, "is not a resend:, smtps: or smtp: URL"),

@@ -12,7 +12,7 @@ export interface Question {
 }
 
 const SITE = "https://expenses.example";
-const WEBHOOK_SECRET = "a-webhook-secret";
+const WEBHOOK_SECRET = "a-webhook-secret-of-32-bytes-and-more";
 const SECRET = "a-secret-of-more-than-thirty-two-bytes";
 
 /** The whole environment of a function. @param supabaseUrl address of `fakeDatabase`. */

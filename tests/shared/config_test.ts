@@ -38,9 +38,13 @@ Deno.test("readConfig() takes signing secrets of 32 bytes or more only, each of 
   const long = "x".repeat(32);
   assertEquals(readConfig({ OAUTH_CODE_SECRET: `${long}, ${long}y` }, ["codeSecrets"]).codeSecrets.length, 2);
   assertEquals(readConfig({}, []).frontDoorSecrets, []);
+  assertEquals(readConfig({}, []).paymentWebhookSecrets, []);
   for (const secret of ["x".repeat(31), `${long},short`, ","]) {
     assertEquals(problemsOf({ OAUTH_CODE_SECRET: secret }, ["codeSecrets"]).length, 1);
     assertEquals(problemsOf({ FRONT_DOOR_SECRET: secret }, []).length, 1);
+    assertEquals(problemsOf({ PAYMENT_WEBHOOK_SECRET: secret }, []), [
+      "PAYMENT_WEBHOOK_SECRET has an entry shorter than 32 bytes",
+    ]);
   }
 });
 

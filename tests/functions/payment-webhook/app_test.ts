@@ -143,7 +143,7 @@ Deno.test("webhook stops reading at 256 KiB, whatever length was declared", asyn
 
 Deno.test("webhook without a secret answers 503, says so in the log and accepts nothing", async () => {
   const { database, calls } = fakeDatabase();
-  const webhook = createWebhook({ database, secrets: " , " });
+  const webhook = createWebhook({ database, secrets: "" });
   assertEquals((await webhook.send(EVENT)).status, 503);
   assertEquals((await webhook.send(EVENT, { secret: null })).status, 503);
   assertEquals(calls.length, 0);
@@ -172,15 +172,23 @@ Deno.test("webhook answers POST only, at each of its addresses", async () => {
 });
 
 Deno.test("webhook logs what became of an event, as an error when a person must act, and never the body", async () => {
-  const answers = [{ outcome: "applied", organization_id: "org_1" }, { outcome: "parked", reason: "unknown_plan" }];
+  const answers = [
+    { outcome: "applied", organization_id: "org_1" },
+    { outcome: "applied", organization_id: "org_1", no_effect: "never_active" },
+    { outcome: "parked", reason: "unknown_plan" },
+    { outcome: "parked", reason: "dated_ahead" },
+  ];
   const { database } = fakeDatabase(() => answers.shift());
   const webhook = createWebhook({ database });
-  await webhook.send(EVENT);
-  await webhook.send(EVENT);
+  while (answers.length > 0) {
+    assertEquals(Object.keys(await (await webhook.send(EVENT)).json()), ["status"]);
+  }
   const events = webhook.lines.map((line) => JSON.parse(line)).filter(({ event }) => event === "payment_event");
-  assertEquals(events.map(({ level, outcome, reason }) => [level, outcome, reason]), [
+  assertEquals(events.map(({ level, outcome, no_effect, reason }) => [level, outcome, no_effect ?? reason]), [
     ["info", "applied", undefined],
+    ["info", "applied", "never_active"],
     ["error", "parked", "unknown_plan"],
+    ["error", "parked", "dated_ahead"],
   ]);
   for (const secret of [SECRET, "customer@example.com", "sub_0000", await hexOf(SECRET)]) {
     assertFalse(webhook.lines.join("\n").includes(secret), secret);

@@ -5,8 +5,8 @@ import { readConfig } from "../../../shared/config.ts";
 import type { Database } from "../../../shared/db/client.ts";
 import { createLog } from "../../../shared/log.ts";
 
-export const SECRET = "current-secret-of-the-webhook";
-export const PREVIOUS_SECRET = "previous-secret-of-the-webhook";
+export const SECRET = "the-current-secret-of-the-webhook";
+export const PREVIOUS_SECRET = "the-previous-secret-of-the-webhook";
 
 export interface Sending {
   /** Key of the signature; `x-payment-signature` is left out when null. */
