@@ -1,7 +1,9 @@
 /**
  * `deno task webhook -- subscription.charged`: sends one event to the running stack, signed as the payment provider signs it, so that a
- * person can watch a plan change.
+ * person can watch a plan change. Before the later ones in a subscription's life it sends that the subscription became active: of one that
+ * never was, the service believes no failure and no end.
  */
+import { effectOf } from "../shared/billing/effects.ts";
 import { signBody } from "../shared/billing/signature.ts";
 import { DATA_OPTION, fail, print, readCommandLine, taskCommand } from "./command_line.ts";
 import { eventTypes, paymentEvent } from "./payment_event.ts";
@@ -16,7 +18,7 @@ const usage = `${taskCommand("webhook")} -- <event> [options]
                          the organization, else team)
   --subscription <id>    one per organization and run of the stack unless given
   --at <instant>         when it happened (now, by the stack's clock); the provider counts whole seconds
-  --event-id <id>        a new one unless given; send one twice to see it refused
+  --event-id <id>        a new one unless given; it is kept with the event, and tells no duplicate: the body does
   --data <folder>        where the stack keeps its data (.local)`;
 
 const { values, positionals: [type] } = readCommandLine({
@@ -37,25 +39,30 @@ if (Number.isNaN(at.getTime())) fail(`--at ${values.at} is not an instant such a
 
 // An event says which plan it is about: one that nobody named must not change it.
 const plan = values.plan ?? (organizationId === stack.demo?.other_organization_id ? "pro" : "team");
-const event = await paymentEvent(type, {
+const about = {
   organizationId,
   planId: stack.demo?.payment_plans[plan] ?? plan,
   subscriptionId: values.subscription ?? organizationId.replace(/^org_/, "sub_"),
-  at,
-});
-const body = new TextEncoder().encode(JSON.stringify(event));
-const response = await fetch(`${stack.supabase_url}/api/payment/webhook`, {
-  method: "POST",
-  headers: {
+};
+
+const effect = effectOf(type);
+// Dated the same each time, and before all that is played: said twice it is a duplicate, and it revives nothing that has ended since.
+const activated = new Date(Math.min(Date.UTC(2026, 0, 1), at.getTime() - 1000));
+if (effect && effect.status !== "active") await send("subscription.activated", { at: activated });
+await send(type, { at, eventId: values["event-id"] });
+
+async function send(type: string, { at, eventId }: { at: Date; eventId?: string }): Promise<void> {
+  const body = new TextEncoder().encode(JSON.stringify(await paymentEvent(type, { ...about, at })));
+  const headers = {
     "content-type": "application/json",
     "x-payment-signature": await signBody(body, stack.payment_webhook_secret),
-    "x-payment-event-id": values["event-id"],
-  },
-  body,
-});
-print(`${type} about ${organizationId} on the plan ${plan}`);
-print(`${response.status} ${(await response.text()).trim()}`);
-if (!response.ok) Deno.exit(1);
+    ...eventId && { "x-payment-event-id": eventId },
+  };
+  const response = await fetch(`${stack.supabase_url}/api/payment/webhook`, { method: "POST", headers, body });
+  print(`${type} about ${organizationId} on the plan ${plan}`);
+  print(`${response.status} ${(await response.text()).trim()}`);
+  if (!response.ok) Deno.exit(1);
+}
 
 async function clockOf(url: string): Promise<Date> {
   const { now } = await (await fetch(`${url}/local/clock`)).json();

@@ -46,7 +46,7 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
   return app;
 }
 
-/** The provider's id of the event. It is outside the signature: one that looks wrong is as good as none. */
+/** The provider's id of the event, for people who look for it. It is outside the signature, so nothing is decided by it. */
 function eventIdOf(c: AppContext): string | null {
   const eventId = c.req.header("x-payment-event-id") ?? c.req.header("x-razorpay-event-id") ?? "";
   return /^[\x21-\x7e]{1,128}$/.test(eventId) ? eventId : null;

@@ -8,8 +8,10 @@ export type Outcome = "applied" | "duplicate" | "stale" | "ignored" | "parked";
 export interface Verdict {
   outcome: Outcome;
   organization_id?: string;
+  /** Why an applied event changed nothing: nobody ever paid for its subscription, and the organization had something to lose. */
+  no_effect?: "never_active";
   /** Why the event is parked; `other_organization` when its notes name another one than the one it is bound to. */
-  reason?: "incomplete" | "unknown_organization" | "unknown_plan" | "other_organization";
+  reason?: "incomplete" | "dated_ahead" | "unknown_organization" | "unknown_plan" | "other_organization";
 }
 
 /** The payment provider waits 5 s for an answer; this leaves a second for everything else. */
@@ -19,7 +21,7 @@ export function createBillingStore(database: Database) {
   return {
     /**
      * Takes one verified event, in one transaction.
-     * @param delivery `bodyHash` is the hex SHA-256 of the body; `eventId` the provider's own, where it sent one.
+     * @param delivery `bodyHash` is the hex SHA-256 of the body, which tells a duplicate; `eventId` the provider's own, kept as a note.
      * @throws what `Database.call` throws; the event may then be sent again and counts once.
      */
     applyPaymentEvent: (event: PaymentEvent, delivery: { bodyHash: string; eventId: string | null; at: Date }) =>

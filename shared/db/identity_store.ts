@@ -23,8 +23,13 @@ export interface AccountOrganization {
   /** The plan whose features count now. */
   effective_plan: Plan;
   trial_ends_at: string | null;
+  /** Whether the trial runs: until its end everything of the Team plan is there, whatever is paid for. */
+  is_trial: boolean;
   /** While past due: until when the plan still counts. */
   grace_ends_at: string | null;
+  /** Of another subscription that is past due: it counts until then, since it includes more or lasts longer. */
+  second_plan: Plan | null;
+  second_grace_ends_at: string | null;
   /** Until when it is paid for; for a plan that has ended, when that was. Null without a subscription. */
   period_ends_at: string | null;
   /** What no longer works, or never did, because the plan that counts now does not include it. */

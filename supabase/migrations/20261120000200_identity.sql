@@ -1,12 +1,12 @@
 -- Identity: people, their organizations, what a plan includes, the audit trail.
--- Invariants: an organization has one owner, who is a member; past_due_since is set exactly while past due.
+-- Invariants: an organization has one owner, who is a member; past_due_since is set exactly while past due; each plan includes what the one before it does.
 
 create table billing.plan_features (
   plan text not null constraint plan_features_plan_known check (plan in ('free', 'pro', 'team')),
   feature text not null constraint plan_features_feature_known check (feature in ('ai:connector', 'reminders:email', 'bills:variable')),
   primary key (plan, feature)
 );
-comment on table billing.plan_features is 'What each plan includes.';
+comment on table billing.plan_features is 'What each plan includes: free < pro < team, and each everything of the one before it.';
 alter table billing.plan_features enable row level security;
 create policy "Signed-in people can read what a plan includes" on billing.plan_features
   for select to authenticated using ((select auth.uid()) is not null);
@@ -59,17 +59,24 @@ create table identity.organizations (
   plan text not null default 'free' constraint organizations_plan_known check (plan in ('free', 'pro', 'team')),
   plan_status text not null default 'active' constraint organizations_plan_status_known check (plan_status in ('active', 'past_due', 'canceled')),
   past_due_since timestamptz,
+  second_plan text constraint organizations_second_plan_paid check (second_plan in ('pro', 'team')),
+  second_past_due_since timestamptz,
   trial_ends_at timestamptz,
   reminders_enabled boolean not null default true,
   owner_id uuid not null references identity.profiles (user_id) on delete restrict,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint organizations_past_due_dated check ((plan_status = 'past_due') = (past_due_since is not null)),
-  constraint organizations_canceled_is_free check (plan_status <> 'canceled' or plan = 'free')
+  constraint organizations_canceled_is_free check (plan_status <> 'canceled' or plan = 'free'),
+  constraint organizations_second_plan_dated check ((second_plan is null) = (second_past_due_since is null))
 );
 comment on table identity.organizations is 'Whose expenses and bills these are: a household, a business.';
 comment on column identity.organizations.owner_id is 'Reminders go to the owner and dates are the owner''s. A person who owns an organization cannot be deleted before it.';
-comment on column identity.organizations.trial_ends_at is 'Until then the plan counts without a payment; null once the payment provider has spoken.';
+comment on column identity.organizations.plan is
+  'What is paid for, as the best subscription has it. Set by hand it counts until the first subscription that was ever active.';
+comment on column identity.organizations.second_plan is
+  'Of another subscription, past due: it counts too until its grace period ends. Set only while it includes more than plan does, or for longer.';
+comment on column identity.organizations.trial_ends_at is 'Until then there is everything of the Team plan, whatever is paid for. Payments never change it.';
 comment on column identity.organizations.reminders_enabled is 'Whether the owner wants reminders of this organization''s bills.';
 create index organizations_owner_id_idx on identity.organizations (owner_id);
 create index organizations_base_currency_idx on identity.organizations (base_currency);
@@ -117,13 +124,15 @@ grant execute on function identity.current_organization_id to authenticated, ser
 
 create function identity.effective_plan(organization identity.organizations, at timestamptz) returns text
 language sql immutable set search_path = '' as $$
-  select case
-    when organization.trial_ends_at <= at then 'free'
-    when organization.plan_status = 'past_due' and organization.past_due_since + interval '7 days' <= at then 'free'
-    else organization.plan
-  end
+  -- The names sort as the plans do, and greatest() passes over nulls.
+  select greatest(
+    case when organization.plan_status <> 'past_due' or at < organization.past_due_since + interval '7 days' then organization.plan else 'free' end,
+    case when at < organization.second_past_due_since + interval '7 days' then organization.second_plan end,
+    case when at < organization.trial_ends_at then 'team' end
+  )
 $$;
-comment on function identity.effective_plan is 'The plan whose features count at an instant: trials end, past due has a grace period of 7 days.';
+comment on function identity.effective_plan is
+  'The plan whose features count at an instant: the best of what is paid for, of what is past due for less than 7 days, and of a running trial.';
 revoke all on function identity.effective_plan from public, anon;
 grant execute on function identity.effective_plan to authenticated, service_role;
 

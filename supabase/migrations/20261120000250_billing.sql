@@ -1,6 +1,16 @@
 -- Billing: what the payment provider said, and the plan that follows from it.
 -- Invariants: an event counts once; a subscription is what its latest event by the logical clock made it, whatever order the events arrived in;
--- a subscription belongs to one organization for ever; an organization has the plan of its best subscription.
+-- a subscription belongs to one organization for ever; an organization has the plan of its best subscription that has a say.
+--
+-- Which subscriptions have a say. Whoever may edit a subscription's notes can name any organization in them, so one that nobody ever paid for
+-- must not be able to take anything away:
+-- * One that was active once (an event activated, resumed or charged it; all three say that it is active) has a say for ever.
+-- * One that never was has a say only where there is nothing to lose: no plan set by hand, no running trial, no live subscription (one that was
+--   active once, and has not ended). Elsewhere its events are kept and change nothing.
+-- * A plan set by hand is told by being active without a subscription that is. The first subscription that was ever active replaces it.
+-- * A trial is beside all this: its end is never moved, and while it runs it only adds features (identity.effective_plan).
+-- Of those with a say the best one counts. A second one that is past due adds its plan until its grace period ends (organizations.second_plan),
+-- so that one more subscription never makes it less.
 
 create type billing.event_clock as (
   occurred_at timestamptz,
@@ -15,7 +25,7 @@ comment on type billing.event_clock is
 
 create table billing.payment_events (
   id bigint generated always as identity primary key,
-  event_id text unique constraint payment_events_event_id_length check (length(event_id) between 1 and 128),
+  event_id text constraint payment_events_event_id_length check (length(event_id) between 1 and 128),
   body_hash bytea not null unique,
   type text not null constraint payment_events_type_length check (length(type) between 1 and 100),
   status text constraint payment_events_status_known check (status in ('active', 'past_due', 'canceled')),
@@ -31,6 +41,7 @@ create table billing.payment_events (
     (row(occurred_at, status is not distinct from 'canceled', paid_count, auth_attempts, rank, body_hash)::billing.event_clock) stored,
   outcome text not null constraint payment_events_outcome_known check (outcome in ('applied', 'stale', 'ignored', 'parked')),
   organization_id text collate "C",
+  no_effect text constraint payment_events_no_effect_known check (no_effect in ('never_active')),
   received_at timestamptz not null,
   constraint payment_events_ignored_has_no_status check ((outcome = 'ignored') = (status is null)),
   constraint payment_events_settled_is_complete check (
@@ -39,11 +50,13 @@ create table billing.payment_events (
 );
 comment on table billing.payment_events is
   'Every event of the payment provider that carried a valid signature, once. Keeps what decides about plans, never the body: that names people and cards.';
-comment on column billing.payment_events.event_id is 'The provider''s own id of the event, where it sends one. It is outside the signature, so the hash of the body counts too.';
+comment on column billing.payment_events.event_id is 'The provider''s own id of the event, where it sends one: a note for people. It is outside the signature, so only the hash of the body tells a duplicate.';
 comment on column billing.payment_events.status is 'What the event means for its subscription; null for kinds that mean nothing to us.';
 comment on column billing.payment_events.claimed_organization_id is 'The organization named in the subscription''s notes. Whoever can edit notes wrote it; it counts for the first binding only.';
 comment on column billing.payment_events.outcome is
-  'applied: it became the latest word on its subscription. stale: a later one was already there. parked: we do not know its organization or plan. ignored: a kind without effect.';
+  'applied: it became the latest word on its subscription. stale: a later one was already there. parked: it waits, see billing.parked_events. ignored: a kind without effect.';
+comment on column billing.payment_events.no_effect is
+  'Why an applied event left the organization as it was. never_active: until then nobody had paid for its subscription, and there was something to lose.';
 create index payment_events_subscription_id_idx on billing.payment_events (subscription_id);
 create index payment_events_parked_idx on billing.payment_events (subscription_id) where outcome = 'parked';
 
@@ -54,6 +67,7 @@ create table billing.subscriptions (
   status text constraint subscriptions_status_known check (status in ('active', 'past_due', 'canceled')),
   past_due_since timestamptz,
   period_ends_at timestamptz,
+  was_active boolean not null default false,
   clock billing.event_clock,
   constraint subscriptions_past_due_dated check ((status is not distinct from 'past_due') = (past_due_since is not null)),
   constraint subscriptions_running_has_plan check (plan is not null or status is null or status = 'canceled')
@@ -63,62 +77,93 @@ comment on column billing.subscriptions.organization_id is 'Null until an operat
 comment on column billing.subscriptions.status is 'Null until the first event counts.';
 comment on column billing.subscriptions.past_due_since is
   'When the first of the failures since the last good payment happened, at most a day before we were told.';
+comment on column billing.subscriptions.was_active is 'Whether an event that counted ever said that it is active, whatever came later.';
 comment on column billing.subscriptions.clock is 'Of the event that left it so.';
 create index subscriptions_organization_id_idx on billing.subscriptions (organization_id);
 
 -- Service only: people see their plan on pages that the service renders.
 alter table billing.payment_events enable row level security;
 alter table billing.subscriptions enable row level security;
-grant select, insert, update (outcome, organization_id) on billing.payment_events to service_role;
+grant select, insert, update (outcome, organization_id, no_effect) on billing.payment_events to service_role;
 grant select, insert, update on billing.subscriptions to service_role;
+
+create function billing.parked_reason(event billing.payment_events, at timestamptz) returns text
+language sql stable set search_path = '' as $$
+  select case
+    when event.subscription_id is null or event.occurred_at is null then 'incomplete'
+    -- Once it counted, every event that really happened would be older than it.
+    when event.occurred_at > at + interval '1 day' then 'dated_ahead'
+    when not exists (select from billing.subscriptions as s where s.id = event.subscription_id and s.organization_id is not null) then 'unknown_organization'
+    -- An end needs no plan: it must not wait because somebody forgot to list one.
+    when event.status <> 'canceled' and not exists (select from billing.billing_plans as p where p.provider_plan_id = event.provider_plan_id) then 'unknown_plan'
+    else 'replayable'
+  end
+$$;
+comment on function billing.parked_reason is 'What a parked event waits for at an instant; replayable: for nothing any more.';
 
 create view billing.parked_events with (security_invoker = true) as
 select e.id, e.event_id, e.type, e.subscription_id, e.provider_plan_id, e.claimed_organization_id, e.occurred_at, e.received_at,
-  case
-    when e.subscription_id is null or e.occurred_at is null then 'incomplete'
-    when s.organization_id is null then 'unknown_organization'
-    when p.plan is null and e.status <> 'canceled' then 'unknown_plan'
-    else 'replayable'
-  end as reason
+  billing.parked_reason(e, now()) as reason
 from billing.payment_events as e
-left join billing.subscriptions as s on s.id = e.subscription_id
-left join billing.billing_plans as p on p.provider_plan_id = e.provider_plan_id
 where e.outcome = 'parked';
 comment on view billing.parked_events is
-  'Events that wait for an operator, and for what. After adding the plan to billing.billing_plans, or for naming the organization: select public.replay_parked_events(…).';
+  'Events that wait for an operator, and for what. After adding the plan to billing.billing_plans, once the day of one dated ahead has come, or for naming the organization: select public.replay_parked_events(…).';
 grant select on billing.parked_events to service_role;
 
-create function billing.best_subscription(organization_id text) returns billing.subscriptions
+create function billing.subscriptions_with_a_say(organization identity.organizations, at timestamptz) returns setof billing.subscriptions
 language sql stable set search_path = '' as $$
   select s
   from billing.subscriptions as s
-  where s.organization_id = best_subscription.organization_id and s.status is not null
+  where s.organization_id = organization.id and s.status is not null and (
+    s.was_active
+    or not (
+      coalesce(at < organization.trial_ends_at, false)
+      or exists (
+        select from billing.subscriptions as l where l.organization_id = organization.id and l.was_active and l.status in ('active', 'past_due')
+      )
+    )
+  )
   order by array_position(array['active', 'past_due', 'canceled'], s.status), array_position(array['team', 'pro'], s.plan),
     s.past_due_since desc, s.period_ends_at desc nulls last, s.id
-  limit 1
 $$;
-comment on function billing.best_subscription is
-  'The subscription that an organization''s plan comes from, null when it has none. The end of an old one must not take the plan that a newer one pays for.';
+comment on function billing.subscriptions_with_a_say is
+  'The subscriptions that an organization''s plan may come from, best first. That a plan set by hand counts for more than one that never was active is for the caller to see to.';
 
-create function billing.derive_plan(organization_id text, at timestamptz) returns void
+create function billing.derive_plan(organization identity.organizations, at timestamptz) returns identity.organizations
 language plpgsql set search_path = '' as $$
 declare
-  best billing.subscriptions := billing.best_subscription(derive_plan.organization_id);
-  paid_plan text := case when best.status = 'canceled' then 'free' else best.plan end;
+  best billing.subscriptions;
+  second billing.subscriptions;
 begin
+  select * into best from billing.subscriptions_with_a_say(organization, at) limit 1;
+  if not found then
+    return organization;
+  end if;
+  -- What another one's grace period adds to the best one: a better plan, or the same and less for longer.
+  select * into second
+  from billing.subscriptions_with_a_say(organization, at) as s
+  where s.status = 'past_due' and (s.plan > best.plan or s.past_due_since > best.past_due_since)
+  order by s.past_due_since desc
+  limit 1;
   update identity.organizations as o
-  set plan = paid_plan, plan_status = best.status, past_due_since = best.past_due_since, trial_ends_at = null, updated_at = derive_plan.at
-  where o.id = derive_plan.organization_id
-    and (o.plan, o.plan_status, o.past_due_since, o.trial_ends_at) is distinct from (paid_plan, best.status, best.past_due_since, null::timestamptz);
+  set plan = case when best.status = 'canceled' then 'free' else best.plan end, plan_status = best.status, past_due_since = best.past_due_since,
+    second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = derive_plan.at
+  where o.id = organization.id
+  returning * into organization;
+  return organization;
 end
 $$;
-comment on function billing.derive_plan is 'Gives an organization the plan of its best subscription. The trial ends here: the payment provider has spoken.';
+comment on function billing.derive_plan is
+  'Gives an organization the plan of its best subscription that has a say, and says what it is now. The end of an old one must not take the plan that a newer one pays for.';
 
 create function billing.settle_subscription(subscription_id text, at timestamptz) returns void
 language plpgsql set search_path = '' as $$
 declare
   subscription billing.subscriptions;
+  before billing.subscriptions;
   organization identity.organizations;
+  derived identity.organizations;
+  is_by_hand boolean;
   latest billing.payment_events;
 begin
   -- All events of a subscription queue here. A row for one that nobody knows yet holds the place of its binding.
@@ -129,7 +174,7 @@ begin
     set organization_id = (
       select o.id
       from billing.payment_events as e join identity.organizations as o on o.id = e.claimed_organization_id
-      where e.subscription_id = s.id and e.outcome = 'parked'
+      where e.subscription_id = s.id and e.outcome = 'parked' and billing.parked_reason(e, settle_subscription.at) = 'unknown_organization'
       order by e.id
       limit 1
     )
@@ -141,13 +186,15 @@ begin
   if not found then
     return;
   end if;
+  before := subscription;
+  is_by_hand := organization.plan <> 'free' and organization.plan_status = 'active' and not exists (
+    select from billing.subscriptions as s where s.organization_id = organization.id and s.status = 'active'
+  );
 
   with settled as (
     update billing.payment_events as e
     set outcome = 'stale', organization_id = organization.id
-    where e.subscription_id = subscription.id and e.outcome = 'parked' and e.occurred_at is not null
-      -- An end needs no plan: it must not wait because somebody forgot to list one.
-      and (e.status = 'canceled' or exists (select from billing.billing_plans as p where p.provider_plan_id = e.provider_plan_id))
+    where e.subscription_id = subscription.id and e.outcome = 'parked' and billing.parked_reason(e, settle_subscription.at) = 'replayable'
     returning e.*
   )
   select * into latest from settled as e order by e.clock desc limit 1;
@@ -180,20 +227,34 @@ begin
   )
   where s.id = subscription.id and s.status = 'past_due';
 
-  perform billing.derive_plan(organization.id, settle_subscription.at);
+  -- Also one that arrives after the end.
+  update billing.subscriptions as s
+  set was_active = s.was_active or exists (
+    select from billing.payment_events as e where e.subscription_id = s.id and e.outcome in ('applied', 'stale') and e.status = 'active'
+  )
+  where s.id = subscription.id
+  returning * into subscription;
+  if subscription is not distinct from before then
+    return;
+  end if;
+
+  if (is_by_hand and not subscription.was_active)
+    or not exists (select from billing.subscriptions_with_a_say(organization, settle_subscription.at) as s where s.id = subscription.id) then
+    update billing.payment_events as e set no_effect = 'never_active' where e.id = latest.id and e.outcome = 'applied';
+    return;
+  end if;
+  derived := billing.derive_plan(organization, settle_subscription.at);
   if latest.outcome = 'applied' then
     insert into identity.audit_events (at, organization_id, event, detail)
-    select settle_subscription.at, o.id, 'payment.' || latest.type, jsonb_build_object(
-      'subscription_id', latest.subscription_id, 'plan', o.plan, 'plan_status', o.plan_status,
+    values (settle_subscription.at, organization.id, 'payment.' || latest.type, jsonb_build_object(
+      'subscription_id', latest.subscription_id, 'plan', derived.plan, 'plan_status', derived.plan_status,
       'was', jsonb_build_object('plan', organization.plan, 'plan_status', organization.plan_status)
-    )
-    from identity.organizations as o
-    where o.id = organization.id;
+    ));
   end if;
 end
 $$;
 comment on function billing.settle_subscription is
-  'Lets the parked events of a subscription count, where its organization and their plan are known: binding, state by the logical clock, the organization''s plan, one audit row.';
+  'Lets the parked events of a subscription count, where its organization and their plan are known: binding, state by the logical clock, then the organization''s plan and one audit row where the subscription has a say.';
 
 create function public.apply_payment_event(event jsonb, body_hash text, event_id text, at timestamptz) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -212,7 +273,7 @@ begin
     type text, status text, subscription_id text, provider_plan_id text, organization_id text, occurred_at timestamptz, period_ends_at timestamptz,
     paid_count int, auth_attempts int, rank smallint
   )
-  on conflict do nothing
+  on conflict on constraint payment_events_body_hash_key do nothing
   returning l.id into ledger_id;
   if not found then
     return '{"outcome":"duplicate"}';
@@ -225,15 +286,16 @@ begin
   return jsonb_strip_nulls(jsonb_build_object(
     'outcome', settled.outcome,
     'organization_id', settled.organization_id,
+    'no_effect', settled.no_effect,
     'reason', case
-      when settled.outcome = 'parked' then (select p.reason from billing.parked_events as p where p.id = ledger_id)
+      when settled.outcome = 'parked' then billing.parked_reason(settled, apply_payment_event.at)
       when settled.claimed_organization_id <> settled.organization_id then 'other_organization'
     end
   ));
 end
 $$;
 comment on function public.apply_payment_event is
-  'Takes one verified event: {"outcome": applied | duplicate | stale | ignored | parked, "organization_id"?, "reason"?}. The reason says why an event is parked, or that its notes name another organization than the one it is bound to.';
+  'Takes one verified event: {"outcome": applied | duplicate | stale | ignored | parked, "organization_id"?, "no_effect"?, "reason"?}. no_effect says why it was applied and changed nothing; the reason why an event is parked, or that its notes name another organization than the one it is bound to. body_hash alone tells a duplicate.';
 
 create function public.replay_parked_events(
   subscription_id text default null, organization_id text default null, at timestamptz default now()
@@ -254,11 +316,11 @@ begin
     end if;
   end if;
 
-  select count(*) into parked_before from billing.parked_events;
+  select count(*) into parked_before from billing.payment_events as e where e.outcome = 'parked';
   waiting := array(
     select distinct p.subscription_id
-    from billing.parked_events as p
-    where p.reason <> 'incomplete' and p.subscription_id = coalesce(replay_parked_events.subscription_id, p.subscription_id)
+    from billing.payment_events as p
+    where p.outcome = 'parked' and p.subscription_id is not null and p.subscription_id = coalesce(replay_parked_events.subscription_id, p.subscription_id)
     order by p.subscription_id
   );
   -- All of them before any organization, as each event has its own first: else an event and this would wait for each other.
@@ -267,14 +329,14 @@ begin
   foreach one in array waiting loop
     perform billing.settle_subscription(one, replay_parked_events.at);
   end loop;
-  select count(*) into parked_after from billing.parked_events;
+  select count(*) into parked_after from billing.payment_events as e where e.outcome = 'parked';
   return jsonb_build_object('replayed', parked_before - parked_after, 'parked', parked_after);
 end
 $$;
 comment on function public.replay_parked_events is
   'Lets parked events count now that their plan or organization is known: {"replayed","parked"}. With both arguments it first binds an unbound subscription to an organization; it never binds one anew.';
 
-revoke all on function billing.best_subscription, billing.derive_plan, billing.settle_subscription from public, anon, authenticated;
-grant execute on function billing.best_subscription, billing.derive_plan, billing.settle_subscription to service_role;
+revoke all on function billing.parked_reason, billing.subscriptions_with_a_say, billing.derive_plan, billing.settle_subscription from public, anon, authenticated;
+grant execute on function billing.parked_reason, billing.subscriptions_with_a_say, billing.derive_plan, billing.settle_subscription to service_role;
 revoke all on function public.apply_payment_event, public.replay_parked_events from public, anon, authenticated;
 grant execute on function public.apply_payment_event, public.replay_parked_events to service_role;

@@ -78,10 +78,9 @@ begin
     return '{"outcome":"already"}';
   end if;
 
-  insert into identity.organizations (name, base_currency, plan, trial_ends_at, owner_id, created_at, updated_at)
+  insert into identity.organizations (name, base_currency, trial_ends_at, owner_id, created_at, updated_at)
   values (
-    btrim(complete_onboarding.organization_name), complete_onboarding.base_currency,
-    case when gets_trial then 'team' else 'free' end, case when gets_trial then complete_onboarding.at + interval '14 days' end,
+    btrim(complete_onboarding.organization_name), complete_onboarding.base_currency, case when gets_trial then complete_onboarding.at + interval '14 days' end,
     complete_onboarding.user_id, complete_onboarding.at, complete_onboarding.at
   )
   returning id into new_organization_id;
@@ -122,7 +121,8 @@ begin
         select jsonb_agg(jsonb_build_object(
           'id', o.id, 'name', o.name, 'role', m.role, 'base_currency', o.base_currency, 'plan', o.plan, 'plan_status', o.plan_status,
           'reminders_enabled', o.reminders_enabled, 'effective_plan', identity.effective_plan(o, read_account.at), 'trial_ends_at', o.trial_ends_at,
-          'grace_ends_at', o.past_due_since + interval '7 days',
+          'is_trial', coalesce(read_account.at < o.trial_ends_at, false), 'grace_ends_at', o.past_due_since + interval '7 days',
+          'second_plan', o.second_plan, 'second_grace_ends_at', o.second_past_due_since + interval '7 days',
           'period_ends_at', case when o.plan_status = 'canceled' then (s.clock).occurred_at else s.period_ends_at end,
           'features_off', (
             select coalesce(jsonb_agg(distinct f.feature), '[]')
@@ -132,7 +132,8 @@ begin
         ) order by m.created_at, o.id)
         from identity.memberships as m
         join identity.organizations as o on o.id = m.organization_id
-        cross join lateral billing.best_subscription(o.id) as s
+        -- Of a plan that was set by hand none is paid for.
+        left join lateral (select * from billing.subscriptions_with_a_say(o, read_account.at) limit 1) as s on s.status = o.plan_status
         where m.user_id = p.user_id
       ), '[]'),
       'connected_apps', public.list_connected_apps(p.user_id, read_account.at),

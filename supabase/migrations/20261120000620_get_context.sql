@@ -65,27 +65,31 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('code', 'plan_ending', 'message', format(
-      case when e.is_trial then 'The trial of the %s plan ends on %s: from then on these are off for %s, until its owner chooses a plan: %s.'
+      case when e.is_trial
+        then 'The trial of the %s plan ends on %s: from then on these are off for %s, until its owner chooses a plan that includes them: %s.'
         else 'A payment for the %s plan did not arrive. Unless one does by %s, these are off for %s: %s.' end,
-      initcap(o.plan), to_char(e.ends_at at time zone context.timezone, 'FMDD FMMonth YYYY'), o.name, (
-        select string_agg(
-          case f.feature when 'ai:connector' then 'access for AI assistants' when 'reminders:email' then 'reminder mails' else 'amounts from bill providers' end,
-          ', ' order by f.feature
-        )
-        from billing.plan_features as f
-        where f.plan = o.plan
-      )
-    ))), '[]')
+      initcap(e.plan), to_char(e.ends_at at time zone context.timezone, 'FMDD FMMonth YYYY'), o.name, lost.features
+    )) order by e.ends_at), '[]')
     from identity.organizations as o
     cross join lateral (
-      select o.trial_ends_at is not null as is_trial,
-        coalesce(o.trial_ends_at, case when o.plan_status = 'past_due' then o.past_due_since + interval '7 days' end) as ends_at
-    ) as e
-    where o.id = context.organization_id and e.ends_at > context.at and e.ends_at <= context.at + interval '7 days'
+      values (true, 'team', o.trial_ends_at),
+        (false, o.plan, o.past_due_since + interval '7 days'),
+        (false, o.second_plan, o.second_past_due_since + interval '7 days')
+    ) as e (is_trial, plan, ends_at)
+    cross join lateral (
+      select string_agg(
+        case f.feature when 'ai:connector' then 'access for AI assistants' when 'reminders:email' then 'reminder mails' else 'amounts from bill providers' end,
+        ', ' order by f.feature
+      ) as features
+      from billing.plan_features as f
+      where f.plan = identity.effective_plan(o, e.ends_at - interval '1 microsecond')
+        and not identity.organization_has_feature(o.id, f.feature, e.ends_at)
+    ) as lost
+    where o.id = context.organization_id and e.ends_at > context.at and e.ends_at <= context.at + interval '7 days' and lost.features is not null
   );
 end
 $$;
-comment on function app.plan_warnings is 'What ends within a week with a trial or a grace period, as warnings.';
+comment on function app.plan_warnings is 'What ends within a week with a trial or a grace period, and nothing else includes, as warnings.';
 
 create function app.get_context(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -97,7 +101,9 @@ begin
     'user', jsonb_build_object('id', context.actor_id, 'email', app.member_name(context.actor_id)),
     'role', context.role,
     'plan', jsonb_build_object(
-      'name', o.plan, 'status', o.plan_status, 'trial_ends_on', (o.trial_ends_at at time zone context.timezone)::date
+      'name', case when t.adds then 'team' else o.plan end,
+      'status', case when t.adds and o.plan_status = 'canceled' then 'active' else o.plan_status end,
+      'trial_ends_on', case when t.adds then (o.trial_ends_at at time zone context.timezone)::date end
     ),
     'features', (
       select coalesce(jsonb_agg(f.feature order by f.feature), '[]')
@@ -111,6 +117,7 @@ begin
     )
   ) into data
   from identity.organizations as o
+  cross join lateral (select context.at < o.trial_ends_at and (o.plan, o.plan_status) <> ('team', 'active') as adds) as t
   where o.id = context.organization_id;
 
   if included ? 'categories' then

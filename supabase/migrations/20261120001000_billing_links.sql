@@ -1,4 +1,5 @@
--- Provider links follow the plan: the end of it pauses them and deletes nothing, the next payment resumes what it paused.
+-- Provider links follow the plan: the end of it pauses them and deletes nothing, the next payment resumes what it paused. During a trial
+-- nothing ends with a plan; once the trial is over nothing is fetched either (app.link_status).
 
 alter table app.provider_links
   add column resumes_as text constraint provider_links_resumes_as_known check (resumes_as in ('pending', 'active', 'needs_reauth')),
@@ -10,7 +11,7 @@ create index provider_links_organization_id_idx on app.provider_links (organizat
 create function app.pause_links_without_plan() returns trigger
 language plpgsql set search_path = '' as $$
 begin
-  if new.plan_status = 'canceled' then
+  if new.plan_status = 'canceled' and coalesce(new.trial_ends_at <= new.updated_at, true) then
     update app.provider_links as l
     set resumes_as = l.status, status = 'paused', updated_at = new.updated_at
     where l.organization_id = new.id and l.status in ('pending', 'active', 'needs_reauth');

@@ -32,7 +32,7 @@ export async function resetBilling(database: TestDatabase): Promise<void> {
 /** As onboarding leaves one, unless told otherwise: on trial. */
 export async function addOrganization(
   database: TestDatabase,
-  { id = ORGANIZATION, plan = "team", trialEndsAt = "2026-12-01T00:00:00Z" }: {
+  { id = ORGANIZATION, plan = "free", trialEndsAt = "2026-12-01T00:00:00Z" }: {
     id?: string;
     plan?: string;
     trialEndsAt?: string | null;

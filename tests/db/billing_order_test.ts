@@ -54,6 +54,24 @@ const stream = fc.record({
 type Stream = { steps: Step[]; order: number[] };
 
 const START = Date.UTC(2026, 9, 1);
+const WEEK = 7 * 24 * 3600_000;
+/** A second of it falls between those in which the grace periods of a stream end. */
+const TRIAL_ENDS_AT = new Date(START + WEEK + 1_000).toISOString().replace(".000Z", "+00:00");
+const HOLDERS = [
+  { plan: "free", trial_ends_at: null },
+  { plan: "free", trial_ends_at: TRIAL_ENDS_AT },
+  { plan: "team", trial_ends_at: null },
+  { plan: "pro", trial_ends_at: TRIAL_ENDS_AT },
+];
+/** What the stream of an index begins with. */
+const holderOf = (stream: number) => HOLDERS[stream % HOLDERS.length]!;
+/** Now, and between the ends of the grace periods and the trial. */
+const INSTANTS = [START + 10_000, ...[-0.5, 0.5, 1.5, 2.5, 3.5].map((second) => START + WEEK + second * 1000)];
+
+interface State extends PlanState {
+  /** The plan that counts at each of `INSTANTS`. */
+  effective: string[];
+}
 const organizationOf = (index: number) => `org_${String(index).padStart(12, "0")}`;
 
 /** What `apply_payment_event` is called with. Hashes keep the order of the steps, as the last resort of the clock does. */
@@ -76,8 +94,11 @@ function argumentsOf(step: Step, { stream, index }: { stream: number; index: num
   };
 }
 
+const better = (a: string, b: string) =>
+  ["free", "pro", "team"].indexOf(a) < ["free", "pro", "team"].indexOf(b) ? b : a;
+
 /** The rules again, on all events at once. */
-function expectedState(steps: Step[]): PlanState {
+function expectedState(steps: Step[], { plan, trial_ends_at }: (typeof HOLDERS)[number]): State {
   const subscriptions = [0, 1].flatMap((subscription) => {
     const events = steps.map((step, index) => ({ ...step, index, effect: effectOf(step.type) }))
       .filter((event) => event.subscription === subscription && event.effect);
@@ -89,27 +110,41 @@ function expectedState(steps: Step[]): PlanState {
     const lastGood = ordered.findLastIndex(({ effect }) => effect!.status !== "past_due");
     const { effect, plan } = ordered.at(-1)!;
     const second = Math.min(...ordered.slice(lastGood + 1).map((event) => event.second));
-    return [{ status: effect!.status, plan, since: effect!.status === "past_due" ? second : 0 }];
+    const wasActive = events.some(({ effect }) => effect!.status === "active");
+    return [{ status: effect!.status, plan, wasActive, since: effect!.status === "past_due" ? second : 0 }];
   });
+  const wereActive = subscriptions.filter(({ wasActive }) => wasActive);
+  const isByHand = plan !== "free" && wereActive.length === 0;
+  const hasSomething = trial_ends_at !== null || isByHand || wereActive.some(({ status }) => status !== "canceled");
+  const withASay = hasSomething ? wereActive : subscriptions;
+
   const value = ({ status, plan }: (typeof subscriptions)[number]) =>
     ["canceled", "past_due", "active"].indexOf(status) * 2 + Number(plan === "team");
-  const [best] = subscriptions.toSorted((a, b) => value(b) - value(a) || b.since - a.since);
-  if (!best) return { plan: "team", plan_status: "active", past_due_since: null, trial_ends_at: TRIAL_ENDS_AT };
+  const [best] = withASay.toSorted((a, b) => value(b) - value(a) || b.since - a.since);
+  const effective = INSTANTS.map((instant) => {
+    const paid = withASay.filter(({ status, since }) =>
+      status === "active" || status === "past_due" && instant < START + since * 1000 + WEEK
+    ).map(({ plan }) => plan);
+    const other = [best ? "free" : plan, trial_ends_at && instant < Date.parse(trial_ends_at) ? "team" : "free"];
+    return [...paid, ...other].reduce(better);
+  });
+  if (!best) return { plan, plan_status: "active", past_due_since: null, trial_ends_at, effective };
   return {
     plan: best.status === "canceled" ? "free" : best.plan,
     plan_status: best.status,
     past_due_since: best.status === "past_due" ? `2026-10-01T00:00:0${best.since}+00:00` : null,
-    trial_ends_at: null,
+    trial_ends_at,
+    effective,
   };
 }
-const TRIAL_ENDS_AT = "2026-12-01T00:00:00+00:00";
 
 const addOrganizations = (first: number, count: number) =>
   database.query(
     `insert into identity.organizations (id, name, base_currency, plan, trial_ends_at, owner_id)
-     select 'org_' || lpad(n::text, 12, '0'), 'Household', 'EUR', 'team', $3, (select user_id from identity.profiles)
-     from generate_series($1::int, $2::int) as n`,
-    [first, first + count - 1, TRIAL_ENDS_AT],
+     select 'org_' || lpad(n::text, 12, '0'), 'Household', 'EUR', h ->> 'plan', (h ->> 'trial_ends_at')::timestamptz, (select user_id from identity.profiles)
+     from generate_series($1::int, $2::int) as n
+     cross join lateral (select $3::jsonb -> (n % $4::int) as h) as holder`,
+    [first, first + count - 1, JSON.stringify(HOLDERS), HOLDERS.length],
   );
 
 const APPLY = `
@@ -117,10 +152,16 @@ const APPLY = `
   from jsonb_array_elements($1) as call`;
 
 const statesOf = (first: number, count: number) =>
-  database.query<PlanState>(
-    `select plan, plan_status, past_due_since, trial_ends_at from identity.organizations
+  database.query<State>(
+    `select plan, plan_status, past_due_since, trial_ends_at,
+       array(select identity.effective_plan(o, i.at) from unnest($3::timestamptz[]) with ordinality as i (at, n) order by i.n) as effective
+     from identity.organizations as o
      where id between $1 and $2 order by id`,
-    [organizationOf(first), organizationOf(first + count - 1)],
+    [
+      organizationOf(first),
+      organizationOf(first + count - 1),
+      INSTANTS.map((instant) => new Date(instant).toISOString()),
+    ],
   );
 
 const callsOf = ({ steps, order }: Stream, stream: number) =>
@@ -138,7 +179,7 @@ async function check(streams: Stream[], first: number): Promise<void> {
   assertEquals(rows.filter(({ outcome }) => outcome === "duplicate").length, repeated);
   const states = await statesOf(first, streams.length);
   for (const [index, stream] of streams.entries()) {
-    assertEquals(states[index], expectedState(stream.steps), JSON.stringify(stream));
+    assertEquals(states[index], expectedState(stream.steps, holderOf(first + index)), JSON.stringify(stream));
   }
 }
 
@@ -198,7 +239,7 @@ Deno.test("200 identical events at once apply once", async () => {
   const outcomes = (await Promise.all(calls)).map(([row]) => row!.outcome);
   await pool.close();
   assertEquals(outcomes.toSorted(), ["applied", ...Array(199).fill("duplicate")]);
-  assertEquals(await statesOf(1, 1), [expectedState([charged])]);
+  assertEquals(await statesOf(1, 1), [expectedState([charged], holderOf(1))]);
   const [counted] = await database.query(
     `select (select count(*)::int from billing.payment_events) as ledger,
        (select count(*)::int from identity.audit_events) as audit`,
@@ -217,6 +258,6 @@ Deno.test("the events of a stream at once end in the same state", async () => {
   await pool.close();
   const states = await statesOf(0, streams.length);
   for (const [index, stream] of streams.entries()) {
-    assertEquals(states[index], expectedState(stream.steps), JSON.stringify(stream));
+    assertEquals(states[index], expectedState(stream.steps, holderOf(index)), JSON.stringify(stream));
   }
 });

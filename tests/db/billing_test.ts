@@ -29,7 +29,7 @@ const NEXT: Record<string, typeof RUNNING | typeof FAILING> = {
 
 /** Prior states by the events that lead to them, one a day. */
 const PRIOR: Record<string, string[]> = {
-  "on trial": [],
+  "new": [],
   "active": ["subscription.charged"],
   "resumed": ["subscription.activated", "subscription.halted", "subscription.resumed"],
   "past due": ["subscription.charged", "subscription.pending"],
@@ -39,33 +39,177 @@ const PRIOR: Record<string, string[]> = {
   "completed": ["subscription.charged", "subscription.completed"],
   "expired": ["subscription.expired"],
 };
+const saysActive = (type: string) => NEXT[type] === RUNNING;
+const TRIAL_ENDS_AT = "2026-12-01T00:00:00+00:00";
 
-Deno.test("each event, from every prior state, ends in the state it names", async (t) => {
-  let steps = 0;
-  for (const [prior, events] of Object.entries(PRIOR)) {
-    for (const [type, next] of Object.entries(NEXT)) {
-      for (const [plan, planId] of Object.entries(PLANS)) {
-        await t.step(`${type} of ${plan} when ${prior}`, async () => {
-          const id = `org_${String(++steps).padStart(12, "0")}`;
-          await addOrganization(database, { id });
-          const about = { organizationId: id, planId, subscriptionId: `sub_${steps}` };
-          for (const [index, earlier] of events.entries()) {
-            assertEquals((await deliver(database, earlier, { ...about, at: day(1 + index) })).outcome, "applied");
-          }
-          const verdict = await deliver(database, type, { ...about, at: day(20) });
-          assertEquals(verdict, { outcome: "applied", organization_id: id });
-          const wasFailing = prior.startsWith("past due");
-          const failingSince = wasFailing ? iso(prior === "past due from the start" ? 1 : 2) : iso(20);
-          assertEquals(await planOf(database, id), {
-            plan: next.plan === "free" ? "free" : plan,
-            plan_status: next.plan_status,
-            past_due_since: next.past_due_since && failingSince,
-            trial_ends_at: null,
+/** What an organization may have beside subscriptions, and whether it could lose that. */
+const HOLDERS = {
+  "an organization with nothing": { plan: "free", trialEndsAt: null },
+  "an organization on trial": { plan: "free", trialEndsAt: TRIAL_ENDS_AT },
+  "an organization with a plan set by hand": { plan: "team", trialEndsAt: null },
+};
+
+for (const [holder, { plan: plan0, trialEndsAt }] of Object.entries(HOLDERS)) {
+  const hasSomething = plan0 !== "free" || trialEndsAt !== null;
+  Deno.test(`each event, from every prior state of ${holder}, ends in the state it names if its subscription has a say`, async (t) => {
+    let steps = 0;
+    for (const [prior, events] of Object.entries(PRIOR)) {
+      for (const [type, next] of Object.entries(NEXT)) {
+        for (const [plan, planId] of Object.entries(PLANS)) {
+          await t.step(`${type} of ${plan} when ${prior}`, async () => {
+            const id = `org_${String(++steps).padStart(12, "0")}`;
+            await addOrganization(database, { id, plan: plan0, trialEndsAt });
+            const about = { organizationId: id, planId, subscriptionId: `sub_${steps}` };
+            const counts = (until: number) => !hasSomething || [...events, type].slice(0, until).some(saysActive);
+            const verdict = (until: number) => ({
+              outcome: "applied" as const,
+              organization_id: id,
+              ...counts(until) ? {} : { no_effect: "never_active" as const },
+            });
+            for (const [index, earlier] of events.entries()) {
+              assertEquals(await deliver(database, earlier, { ...about, at: day(1 + index) }), verdict(index + 1));
+            }
+            assertEquals(await deliver(database, type, { ...about, at: day(20) }), verdict(events.length + 1));
+            const wasFailing = prior.startsWith("past due");
+            const failingSince = wasFailing ? iso(prior === "past due from the start" ? 1 : 2) : iso(20);
+            assertEquals(
+              await planOf(database, id),
+              counts(events.length + 1)
+                ? {
+                  plan: next.plan === "free" ? "free" : plan,
+                  plan_status: next.plan_status,
+                  past_due_since: next.past_due_since && failingSince,
+                  trial_ends_at: trialEndsAt,
+                }
+                : { plan: plan0, plan_status: "active", past_due_since: null, trial_ends_at: trialEndsAt },
+            );
           });
-        });
+        }
       }
     }
+  });
+}
+
+const has = async (feature: string, at: Date) => {
+  const [row] = await database.query<{ has: boolean }>(
+    "select identity.organization_has_feature($1, $2, $3) as has",
+    [ORGANIZATION, feature, at.toISOString()],
+  );
+  return row!.has;
+};
+const effective = async (at: Date) => {
+  const [row] = await database.query<{ plan: string }>(
+    "select identity.effective_plan(o, $2) as plan from identity.organizations as o where o.id = $1",
+    [ORGANIZATION, at.toISOString()],
+  );
+  return row!.plan;
+};
+
+Deno.test("a payment that never happened ends no trial", async () => {
+  await addOrganization(database);
+  const onTrial = await planOf(database);
+  const stranger = { organizationId: ORGANIZATION, subscriptionId: "sub_stranger" };
+  const noEffect = { outcome: "applied", organization_id: ORGANIZATION, no_effect: "never_active" };
+  for (const [index, type] of ["pending", "halted", "cancelled", "completed", "expired"].entries()) {
+    assertEquals(await deliver(database, `subscription.${type}`, { ...stranger, at: day(1 + index) }), noEffect);
+    assertEquals([await planOf(database), await effective(day(6))], [onTrial, "team"]);
   }
+  assertEquals(
+    await database.query("select type, outcome, no_effect from billing.payment_events order by id"),
+    ["pending", "halted", "cancelled", "completed", "expired"].map((type) => ({
+      type: `subscription.${type}`,
+      outcome: "applied",
+      no_effect: "never_active",
+    })),
+  );
+  assertEquals(await count("identity.audit_events"), 0);
+});
+
+Deno.test("a cheaper plan bought, failed or cancelled during a trial does not shorten it", async () => {
+  await addOrganization(database);
+  const trialEnd = new Date(TRIAL_ENDS_AT).getTime();
+  for (
+    const [index, [type, stored, afterwards]] of ([
+      ["activated", "pro", "pro"],
+      ["pending", "pro", "free"],
+      ["charged", "pro", "pro"],
+      ["cancelled", "free", "free"],
+    ] as const).entries()
+  ) {
+    await deliver(database, `subscription.${type}`, {
+      organizationId: ORGANIZATION,
+      planId: PLANS.pro,
+      at: day(1 + index),
+    });
+    const { plan, trial_ends_at } = await planOf(database);
+    assertEquals([plan, trial_ends_at], [stored, TRIAL_ENDS_AT], type);
+    assertEquals(await effective(new Date(trialEnd - 1)), "team", type);
+    assertEquals(await effective(new Date(trialEnd)), afterwards, type);
+  }
+});
+
+Deno.test("a plan set by hand counts until the first subscription that was ever active, also one that had ended before", async () => {
+  await addOrganization(database, { plan: "team", trialEndsAt: null });
+  const bought = { organizationId: ORGANIZATION, planId: PLANS.pro };
+  await deliver(database, "subscription.cancelled", { ...bought, at: day(5) });
+  assertEquals((await planOf(database)).plan, "team");
+  const late = await deliver(database, "subscription.activated", { ...bought, at: day(1) });
+  assertEquals(late, { outcome: "stale", organization_id: ORGANIZATION });
+  assertEquals(await planOf(database), {
+    plan: "free",
+    plan_status: "canceled",
+    past_due_since: null,
+    trial_ends_at: null,
+  });
+  // Given again afterwards it is by hand again, for all but who once paid.
+  await database.query("update identity.organizations set plan = 'team', plan_status = 'active'");
+  await deliver(database, "subscription.expired", {
+    organizationId: ORGANIZATION,
+    subscriptionId: "sub_stranger",
+    at: day(6),
+  });
+  await deliver(database, "subscription.resumed", { ...bought, at: day(0) });
+  assertEquals((await planOf(database)).plan, "team");
+  await deliver(database, "subscription.completed", { ...bought, at: day(7) });
+  assertEquals((await planOf(database)).plan, "free");
+});
+
+Deno.test("a subscription that never was active has no say beside a live one", async () => {
+  await addOrganization(database, { trialEndsAt: null });
+  await deliver(database, "subscription.charged", { organizationId: ORGANIZATION, at: day(1) });
+  await deliver(database, "subscription.pending", { at: day(2) });
+  const before = await planOf(database);
+  const other = { organizationId: ORGANIZATION, subscriptionId: "sub_other", planId: PLANS.team };
+  for (const type of ["pending", "cancelled"]) {
+    assertEquals((await deliver(database, `subscription.${type}`, { ...other, at: day(3) })).no_effect, "never_active");
+    assertEquals(await planOf(database), before);
+  }
+});
+
+Deno.test("one more subscription never makes it less: a grace period counts beside a cheaper plan, and beside an older failure", async () => {
+  await addOrganization(database, { trialEndsAt: null });
+  const own = { organizationId: ORGANIZATION, subscriptionId: "sub_own", planId: PLANS.team };
+  const stranger = { organizationId: ORGANIZATION, subscriptionId: "sub_stranger", planId: PLANS.pro };
+  await deliver(database, "subscription.charged", { ...own, at: day(1) });
+  await deliver(database, "subscription.pending", { ...own, at: day(2) });
+  await deliver(database, "subscription.activated", { ...stranger, at: day(3) });
+  assertEquals((await planOf(database)).plan, "pro");
+  assertEquals([await effective(day(8)), await effective(day(9))], ["team", "pro"]);
+  await deliver(database, "subscription.pending", { ...stranger, at: day(6) });
+  assertEquals((await planOf(database)).plan, "team");
+  assertEquals([await effective(day(8)), await effective(day(12)), await effective(day(13))], ["team", "pro", "free"]);
+  await deliver(database, "subscription.cancelled", { ...stranger, at: day(7) });
+  assertEquals([await effective(day(8)), await effective(day(9))], ["team", "free"]);
+});
+
+Deno.test("each plan includes everything of the one before it", async () => {
+  const [row] = await database.query<{ free: string[] | null; missing: number }>(
+    `select array_agg(f.feature) filter (where f.plan = 'free') as free,
+       count(*) filter (where f.plan = 'pro' and not exists (
+         select from billing.plan_features as t where t.plan = 'team' and t.feature = f.feature))::int as missing
+     from billing.plan_features as f`,
+  );
+  assertEquals(row, { free: null, missing: 0 });
 });
 
 Deno.test("events without effect are in the ledger and change nothing", async () => {
@@ -80,25 +224,45 @@ Deno.test("events without effect are in the ledger and change nothing", async ()
   assertEquals(await count("identity.audit_events"), 0);
 });
 
-Deno.test("an event counts once, by its id and by its body", async () => {
+Deno.test("the body tells a duplicate, not a header that nobody signed", async () => {
   await addOrganization(database);
   const charged = { at: day(1), eventId: "evt_1" };
   assertEquals((await deliver(database, "subscription.charged", charged)).outcome, "applied");
-  assertEquals((await deliver(database, "subscription.charged", charged)).outcome, "duplicate");
-  // A captured body under a new id, then without one.
-  assertEquals(
-    (await deliver(database, "subscription.charged", { at: day(1), eventId: "evt_2" })).outcome,
-    "duplicate",
-  );
-  assertEquals((await deliver(database, "subscription.charged", { at: day(1) })).outcome, "duplicate");
-  // The id under which it was refused is still free.
-  assertEquals((await deliver(database, "subscription.halted", { at: day(2), eventId: "evt_2" })).outcome, "applied");
-  assertEquals(await count("billing.payment_events"), 2);
+  for (const eventId of ["evt_1", "evt_2", null]) {
+    assertEquals((await deliver(database, "subscription.charged", { ...charged, eventId })).outcome, "duplicate");
+  }
+  // Another body under a known id is another event.
+  assertEquals((await deliver(database, "subscription.halted", { at: day(2), eventId: "evt_1" })).outcome, "applied");
+  assertEquals(await database.query("select type, event_id from billing.payment_events order by id"), [
+    { type: "subscription.charged", event_id: "evt_1" },
+    { type: "subscription.halted", event_id: "evt_1" },
+  ]);
   assertEquals(await count("identity.audit_events"), 2);
 });
 
+Deno.test("an event of 2100 is parked until its day and makes none stale; a day ahead is no lie", async () => {
+  await addOrganization(database, { trialEndsAt: null });
+  const ahead = new Date(Date.UTC(2100, 0, 1));
+  const lie = { organizationId: ORGANIZATION, at: ahead, receivedAt: day(1) };
+  assertEquals(await deliver(database, "subscription.cancelled", lie), { outcome: "parked", reason: "dated_ahead" });
+  assertEquals(await database.query("select type, reason from billing.parked_events"), [
+    { type: "subscription.cancelled", reason: "dated_ahead" },
+  ]);
+  assertEquals(await count("billing.subscriptions where organization_id is not null"), 0, "it binds nothing either");
+  const charged = { organizationId: ORGANIZATION, at: day(2), receivedAt: day(1) };
+  assertEquals((await deliver(database, "subscription.charged", charged)).outcome, "applied");
+  assertEquals((await deliver(database, "subscription.pending", { at: day(3) })).outcome, "applied");
+
+  const replay = (at: Date) => database.asService("replay_parked_events", { at: at.toISOString() });
+  const dayBefore = new Date(ahead.getTime() - 24 * 3600_000);
+  assertEquals(await replay(new Date(dayBefore.getTime() - 1)), { replayed: 0, parked: 1 });
+  assertEquals((await planOf(database)).plan_status, "past_due");
+  assertEquals(await replay(dayBefore), { replayed: 1, parked: 0 });
+  assertEquals((await planOf(database)).plan_status, "canceled");
+});
+
 Deno.test("a late event is stale: an end stays an end, a later payment revives", async () => {
-  await addOrganization(database);
+  await addOrganization(database, { trialEndsAt: null });
   assertEquals((await deliver(database, "subscription.cancelled", { at: day(10) })).outcome, "applied");
   assertEquals((await deliver(database, "subscription.charged", { at: day(9) })).outcome, "stale");
   assertEquals((await deliver(database, "subscription.charged", { at: day(10) })).outcome, "stale", "a tie");
@@ -108,7 +272,7 @@ Deno.test("a late event is stale: an end stays an end, a later payment revives",
 });
 
 Deno.test("past due counts from the first failure since the last payment, in whatever order they arrive", async () => {
-  await addOrganization(database);
+  await addOrganization(database, { trialEndsAt: null });
   await deliver(database, "subscription.halted", { at: day(14) });
   assertEquals((await planOf(database)).past_due_since, iso(14));
   assertEquals(
@@ -126,14 +290,14 @@ Deno.test("past due counts from the first failure since the last payment, in wha
 });
 
 Deno.test("a failure that we hear of late counts from a day before, so that the grace period is not over yet", async () => {
-  await addOrganization(database);
+  await addOrganization(database, { trialEndsAt: null });
   const pending = { organizationId: ORGANIZATION, at: day(1) };
   await deliver(database, "subscription.pending", { ...pending, receivedAt: day(11) });
   assertEquals((await planOf(database)).past_due_since, iso(10));
 });
 
 Deno.test("the end of an old subscription leaves a paying organization paid", async () => {
-  await addOrganization(database);
+  await addOrganization(database, { trialEndsAt: null });
   const old = { subscriptionId: "sub_old", planId: PLANS.pro, organizationId: ORGANIZATION };
   const current = { subscriptionId: "sub_new", planId: PLANS.team, organizationId: ORGANIZATION };
   await deliver(database, "subscription.charged", { ...old, at: day(1) });
@@ -181,7 +345,7 @@ Deno.test("events of an unknown organization or plan are parked, visible, and co
   });
   const dateless = { subscription: { id: null }, organizationId: ORGANIZATION, at: day(1) };
   assertEquals(await deliver(database, "subscription.charged", dateless), { outcome: "parked", reason: "incomplete" });
-  assertEquals((await planOf(database)).trial_ends_at, "2026-12-01T00:00:00+00:00", "a parked event ends no trial");
+  assertEquals((await planOf(database)).trial_ends_at, "2026-12-01T00:00:00+00:00", "a parked event changes nothing");
   assertEquals(
     await database.query("select subscription_id, provider_plan_id, reason from billing.parked_events order by id"),
     [
@@ -213,9 +377,10 @@ Deno.test("an end needs no listed plan", async () => {
 });
 
 Deno.test("what was parked counts as soon as a later event says whose it is", async () => {
-  await addOrganization(database);
+  await addOrganization(database, { trialEndsAt: null });
   assertEquals((await deliver(database, "subscription.pending", { at: day(8) })).reason, "unknown_organization");
-  assertEquals((await deliver(database, "subscription.charged", { at: day(1) })).outcome, "stale");
+  const late = await deliver(database, "subscription.charged", { at: day(1), receivedAt: day(9) });
+  assertEquals(late.outcome, "stale");
   assertEquals(await planOf(database), {
     plan: "pro",
     plan_status: "past_due",
@@ -225,14 +390,7 @@ Deno.test("what was parked counts as soon as a later event says whose it is", as
 });
 
 Deno.test("features follow at once, and past due has 7 days of grace", async () => {
-  await addOrganization(database);
-  const has = async (feature: string, at: Date) => {
-    const [row] = await database.query<{ has: boolean }>(
-      "select identity.organization_has_feature($1, $2, $3) as has",
-      [ORGANIZATION, feature, at.toISOString()],
-    );
-    return row!.has;
-  };
+  await addOrganization(database, { trialEndsAt: null });
   await deliver(database, "subscription.activated", { planId: PLANS.team, at: day(1) });
   assertEquals(await has("bills:variable", day(1)), true);
   await deliver(database, "subscription.charged", { planId: PLANS.pro, at: day(2) });
@@ -248,7 +406,7 @@ Deno.test("features follow at once, and past due has 7 days of grace", async () 
 });
 
 Deno.test("cancellation pauses provider links and deletes nothing; paying again resumes what it paused", async () => {
-  await addOrganization(database);
+  await addOrganization(database, { trialEndsAt: null });
   const statuses = ["pending", "active", "needs_reauth", "paused", "revoked"];
   for (const status of statuses) {
     const [bill] = await database.query<{ id: string }>(
@@ -284,6 +442,11 @@ Deno.test("cancellation pauses provider links and deletes nothing; paying again 
     assertEquals(await links(), asMade);
   }
   assertEquals(await count("app.expenses"), 5);
+
+  // What the trial gives is not taken away by the end of something else.
+  await database.query("update identity.organizations set trial_ends_at = $1", [TRIAL_ENDS_AT]);
+  await deliver(database, "subscription.cancelled", { at: day(9) });
+  assertEquals(await links(), asMade);
 });
 
 Deno.test("the audit trail says which event changed which plan into which", async () => {
@@ -300,7 +463,7 @@ Deno.test("the audit trail says which event changed which plan into which", asyn
         subscription_id: "sub_00000000000001",
         plan: "pro",
         plan_status: "active",
-        was: { plan: "team", plan_status: "active" },
+        was: { plan: "free", plan_status: "active" },
       },
     },
   ]);

@@ -249,9 +249,12 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
 
 testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolkata" }, {
   "says who asks, for whom and under which plan": async (books, database) => {
-    await database.query("update identity.organizations set trial_ends_at = '2026-10-20T20:00:00Z' where id = $1", [
-      books.organizationId,
-    ]);
+    await database.query(
+      "update identity.organizations set plan = 'free', trial_ends_at = '2026-10-20T20:00:00Z' where id = $1",
+      [
+        books.organizationId,
+      ],
+    );
     const data = await books.ok("get_context");
     const { categories, settings, ...rest } = data;
     assertEquals(rest, {
@@ -290,19 +293,33 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     const [{ name }] = await database.query<{ name: string }>("select name from identity.organizations where id = $1", [
       books.organizationId,
     ]) as [{ name: string }];
-    await set("trial_ends_at = '2026-10-20T12:00:00Z'");
+    await set("plan = 'free', trial_ends_at = '2026-10-20T12:00:00Z'");
     assertEquals(await warnings("2026-10-12"), []);
     assertEquals(await warnings("2026-10-15"), [
-      `The trial of the Team plan ends on 20 October 2026: from then on these are off for ${name}, until its owner chooses a plan: ` +
+      `The trial of the Team plan ends on 20 October 2026: from then on these are off for ${name}, until its owner chooses a plan that includes them: ` +
       "access for AI assistants, amounts from bill providers, reminder mails.",
     ]);
+    // What is paid for stays.
+    await set("plan = 'pro'");
+    assertEquals(await warnings("2026-10-15"), [
+      `The trial of the Team plan ends on 20 October 2026: from then on these are off for ${name}, until its owner chooses a plan that includes them: ` +
+      "amounts from bill providers.",
+    ]);
+    await set("plan = 'team'");
+    assertEquals(await warnings("2026-10-15"), []);
+    await set("plan = 'free'");
     assertEquals(await warnings("2026-10-21"), []);
     await set("trial_ends_at = null, plan = 'pro', plan_status = 'past_due', past_due_since = '2026-10-10T12:00:00Z'");
     assertEquals(await warnings("2026-10-12"), [
       `A payment for the Pro plan did not arrive. Unless one does by 17 October 2026, these are off for ${name}: ` +
       "access for AI assistants, reminder mails.",
     ]);
-    await set("plan_status = 'active', past_due_since = null");
+    await set("second_plan = 'team', second_past_due_since = '2026-10-09T12:00:00Z'");
+    assertEquals(await warnings("2026-10-12"), [
+      `A payment for the Team plan did not arrive. Unless one does by 16 October 2026, these are off for ${name}: amounts from bill providers.`,
+      `A payment for the Pro plan did not arrive. Unless one does by 17 October 2026, these are off for ${name}: access for AI assistants, reminder mails.`,
+    ]);
+    await set("plan_status = 'active', past_due_since = null, second_plan = null, second_past_due_since = null");
     assertEquals(await warnings("2026-10-13"), []);
   },
 

@@ -15,8 +15,12 @@ Deno.test("the connector opens and closes with the events of the payment provide
       deliver(database, `subscription.${type}`, { organizationId: member.organizationId, at });
     const week = 7 * 24 * 3600_000;
 
-    assertEquals(await isServed(), true, "on trial");
     await say("cancelled");
+    assertEquals(await isServed(), true, "on trial, and nothing was ever paid for");
+    await say("resumed");
+    await say("cancelled");
+    assertEquals(await isServed(), true, "still on trial");
+    await database.query("update identity.organizations set trial_ends_at = $1", [NOW.toISOString()]);
     assertEquals(await isServed(), false);
     await say("resumed");
     assertEquals(await isServed(), true);
@@ -34,6 +38,7 @@ Deno.test("the connector closes a week after the first payment that failed", asy
   try {
     await database.query("insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'pro')", [PLANS.pro]);
     const member = await newMember(database, { email: "mira@example.com", organization: "Home" });
+    await database.query("update identity.organizations set trial_ends_at = null");
     const about = { organizationId: member.organizationId };
     const daysAgo = (days: number) => new Date(NOW.getTime() - days * 24 * 3600_000);
     await deliver(database, "subscription.pending", { ...about, at: daysAgo(6) });

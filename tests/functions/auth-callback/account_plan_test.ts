@@ -9,7 +9,7 @@ Deno.test.afterAll(() => database.close());
 
 Deno.test("GET /account shows plan, status, period end and what is off because of it", async () => {
   await resetBilling(database);
-  await addOrganization(database);
+  await addOrganization(database, { trialEndsAt: null });
   const pages = createPages(over(database), { pricingUrl: "https://pay.example/plans?from=account" });
   const [owner] = await database.query<{ id: string }>("select owner_id as id from identity.organizations");
   pages.provider.users.set("owner@example.com", { id: owner!.id, email: "owner@example.com" });
@@ -73,4 +73,23 @@ Deno.test("GET /account shows plan, status, period end and what is off because o
   assertMatch(unsold, /No reminders are sent now: .+ is on a plan without reminder mails\./);
   Object.assign(pages.config, { supportUrl: "https://help.example/" });
   assertStringIncludes(await (await browser.get("/account")).text(), '<a href="https://help.example/">write to us</a>');
+
+  // Set by hand it is paid by nobody, until no date.
+  await database.query("update identity.organizations set plan = 'team', plan_status = 'active'");
+  assertMatch(await shown(18), /Team plan(?!,|;)/);
+  // A trial gives what the plan does not, and takes nothing.
+  await database.query(
+    "update identity.organizations set plan = 'free', plan_status = 'canceled', trial_ends_at = '2026-11-25T00:00:00Z'",
+  );
+  const onTrial = await shown(18);
+  assertStringIncludes(
+    onTrial,
+    "Team plan, free to try until 25 November 2026; the subscription ended on 17 November 2026",
+  );
+  assertNotMatch(onTrial, /Off on this plan/);
+  await say("resumed", 19, PLANS.pro);
+  assertStringIncludes(
+    await shown(19),
+    "Pro plan, paid until 20 December 2026. Until 25 November 2026 everything of the Team plan is free to try",
+  );
 });

@@ -135,7 +135,7 @@ accountTest(
       reminder_email: null,
       name: "Mira’s house",
       base_currency: "EUR",
-      plan: "team",
+      plan: "free",
       trial_ends_at: "2026-12-04T10:00:00+00:00",
       owner_id: id,
       role: "owner",

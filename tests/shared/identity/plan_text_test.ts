@@ -6,12 +6,15 @@ const PRO: PlanState = {
   plan_status: "active",
   effective_plan: "pro",
   trial_ends_at: null,
+  is_trial: false,
   grace_ends_at: null,
+  second_plan: null,
+  second_grace_ends_at: null,
   period_ends_at: null,
 };
 
 Deno.test("planText() says what the plan is and until when", () => {
-  const trial = { ...PRO, plan: "team" as const, trial_ends_at: "2026-12-04T10:00:00+00:00" };
+  const trial = { ...PRO, plan: "free" as const, trial_ends_at: "2026-12-04T10:00:00+00:00" };
   const ended = { ...PRO, plan: "free" as const, plan_status: "canceled" as const, effective_plan: "free" as const };
   const late = { ...PRO, plan_status: "past_due" as const, grace_ends_at: "2026-12-04T10:00:00+00:00" };
   assertEquals(planText(PRO), "Pro plan");
@@ -24,7 +27,10 @@ Deno.test("planText() says what the plan is and until when", () => {
     planText({ ...ended, period_ends_at: "2026-12-04T10:00:00+00:00" }),
     "Free plan; the subscription ended on 4 December 2026",
   );
-  assertEquals(planText({ ...trial, effective_plan: "team" }), "Team plan, free to try until 4 December 2026");
+  assertEquals(
+    planText({ ...trial, is_trial: true, effective_plan: "team" }),
+    "Team plan, free to try until 4 December 2026",
+  );
   assertEquals(
     planText({ ...trial, effective_plan: "free" }),
     "Free plan; the Team plan trial ended on 4 December 2026",
@@ -33,6 +39,49 @@ Deno.test("planText() says what the plan is and until when", () => {
   assertEquals(
     planText({ ...late, effective_plan: "free" }),
     "Free plan; the Pro plan stopped on 4 December 2026, since a payment did not arrive",
+  );
+});
+
+Deno.test("planText() says beside a trial what is paid for, and what has ended", () => {
+  const paid = { ...PRO, period_ends_at: "2026-12-20T10:00:00+00:00", trial_ends_at: "2026-12-04T10:00:00+00:00" };
+  const trying = { ...paid, is_trial: true, effective_plan: "team" as const };
+  assertEquals(
+    planText(trying),
+    "Pro plan, paid until 20 December 2026. Until 4 December 2026 everything of the Team plan is free to try",
+  );
+  assertEquals(
+    planText({ ...trying, plan_status: "past_due", grace_ends_at: "2026-12-01T10:00:00+00:00" }),
+    "Pro plan; a payment did not arrive. Until 4 December 2026 everything of the Team plan is free to try",
+  );
+  assertEquals(planText({ ...trying, plan: "team" }), "Team plan, paid until 20 December 2026");
+  assertEquals(
+    planText({ ...trying, plan: "free", plan_status: "canceled", period_ends_at: "2026-11-30T10:00:00+00:00" }),
+    "Team plan, free to try until 4 December 2026; the subscription ended on 30 November 2026",
+  );
+  assertEquals(planText(paid), "Pro plan, paid until 20 December 2026");
+  assertEquals(
+    planText({ ...paid, plan: "free", plan_status: "canceled", effective_plan: "free" }),
+    "Free plan; the subscription ended on 20 December 2026",
+  );
+});
+
+Deno.test("planText() says which grace period gives more than the plan does, or lasts longer", () => {
+  const second = { second_plan: "team", second_grace_ends_at: "2026-12-06T10:00:00+00:00" } as const;
+  assertEquals(
+    planText({ ...PRO, ...second, effective_plan: "team" }),
+    "Pro plan. Until 6 December 2026 the Team plan counts too: its payment did not arrive",
+  );
+  assertEquals(planText({ ...PRO, ...second }), "Pro plan");
+  assertEquals(
+    planText({
+      ...PRO,
+      plan: "team",
+      plan_status: "past_due",
+      grace_ends_at: "2026-12-04T10:00:00+00:00",
+      second_plan: "pro",
+      second_grace_ends_at: "2026-12-06T10:00:00+00:00",
+    }),
+    "Pro plan; a payment did not arrive, and it stops on 6 December 2026",
   );
 });
 
