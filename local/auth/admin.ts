@@ -3,7 +3,7 @@ import type { SqlDatabase } from "../database/sql.ts";
 import { createUser, issueToken } from "./one_time_tokens.ts";
 import type { AuthSettings } from "./settings.ts";
 
-interface UserRow {
+export interface UserRow {
   id: string;
   email: string;
   phone: string | null;
@@ -12,6 +12,8 @@ interface UserRow {
   raw_app_meta_data: object;
   raw_user_meta_data: object;
   email_confirmed_at: string | null;
+  banned_until: string | null;
+  deleted_at: string | null;
   last_sign_in_at: string | null;
   created_at: string;
   updated_at: string;
@@ -40,10 +42,10 @@ export async function handleAdmin(request: Request, path: string, options: Admin
       return await createByAdmin(request, database);
     case "GET /users/:id":
       return await answerWithUser(database, id!);
-    case "DELETE /users/:id": {
-      const deleted = await database.query("delete from auth.users where id = $1 returning id", [id]);
-      return deleted.length > 0 ? Response.json({}) : NOT_FOUND.clone();
-    }
+    case "PUT /users/:id":
+      return await banByAdmin(request, database, id!);
+    case "DELETE /users/:id":
+      return await deleteByAdmin(request, database, id!);
     case "POST /generate_link":
       return await generateLink(request, options);
     default:
@@ -97,7 +99,43 @@ async function answerWithUser(database: SqlDatabase, id: string): Promise<Respon
   return user ? Response.json(userOf(user)) : NOT_FOUND.clone();
 }
 
-const userOf = (user: UserRow) => ({
+/** `ban_duration` alone: hours, minutes or seconds such as `24h`, or `none`. Sessions stay, and are refused while the ban lasts. */
+async function banByAdmin(request: Request, database: SqlDatabase, id: string): Promise<Response> {
+  const { ban_duration } = await request.json();
+  const [, amount, unit] = /^(\d+)([hms])$/.exec(ban_duration) ?? [];
+  if (ban_duration !== "none" && !amount) {
+    const msg = `invalid format for ban duration: ${ban_duration}`;
+    return Response.json({ code: 400, error_code: "validation_failed", msg }, { status: 400 });
+  }
+  const seconds = amount ? Number(amount) * { h: 3600, m: 60, s: 1 }[unit as "h" | "m" | "s"] : null;
+  await database.query("update auth.users set banned_until = now() + make_interval(secs => $2) where id = $1", [
+    id,
+    seconds,
+  ]);
+  return await answerWithUser(database, id);
+}
+
+/** With `should_soft_delete` the row stays, without anything that names or lets in the person. */
+async function deleteByAdmin(request: Request, database: SqlDatabase, id: string): Promise<Response> {
+  const { should_soft_delete } = await request.json().catch(() => ({}));
+  const statements = should_soft_delete
+    ? [
+      `update auth.users set deleted_at = now(), email = encode(sha256(convert_to(id || email, 'UTF8')), 'hex'),
+         encrypted_password = null, confirmation_token = null, recovery_token = null, raw_user_meta_data = '{}', raw_app_meta_data = '{}'
+       where id = $1 returning id`,
+      "delete from auth.sessions where user_id = $1",
+      "delete from auth.identities where user_id = $1",
+    ]
+    : ["delete from auth.users where id = $1 returning id"];
+  const [deleted] = await database.transaction(async (session) => {
+    const answers = [];
+    for (const statement of statements) answers.push(await session.query(statement, [id]));
+    return answers;
+  });
+  return deleted!.length > 0 ? Response.json({}) : NOT_FOUND.clone();
+}
+
+export const userOf = (user: UserRow) => ({
   id: user.id,
   aud: user.aud,
   role: user.role,
@@ -106,6 +144,8 @@ const userOf = (user: UserRow) => ({
   app_metadata: user.raw_app_meta_data,
   user_metadata: user.raw_user_meta_data,
   email_confirmed_at: user.email_confirmed_at ?? undefined,
+  banned_until: user.banned_until ?? undefined,
+  deleted_at: user.deleted_at ?? undefined,
   last_sign_in_at: user.last_sign_in_at ?? undefined,
   created_at: user.created_at,
   updated_at: user.updated_at,

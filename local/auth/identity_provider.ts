@@ -1,13 +1,22 @@
 /**
- * The identity provider in front of lite's `/auth/v1`: sign-in mails and what their links and digits lead to behave as the real
- * one does (Supabase Auth 2.190); sessions, refresh, user and logout are lite's own, with the real claims added.
+ * The identity provider in front of lite's `/auth/v1`: sign-in mails and what their links and digits lead to, sign-up with a password,
+ * bans and the access token hook behave as the real one's do (Supabase Auth 2.190); sessions, refresh, user and logout are lite's own.
  * It keeps real time, whatever the clock of the stack says, and does not limit how often a mail is sent.
  */
+import { decode } from "hono/jwt";
 import type { SqlDatabase } from "../database/sql.ts";
-import { handleAdmin } from "./admin.ts";
+import { handleAdmin, userOf, type UserRow } from "./admin.ts";
+import { isBanned, sessionProblem } from "./bans.ts";
 import { renderMail } from "./mail_template.ts";
-import { type CodeChallenge, consumeIntoCode, findToken, issueToken, tokenHash } from "./one_time_tokens.ts";
-import { withRealClaims } from "./session_claims.ts";
+import {
+  type CodeChallenge,
+  consumeIntoCode,
+  findToken,
+  type IssuedToken,
+  issueToken,
+  tokenHash,
+} from "./one_time_tokens.ts";
+import { finishSession } from "./session_claims.ts";
 import type { AuthSettings } from "./settings.ts";
 
 export interface IdentityProviderOptions {
@@ -54,9 +63,12 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
         return await followLink(request, url);
       case "POST /verify":
         return await verifyToken(request);
-      case "POST /token":
       case "POST /signup":
-        return await answerSession(request, url.searchParams.get("grant_type") === "password" ? "password" : "otp");
+        return await signUp(request, url);
+      case "POST /token":
+        return await exchange(request, url.searchParams.get("grant_type") ?? "");
+      case "GET /user":
+        return await readUser(request);
       default:
         return await passOn(request);
     }
@@ -75,15 +87,82 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       issueToken(session, settings, { email, createUser: body.create_user !== false, userData: body.data, pkce })
     );
     if (!token) return failure(422, "otp_disabled", "Signups not allowed for otp");
+    await mailToken(token, url);
+    return Response.json({});
+  }
+
+  async function mailToken(token: IssuedToken, url: URL): Promise<void> {
     const mail = renderMail(settings.templates[token.kind], {
       SiteURL: options.siteUrl,
       RedirectTo: allowedRedirect(url.searchParams.get("redirect_to")),
       TokenHash: token.hash,
       Token: token.digits,
-      Email: email,
+      Email: token.email,
     });
-    await options.sendMail({ to: email, ...mail });
-    return Response.json({});
+    await options.sendMail({ to: token.email, ...mail });
+  }
+
+  // Whoever signs an address up is not asked whose it is: the user gets that password, and the owner of the address the mail. A second
+  // one changes nothing, and who has an account already is not told from who has none.
+  async function signUp(request: Request, url: URL): Promise<Response> {
+    const { email: given, password, data } = await request.json().catch(() => ({}));
+    const email = String(given ?? "").trim().toLowerCase();
+    if (!email) return failure(422, "anonymous_provider_disabled", "Anonymous sign-ins are disabled");
+    if (!password) return failure(400, "validation_failed", "Signup requires a valid password");
+    if (String(password).length < 6) return failure(422, "weak_password", "Password should be at least 6 characters.");
+    const find = () =>
+      database.query<UserRow>("select * from auth.users where email = $1 and deleted_at is null", [email]);
+    const [known] = await find();
+    if (known?.email_confirmed_at) {
+      const { id: _, email_confirmed_at: __, last_sign_in_at: ___, ...shown } = userOf(known);
+      return Response.json({ ...shown, id: crypto.randomUUID(), identities: [], user_metadata: data ?? {} });
+    }
+    const token = await database.transaction((session) =>
+      issueToken(session, settings, { email, createUser: true, password: String(password), userData: data })
+    );
+    await mailToken(token!, url);
+    const [user] = await find();
+    return Response.json(userOf(user!));
+  }
+
+  async function exchange(request: Request, grantType: string): Promise<Response> {
+    const body = await request.clone().json().catch(() => ({}));
+    switch (grantType) {
+      case "password": {
+        const email = String(body.email ?? "");
+        if (await isBanned(database, { email })) return failure(400, "user_banned", "User is banned");
+        return await answerSession(request, "password");
+      }
+      case "refresh_token": {
+        const refreshToken = String(body.refresh_token ?? "");
+        if (await isBanned(database, { refreshToken })) {
+          return failure(400, "user_banned", "Invalid Refresh Token: User Banned");
+        }
+        return await answerSession(request, "token_refresh");
+      }
+      default: {
+        const [flow] = await database.query<{ authentication_method: string }>(
+          "select authentication_method from auth.flow_state where auth_code = $1",
+          [String(body.auth_code ?? "")],
+        );
+        return await answerSession(request, flow?.authentication_method ?? "");
+      }
+    }
+  }
+
+  async function readUser(request: Request): Promise<Response> {
+    const response = await passOn(request);
+    if (!response.ok) return response;
+    const { payload } = decode(request.headers.get("authorization")!.replace(/^Bearer /i, ""));
+    const problem = await sessionProblem(database, {
+      userId: String(payload.sub),
+      sessionId: String(payload.session_id),
+    });
+    return problem === "user_banned"
+      ? failure(403, problem, "User is banned")
+      : problem
+      ? failure(403, problem, "Session from session_id claim in JWT does not exist")
+      : response;
   }
 
   async function followLink(request: Request, url: URL): Promise<Response> {
@@ -92,6 +171,9 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
     const hash = url.searchParams.get("token") ?? "";
     const token = await findToken(database, settings, { type, hashes: [hash] });
     if (!token) return redirect(withError(target));
+    if (await isBanned(database, { id: token.userId })) {
+      return redirect(withError(target, { error_code: "user_banned", error_description: "User is banned" }));
+    }
     if (hash.startsWith("pkce_")) {
       const code = await database.transaction((session) => consumeIntoCode(session, token));
       if (!code) return redirect(withError(target));
@@ -106,6 +188,10 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
   async function verifyToken(request: Request): Promise<Response> {
     const body = await request.json().catch(() => ({}));
     const digest = body.token_hash ? undefined : tokenHash(String(body.email ?? ""), String(body.token ?? ""));
+    // Before the digits are looked at.
+    if (digest && await isBanned(database, { email: String(body.email ?? "") })) {
+      return failure(403, "user_banned", "User is banned");
+    }
     const hashes = digest ? [digest, `pkce_${digest}`] : [String(body.token_hash)];
     const token = await findToken(database, settings, { type: String(body.type ?? ""), hashes });
     if (!token) {
@@ -115,18 +201,24 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
         digest ? "Token has expired or is invalid" : "Email link is invalid or has expired",
       );
     }
+    if (await isBanned(database, { id: token.userId })) return failure(403, "user_banned", "User is banned");
     return await answerSession(withBody(request, { type: liteType(token.kind), token_hash: token.hash }), "otp");
   }
 
-  async function answerSession(request: Request, method: "otp" | "password"): Promise<Response> {
+  /** @param method how the session begins, in the words of the claim `amr`; `token_refresh` when it goes on. */
+  async function answerSession(request: Request, method: string): Promise<Response> {
     const response = await passOn(request);
     if (!response.ok) return response;
-    const answer = await withRealClaims(await response.json(), {
+    const finished = await finishSession(await response.json(), {
+      database,
       issuer: `${options.publicUrl}/auth/v1`,
       jwtSecret: options.jwtSecret,
+      hook: settings.accessTokenHook,
       method,
     });
-    return Response.json(answer, { status: response.status });
+    return "refusal" in finished
+      ? failure(finished.refusal.http_code, "unknown", finished.refusal.message)
+      : Response.json(finished.answer, { status: response.status });
   }
 
   // A place that is not ours is replaced without a word, as the real one does.
@@ -145,12 +237,11 @@ const failure = (status: number, error_code: string, msg: string) =>
 const redirect = (target: URL) => new Response(null, { status: 303, headers: { location: target.href } });
 
 // The real provider says it twice: in the query for servers, in the fragment for scripts.
-function withError(target: URL): URL {
-  const error = {
-    error: "access_denied",
-    error_code: "otp_expired",
-    error_description: "Email link is invalid or has expired",
-  };
+function withError(
+  target: URL,
+  reason = { error_code: "otp_expired", error_description: "Email link is invalid or has expired" },
+): URL {
+  const error = { error: "access_denied", ...reason };
   for (const [name, value] of Object.entries(error)) target.searchParams.set(name, value);
   target.hash = `${new URLSearchParams({ ...error, sb: "" })}`;
   return target;

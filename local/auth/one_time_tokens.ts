@@ -14,6 +14,7 @@ export interface CodeChallenge {
 
 export interface IssuedToken {
   userId: string;
+  email: string;
   /** `confirmation` when the address is not confirmed yet, else `magic_link`. */
   kind: MailKind;
   hash: string;
@@ -33,11 +34,14 @@ const COLUMN: Record<MailKind, string> = { confirmation: "confirmation", magic_l
 export const tokenHash = (email: string, digits: string) =>
   createHash("sha224").update(email.toLowerCase() + digits).digest("hex");
 
-/** Makes a token for an address and, when it is new, its user. Answers undefined when it is new and may not be. */
+/**
+ * Makes a token for an address and, when it is new, its user. Answers undefined when it is new and may not be. A password is taken for a
+ * new user only, and stays theirs whoever confirms the address.
+ */
 export async function issueToken(
   session: Session,
   settings: AuthSettings,
-  request: { email: string; createUser: boolean; userData?: object; pkce?: CodeChallenge },
+  request: { email: string; createUser: boolean; password?: string; userData?: object; pkce?: CodeChallenge },
 ): Promise<IssuedToken | undefined> {
   const email = request.email.toLowerCase();
   const find = () =>
@@ -47,7 +51,7 @@ export async function issueToken(
     );
   let [user] = await find();
   if (!user && request.createUser) {
-    await createUser(session, { email, userData: request.userData });
+    await createUser(session, { email, password: request.password, userData: request.userData });
     [user] = await find();
   }
   if (!user) return undefined;
@@ -63,11 +67,11 @@ export async function issueToken(
     await session.query(
       `insert into auth.flow_state
          (id, user_id, auth_code, code_challenge, code_challenge_method, provider_type, authentication_method)
-       values (gen_random_uuid(), $1, gen_random_uuid()::text, $2, $3, 'email', 'magiclink')`,
-      [user.id, request.pkce.challenge, request.pkce.method],
+       values (gen_random_uuid(), $1, gen_random_uuid()::text, $2, $3, 'email', $4)`,
+      [user.id, request.pkce.challenge, request.pkce.method, kind === "confirmation" ? "email/signup" : "magiclink"],
     );
   }
-  return { userId: user.id, kind, hash, digits };
+  return { userId: user.id, email, kind, hash, digits };
 }
 
 /** Inserts a user as the identity provider does; `confirmedAt` and `password` as the admin API may set them. */

@@ -1,21 +1,50 @@
-/** Gives the access token of an answer the claims that the real identity provider puts into it; lite leaves most of them out. */
+/**
+ * Finishes a session that lite has made as the real identity provider makes one: it is noted how the session began, the access token gets
+ * the claims that lite leaves out, and the custom access token hook may refuse it all.
+ */
 import { decode, sign } from "hono/jwt";
+import type { SqlDatabase } from "../database/sql.ts";
 
-interface SessionAnswer {
+export interface SessionAnswer {
   access_token?: string;
-  user?: { app_metadata: unknown; user_metadata: unknown; phone?: string; is_anonymous?: boolean };
+  user?: { id: string; app_metadata: unknown; user_metadata: unknown; phone?: string; is_anonymous?: boolean };
 }
 
-/**
- * @param issuer base address of the identity provider, `…/auth/v1`.
- * @param method how the person signed in, for the claim `amr`.
- */
-export async function withRealClaims(
-  answer: SessionAnswer,
-  options: { issuer: string; jwtSecret: string; method: "otp" | "password" },
-): Promise<SessionAnswer> {
-  if (!answer.access_token || !answer.user) return answer;
+export interface SessionOptions {
+  database: SqlDatabase;
+  /** Base address of the identity provider, `…/auth/v1`. */
+  issuer: string;
+  jwtSecret: string;
+  /** `schema.name` of the hook. */
+  hook: string | undefined;
+  /** How the person signed in, for the claim `amr`; `token_refresh` is no way to sign in and adds nothing. */
+  method: string;
+}
+
+/** What a hook may answer instead of the claims. */
+export interface HookRefusal {
+  http_code: number;
+  message: string;
+}
+
+type Finished = { answer: SessionAnswer } | { refusal: HookRefusal };
+
+export async function finishSession(answer: SessionAnswer, options: SessionOptions): Promise<Finished> {
+  if (!answer.access_token || !answer.user) return { answer };
   const { payload } = decode(answer.access_token);
+  const { database, method } = options;
+  if (method !== "token_refresh") {
+    await database.query(
+      `insert into auth.mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
+       values (gen_random_uuid(), $1, $2, now(), now())`,
+      [payload.session_id, method],
+    );
+  }
+  const amr = await database.query<{ method: string; timestamp: number }>(
+    `select authentication_method as method, extract(epoch from updated_at)::int as timestamp
+     from auth.mfa_amr_claims where session_id = $1 order by updated_at desc`,
+    [payload.session_id],
+  );
   const claims = {
     iss: options.issuer,
     ...payload,
@@ -23,8 +52,32 @@ export async function withRealClaims(
     app_metadata: answer.user.app_metadata,
     user_metadata: answer.user.user_metadata,
     aal: "aal1",
-    amr: [{ method: options.method, timestamp: payload.iat }],
+    amr,
     is_anonymous: answer.user.is_anonymous ?? false,
   };
-  return { ...answer, access_token: await sign(claims, options.jwtSecret, "HS256") };
+  const asked = await askHook({ user_id: answer.user.id, claims, authentication_method: method }, options);
+  if ("error" in asked) {
+    // The real one does all of this in one transaction.
+    await database.query("delete from auth.sessions where id = $1", [payload.session_id]);
+    return { refusal: asked.error };
+  }
+  return { answer: { ...answer, access_token: await sign(asked.claims, options.jwtSecret, "HS256") } };
+}
+
+interface HookEvent {
+  user_id: string;
+  claims: Record<string, unknown>;
+  authentication_method: string;
+}
+
+async function askHook(
+  event: HookEvent,
+  { database, hook }: SessionOptions,
+): Promise<{ claims: Record<string, unknown> } | { error: HookRefusal }> {
+  if (!hook) return event;
+  const [row] = await database.query<{ output: HookEvent | { error: HookRefusal } }>(
+    `select ${hook}($1::text::jsonb) as output`,
+    [JSON.stringify(event)],
+  );
+  return row!.output;
 }

@@ -14,10 +14,13 @@ export interface AuthSettings {
   otpLength: number;
   otpExpirySeconds: number;
   templates: Record<MailKind, MailTemplate>;
+  /** The Postgres function that is asked before each access token, as `schema.name`; undefined when none is. */
+  accessTokenHook: string | undefined;
 }
 
 interface ConfigFile {
   auth: {
+    hook: { custom_access_token: { enabled: boolean; uri: string } };
     email: {
       otp_length: number;
       otp_expiry: number;
@@ -28,7 +31,7 @@ interface ConfigFile {
 
 export async function readAuthSettings(): Promise<AuthSettings> {
   const file = await Deno.readTextFile(new URL("supabase/config.toml", ROOT));
-  const { email } = (parse(file) as unknown as ConfigFile).auth;
+  const { email, hook } = (parse(file) as unknown as ConfigFile).auth;
   const template = async (kind: MailKind): Promise<MailTemplate> => {
     const { subject, content_path } = email.template[kind];
     return { subject, html: await Deno.readTextFile(new URL(content_path, ROOT)) };
@@ -36,6 +39,14 @@ export async function readAuthSettings(): Promise<AuthSettings> {
   return {
     otpLength: email.otp_length,
     otpExpirySeconds: email.otp_expiry,
+    accessTokenHook: hook.custom_access_token.enabled ? functionOf(hook.custom_access_token.uri) : undefined,
     templates: { magic_link: await template("magic_link"), confirmation: await template("confirmation") },
   };
+}
+
+/** @throws {Error} for anything but a function of the project's own database. */
+function functionOf(uri: string): string {
+  const [, schema, name] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(uri) ?? [];
+  if (!schema || !name) throw new Error(`The access token hook ${uri} is no pg-functions://postgres/schema/name`);
+  return `${schema}.${name}`;
 }

@@ -1,4 +1,4 @@
--- The helpers of schema auth as the identity provider defines them, and the columns of auth.users that the embedded one lacks.
+-- The helpers of schema auth as the identity provider defines them, and the columns and the table that the embedded one lacks.
 -- Run after every start of @supabase/lite, which each time restores its own helpers: those read request.jwt.claim.sub only, so that a
 -- function acting for another user by request.jwt.claims would act for nobody.
 -- Unlike the hosted helpers they prefer request.jwt.claims: the embedded API sets claim.sub from the outer request, PostgREST never does.
@@ -28,6 +28,16 @@ $$;
 alter table auth.users
   add column if not exists instance_id uuid,
   add column if not exists is_super_admin boolean;
+
+-- How each session began, for the claim amr of every access token of it.
+create table if not exists auth.mfa_amr_claims (
+  session_id uuid not null references auth.sessions (id) on delete cascade,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  authentication_method text not null,
+  id uuid not null primary key,
+  constraint mfa_amr_claims_session_id_authentication_method_pkey unique (session_id, authentication_method)
+);
 
 -- Hosted generates confirmed_at from email_confirmed_at; the embedded provider writes and reads confirmed_at alone.
 create or replace function auth.keep_confirmation() returns trigger language plpgsql set search_path = '' as $$

@@ -1,4 +1,4 @@
--- What a Supabase image provides before the first migration: API roles, schemas and default privileges.
+-- What a Supabase image provides before the first migration: roles, schemas and default privileges.
 -- The default privileges are the image's "auto expose" ones, the harsher mode for us: a revoke that a migration forgets shows at once.
 -- It is run at every start and must therefore be repeatable.
 
@@ -9,7 +9,8 @@ declare
 begin
   for role_name, attributes in
     values ('anon', 'nologin noinherit'), ('authenticated', 'nologin noinherit'),
-           ('service_role', 'nologin noinherit bypassrls'), ('authenticator', 'login noinherit')
+           ('service_role', 'nologin noinherit bypassrls'), ('authenticator', 'login noinherit'),
+           ('supabase_auth_admin', 'nologin noinherit')
   loop
     begin
       execute format('create role %I %s', role_name, attributes);

@@ -32,7 +32,7 @@ export async function prepareDatabase(
 /** Whether a Supabase server made the database: it has roles, schema auth and extensions then, for us to use and not to change. */
 async function isProvided(database: SqlDatabase): Promise<boolean> {
   const [row] = await database.query<{ provided: boolean }>(
-    "select to_regrole('supabase_auth_admin') is not null as provided",
+    "select to_regrole('supabase_admin') is not null as provided",
   );
   return row!.provided;
 }

@@ -135,6 +135,84 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       assertEquals((await client.auth.signOut()).error, null);
     });
 
+    await t.step("keeps the password of whoever signed an address up, and the hook refuses it", async () => {
+      const credentials = { email: "Dora@example.com", password: "first come" };
+      const signedUp = await authClient(stack).auth.signUp(credentials);
+      assertEquals([signedUp.error, signedUp.data.session], [null, null]);
+      // A second one changes nothing.
+      const again = await authClient(stack).auth.signUp({ ...credentials, password: "second come" });
+      assertEquals(again.data.user?.id, signedUp.data.user?.id);
+      const signIn = (password: string) => authClient(stack).auth.signInWithPassword({ ...credentials, password });
+      assertEquals((await signIn("first come")).error?.code, "email_not_confirmed");
+
+      await follow(await verifyLink("dora@example.com", { type: "signup" }));
+      assertEquals((await signIn("second come")).error?.code, "invalid_credentials");
+      const refused = await signIn("first come");
+      assertEquals([refused.error?.status, refused.error?.message], [403, "Sign in with a link or code we email you."]);
+
+      // Whether somebody has an account is not told, and nobody is mailed.
+      const before = (await newestMail("dora@example.com")).html;
+      const known = await authClient(stack).auth.signUp(credentials);
+      assertEquals([known.error, known.data.user?.identities], [null, []]);
+      assertNotEquals(known.data.user?.id, signedUp.data.user?.id);
+      assertEquals((await newestMail("dora@example.com")).html, before);
+      const { error } = await authClient(stack).auth.signInAnonymously();
+      assertEquals([error?.status, error?.code], [422, "anonymous_provider_disabled"]);
+    });
+
+    await t.step("says how a session began, by the way that was taken", async () => {
+      for (
+        const [email, type, method] of [["eva@example.com", "signup", "email/signup"], [
+          "eva@example.com",
+          "magiclink",
+          "magiclink",
+        ]] as const
+      ) {
+        const client = await askForMail(email);
+        const target = await follow(await verifyLink(email, { type }));
+        const { data } = await client.auth.exchangeCodeForSession(target.searchParams.get("code")!);
+        for (const session of [data.session!, (await client.auth.refreshSession()).data.session!]) {
+          const { amr } = decode(session.access_token).payload as { amr: { method: string }[] };
+          assertEquals(amr.map((entry) => entry.method), [method]);
+        }
+      }
+    });
+
+    await t.step("refuses the banned everywhere, and ends the sessions of the deleted", async () => {
+      const client = await askForMail("fritz@example.com");
+      const link = () =>
+        newestLink(stack, "fritz@example.com").then((href) => new URL(href).searchParams.get("token_hash")!);
+      const first = await client.auth.verifyOtp({ token_hash: await link(), type: "email" });
+      const id = first.data.user!.id;
+      const reasons = async () => {
+        await askForMail("fritz@example.com");
+        const token_hash = await link();
+        const anonymous = authClient(stack).auth;
+        return [
+          (await client.auth.getUser()).error,
+          (await client.auth.refreshSession({ refresh_token: first.data.session!.refresh_token })).error,
+          (await anonymous.verifyOtp({ token_hash, type: "email" })).error,
+          (await anonymous.verifyOtp({ email: "fritz@example.com", token: "000000", type: "email" })).error,
+        ].map((error) => error && [error.status, error.code]);
+      };
+      const banned = await admin.updateUserById(id, { ban_duration: "1h" });
+      assert(Date.parse((banned.data.user as { banned_until?: string }).banned_until!) > Date.now());
+      const target = await follow(await (await askForMail("fritz@example.com"), verifyLink("fritz@example.com")));
+      assertEquals(target.searchParams.get("error_code"), "user_banned");
+      assertEquals(await reasons(), [[403, "user_banned"], [400, "user_banned"], [403, "user_banned"], [
+        403,
+        "user_banned",
+      ]]);
+
+      await admin.updateUserById(id, { ban_duration: "none" });
+      const fresh = await askForMail("fritz@example.com");
+      await fresh.auth.verifyOtp({ token_hash: await link(), type: "email" });
+      assertEquals((await fresh.auth.getUser()).data.user?.id, id);
+      assertEquals((await admin.deleteUser(id, true)).error, null);
+      assert((await fresh.auth.getUser()).error);
+      assert((await admin.getUserById(id)).data.user?.email !== "fritz@example.com");
+    });
+
     await t.step("has the admin API, for the secret key only", async () => {
       const made = await admin.createUser({
         email: "Carl@example.com",
