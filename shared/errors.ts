@@ -7,6 +7,7 @@ const STATUS = {
   invalid_request: 400,
   unauthorized: 401,
   forbidden: 403,
+  suspended: 403,
   not_found: 404,
   method_not_allowed: 405,
   payload_too_large: 413,

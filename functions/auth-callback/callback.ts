@@ -4,7 +4,7 @@
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { readVisitorForm } from "../../shared/http/form_post.ts";
-import { askIdentityProvider, readSession } from "../../shared/http/session.ts";
+import { askIdentityProvider, isOurSession, isSuspension, readSession, suspended } from "../../shared/http/session.ts";
 import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
 import { renderProblem } from "../../shared/pages/error_page.tsx";
 import { goOn } from "./after_sign_in.ts";
@@ -19,6 +19,7 @@ type MailType = (typeof MAIL_TYPES)[number];
 /** `?code=` (with `sb_flow_id` when the identity provider kept it), or `?token_hash=&type=`, or `?error=&error_code=`; `?next=` with each. */
 export const finishSignIn = (deps: PageDeps): Handler => async (c) => {
   const { code, error, error_code, sb_flow_id } = c.req.query();
+  if (isSuspension({ code: error_code })) throw suspended();
   if (error || error_code) return await fail(c, deps, failureOf(error_code, error));
   if (code) return await exchangeCode(c, deps, { code, flowId: sb_flow_id });
   if (!mailedToken(c)) return await fail(c, deps, "incomplete");
@@ -44,6 +45,7 @@ export const postCallback = (deps: PageDeps): Handler => async (c) => {
     if (answer.data.user && !isMeant(answer.data.user)) await auth.signOut({ scope: "local" });
     return answer;
   });
+  if (isSuspension(error)) throw suspended();
   if (error || !data.user) return await fail(c, deps, failureOf(error?.code));
   if (!isMeant(data.user)) {
     // Whoever was signed in before still is.
@@ -74,7 +76,13 @@ async function exchangeCode(
     deps,
     (auth) => auth.exchangeCodeForSession(code, flowId ? { flowId } : undefined),
   );
+  if (isSuspension(error)) throw suspended();
   if (error || !data.user) return await fail(c, deps, failureOf(error?.code));
+  if (!isOurSession(data.session.access_token, deps.config)) {
+    // As above: handed to nobody.
+    c.set("cookies", []);
+    return await fail(c, deps, "refused");
+  }
   return await goOn(c, deps, { user: data.user, next: nextOf(c) });
 }
 

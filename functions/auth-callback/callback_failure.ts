@@ -10,7 +10,6 @@ const FAILURES: Readonly<Record<string, CallbackFailure>> = {
   pkce_code_verifier_not_found: "other_browser",
   bad_code_verifier: "other_browser",
   access_denied: "cancelled",
-  user_banned: "refused",
   signup_disabled: "refused",
   provider_disabled: "refused",
 };

@@ -2,7 +2,7 @@
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { readVisitorForm } from "../../shared/http/form_post.ts";
-import { askIdentityProvider, readSession } from "../../shared/http/session.ts";
+import { askIdentityProvider, isSuspension, readSession, suspended } from "../../shared/http/session.ts";
 import { isEmail } from "../../shared/identity/email.ts";
 import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
 import { goOn } from "./after_sign_in.ts";
@@ -90,6 +90,7 @@ async function takeCode(c: AppContext, deps: PageDeps, { form, next }: Step): Pr
     deps,
     (auth) => auth.verifyOtp({ email: address, token: code, type: "email" }),
   );
+  if (isSuspension(error)) throw suspended();
   if (error || !data.user) {
     return await refuse("That code is wrong, already used or expired. Check it, or ask for another email.");
   }

@@ -41,7 +41,7 @@ export async function renderLogin(
             sent you here. Once you are signed in, you decide what it may use.
           </p>
         )}
-        <p>We’ll email you a link that signs you in. If you’re new here, it creates your account.</p>
+        <p>Sign in with a link or code we email you. If you’re new here, it creates your account.</p>
         <form method="post" action={withNext("/login", next)} class="stack">
           <BrowserToken token={browserToken} />
           <TextField

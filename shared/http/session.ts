@@ -4,10 +4,12 @@
  */
 import { createServerClient } from "@supabase/ssr";
 import type { SupabaseClient } from "@supabase/supabase-js";
+import { decode } from "hono/jwt";
 import { parse, serialize } from "hono/utils/cookie";
 import type { Config } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { AppError } from "../errors.ts";
+import { isOurSignIn, type SessionClaims } from "../identity/sign_in_method.ts";
 import type { AppContext } from "./app.ts";
 import { tooManyAttempts } from "./quotas.ts";
 
@@ -17,6 +19,7 @@ export interface SignedInUser {
 }
 
 type SessionDeps = Pick<Deps, "config" | "fetch">;
+type ReadDeps = Pick<Deps, "config" | "fetch" | "clock">;
 type Auth = SupabaseClient["auth"];
 
 const DEADLINE_MS = 3_000;
@@ -32,13 +35,44 @@ export const sessionCookie = (config: Pick<Config, "siteUrl">) =>
   config.siteUrl.startsWith("https:") ? "__Host-session" : "session";
 
 /**
- * The signed-in user, or null. Refreshes an expired session; its new cookies leave with the answer.
- * @throws {AppError} `unavailable` when the identity provider does not answer within 3 s; cookies stay as they are.
+ * The signed-in user, or null. Refreshes an expired session; its new cookies leave with the answer. A session that did not begin in a way
+ * that we offer ends here and at the identity provider; that of a suspended person ends in this browser.
+ * @throws {AppError} `unavailable` when the identity provider does not answer within 3 s; cookies stay as they are. `suspended`.
  */
-export async function readSession(c: AppContext, deps: SessionDeps): Promise<SignedInUser | null> {
+export async function readSession(c: AppContext, deps: ReadDeps): Promise<SignedInUser | null> {
   if (!hasSession(c, deps.config)) return null;
-  const { data: { user } } = await askIdentityProvider(c, deps, (auth) => auth.getUser());
-  return user?.email ? { id: user.id, email: user.email } : null;
+  const { user, accessToken, error } = await askIdentityProvider(c, deps, askWho);
+  if (isSuspension(error) || (user?.banned_until && new Date(user.banned_until) > deps.clock())) {
+    forgetSession(c, deps);
+    throw suspended();
+  }
+  if (!user?.email || !accessToken) return null;
+  if (user.deleted_at || !isOurSession(accessToken, deps.config)) {
+    await signOut(c, deps);
+    return null;
+  }
+  return { id: user.id, email: user.email };
+}
+
+/** Whether a session that the identity provider has just handed out or found good counts here. */
+export const isOurSession = (accessToken: string, { authProviders }: Pick<Config, "authProviders">): boolean =>
+  isOurSignIn(decode(accessToken).payload as SessionClaims, authProviders);
+
+/** Whether the identity provider refused somebody because they are banned; at a sign-in it says so before it looks at six digits. */
+export const isSuspension = (error: { code?: string | undefined } | null): boolean => error?.code === "user_banned";
+
+export const suspended = () =>
+  new AppError(
+    "suspended",
+    "This account is suspended: nobody can sign in to it, and apps that it connected get no answer.",
+  );
+
+// getUser() has the identity provider look at the very token whose claims are read afterwards; those of a cookie prove nothing.
+async function askWho(auth: Auth) {
+  const { data: { session }, error } = await auth.getSession();
+  if (!session) return { user: null, accessToken: undefined, error };
+  const answer = await auth.getUser(session.access_token);
+  return { user: answer.data.user, accessToken: session.access_token, error: answer.error };
 }
 
 /** Whether this browser holds a session, good or not: enough to say where a link leads, never to show anything to anybody. */
@@ -51,8 +85,13 @@ export function hasSession(c: AppContext, config: Pick<Config, "siteUrl">): bool
 /** Ends the session here and at the identity provider; when that cannot be reached, at least here. */
 export async function signOut(c: AppContext, deps: SessionDeps): Promise<void> {
   await askIdentityProvider(c, deps, (auth) => auth.signOut({ scope: "local" })).catch(() => undefined);
-  // The session, its further chunks, and the verifiers of sign-ins under way.
-  const own = new RegExp(`^${sessionCookie(deps.config)}([.-]|$)`);
+  forgetSession(c, deps);
+}
+
+function forgetSession(c: AppContext, deps: SessionDeps): void {
+  // The session, its further chunks, and the verifiers of sign-ins under way; also what a refresh has set in this very request.
+  const own = new RegExp(`^${sessionCookie(deps.config)}([.=-]|$)`);
+  c.set("cookies", c.get("cookies").filter((cookie) => !own.test(cookie)));
   const ours = Object.keys(parse(c.req.header("cookie") ?? "")).filter((cookie) => own.test(cookie));
   for (const cookie of ours) addCookie(c, deps, cookie, "", 0);
 }

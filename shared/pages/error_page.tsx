@@ -56,10 +56,13 @@ export function renderProblem(
 export function pageErrors(config: PageConfig): RenderError {
   return (error, c) => {
     const { title, message = error.message, changed, next } = WORDS[error.code];
+    const support = error.code === "suspended" && config.supportUrl
+      ? { label: "Contact support", href: config.supportUrl }
+      : undefined;
     return renderProblem(c, {
       config,
       status: error.status,
-      problem: { title, message, changed, next: next ?? sameAgain(c) },
+      problem: { title, message, changed, next: support ?? next ?? sameAgain(c) },
     });
   };
 }
@@ -72,6 +75,13 @@ const WORDS: Record<ErrorCode, { title: string; message?: string; changed: strin
   invalid_request: { title: "That did not work", changed: UNCHANGED },
   unauthorized: { title: "Please sign in", changed: UNCHANGED, next: { label: "Sign in", href: "/login" } },
   forbidden: { title: "That did not work", changed: UNCHANGED },
+  suspended: {
+    title: "This account is suspended",
+    message:
+      "You can't use it for now, and neither can the apps you connected. If you think this is a mistake, ask whoever runs this service.",
+    changed: "Nothing in it was deleted or changed. When the suspension ends, you can sign in as before.",
+    next: { label: "Sign in with another account", href: "/login" },
+  },
   not_found: { title: "There is no such page", changed: UNCHANGED, next: HOME },
   method_not_allowed: { title: "That did not work", changed: UNCHANGED, next: HOME },
   payload_too_large: { title: "That was too much at once", changed: UNCHANGED },

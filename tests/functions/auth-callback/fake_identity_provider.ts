@@ -66,6 +66,12 @@ export class FakeIdentityProvider {
 
   /** Makes every access token look expired to its next reader, as an hour does. */
   expiresIn = 3600;
+  /** How the sessions that it makes begin, in the words of the claim `amr`. */
+  method = "otp";
+  /** The other services that people have signed in with. */
+  services: string[] = [];
+  /** Whom it lets in no more; it says so before it looks at a code. */
+  readonly banned = new Set<string>();
 
   #sendMail({ email, code_challenge }: { email: string; code_challenge: string }, url: URL): Response {
     if (!/^[^@]+@[^@]+$/.test(email)) return refusal(400, "validation_failed");
@@ -92,6 +98,7 @@ export class FakeIdentityProvider {
     const mail = this.mails.find((sent) =>
       token_hash ? sent.tokenHash === token_hash : sent.email === email && sent.code === token
     );
+    if (this.banned.has(email ?? mail?.email ?? "")) return refusal(403, "user_banned");
     if (!mail || !this.#use(mail.tokenHash)) return refusal(403, "otp_expired");
     return Response.json(this.#session(mail.email));
   }
@@ -109,18 +116,27 @@ export class FakeIdentityProvider {
 
   #refresh({ refresh_token }: Record<string, string>): Response {
     const session = [...this.#sessions.values()].find((known) => known.refreshToken === refresh_token);
-    return session ? Response.json(this.#session(session.email)) : refusal(400, "refresh_token_not_found");
+    if (!session) return refusal(400, "refresh_token_not_found");
+    return this.banned.has(session.email) ? refusal(400, "user_banned") : Response.json(this.#session(session.email));
   }
 
   #readUser(authorization: string): Response {
     const session = this.#sessions.get(bearer(authorization));
-    return session ? Response.json(this.user(session.email)) : refusal(403, "session_not_found");
+    if (!session) return refusal(403, "session_not_found");
+    return this.banned.has(session.email) ? refusal(403, "user_banned") : Response.json(this.user(session.email));
   }
 
   #session(email: string) {
-    const payload = { sub: this.user(email).id, email, jti: crypto.randomUUID(), exp: seconds() + this.expiresIn };
+    const payload = {
+      sub: this.user(email).id,
+      email,
+      jti: crypto.randomUUID(),
+      exp: seconds() + this.expiresIn,
+      amr: [{ method: this.method, timestamp: seconds() }],
+      app_metadata: { providers: ["email", ...this.services] },
+    };
     const accessToken = [{ alg: "HS256", typ: "JWT" }, payload, "signature"].map((part) =>
-      btoa(JSON.stringify(part)).replaceAll("=", "")
+      btoa(JSON.stringify(part)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
     ).join(".");
     const refreshToken = crypto.randomUUID();
     this.#sessions.set(accessToken, { email, refreshToken });

@@ -30,6 +30,14 @@ async function returning(pages: Pages): Promise<Browser> {
   return browser;
 }
 
+/** By the digits: nothing but readSession() then judges how the session began. */
+async function signInWithCode(pages: Pages, email: string): Promise<{ browser: Browser }> {
+  const browser = pages.browser();
+  await browser.post("/login", { email });
+  await browser.post("/login", { action: "code", code: pages.provider.mails[0]!.code });
+  return { browser };
+}
+
 Deno.test("readSession() asks the identity provider about every session and believes no cookie", async () => {
   const pages = createPages(DATABASE);
   const { browser } = await signIn(pages, "mira@example.com");
@@ -147,4 +155,116 @@ Deno.test("a 429 of the identity provider says how long to wait, by its header o
     assertEquals([response.status, response.headers.get("retry-after")], [429, wait], `${msg} ${header}`);
     assertStringIncludes(await response.text(), "Too many attempts. Try again in ");
   }
+});
+
+// Security High 2, account pre-hijack.
+Deno.test("a session that a password began is none: it ends here and at the identity provider", async () => {
+  const pages = createPages(DATABASE);
+  pages.provider.method = "password";
+  const { browser } = await signInWithCode(pages, "mira@example.com");
+  assert(browser.cookies.has("__Host-session"));
+  const response = await browser.get("/account");
+  assertEquals([response.status, response.headers.get("location")], [303, "/login?next=%2Faccount"]);
+  assertEquals(pages.provider.requests.at(-1), "POST /auth/v1/logout");
+  assert(!browser.cookies.has("__Host-session"));
+  assertStringIncludes(await (await browser.get("/login")).text(), "Sign in with a link or code we email you.");
+});
+
+Deno.test("a session at another service counts only when we offer that service", async () => {
+  for (const [authProviders, status] of [[["github"], 200], [["google"], 303], [[], 303]] as const) {
+    const pages = createPages(DATABASE, { authProviders });
+    pages.provider.method = "oauth";
+    pages.provider.services = ["github"];
+    const { browser } = await signInWithCode(pages, "mira@example.com");
+    assertEquals((await browser.get("/account")).status, status, String(authProviders));
+  }
+});
+
+Deno.test("a code of a service that we do not offer starts no session, and nothing is noted of the person", async () => {
+  const noted: string[] = [];
+  const database: typeof DATABASE = {
+    call: (name, args) => {
+      noted.push(name);
+      return DATABASE.call(name, args);
+    },
+  };
+  const pages = createPages(database, { authProviders: ["google"] });
+  pages.provider.method = "oauth";
+  pages.provider.services = ["github"];
+  const browser = pages.browser();
+  await browser.post("/login", { email: "mira@example.com" });
+  const link = new URL(await pages.provider.follow(pages.provider.mails[0]!));
+  const response = await browser.get(link.pathname + link.search);
+  assertEquals([response.status, browser.cookies.has("__Host-session")], [400, false]);
+  assertStringIncludes(await response.text(), "You cannot sign in this way");
+  assertEquals(noted, ["claim_attempt"]);
+});
+
+/** Everything a page can hear of a ban: at its own question, at a refresh, or in what it is told of the person. */
+const BANS: Record<string, (pages: Pages) => void> = {
+  "refused when asked": ({ provider }) => void provider.banned.add("mira@example.com"),
+  "refused at the refresh": ({ provider }) => void provider.banned.add("mira@example.com"),
+  "told": ({ provider, clock }) =>
+    void Object.assign(provider.user("mira@example.com"), {
+      banned_until: new Date(clock.now.getTime() + 60_000).toISOString(),
+    }),
+};
+
+for (const [how, ban] of Object.entries(BANS)) {
+  Deno.test(`a suspended person's session gets "This account is suspended", with a way on: ${how}`, async () => {
+    for (const supportUrl of [undefined, "https://support.example"]) {
+      const pages = createPages(DATABASE, { supportUrl });
+      const browser = how.includes("refresh")
+        ? await returning(pages)
+        : (await signIn(pages, "mira@example.com")).browser;
+      ban(pages);
+      for (const path of ["/account", "/onboarding", "/account/disconnect?grant_id=1", "/login"]) {
+        const visitor = pages.browser();
+        for (const [name, value] of browser.cookies) visitor.cookies.set(name, value);
+        const response = await visitor.get(path);
+        const page = await response.text();
+        assertEquals(response.status, 403, path);
+        assertStringIncludes(page, "<h1>This account is suspended</h1>");
+        assertStringIncludes(page, `href="${supportUrl ?? "/login"}"`);
+        // Somebody else can sign in here then.
+        assertEquals([...visitor.cookies.keys()].filter((name) => name.includes("session")), []);
+        assertEquals((await visitor.get("/login")).status, 200);
+      }
+    }
+  });
+}
+
+Deno.test("a ban that is over keeps nobody out", async () => {
+  const pages = createPages(DATABASE);
+  const { browser } = await signIn(pages, "mira@example.com");
+  Object.assign(pages.provider.user("mira@example.com"), { banned_until: pages.clock.now.toISOString() });
+  assertEquals((await browser.get("/account")).status, 200);
+});
+
+Deno.test("a deleted person's session is none", async () => {
+  const pages = createPages(DATABASE);
+  const { browser } = await signIn(pages, "mira@example.com");
+  Object.assign(pages.provider.user("mira@example.com"), { deleted_at: "2026-11-20T00:00:00Z" });
+  assertEquals((await browser.get("/account")).headers.get("location"), "/login?next=%2Faccount");
+  assert(!browser.cookies.has("__Host-session"));
+});
+
+// On the real parts, finding 6.
+Deno.test("a suspended person with the right code or link reads that the account is suspended, not that it is wrong", async () => {
+  const pages = createPages(DATABASE);
+  const reads = async (response: Response) => {
+    assertEquals([response.status, response.headers.get("location")], [403, null]);
+    assertStringIncludes(await response.text(), "<h1>This account is suspended</h1>");
+  };
+  const browser = pages.browser();
+  await browser.post("/login", { email: "mira@example.com" });
+  pages.provider.banned.add("mira@example.com");
+  const mail = pages.provider.mails[0]!;
+  await reads(await browser.post("/login", { action: "code", code: mail.code }));
+  const link = new URL(mail.redirectTo);
+  link.searchParams.set("token_hash", mail.tokenHash);
+  link.searchParams.set("type", "email");
+  await reads(await browser.post(link.pathname + link.search, {}));
+  await reads(await browser.get("/auth/callback?error=access_denied&error_code=user_banned&next=%2Faccount"));
+  assert(!browser.cookies.has("__Host-session"));
 });

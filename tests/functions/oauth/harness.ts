@@ -1,5 +1,6 @@
 /** The authorization server over a real database and a stand-in for the identity provider, and a client to drive it with. */
 import { encodeBase64Url } from "@std/encoding/base64url";
+import { decode } from "hono/jwt";
 import { createOAuthApp } from "../../../functions/oauth/app.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";
 import type { Database } from "../../../shared/db/client.ts";
@@ -31,7 +32,8 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
   const calls: string[] = [];
   const log: string[] = [];
   const clock = { now: START };
-  const identityProvider = { isDown: false };
+  /** `users`: what it says of a person besides id and address. */
+  const identityProvider = { isDown: false, users: new Map<string, Record<string, unknown>>() };
   const fetched: GuardedRequest[] = [];
   const publish = {
     answer: (_url: string): Promise<GuardedAnswer> => Promise.resolve({ ok: false, reason: "unresolvable" }),
@@ -55,8 +57,11 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
       if (identityProvider.isDown) return Promise.resolve(new Response("down", { status: 503 }));
       const path = new URL(input instanceof Request ? input.url : input).pathname;
       const bearer = new Headers(init?.headers).get("authorization")?.slice("Bearer ".length);
+      if (path === "/auth/v1/logout") return Promise.resolve(new Response(null, { status: 204 }));
       if (path !== "/auth/v1/user" || !bearer) throw new Error(`unexpected ${path}`);
-      return Promise.resolve(Response.json(JSON.parse(atob(bearer))));
+      const { sub: id, email } = decode(bearer).payload;
+      const user = { id, email, ...identityProvider.users.get(String(id)) };
+      return Promise.resolve(Response.json(user));
     },
     guardedFetch: (request) => {
       fetched.push(request);
@@ -138,10 +143,11 @@ export async function createPerson(
   return { id, email, organizations };
 }
 
-/** A session cookie as the identity provider's client library keeps it, valid by real time. */
-export function sessionOf({ id, email }: Person): string {
+/** A session cookie as the identity provider's client library keeps it, valid by real time. @param method how the person signed in. */
+export function sessionOf({ id, email }: Person, method = "otp"): string {
+  const claims = { sub: id, email, amr: [{ method, timestamp: 0 }] };
   const session = {
-    access_token: btoa(JSON.stringify({ id, email })),
+    access_token: [{ alg: "HS256" }, claims].map((part) => encodeBase64Url(JSON.stringify(part))).join(".") + ".c2ln",
     refresh_token: "r",
     token_type: "bearer",
     expires_in: 3600,

@@ -113,6 +113,7 @@ Deno.test("pageErrors() says what happened, whether anything changed and what to
     "invalid_request",
     "unauthorized",
     "forbidden",
+    "suspended",
     "not_found",
     "method_not_allowed",
     "payload_too_large",
