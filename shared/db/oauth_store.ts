@@ -51,7 +51,7 @@ export type Redemption =
 export type Rotation =
   | { outcome: "rotated"; grant_id: string; successor_hash: string; expires_in: number }
   | Refused<"unknown_client" | "unknown_token">
-  | { outcome: "revoked" | "expired" | "superseded" | "replayed"; grant_id: string };
+  | { outcome: "revoked" | "expired" | "suspended" | "superseded" | "replayed"; grant_id: string };
 
 export type Revocation =
   | { outcome: "revoked"; grant_id: string }
@@ -222,7 +222,9 @@ export function createOAuthStore(database: Database) {
       }, (answer) =>
         answer.outcome === "rotated"
           ? typeof answer.successor_hash === "string" && Number.isInteger(answer.expires_in)
-          : hasOutcome("unknown_client", "unknown_token", "revoked", "expired", "superseded", "replayed")(answer)),
+          : hasOutcome("unknown_client", "unknown_token", "revoked", "expired", "suspended", "superseded", "replayed")(
+            answer,
+          )),
 
     revokeToken: (token: { tokenHash: string; clientId: string; at: Date; limits: ClientLimits }) =>
       call<Revocation>("revoke_token", {

@@ -104,6 +104,22 @@ comment on table identity.audit_events is 'What happened to accounts and grants.
 create index audit_events_organization_id_idx on identity.audit_events (organization_id, at desc);
 create index audit_events_actor_id_idx on identity.audit_events (actor_id, at desc);
 
+create function identity.is_active(user_id uuid, at timestamptz) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  -- Definer, because on the platform `postgres` may read auth.users and none of the API roles may. It says yes or no, nothing else.
+  return exists (
+    select from auth.users as u
+    where u.id = is_active.user_id and u.deleted_at is null and (u.banned_until is null or u.banned_until <= is_active.at)
+  );
+end
+$$;
+comment on function identity.is_active is
+  'Whether the identity provider lets a person in at an instant: not banned, not deleted. The only judge of it; who is not active is no member of anything
+   and gets no mail. Nothing of theirs is ended, so that all of it works again when a ban is over.';
+revoke all on function identity.is_active from public, anon, authenticated;
+grant execute on function identity.is_active to service_role;
+
 -- Which organization the running request acts for. The token was bound to one at consent; a person's other organizations stay out of reach.
 create function identity.current_organization_id() returns text
 language plpgsql stable security definer set search_path = '' as $$
@@ -114,11 +130,12 @@ begin
   -- Definer, because the policy of memberships itself asks this question: as the caller it would ask it for ever.
   select m.organization_id into found_id
   from identity.memberships as m
-  where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid;
+  where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
+    and identity.is_active(m.user_id, app.instant());
   return found_id;
 end
 $$;
-comment on function identity.current_organization_id is 'The organization of the request''s claims when the person is a member of it, else null.';
+comment on function identity.current_organization_id is 'The organization of the request''s claims when the person is an active member of it, else null.';
 revoke all on function identity.current_organization_id from public, anon;
 grant execute on function identity.current_organization_id to authenticated, service_role;
 

@@ -163,7 +163,8 @@ begin
   join identity.memberships as m on m.organization_id = g.organization_id and m.user_id = g.user_id
   where t.token_hash = resolve_access_token.token_hash and t.kind = 'access'
     and t.revoked_at is null and t.expires_at > at
-    and g.revoked_at is null and g.resource = resolve_access_token.resource;
+    and g.revoked_at is null and g.resource = resolve_access_token.resource
+    and identity.is_active(g.user_id, at);
   if not found then
     outcome := 'invalid_token';
   end if;

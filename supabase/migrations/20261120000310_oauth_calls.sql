@@ -129,7 +129,7 @@ begin
       ) order by m.created_at, o.id), '[]')
       from identity.memberships as m
       join identity.organizations as o on o.id = m.organization_id
-      where m.user_id = consent_of.user_id
+      where m.user_id = consent_of.user_id and identity.is_active(m.user_id, at)
     )
   );
 end
@@ -161,6 +161,7 @@ begin
   -- The lock keeps the membership until the row below refers to it.
   perform from identity.memberships as m
   where m.organization_id = approve_consent.organization_id and m.user_id = approve_consent.user_id
+    and identity.is_active(m.user_id, at)
   for key share;
   if not found then
     return '{"outcome": "not_a_member"}';
@@ -204,6 +205,7 @@ begin
   -- One at a time of a person in an organization: their grants are counted below.
   perform from identity.memberships as m
   where m.organization_id = redeem_authorization_code.organization_id and m.user_id = redeem_authorization_code.user_id
+    and identity.is_active(m.user_id, at)
   for no key update;
   if not found then
     return oauth.refused('{"outcome": "not_a_member"}', limits -> 'caller', at);
@@ -275,6 +277,7 @@ declare
   old oauth.tokens;
   of_grant oauth.grants;
   successor oauth.tokens;
+  is_suspended boolean;
   wait integer;
 begin
   if not exists (select from oauth.clients as c where c.client_id = rotate_refresh_token.client_id) then
@@ -287,6 +290,7 @@ begin
   where t.token_hash = decode(rotate_refresh_token.token_hash, 'hex') and t.kind = 'refresh'
     and t.rotated_at is null and t.expires_at > at
     and g.client_id = rotate_refresh_token.client_id and g.revoked_at is null
+    and identity.is_active(g.user_id, at)
   for no key update of t;
   if found then
     wait := oauth.draw_allowance('token_grant:' || old.grant_id, limits, at);
@@ -310,7 +314,8 @@ begin
     return oauth.refused('{"outcome": "unknown_token"}', limits -> 'caller', at);
   end if;
   -- A dead token of a living client must be told so, whatever comes from the same address; one that keeps asking waits on its own account.
-  if of_grant.revoked_at is not null or old.expires_at <= at then
+  is_suspended := not identity.is_active(of_grant.user_id, at);
+  if of_grant.revoked_at is not null or old.expires_at <= at or is_suspended then
     wait := oauth.draw_allowance('token_dead:' || token_hash, limits, at);
     if wait > 0 then
       return oauth.limited(wait);
@@ -325,6 +330,10 @@ begin
   if old.rotated_at + interval '60 seconds' < at then
     perform oauth.end_grant(of_grant.id, 'refresh_token_replayed', at);
     return jsonb_build_object('outcome', 'replayed', 'grant_id', of_grant.id);
+  end if;
+  if is_suspended then
+    -- Not rotated either: the token is as good as before when the ban ends.
+    return jsonb_build_object('outcome', 'suspended', 'grant_id', of_grant.id);
   end if;
 
   -- Processes that share a login refresh at the same time, and answers get lost: within the grace period a retry gets the same successor.
@@ -341,7 +350,7 @@ $$;
 comment on function public.rotate_refresh_token is
   'Exchanges a refresh token for the successor derived from it. Outcome rotated: with the successor that stands, which for 60 seconds is
    the same however often it is asked for. Outcomes without effect: unknown_client, unknown_token (also another client''s), revoked,
-   expired, superseded (the successor was used). Outcome replayed: reuse after the grace period, which ends the grant (RFC 9700 section 4.14.2).';
+   expired, suspended (the person is), superseded (the successor was used). Outcome replayed: reuse after the grace period, which ends the grant (RFC 9700 section 4.14.2).';
 revoke all on function public.rotate_refresh_token from public, anon, authenticated;
 grant execute on function public.rotate_refresh_token to service_role;
 

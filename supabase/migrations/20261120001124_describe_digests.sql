@@ -171,7 +171,7 @@ declare
   reminds_of jsonb;
 begin
   select p.* into owner from identity.profiles as p where p.user_id = digest.owner_id;
-  if not owner.email_enabled or identity.reminder_address(owner) = owner.refused_email then
+  if not owner.email_enabled or identity.reminder_address(owner) = owner.refused_email or not identity.is_active(owner.user_id, at) then
     return null;
   end if;
   select jsonb_agg(s.section - 'reminds_of' order by o.name, o.id), jsonb_path_query_array(jsonb_agg(s.section -> 'reminds_of'), '$[*][*]')

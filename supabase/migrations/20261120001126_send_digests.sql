@@ -55,7 +55,7 @@ begin
     update jobs.reminder_digests as d set batch_id = open_batch.batch_id, content = said.content - 'reminds_of', attempts = d.attempts + 1
     from unnest(digest_ids, contents) as said (id, content)
     where d.id = said.id and said.content is not null;
-    -- Nothing is left to say, or the owner wants no mail any more. What their log would have said may be said another day.
+    -- Nothing is left to say, or the owner wants no mail any more, or is to get none. What their log would have said may be said another day.
     delete from jobs.reminder_digests as d where d.id = any (digest_ids) and d.batch_id is null;
     delete from jobs.reminder_log as l
     where l.digest_id = any (digest_ids) and not exists (select from unnest(reminded) as r (id) where r.id = l.id);
@@ -91,6 +91,15 @@ begin
     update jobs.reminder_batches as b
     set attempts = b.attempts + 1, unsure_since = case when b.lease_token is null then b.unsure_since else coalesce(b.unsure_since, b.leased_at) end
     where b.id = chosen;
+    -- Who was suspended since gets no second attempt; whether the first one reached them, nobody knows.
+    with closed as (
+      update jobs.reminder_digests as d set status = 'unknown', closed_at = claim_reminders.at, batch_id = null, content = null
+      where d.batch_id = chosen and d.status = 'pending' and not identity.is_active(d.owner_id, claim_reminders.at)
+      returning d.id
+    )
+    update jobs.reminder_log as l set voided_at = claim_reminders.at
+    from closed as c
+    where l.digest_id = c.id and l.sent_at is null and l.voided_at is null;
   end if;
   -- Longer than a run may take.
   update jobs.reminder_batches as b

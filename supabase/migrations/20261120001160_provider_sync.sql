@@ -6,6 +6,16 @@ language sql immutable
   return (statement).status in ('applied', 'needs_review') and (statement).occurrence_id is null;
 comment on function jobs.is_adrift is 'Whether the date that a statement was kept for is gone: it was made anew without the amount, when the bill was resumed or is due on another day now.';
 
+create function jobs.may_fetch(organization_id text, at timestamptz) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  -- The job asks in the owner's name, with what the owner entered.
+  return identity.organization_has_feature(organization_id, 'bills:variable', at)
+    and identity.is_active((select o.owner_id from identity.organizations as o where o.id = may_fetch.organization_id), at);
+end
+$$;
+comment on function jobs.may_fetch is 'Whether the job may ask the providers of an organization: its plan includes it, and its owner is not suspended.';
+
 create function public.claim_provider_link(period date, again boolean, before timestamptz, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -24,7 +34,7 @@ begin
         select from app.provider_statements as s
         where s.link_id = c.id and s.period = claim_provider_link.period and s.status <> 'superseded' and jobs.is_adrift(s)
       ))
-      and identity.organization_has_feature(c.organization_id, 'bills:variable', claim_provider_link.at)
+      and jobs.may_fetch(c.organization_id, claim_provider_link.at)
     order by c.asked_at nulls first, c.id
     limit 1
     for update of c skip locked
@@ -37,7 +47,7 @@ begin
 end
 $$;
 comment on function public.claim_provider_link is
-  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month has not come, or has lost its date (again: or has come): {link_id, provider_key, lease_token, period, envelope}, null when there is none. Only links of organizations whose plan includes fetching.';
+  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month has not come, or has lost its date (again: or has come): {link_id, provider_key, lease_token, period, envelope}, null when there is none. Only links that jobs.may_fetch.';
 
 create function jobs.provider_context(organization_id text, at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$
@@ -90,7 +100,7 @@ begin
       -- Asked once an organization, however many links it has.
       select o.organization_id
       from (select distinct l.organization_id from app.provider_links as l where l.status <> 'revoked' offset 0) as o
-      where identity.organization_has_feature(o.organization_id, 'bills:variable', count_provider_links.at)
+      where jobs.may_fetch(o.organization_id, count_provider_links.at)
     )
     select jsonb_build_object(
       'links', count(*),
@@ -110,9 +120,9 @@ begin
 end
 $$;
 comment on function public.count_provider_links is
-  '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without one, or whose one has lost its date (again: or with) that were not asked since an instant; both in organizations whose plan includes fetching.}';
+  '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without one, or whose one has lost its date (again: or with) that were not asked since an instant; both where jobs.may_fetch.}';
 
-revoke all on function jobs.is_adrift, jobs.provider_context from public, anon, authenticated;
-grant execute on function jobs.is_adrift, jobs.provider_context to service_role;
+revoke all on function jobs.is_adrift, jobs.may_fetch, jobs.provider_context from public, anon, authenticated;
+grant execute on function jobs.is_adrift, jobs.may_fetch, jobs.provider_context to service_role;
 revoke all on function public.claim_provider_link, public.keep_provider_answer, public.count_provider_links from public, anon, authenticated;
 grant execute on function public.claim_provider_link, public.keep_provider_answer, public.count_provider_links to service_role;

@@ -1,7 +1,19 @@
 /** What else ends a connection: the person, the organization or the membership is gone. And how tokens are made. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
-import { connect, createHarness, createPerson, outcomeOf, over, refreshFields, registerClient } from "./harness.ts";
+import {
+  authorizationQuery,
+  connect,
+  createHarness,
+  createPerson,
+  exchangeFields,
+  obtainCode,
+  outcomeOf,
+  over,
+  refreshFields,
+  registerClient,
+  sessionOf,
+} from "./harness.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
@@ -35,6 +47,100 @@ for (const [what, end] of Object.entries(ENDS)) {
     assertEquals([refused.status, (await refused.json()).error], [400, "invalid_grant"]);
   });
 }
+
+// On the real parts, finding 4. Each way to be shut out, and to be let in again.
+const SHUT_OUT: Record<string, { by: string; until?: number }> = {
+  "banned": { by: "banned_until = $2::timestamptz + interval '1 hour'", until: 3600 },
+  "banned for good": { by: "banned_until = 'infinity'" },
+  "soft-deleted": { by: "deleted_at = $2" },
+};
+
+for (const [what, { by, until }] of Object.entries(SHUT_OUT)) {
+  Deno.test(`people who are ${what} are no members: token, refresh, code, consent; nothing of theirs is ended`, async () => {
+    const harness = createHarness(over(database));
+    const person = await createPerson(database, `shut-out-${number++}@example.com`, ["team"]);
+    const colleague = await createPerson(database, `colleague-${number++}@example.com`, ["team"]);
+    const tokens = await connect(harness, { clientId, person });
+    const others = await connect(harness, { clientId, person: colleague });
+    const code = await obtainCode(harness, { clientId, person });
+    const page = await (await harness.get(authorizationQuery(clientId), person)).text();
+
+    await database.query(`update auth.users set ${by} where id = $1 and $2::timestamptz is not null`, [
+      person.id,
+      harness.clock.now,
+    ]);
+    assertEquals(await outcomeOf(database, tokens.access_token, harness.clock.now), "invalid_token");
+    for (let times = 0; times < 2; times++) {
+      const refused = await harness.post("token", refreshFields(clientId, tokens.refresh_token));
+      assertEquals([refused.status, (await refused.json()).error], [400, "invalid_grant"]);
+    }
+    const redeemed = await harness.post("token", exchangeFields(clientId, code));
+    assertEquals([redeemed.status, (await redeemed.json()).error], [400, "invalid_grant"]);
+    // Even where the identity provider still lets the session pass.
+    const allow = { action: "approve", organization_id: person.organizations[0] };
+    assertEquals((await harness.decide(page, allow, person)).status, 403);
+    assertEquals((await harness.get(authorizationQuery(clientId), person)).status, 403);
+    assertEquals(await outcomeOf(database, others.access_token, harness.clock.now), "ok");
+
+    const [{ revoked }] = await database.query<{ revoked: number }>(
+      "select count(revoked_at)::int as revoked from oauth.grants where user_id = $1",
+      [person.id],
+    ) as [{ revoked: number }];
+    assertEquals(revoked, 0);
+    if (until === undefined) return;
+    harness.later(until - 1);
+    assertEquals((await harness.post("token", refreshFields(clientId, tokens.refresh_token))).status, 400);
+    harness.later(1);
+    const again = await harness.post("token", refreshFields(clientId, tokens.refresh_token));
+    assertEquals(again.status, 200);
+    assertEquals(await outcomeOf(database, (await again.json()).access_token, harness.clock.now), "ok");
+  });
+}
+
+Deno.test("a refresh token that was stolen ends its grant also while its person is suspended", async () => {
+  const harness = createHarness(over(database));
+  const person = await createPerson(database, `stolen-${number++}@example.com`, ["team"]);
+  const tokens = await connect(harness, { clientId, person });
+  await harness.post("token", refreshFields(clientId, tokens.refresh_token));
+  harness.later(61);
+  await database.query("update auth.users set banned_until = 'infinity' where id = $1", [person.id]);
+  assertEquals((await harness.post("token", refreshFields(clientId, tokens.refresh_token))).status, 400);
+  assertEquals(
+    await database.query("select revocation_reason as reason from oauth.grants where user_id = $1", [person.id]),
+    [{ reason: "refresh_token_replayed" }],
+  );
+});
+
+Deno.test("consent: a suspended person reads so, and a session that a password began asks to sign in", async () => {
+  const harness = createHarness(over(database));
+  const person = await createPerson(database, `consenting-${number++}@example.com`, ["team"]);
+  const page = await (await harness.get(authorizationQuery(clientId), person)).text();
+  const allow = { action: "approve", organization_id: person.organizations[0] };
+
+  const byPassword = { cookie: sessionOf(person, "password") };
+  for (
+    const response of [
+      await harness.get(authorizationQuery(clientId), null, byPassword),
+      await harness.decide(page, allow, null, byPassword),
+    ]
+  ) {
+    assertMatch(response.headers.get("location")!, /^\/login\?next=/);
+    assertMatch(response.headers.get("set-cookie")!, /^__Host-session=; .*Max-Age=0/i);
+  }
+
+  const banned_until = new Date(harness.clock.now.getTime() + 1000).toISOString();
+  harness.identityProvider.users.set(person.id, { banned_until });
+  for (
+    const response of [
+      await harness.get(authorizationQuery(clientId), person),
+      await harness.get(authorizationQuery(clientId, { prompt: "none" }), person),
+      await harness.decide(page, allow, person),
+    ]
+  ) {
+    assertEquals([response.status, response.headers.get("location")], [403, null]);
+    assertMatch(await response.text(), /<h1>This account is suspended<\/h1>/);
+  }
+});
 
 Deno.test("tokens are 256 bits that have nothing in common with each other", async () => {
   const person = await createPerson(database, "random@example.com", ["team"]);

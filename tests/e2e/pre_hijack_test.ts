@@ -1,0 +1,148 @@
+/**
+ * Security, High 2: an account is prepared with a password before its person comes. Somebody signs a stranger's address up, the stranger
+ * later signs in by our link, and the password is still there: it opens nothing, with the access token hook and without it.
+ */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { encodeBase64Url } from "@std/encoding/base64url";
+import { decode, sign } from "hono/jwt";
+import { FormBrowser } from "../../local/form_browser.ts";
+import { connect } from "../../local/demo/client.ts";
+import { authClient } from "../_support/auth_client.ts";
+import { signIn, startStack } from "../_support/stack.ts";
+import { connectFor, personOf } from "./person.ts";
+
+Deno.test("a password that was set before the first confirmed sign-in opens nothing", async (t) => {
+  const stack = await startStack({ args: ["--no-demo"] });
+  const victim = { email: "victim@example.com", password: "chosen by the attacker" };
+  const attacker = authClient(stack).auth;
+  try {
+    await t.step("the attacker signs the victim's address up, as the real provider lets anybody", async () => {
+      const { data, error } = await attacker.signUp(victim);
+      assertEquals([error, data.session, data.user?.email], [null, null, victim.email]);
+      const early = await attacker.signInWithPassword(victim);
+      assertEquals([early.error?.status, early.error?.code], [400, "email_not_confirmed"]);
+    });
+
+    await t.step("the victim signs in by our link, and connects an app", async () => {
+      const { page } = await signIn(stack, victim.email);
+      assertEquals(page.url.pathname, "/account");
+      const app = await connectFor(personOf(stack, victim.email), stack.mcp_url);
+      assertEquals((await app.call("get_context")).ok, true);
+    });
+
+    await t.step("the password is right by now, and the hook refuses the session", async () => {
+      const wrong = await attacker.signInWithPassword({ ...victim, password: "another one" });
+      assertEquals([wrong.error?.status, wrong.error?.code], [400, "invalid_credentials"]);
+      const right = await attacker.signInWithPassword(victim);
+      assertEquals([right.error?.status, right.data.session], [403, null]);
+      assertEquals(right.error?.message, "Sign in with a link or code we email you.");
+    });
+
+    await t.step("a session that a password began without the hook opens neither the account nor consent", async () => {
+      const browser = await withPasswordSession(stack, victim.email);
+      const account = await browser.open("/account");
+      assertEquals([account.url.pathname, account.status], ["/login", 200]);
+      assertStringIncludes(account.html, "Sign in with a link or code we email you.");
+      assertEquals([...browser.cookies.keys()], []);
+
+      let consent: Awaited<ReturnType<FormBrowser["open"]>> | undefined;
+      await connect(stack.mcp_url, {
+        clientName: "Attacker's client",
+        async decide(authorizationUrl) {
+          consent = await (await withPasswordSession(stack, victim.email)).open(authorizationUrl);
+          throw new Error("no consent");
+        },
+      }).catch(() => undefined);
+      assertEquals(consent?.url.pathname, "/login");
+    });
+
+    await t.step("the victim's own session was not touched by any of it", async () => {
+      const { page } = await signIn(stack, victim.email);
+      assertEquals(page.url.pathname, "/account");
+    });
+  } finally {
+    await stack.stop();
+  }
+});
+
+/** A browser with what the identity provider would hand out for the right password if nothing refused it: a good token, a live session. */
+async function withPasswordSession(
+  stack: Awaited<ReturnType<typeof startStack>>,
+  email: string,
+): Promise<FormBrowser> {
+  const { admin } = authClient(stack, stack.secret_key).auth;
+  const { hashed_token } = (await admin.generateLink({ type: "magiclink", email })).data.properties!;
+  const { session } = (await authClient(stack).auth.verifyOtp({ token_hash: hashed_token, type: "email" })).data;
+  const { payload } = decode(session!.access_token);
+  const { jwt_secret } = JSON.parse(await Deno.readTextFile(`${stack.folder}/secrets.json`));
+  const browser = new FormBrowser(stack.site_url);
+  const inside = async (method: string) => {
+    const claims = { ...payload, amr: [{ method, timestamp: payload.iat }] };
+    const cookie = JSON.stringify({ ...session, access_token: await sign(claims, jwt_secret, "HS256") });
+    browser.cookies.set("session", `base64-${encodeBase64Url(cookie)}`);
+  };
+  // The same token counts as long as it says that a code began it: nothing else about it is wrong.
+  await inside("otp");
+  assertEquals((await browser.open("/account")).url.pathname, "/account");
+  await inside("password");
+  return browser;
+}
+
+// On the real parts, finding 4 and 6.
+Deno.test("a person who is banned, and later let in again", async (t) => {
+  const stack = await startStack({ args: ["--no-demo"] });
+  const email = "mira@example.com";
+  const admin = authClient(stack, stack.secret_key).auth.admin;
+  try {
+    const { browser } = await signIn(stack, email);
+    const app = await connectFor(personOf(stack, email), stack.mcp_url);
+    assertEquals((await app.call("get_context")).ok, true);
+    const { id } = (await admin.listUsers()).data.users.find((user) => user.email === email)!;
+    const callTool = () =>
+      fetch(stack.mcp_url, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${app.tokens().access_token}`,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
+      }).then(async (response) => {
+        await response.body?.cancel();
+        return response.status;
+      });
+
+    await t.step("is told so by every page, and their apps by 401", async () => {
+      assertEquals((await admin.updateUserById(id, { ban_duration: "24h" })).error, null);
+      assertEquals(await callTool(), 401);
+      const page = await browser.open("/account");
+      assertEquals(page.status, 403);
+      assertMatch(page.html, /<h1>This account is suspended<\/h1>/);
+    });
+
+    await t.step("and by the sign-in, with the right link", async () => {
+      const { page } = await signIn(stack, email);
+      assertEquals(page.status, 403);
+      assertMatch(page.html, /<h1>This account is suspended<\/h1>/);
+    });
+
+    await t.step("everything works again when the ban ends", async () => {
+      assertEquals((await admin.updateUserById(id, { ban_duration: "none" })).error, null);
+      assertEquals(await callTool(), 200);
+      const { page } = await signIn(stack, email);
+      assertEquals([page.url.pathname, page.status], ["/account", 200]);
+    });
+
+    await t.step("and nothing does after a soft deletion", async () => {
+      assertEquals((await admin.deleteUser(id, true)).error, null);
+      assertEquals(await callTool(), 401);
+      // Whoever has the address may start anew, with nothing of what was.
+      const { page } = await signIn(stack, email);
+      assertEquals(page.status, 200);
+      const ids = (await admin.listUsers()).data.users.filter((user) => user.email === email).map((user) => user.id);
+      assert(ids.length === 1 && ids[0] !== id);
+    });
+  } finally {
+    await stack.stop();
+  }
+});
