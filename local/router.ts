@@ -1,5 +1,7 @@
 /** What answers which path of the one port: the front door, and beside it what Supabase serves at the same address in production. */
+import { METHODS } from "../shared/routes.ts";
 import { createFrontDoor } from "./front_door/front_door.ts";
+import { refuseMethod } from "./front_door/methods.ts";
 import { forward } from "./front_door/proxy.ts";
 import { FUNCTIONS_ORIGIN, type FunctionsHandler } from "./functions.ts";
 import type { Answer } from "./http_server.ts";
@@ -12,12 +14,18 @@ export interface Parts {
   local: { fetch(request: Request): Promise<Response> | Response };
 }
 
+/** Those of PostgREST and of the identity provider. */
+const DATA_METHODS = [...METHODS, "PUT", "PATCH"];
+
 export function createRouter({ functions, dataUrl, frontDoorSecret, local }: Parts): Answer {
   const frontDoor = createFrontDoor({ functionsUrl: FUNCTIONS_ORIGIN, secret: frontDoorSecret, fetch: functions });
   return (request, client) => {
     const { pathname, search } = new URL(request.url);
+    const isData = /^\/(rest|auth)\/v1\//.test(pathname);
+    const refused = refuseMethod(request, isData ? DATA_METHODS : METHODS);
+    if (refused) return refused;
     if (pathname.startsWith("/local/")) return local.fetch(request);
-    if (/^\/(rest|auth)\/v1\//.test(pathname)) return forward(request, { target: dataUrl + pathname + search, client });
+    if (isData) return forward(request, { target: dataUrl + pathname + search, client });
     if (pathname.startsWith("/functions/v1/")) {
       const target = FUNCTIONS_ORIGIN + pathname.slice("/functions/v1".length) + search;
       return forward(request, { target, client, fetch: functions });

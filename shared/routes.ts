@@ -16,6 +16,12 @@ export const PAGE_POLICY_HEADER = "x-page-policy";
 /** By which a front door proves that what it says of who calls is true; it holds `FRONT_DOOR_SECRET`. */
 export const FRONT_DOOR_HEADER = "x-front-door-secret";
 
+/**
+ * All that any route serves. A front door refuses every other method itself: `fetch` cannot carry TRACE and CONNECT, and turns
+ * `get` into GET, though methods are case-sensitive (RFC 9110 §9.1).
+ */
+export const METHODS: readonly string[] = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
+
 export const SLUGS = [
   "mcp",
   "oauth",

@@ -2,7 +2,7 @@
 import { createConnectionStore } from "../../shared/db/connection_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
 import type { Deps } from "../../shared/deps.ts";
-import { type App, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
+import { type App, createApp } from "../../shared/http/app.ts";
 import { ICON } from "../../shared/pages/icon.ts";
 import { pageErrors } from "../../shared/pages/error_page.tsx";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
@@ -45,25 +45,5 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/account/providers/remove", showRemove(pages)).post(postRemove(pages));
   app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
   app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));
-
-  refuseOtherMethods(app, "/", "GET, HEAD");
-  refuseOtherMethods(app, "/favicon.ico", "GET, HEAD");
-  refuseOtherMethods(app, "/logout", "POST");
-  refuseOtherMethods(app, "/account/providers/connected", "GET, HEAD");
-  for (
-    const path of [
-      "/login",
-      "/auth/callback",
-      "/onboarding",
-      "/account",
-      "/account/disconnect",
-      "/account/providers/connect",
-      "/account/providers/remove",
-      "/account/reminder-email",
-      "/email/unsubscribe",
-    ]
-  ) {
-    refuseOtherMethods(app, path, "GET, HEAD, POST");
-  }
   return app;
 }

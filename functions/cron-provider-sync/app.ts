@@ -4,7 +4,7 @@ import { createRecordRun } from "../../shared/db/job_run_store.ts";
 import { createProviderStore } from "../../shared/db/provider_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
-import { type App, type AppContext, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
+import { type App, type AppContext, createApp } from "../../shared/http/app.ts";
 import { requireCronSecret } from "../../shared/http/caller_secret.ts";
 import { createAsk } from "../../shared/providers/ask.ts";
 import { lastPeriod, type Period, readPeriod } from "../../shared/providers/period.ts";
@@ -45,8 +45,6 @@ export function createCronProviderSyncApp(
     const answer = await runProviderSync(job, { period, again: asked !== null }, { ...LIMITS, ...limits });
     return c.json(answer, 200, { "cache-control": "no-store" });
   });
-
-  refuseOtherMethods(app, PATH, "GET");
   return app;
 }
 

@@ -4,6 +4,12 @@ import { createCronProviderSyncApp } from "./app.ts";
 
 Deno.serve(
   createCronProviderSyncApp(
-    productionDeps("cron-provider-sync", ["supabaseUrl", "serviceRoleKey", "cronSecrets", "credentialsKeys"]),
+    productionDeps("cron-provider-sync", [
+      "siteUrl",
+      "supabaseUrl",
+      "serviceRoleKey",
+      "cronSecrets",
+      "credentialsKeys",
+    ]),
   ).fetch,
 );

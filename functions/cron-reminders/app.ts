@@ -1,7 +1,7 @@
 /** The reminders job: rolls bills forward, mails what falls due, refreshes exchange rates. Only the scheduler may call it. */
 import { createRecordRun } from "../../shared/db/job_run_store.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";
-import { type App, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
+import { type App, createApp } from "../../shared/http/app.ts";
 import { requireCronSecret } from "../../shared/http/caller_secret.ts";
 import { runReminders } from "./run.ts";
 import type { Job } from "./stage.ts";
@@ -27,7 +27,5 @@ export function createCronRemindersApp(
     await requireCronSecret(c, deps.config);
     return c.json(await runReminders(job, { workMs }), 200, { "cache-control": "no-store" });
   });
-
-  refuseOtherMethods(app, PATH, "GET");
   return app;
 }

@@ -5,7 +5,7 @@ import { isAllowedOrigin } from "../../shared/connector/origin.ts";
 import { createConnectorStore } from "../../shared/db/connector_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
-import { type App, type AppEnv, createApp, refuseOtherMethods, type RenderError } from "../../shared/http/app.ts";
+import { type App, type AppEnv, createApp, type RenderError } from "../../shared/http/app.ts";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 import { createUrls } from "../../shared/urls.ts";
 import { createAskProviders } from "./ask_providers.ts";
@@ -33,7 +33,7 @@ export function createMcpApp(deps: Deps, { registry = PROVIDERS }: { registry?: 
   const askProviders = createAskProviders(deps, registry);
   const store = createConnectorStore({ database, clock, resource: urls.resource });
 
-  const app = createApp("mcp", { clock, log }, renderJsonRpcError);
+  const app = createApp("mcp", deps, renderJsonRpcError);
   app.use(cors);
 
   for (const [paths, address] of [[FRONT, urls.front], [DIRECT, urls.direct]] as const) {
@@ -51,12 +51,10 @@ export function createMcpApp(deps: Deps, { registry = PROVIDERS }: { registry?: 
     app.post(paths.endpoint, (c) => postMessage(c, connector));
     app.delete(paths.endpoint, (c) => endSession(c, connector));
     app.options(paths.endpoint, (c) => preflight(c, ENDPOINT_METHODS));
-    refuseOtherMethods(app, paths.endpoint, ENDPOINT_METHODS);
 
     for (const path of paths.documents) {
       app.get(path, (c) => protectedResource(c, { resource: address.resource, issuer: urls.issuer }, config));
       app.options(path, (c) => preflight(c, DOCUMENT_METHODS));
-      refuseOtherMethods(app, path, DOCUMENT_METHODS);
     }
   }
   return app;

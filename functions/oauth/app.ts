@@ -1,6 +1,6 @@
 /** Routes of the authorization server. */
 import type { Deps } from "../../shared/deps.ts";
-import { type App, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
+import { type App, createApp } from "../../shared/http/app.ts";
 import { ROUTES } from "../../shared/routes.ts";
 import { authorize } from "./authorize.ts";
 import { decideConsent } from "./consent.ts";
@@ -24,7 +24,6 @@ export function createOAuthApp(deps: Deps): App {
     const methods = method === "GET" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";
     app.on(method, path, (c) => endpoint(c, server));
     app.options(path, (c) => preflight(c, methods));
-    refuseOtherMethods(app, path, methods);
   };
 
   for (const { path } of DISCOVERY) serve("GET", path, metadata);
@@ -37,6 +36,5 @@ export function createOAuthApp(deps: Deps): App {
   // No CORS here: a page of another site has no business with what a signed-in person sees.
   app.get("/api/oauth/authorize", (c) => authorize(c, server));
   app.post("/api/oauth/authorize", (c) => decideConsent(c, server));
-  refuseOtherMethods(app, "/api/oauth/authorize", "GET, HEAD, POST");
   return app;
 }

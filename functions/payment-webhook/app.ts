@@ -9,14 +9,14 @@ import { importSecrets, isSigned } from "../../shared/billing/signature.ts";
 import { createBillingStore } from "../../shared/db/billing_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
-import { type App, type AppContext, createApp, refuseOtherMethods } from "../../shared/http/app.ts";
+import { type App, type AppContext, createApp } from "../../shared/http/app.ts";
 import { readBody } from "../../shared/http/read_body.ts";
 
 const PATH = "/api/payment/webhook";
 const LARGEST_BODY_BYTES = 256 * 1024;
 
 export function createPaymentWebhookApp({ config, database, clock, log }: Deps): App {
-  const app = createApp("payment-webhook", { clock, log });
+  const app = createApp("payment-webhook", { config, log });
   const store = createBillingStore(database);
   const importedKeys = importSecrets(config.paymentWebhookSecrets);
 
@@ -41,8 +41,6 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
     log[verdict.reason ? "error" : "info"]("payment_event", { request_id: c.get("requestId"), ...verdict });
     return c.json({ status: verdict.outcome }, 200, { "cache-control": "no-store" });
   });
-
-  refuseOtherMethods(app, PATH, "POST");
   return app;
 }
 

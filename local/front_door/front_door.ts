@@ -3,7 +3,9 @@
  * HTML on the platform's own domain (their gateway rewrites it to plain text in a sandbox), so the site is this small proxy; it runs on
  * Deno Deploy and Cloudflare Workers, and inside the embedded stack. It keeps no state and reads no body.
  */
+import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.ts";
 import { findRoute, functionPath, NOT_FOUND, PAGE_POLICY_HEADER } from "../../shared/routes.ts";
+import { refuseMethod } from "./methods.ts";
 import { forward } from "./proxy.ts";
 
 export interface FrontDoorOptions {
@@ -19,10 +21,12 @@ export type FrontDoor = (request: Request, client?: { address: string }) => Prom
 /** @returns a handler; `client.address` is the caller's IP address where the runtime tells it. */
 export function createFrontDoor({ functionsUrl, secret, fetch = globalThis.fetch }: FrontDoorOptions): FrontDoor {
   return async (request, client) => {
-    const { pathname, search } = new URL(request.url);
+    const { pathname, search, protocol } = new URL(request.url);
     const route = findRoute(pathname) ?? NOT_FOUND;
     const target = functionsUrl + functionPath(route, pathname) + search;
-    const response = await forward(request, { target, client, secret, fetch });
+    const response = refuseMethod(request) ?? await forward(request, { target, client, secret, fetch });
+    // Here too, since the gateway answers some requests itself.
+    if (protocol === "https:") response.headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);
     return route.page ? asPage(response) : response;
   };
 }

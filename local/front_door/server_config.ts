@@ -1,7 +1,9 @@
 /** The front door as configuration of a web server that one already runs: the same routes, the same restored pages. */
+import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.ts";
 import {
   FRONT_DOOR_HEADER,
   functionPath,
+  METHODS,
   NOT_FOUND,
   PAGE_POLICY_HEADER,
   type Route,
@@ -19,6 +21,7 @@ export interface Place {
 
 export const SERVERS = { nginx: nginxConfig, caddy: caddyConfig };
 
+const ALLOW = METHODS.join(", ");
 const coversBelow = ({ path }: Route) => path.length > 1 && path.endsWith("/");
 
 function nginxConfig({ host, functionsUrl, secret }: Place): string {
@@ -40,6 +43,11 @@ map $upstream_http_${snake(PAGE_POLICY_HEADER)} $page_policy {
     ""      $upstream_http_content_security_policy;
     default $upstream_http_${snake(PAGE_POLICY_HEADER)};
 }
+# A function names the methods of its address; what is refused here gets the ones that any address serves.
+map "$status:$upstream_http_allow" $allow {
+    "405:"  "${ALLOW}";
+    default "";
+}
 
 server {
     listen 443 ssl;
@@ -60,6 +68,11 @@ server {
     proxy_read_timeout 160s;
     client_max_body_size 2m;
 
+${NGINX_ALWAYS.map((line) => `    ${line}\n`).join("")}
+    if ($request_method !~ "^(${METHODS.join("|")})$") {
+        return 405;
+    }
+
     # An address with a slash at its end is the same address.
     rewrite ^(/.+)/$ $1;
 
@@ -71,7 +84,15 @@ ${ROUTES.map(location).join("\n")}
 `;
 }
 
+/** A location that sets headers of its own loses those of its server. */
+const NGINX_ALWAYS = [
+  "proxy_hide_header Strict-Transport-Security;",
+  `add_header Strict-Transport-Security "${STRICT_TRANSPORT_SECURITY}" always;`,
+  "add_header Allow $allow always;",
+];
+
 const NGINX_PAGE = [
+  ...NGINX_ALWAYS,
   "proxy_hide_header Content-Type;",
   "proxy_hide_header Content-Security-Policy;",
   `proxy_hide_header ${PAGE_POLICY_HEADER};`,
@@ -85,7 +106,11 @@ function caddyConfig({ host, functionsUrl, secret }: Place): string {
   const caller = `        header_up Host {upstream_hostport}
         header_up X-Forwarded-For {remote_host}
         header_up -CF-Connecting-IP
-        header_up ${FRONT_DOOR_HEADER} "${secret}"`;
+        header_up ${FRONT_DOOR_HEADER} "${secret}"
+        header_down -Strict-Transport-Security`;
+  const methods = `    @refused not method ${METHODS.join(" ")}
+    header @refused Allow "${ALLOW}"
+    respond @refused 405`;
   const handle = (route: Route) => {
     const below = coversBelow(route);
     const target = pathname + functionPath(route, below ? "{path}" : route.path);
@@ -95,12 +120,14 @@ function caddyConfig({ host, functionsUrl, secret }: Place): string {
   };
   return `# A page of the functions names its own policy in ${PAGE_POLICY_HEADER}; anything else is passed on as it is.
 (answer) {
+${methods}
     reverse_proxy ${origin} {
 ${caller}
         flush_interval -1
     }
 }
 (page) {
+${methods}
     reverse_proxy ${origin} {
 ${caller}
         @page header ${PAGE_POLICY_HEADER} *
@@ -117,6 +144,7 @@ ${caller}
 }
 
 ${host} {
+    header Strict-Transport-Security "${STRICT_TRANSPORT_SECURITY}"
     # An address with a slash at its end is the same address.
     @slash path_regexp slash ^(/.+)/$
     rewrite @slash {re.slash.1}

@@ -1,12 +1,13 @@
 /**
- * The frame of every function: request id, one log line, one place where a thrown error becomes an answer.
- * It knows nothing of what a function does; how an error looks on the wire is the surface's to say.
+ * The frame of every function: request id, one log line, HSTS, one place where a thrown error becomes an answer, and 405 for
+ * methods that a path does not serve. It knows nothing of what a function does; each surface decides how its errors look.
  */
 import { type Context, Hono } from "hono";
-import type { Deps } from "../deps.ts";
+import type { Config } from "../config.ts";
 import { AppError, toAppError } from "../errors.ts";
-import { describeError } from "../log.ts";
-import { localPath, type Slug } from "../routes.ts";
+import { describeError, type Log } from "../log.ts";
+import { localPath, METHODS, type Slug } from "../routes.ts";
+import { STRICT_TRANSPORT_SECURITY } from "./transport_security.ts";
 
 export type AppEnv = {
   Variables: {
@@ -21,13 +22,18 @@ export type App = Hono<AppEnv>;
 /** Turns a failure into the answer of one surface (OAuth JSON, JSON-RPC, page …). */
 export type RenderError = (error: AppError, c: AppContext) => Response | Promise<Response>;
 
-/** An app that routes by public paths and answers unknown ones through `renderError`. */
+/**
+ * An app that routes by public paths. It answers unknown ones, and methods that a path has no handler for, through
+ * `renderError`: 405 with `Allow` (RFC 9110 §15.5.6), read off the routes themselves, so that neither can be forgotten.
+ */
 export function createApp(
   slug: Slug,
-  deps: Pick<Deps, "log" | "clock">,
+  { config, log }: { config: Pick<Config, "siteUrl">; log: Log },
   renderError: RenderError = renderJsonError,
 ): App {
   const app: App = new Hono<AppEnv>({ getPath: (request) => localPath(slug, request.url) });
+  // Over http, which only loopback speaks, the header must not be sent (RFC 6797 §7.2).
+  const isHttps = config.siteUrl.startsWith("https:");
 
   app.use(async (c, next) => {
     const startedAt = performance.now();
@@ -37,8 +43,9 @@ export function createApp(
     // A handler may hand back a Response whose headers cannot be changed (fetch results, Response.redirect).
     c.res = new Response(c.res.body, c.res);
     c.res.headers.set("x-request-id", c.get("requestId"));
+    if (isHttps) c.res.headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);
     for (const cookie of c.get("cookies")) c.res.headers.append("set-cookie", cookie);
-    deps.log.info("request", {
+    log.info("request", {
       request_id: c.get("requestId"),
       method: c.req.method,
       route: c.req.path,
@@ -47,30 +54,45 @@ export function createApp(
     });
   });
 
-  app.onError(async (thrown, c) => {
+  app.onError((thrown, c) => {
     const error = toAppError(thrown);
     if (error.status >= 500) {
-      deps.log.error("failure", {
+      log.error("failure", {
         request_id: c.get("requestId"),
         route: c.req.path,
         code: error.code,
         error: describeError(error),
       });
     }
+    return answerError(error, c);
+  });
+
+  // Rendered, not thrown: a throw would pass by the middleware that sets this surface's headers.
+  app.notFound((c) => {
+    const served = servedMethods(app, c.req.path);
+    if (served.length === 0 && METHODS.includes(c.req.method)) {
+      return answerError(new AppError("not_found", "There is nothing at this address."), c);
+    }
+    return answerError(methodNotAllowed(served.length > 0 ? served : METHODS), c);
+  });
+
+  async function answerError(error: AppError, c: AppContext): Promise<Response> {
     const response = await renderError(error, c);
     for (const [name, value] of Object.entries(error.options.headers ?? {})) response.headers.set(name, value);
     return response;
-  });
-
-  app.notFound((c) => Promise.resolve(renderError(new AppError("not_found", "There is nothing at this address."), c)));
+  }
   return app;
 }
 
-/** Answers every method that a route does not serve with 405 and `Allow` (RFC 9110 §15.5.6). Register it after the route's own handlers. */
-export function refuseOtherMethods(app: App, path: string, allow: string): void {
-  app.all(path, () => {
-    throw new AppError("method_not_allowed", `This address answers ${allow} only.`, { headers: { Allow: allow } });
-  });
+/** The methods that an app has handlers for at a path; none where nothing is. Hono serves HEAD by the handler of GET. */
+function servedMethods(app: App, path: string): readonly string[] {
+  const own = app.routes.filter((route) => route.path === path).map(({ method }) => method);
+  return METHODS.filter((method) => own.includes(method === "HEAD" ? "GET" : method));
+}
+
+function methodNotAllowed(methods: readonly string[]): AppError {
+  const allow = methods.join(", ");
+  return new AppError("method_not_allowed", `This address answers ${allow} only.`, { headers: { Allow: allow } });
 }
 
 /** `{"error":{"code","message","request_id"}}`: the shape of the scheduled jobs and the webhook. */

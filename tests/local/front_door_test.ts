@@ -2,54 +2,63 @@
  * The front door in front of a gateway that treats functions as the hosted one does (GET pages become plain text in a sandbox). The same expectations hold for
  * the fetch handler and, where they are installed, for the configuration printed for nginx and Caddy.
  */
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertMatch, assertRejects } from "@std/assert";
 import { join } from "node:path";
 import { createFrontDoor } from "../../local/front_door/front_door.ts";
 import { SERVERS } from "../../local/front_door/server_config.ts";
-import { functionPath, PAGE_POLICY_HEADER, ROUTES } from "../../shared/routes.ts";
+import { functionPath, METHODS, PAGE_POLICY_HEADER, ROUTES } from "../../shared/routes.ts";
+import { askRaw } from "../_support/raw_http.ts";
+import { waitFor } from "../_support/wait_for.ts";
 
 const SECRET = "the-front-door-has-this-one-of-32-bytes";
 const POLICY = "default-src 'none'; style-src 'nonce-abc'";
 
-/** Functions behind a gateway; every answer says what arrived. */
+/** Functions behind a gateway with an HSTS of its own; every answer says what arrived. */
 function hostedFunctions() {
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
-    const { pathname, search } = new URL(request.url);
-    const arrived = JSON.stringify({
-      path: pathname + search,
-      method: request.method,
-      body: await request.text(),
-      headers: Object.fromEntries(request.headers),
-    });
-    const page = {
-      "content-type": request.method === "GET" ? "text/plain" : "text/html; charset=utf-8",
-      "content-security-policy": request.method === "GET" ? "default-src 'none'; sandbox" : POLICY,
-      [PAGE_POLICY_HEADER]: POLICY,
-    };
-    if (pathname.startsWith("/functions/v1/auth-callback/not-found/")) {
-      return new Response("<h1>There is no such page</h1>", { status: 404, headers: page });
-    }
-    if (pathname.endsWith("/login")) return new Response(`<p>${arrived}</p>`, { status: 401, headers: page });
-    if (pathname.endsWith("/logout")) {
-      const headers = new Headers({ location: "/login" });
-      headers.append("set-cookie", "a=1; Path=/; HttpOnly");
-      headers.append("set-cookie", "b=2; Path=/; HttpOnly");
-      return new Response(null, { status: 303, headers });
-    }
-    if (search === "?stream") {
-      const encoder = new TextEncoder();
-      const body = new ReadableStream({
-        async start(controller) {
-          controller.enqueue(encoder.encode("data: 1\n\n"));
-          await new Promise((resolve) => setTimeout(resolve, 400));
-          controller.enqueue(encoder.encode("data: 2\n\n"));
-          controller.close();
-        },
-      });
-      return new Response(body, { headers: { "content-type": "text/event-stream" } });
-    }
-    return new Response(arrived, { headers: { "content-type": "application/json", "www-authenticate": "Bearer" } });
+    const response = await hostedAnswer(request);
+    response.headers.set("strict-transport-security", "max-age=1; includeSubDomains");
+    return response;
   });
+}
+
+async function hostedAnswer(request: Request): Promise<Response> {
+  const { pathname, search } = new URL(request.url);
+  const arrived = JSON.stringify({
+    path: pathname + search,
+    method: request.method,
+    body: await request.text(),
+    headers: Object.fromEntries(request.headers),
+  });
+  const page = {
+    "content-type": request.method === "GET" ? "text/plain" : "text/html; charset=utf-8",
+    "content-security-policy": request.method === "GET" ? "default-src 'none'; sandbox" : POLICY,
+    [PAGE_POLICY_HEADER]: POLICY,
+  };
+  if (search === "?refused") return new Response(null, { status: 405, headers: { allow: "GET, POST" } });
+  if (pathname.startsWith("/functions/v1/auth-callback/not-found/")) {
+    return new Response("<h1>There is no such page</h1>", { status: 404, headers: page });
+  }
+  if (pathname.endsWith("/login")) return new Response(`<p>${arrived}</p>`, { status: 401, headers: page });
+  if (pathname.endsWith("/logout")) {
+    const headers = new Headers({ location: "/login" });
+    headers.append("set-cookie", "a=1; Path=/; HttpOnly");
+    headers.append("set-cookie", "b=2; Path=/; HttpOnly");
+    return new Response(null, { status: 303, headers });
+  }
+  if (search === "?stream") {
+    const encoder = new TextEncoder();
+    const body = new ReadableStream({
+      async start(controller) {
+        controller.enqueue(encoder.encode("data: 1\n\n"));
+        await new Promise((resolve) => setTimeout(resolve, 400));
+        controller.enqueue(encoder.encode("data: 2\n\n"));
+        controller.close();
+      },
+    });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  }
+  return new Response(arrived, { headers: { "content-type": "application/json", "www-authenticate": "Bearer" } });
 }
 
 interface Door {
@@ -72,6 +81,9 @@ function freePort(): number {
   return listener.addr.port;
 }
 
+/** Generous: a busy machine starts one in a second. */
+const START_DEADLINE_MS = 20_000;
+
 async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise<Door> {
   const folder = await Deno.makeTempDir();
   const host = `127.0.0.1:${freePort()}`;
@@ -82,25 +94,39 @@ async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise
     name === "caddy"
       // Whoever has proxies of their own before it lets Caddy believe them, which must not reach as far as the functions.
       ? `{\n  admin off\n}\n${printed.replaceAll(/reverse_proxy .* \{/g, "$&\n        trusted_proxies private_ranges")}`
-      : `pid ${folder}/pid; error_log ${folder}/log; daemon off; events {} http { access_log off; ${
+      : `pid ${folder}/pid; daemon off; events {} http { access_log off; ${nginxFolders(folder)} ${
         printed.replace("listen 443 ssl", `listen ${host}`)
       } }`,
   );
-  const args = name === "caddy" ? ["run", "--adapter", "caddyfile", "--config", file] : ["-c", file];
-  const child = new Deno.Command(name, { args, env: { HOME: folder }, stdout: "null", stderr: "null" }).spawn();
-  const url = `http://${host}`;
-  while (!await fetch(url).then((response) => response.body?.cancel().then(() => true), () => false)) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return {
-    url,
-    async close() {
+  const args = name === "caddy" ? ["run", "--adapter", "caddyfile", "--config", file] : ["-e", "stderr", "-c", file];
+  const child = new Deno.Command(name, { args, env: { HOME: folder }, stdout: "null", stderr: "piped" }).spawn();
+  const log = new Response(child.stderr).text();
+  const close = async () => {
+    try {
       child.kill("SIGTERM");
-      await child.status;
-      await Deno.remove(folder, { recursive: true });
-    },
+    } catch {
+      // It has ended already.
+    }
+    await child.status;
+    await Deno.remove(folder, { recursive: true });
+    return await log;
   };
+  const url = `http://${host}`;
+  const isUp = async () =>
+    await fetch(url).then((response) => response.body?.cancel().then(() => true), () => undefined);
+  const ended = child.status.then(({ code }) => Promise.reject(new Error(`it ended with ${code}`)));
+  ended.catch(() => {});
+  try {
+    await Promise.race([ended, waitFor(isUp, { deadlineMs: START_DEADLINE_MS, everyMs: 20 })]);
+  } catch (thrown) {
+    throw new Error(`${name} did not start: ${thrown instanceof Error ? thrown.message : thrown}\n${await close()}`);
+  }
+  return { url, close: async () => void await close() };
 }
+
+/** Where nginx may write: those of its package belong to root. */
+const nginxFolders = (folder: string) =>
+  ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
 
 const isInstalled = (name: string) => new Deno.Command("which", { args: [name] }).outputSync().success;
 
@@ -110,11 +136,40 @@ const doors: [name: string, open: (functionsUrl: string) => Promise<Door>, ignor
   ["Caddy", (url) => webServer("caddy", url), !isInstalled("caddy")],
 ];
 
+Deno.test({
+  name: "test of the test: a web server that does not start is told with what it said, not waited for",
+  ignore: !isInstalled("nginx"),
+  async fn() {
+    const failure = await assertRejects(
+      () => webServer("nginx", "http://127.0.0.1:1/no semicolon; before this"),
+      Error,
+    );
+    assertMatch(failure.message, /nginx did not start: it ended with 1\n[^]*emerg/);
+  },
+});
+
+Deno.test("the fetch handler says HSTS on every https answer, also where the gateway says something else, and none over http", async () => {
+  const fetch = () => Promise.resolve(new Response("", { headers: { "strict-transport-security": "max-age=1" } }));
+  const frontDoor = createFrontDoor({ functionsUrl: "https://project.supabase.example/functions/v1", fetch });
+  for (const path of ["/", "/api/mcp", "/where/nothing/is"]) {
+    for (const method of ["GET", "POST", "FOO"]) {
+      const { headers } = await frontDoor(new Request(`https://expenses.example${path}`, { method }));
+      assertEquals(headers.get("strict-transport-security"), "max-age=31536000");
+    }
+  }
+  const plain = await frontDoor(new Request("http://127.0.0.1:54321/", { method: "FOO" }));
+  assertEquals([plain.status, plain.headers.get("strict-transport-security")], [405, null]);
+});
+
 for (const [name, open, ignore] of doors) {
-  Deno.test({ name: `${name} as front door`, ignore, fn: (t) => behind(open, t) });
+  Deno.test({ name: `${name} as front door`, ignore, fn: (t) => behind(open, t, name) });
 }
 
-async function behind(open: (functionsUrl: string) => Promise<Door>, t: Deno.TestContext): Promise<void> {
+async function behind(
+  open: (functionsUrl: string) => Promise<Door>,
+  t: Deno.TestContext,
+  name: string,
+): Promise<void> {
   const functions = hostedFunctions();
   const door = await open(`http://127.0.0.1:${functions.addr.port}/functions/v1`);
   const ask = (path: string, init: RequestInit = {}) => fetch(`${door.url}${path}`, { redirect: "manual", ...init });
@@ -182,6 +237,45 @@ async function behind(open: (functionsUrl: string) => Promise<Door>, t: Deno.Tes
       assertEquals(response.headers.getSetCookie(), ["a=1; Path=/; HttpOnly", "b=2; Path=/; HttpOnly"]);
     });
 
+    await t.step("answers TRACE and unknown methods with 405 and Allow, at every route and beside them", async () => {
+      for (const path of [...ROUTES.map(({ path }) => path), "/login/", "/where/nothing/is", "/functions/v1/mcp"]) {
+        for (const method of ["TRACE", "FOO", "PROPFIND", "PUT"]) {
+          const answer = await askRaw(`${door.url}${path}?q=canary`, { method, headers: { cookie: "c=canary" } });
+          assertEquals(answer.status, 405, `${method} ${path}`);
+          assertEquals(answer.headers.get("allow"), METHODS.join(", "), `${method} ${path}`);
+          assertFalse(answer.body.includes("canary"), `${method} ${path} says again what it was sent`);
+        }
+      }
+      // A proxy to wherever the caller wants is what CONNECT asks for. To nginx that, and small letters, are no request at all.
+      for (const [method, target] of [["CONNECT", new URL(door.url).host], ["get", "/api/health"]]) {
+        const answer = await askRaw(door.url, { method: method!, target: target! });
+        assertEquals(answer.status, name === "nginx" ? 400 : 405, method);
+        assertEquals(answer.headers.get("allow"), name === "nginx" ? null : METHODS.join(", "), method);
+      }
+    });
+
+    await t.step("leaves the Allow of a function as it is", async () => {
+      const response = await ask("/api/mcp?refused", { method: "DELETE" });
+      await response.body?.cancel();
+      assertEquals([response.status, response.headers.get("allow")], [405, "GET, POST"]);
+    });
+
+    // The fetch handler's own is tested above: here it is reached over http.
+    if (name !== "the fetch handler") {
+      await t.step(
+        "says HSTS once on every answer, also its own and where the gateway says something else",
+        async () => {
+          for (const path of ["/", "/login", "/logout", "/api/mcp", "/where/nothing/is", "/login/"]) {
+            for (const method of ["GET", "POST", "FOO"]) {
+              const response = await ask(path, { method });
+              await response.body?.cancel();
+              assertEquals(response.headers.get("strict-transport-security"), "max-age=31536000", `${method} ${path}`);
+            }
+          }
+        },
+      );
+    }
+
     await t.step("says who called, whatever the caller claims", async () => {
       const claims = { "x-forwarded-for": "6.6.6.6", "cf-connecting-ip": "6.6.6.6", "x-front-door-secret": "guess" };
       for (const path of ["/api/health", "/account/providers/connect"]) {
@@ -202,6 +296,14 @@ async function behind(open: (functionsUrl: string) => Promise<Door>, t: Deno.Tes
       assert(performance.now() - startedAt < 350, "the first event waited for the second");
       await reader.cancel();
     });
+    if (name !== "the fetch handler") {
+      await t.step("says HSTS also when the functions are out of reach", async () => {
+        await functions.shutdown();
+        const response = await ask("/login");
+        await response.body?.cancel();
+        assertEquals([response.status, response.headers.get("strict-transport-security")], [502, "max-age=31536000"]);
+      });
+    }
   } finally {
     await door.close();
     await functions.shutdown();

@@ -91,7 +91,7 @@ Deno.test("either place of the secret is enough, and so is the one before it; th
 
 Deno.test("other methods are told which one is served", async () => {
   const response = await job().request("/api/cron/reminders", { method: "POST" });
-  assertEquals([response.status, response.headers.get("allow")], [405, "GET"]);
+  assertEquals([response.status, response.headers.get("allow")], [405, "GET, HEAD"]);
 });
 
 Deno.test("bills that fall due are mailed once, in one digest, and rolled when they have passed", async () => {

@@ -8,11 +8,12 @@ import { pageErrors } from "../../../shared/pages/error_page.tsx";
 import { type PageOptions, renderPage } from "../../../shared/pages/layout.tsx";
 
 const CONFIG = { siteUrl: "https://site.example", codeSecrets: ["a-secret-of-more-than-thirty-two-bytes"] };
+const FRAME = { config: CONFIG, log: createLog(() => {}) };
 const BAD = `<script>alert("1")</script>`;
 
 /** The answer of a page made with these options. */
 async function render(options: Partial<PageOptions> & { formAction?: string[] }, method = "GET"): Promise<Response> {
-  const app = createApp("auth-callback", { log: createLog(() => {}), clock: () => new Date() }, pageErrors(CONFIG));
+  const app = createApp("auth-callback", FRAME, pageErrors(CONFIG));
   app.get("/login", (c) => renderPage(c, { title: "A page", config: CONFIG, children: "", ...options }));
   return await app.request("https://site.example/login", { method });
 }
@@ -123,7 +124,7 @@ Deno.test("pageErrors() says what happened, whether anything changed and what to
     "unavailable",
   ];
   for (const code of codes) {
-    const app = createApp("auth-callback", { log: createLog(() => {}), clock: () => new Date() }, pageErrors(CONFIG));
+    const app = createApp("auth-callback", FRAME, pageErrors(CONFIG));
     app.get("/account", () => {
       throw new AppError(code, `What happened to ${BAD}.`, { cause: new Error("secret detail") });
     });
