@@ -1,5 +1,5 @@
 /** How schedules reach functions. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 
 const database = await openDatabase();
@@ -20,6 +20,66 @@ Deno.test("a schedule asks for its function with the secret in use, in a header,
     headers: { Authorization: "Bearer new-secret" },
     timeout_milliseconds: 65_000,
   });
+});
+
+const SECRET = "the-secret-of-the-scheduler-in-this-test";
+
+/** Everything that an error of the call says, as `cron.job_run_details` keeps it. */
+async function failureOfCall(): Promise<{ message: string; all: string }> {
+  await database.query(`
+    create or replace function pg_temp.failure_of_call() returns jsonb language plpgsql as $$
+    declare
+      message text; detail text; hint text; context text;
+    begin
+      perform jobs.call_function('cron-reminders');
+      return jsonb_build_object('message', 'it did not fail', 'all', '');
+    exception when others then
+      get stacked diagnostics message = message_text, detail = pg_exception_detail, hint = pg_exception_hint,
+        context = pg_exception_context;
+      return jsonb_build_object('message', message, 'all', concat_ws(E'\\n', message, detail, hint, context));
+    end $$`);
+  const [row] = await database.query<{ failure: { message: string; all: string } }>(
+    "select pg_temp.failure_of_call() as failure",
+  );
+  return row!.failure;
+}
+
+async function fillVault(values: Record<string, string>): Promise<void> {
+  await database.query("delete from vault.secrets where name in ('project_url', 'cron_secret')");
+  for (const [name, value] of Object.entries(values)) {
+    await database.query("select vault.create_secret($1, $2)", [value, name]);
+  }
+}
+
+Deno.test("without a value in the vault a schedule fails with an error of its own, which says what is missing and no secret", async () => {
+  for (
+    const [values, missing] of [
+      [{ cron_secret: SECRET }, "project_url"],
+      [{ cron_secret: SECRET, project_url: "" }, "project_url"],
+      [{ project_url: "https://project.example" }, "cron_secret"],
+      [{ project_url: "https://project.example", cron_secret: ` ,${SECRET}` }, "cron_secret"],
+      [{}, "project_url"],
+    ] as const
+  ) {
+    await fillVault(values);
+    const { message, all } = await failureOfCall();
+    assertEquals(message, `cannot call cron-reminders: the vault has no ${missing}`);
+    assert(!all.includes(SECRET), all);
+  }
+});
+
+Deno.test("no secret reaches cron.job_run_details: an error of pg_net, which quotes the row, says its code only", async () => {
+  await fillVault({ project_url: "https://project.example", cron_secret: SECRET });
+  await database.query("alter table net.http_request_queue add constraint refuses check (method = 'POST') not valid");
+  const raw = await database.query(
+    "select net.http_get('https://project.example', headers := jsonb_build_object('Authorization', $1::text))",
+    [SECRET],
+  ).then(() => "", (error) => `${error.message} ${error.detail}`);
+  assert(raw.includes(SECRET), `the test's own fault does not quote the row: ${raw}`);
+  const { message, all } = await failureOfCall();
+  await database.query("alter table net.http_request_queue drop constraint refuses");
+  assertEquals(message, "cannot call cron-reminders: pg_net did not take the request (23514)");
+  assert(!all.includes(SECRET), all);
 });
 
 Deno.test("each scheduled function has its schedules, and they ask for nothing else", async () => {

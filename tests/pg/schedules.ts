@@ -1,5 +1,5 @@
 /** The real pg_cron fires a schedule at a function of a running stack, through the stand-ins of pg_net and Vault. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import { withParts } from "../_support/new_database.ts";
 import { startStack } from "../_support/stack.ts";
@@ -15,7 +15,10 @@ const COMMAND = `
       'Bearer ' || (select decrypted_secret from vault.decrypted_secrets where name = 'cron_secret')),
     timeout_milliseconds := 5000)`;
 
-Deno.test("a schedule fires at a function, with a secret from Vault", async () => {
+/** One transaction, so that nobody else sees the vault without it. */
+const FORGOTTEN = "delete from vault.secrets where name = 'project_url'; select jobs.call_function('cron-reminders')";
+
+Deno.test("a schedule fires at a function, with a secret from Vault; one without its address leaves no secret behind", async () => {
   // pg_cron runs the jobs of one database of a server.
   const url = withParts(Deno.env.get("TEST_DATABASE_URL")!, { database: "postgres" });
   const stack = await startStack({ args: ["--db", url, "--no-demo"] });
@@ -24,6 +27,13 @@ Deno.test("a schedule fires at a function, with a secret from Vault", async () =
     const [job] = await database.query<{ id: number }>("select cron.schedule('test', '* * * * *', $1) as id", [
       COMMAND,
     ]);
+    // The same minute fires one in a project where PROJECT_URL was forgotten, as far as this job can see.
+    const [forgotten] = await database.query<{ id: number }>(
+      "select cron.schedule('forgotten', '* * * * *', $1) as id",
+      [
+        FORGOTTEN,
+      ],
+    );
     const response = await waitFor(
       async () => (await database.query("select status_code, content from net._http_response"))[0],
       { deadlineMs: DEADLINE_MS },
@@ -31,7 +41,15 @@ Deno.test("a schedule fires at a function, with a secret from Vault", async () =
     assertEquals(response, { status_code: 200, content: `{"ok":true}` });
     const [run] = await database.query("select status, username from cron.job_run_details where jobid = $1", [job!.id]);
     assertEquals(run, { status: "succeeded", username: "postgres" });
-    await database.query("select cron.unschedule('test')");
+    const failed = await waitFor(async () =>
+      (await database.query<{ status: string; return_message: string }>(
+        "select status, return_message from cron.job_run_details where jobid = $1 and status = 'failed'",
+        [forgotten!.id],
+      ))[0]
+    );
+    assertMatch(failed.return_message, /cannot call cron-reminders: the vault has no project_url/);
+    assert(!failed.return_message.includes(stack.cron_secret), failed.return_message);
+    await database.query("select cron.unschedule('test'), cron.unschedule('forgotten')");
   } finally {
     await database.close();
     await stack.stop();
