@@ -13,7 +13,7 @@ export function believe<Answer>(
   if (typeof answer === "object" && answer !== null && isOne(answer as Record<string, unknown>)) {
     return answer as Answer;
   }
-  throw new AppError("unavailable", "The service cannot reach its database. Try again in a moment.", {
+  throw new AppError("unavailable", "We couldn't reach our database.", {
     cause: new Error(`${name} answered with what cannot be its answer`),
     headers: { "retry-after": "5" },
   });

@@ -42,7 +42,9 @@ export function createDatabase(options: { url: string; key: string; fetch?: type
 }
 
 // SQLSTATE classes that say "not now": connection, resources, operator intervention, locks (PostgREST answers most of them 503/504/500).
-const NOT_NOW = /^(08|53|57|55P03|40|PGRST00)/;
+// So do a function that is not there (42883) and one that PostgREST does not know yet (PGRST202): nothing ran, and the migration
+// or the schema reload that is missing is under way.
+const NOT_NOW = /^(08|53|57|55P03|40|42883$|PGRST00|PGRST202$)/;
 
 function failure(name: string, status: number, error: { code?: string; message?: string }): AppError {
   // A success that cannot be read broke off on the way; what arrived of it is data, which is not for the log.
@@ -52,7 +54,7 @@ function failure(name: string, status: number, error: { code?: string; message?:
   const isUnavailable = status === 0 || isBroken || status === 502 || status === 503 || status === 504 ||
     NOT_NOW.test(error.code ?? "");
   return isUnavailable
-    ? new AppError("unavailable", "The service cannot reach its database. Try again in a moment.", {
+    ? new AppError("unavailable", "We couldn't reach our database.", {
       cause,
       headers: { "retry-after": "5" },
     })

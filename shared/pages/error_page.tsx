@@ -93,7 +93,11 @@ const WORDS: Record<ErrorCode, { title: string; message?: string; changed: strin
     changed: "If you were saving something, your account shows whether it was saved.",
     next: { label: "Go to your account", href: "/account" },
   },
-  unavailable: { title: "We cannot do that right now", changed: "Nothing was changed, and you are still signed in." },
+  // Said to strangers too, and a write may have gone through although its answer never came.
+  unavailable: {
+    title: "We can't do that right now",
+    changed: "If you were saving something, check before trying again.",
+  },
 };
 
 // Forms post to the address of the page that shows them, so the same address starts again after either.

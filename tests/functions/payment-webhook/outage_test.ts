@@ -48,6 +48,8 @@ const OUTAGES: Record<string, Answer | null> = {
   "starting up": refusing(503, "PGRST001"),
   "past its statement timeout": refusing(500, "57014"),
   "in a deadlock": refusing(500, "40P01"),
+  "behind its migrations, as PostgREST sees it": refusing(404, "PGRST202"),
+  "behind its migrations, as PostgreSQL sees it": refusing(404, "42883"),
 };
 
 for (const [outage, answer] of Object.entries(OUTAGES)) {

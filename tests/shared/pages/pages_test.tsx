@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import { assert, assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { AppError, type ErrorCode } from "../../../shared/errors.ts";
+import { createDatabase } from "../../../shared/db/client.ts";
 import { createApp } from "../../../shared/http/app.ts";
 import { createLog } from "../../../shared/log.ts";
 import { Name, Notice, RadioList, SelectField, TextField } from "../../../shared/pages/components.tsx";
@@ -136,4 +137,17 @@ Deno.test("pageErrors() says what happened, whether anything changed and what to
     assertStringIncludes(page, response.headers.get("x-request-id")!);
     assertNotMatch(page, /<script|<b>|secret detail/);
   }
+});
+
+Deno.test("the 503 page says what is true, to strangers too: not that nothing was changed, nor who is signed in", async () => {
+  const fetch = () => Promise.reject(new TypeError("connection refused"));
+  const database = createDatabase({ url: "https://project.supabase.example", key: "key", fetch });
+  const app = createApp("auth-callback", FRAME, pageErrors({}));
+  app.get("/email/unsubscribe", async (c) => c.json(await database.call("ping", {})));
+  const response = await app.request("https://site.example/email/unsubscribe");
+  const page = await response.text();
+  assertEquals([response.status, response.headers.get("retry-after")], [503, "5"]);
+  assertStringIncludes(page.replaceAll("&#39;", "'"), "We couldn't reach our database.");
+  assertStringIncludes(page, "If you were saving something, check before trying again.");
+  assertNotMatch(page, /signed in|Nothing was changed/i);
 });
