@@ -2,6 +2,7 @@
  * `deno task build:chart`: makes the page of the spending chart, one HTML file that loads nothing, and writes it as the module that the connector
  * ships. A test builds it again and compares.
  */
+import { Buffer } from "node:buffer";
 import { build, stop } from "esbuild";
 // Only so that Deno installs it, for esbuild to find.
 import "d3-scale";
@@ -47,7 +48,7 @@ async function bundle(entry: string): Promise<string> {
 
 async function hashOf(text: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-  return `sha256-${btoa(String.fromCharCode(...digest))}`;
+  return `sha256-${Buffer.from(digest).toString("base64")}`;
 }
 
 if (import.meta.main) await Deno.writeTextFile(CHART_MODULE, await buildChart());

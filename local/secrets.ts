@@ -1,4 +1,5 @@
 /** The secrets of a stack: made once and kept in its folder, unless the environment sets them. */
+import { Buffer } from "node:buffer";
 import type { DataFolder } from "./data_folder.ts";
 import type { Environment } from "../shared/config.ts";
 
@@ -23,7 +24,7 @@ const MAKE: Record<keyof Secrets, () => string> = {
   cron_secret: () => randomHex(32),
   front_door_secret: () => randomHex(32),
   payment_webhook_secret: () => randomHex(32),
-  credentials_key: () => btoa(String.fromCharCode(...random(32))),
+  credentials_key: () => Buffer.from(random(32)).toString("base64"),
 };
 
 /** Lists (for rotation) are kept as they are: comma-separated, the first one signs. */
@@ -48,4 +49,4 @@ export async function readSecrets(folder: DataFolder, env: Environment): Promise
 }
 
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length));
-const randomHex = (length: number) => Array.from(random(length), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const randomHex = (length: number) => Buffer.from(random(length)).toString("hex");

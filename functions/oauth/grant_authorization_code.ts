@@ -1,5 +1,5 @@
 /** The authorization code grant (RFC 6749 §4.1.3, RFC 7636 §4.5): a good code for the first tokens of a new grant. One database call, whatever comes of it. */
-import { encodeBase64Url } from "@std/encoding/base64url";
+import { Buffer } from "node:buffer";
 import type { AppContext } from "../../shared/http/app.ts";
 import { tokenLimits } from "../../shared/http/quotas.ts";
 import { judgeCode } from "../../shared/oauth/authorization_code.ts";
@@ -51,4 +51,4 @@ export async function exchangeCode(c: AppContext, server: AuthorizationServer, f
   return tokenResponse(c, tokens, redemption.expires_in);
 }
 
-const randomSecret = () => encodeBase64Url(crypto.getRandomValues(new Uint8Array(32)));
+const randomSecret = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");

@@ -1,5 +1,5 @@
 /** Dynamic client registration (RFC 7591 §3). Public clients only, so there is no secret and nothing to manage later. */
-import { encodeBase64Url } from "@std/encoding/base64url";
+import { Buffer } from "node:buffer";
 import { callerQuotas, clientRoom } from "../../shared/http/quotas.ts";
 import { readText } from "../../shared/http/read_body.ts";
 import { clientId } from "../../shared/oauth/client_id.ts";
@@ -14,7 +14,7 @@ export const register: Endpoint = async (c, server) => {
   if (!judged.ok) return refuse(c, server, judged.reason);
 
   const { metadata } = judged;
-  const id = clientId(encodeBase64Url(crypto.getRandomValues(new Uint8Array(18))));
+  const id = clientId(Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString("base64url"));
   const at = server.clock();
   await server.store.registerClient({
     clientId: id,

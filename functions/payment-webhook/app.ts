@@ -3,7 +3,7 @@
  * everything that another delivery would not change and 5xx only to what will pass, because the provider repeats whatever is
  * not 2xx for a day and then stops sending.
  */
-import { encodeHex } from "@std/encoding/hex";
+import { Buffer } from "node:buffer";
 import { parseEvent } from "../../shared/billing/event.ts";
 import { importSecrets, isSigned } from "../../shared/billing/signature.ts";
 import { createBillingStore } from "../../shared/db/billing_store.ts";
@@ -35,7 +35,7 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
     const event = parseEvent(body);
     if (!event) throw new AppError("invalid_request", "The body is not an event in JSON.");
 
-    const bodyHash = encodeHex(await crypto.subtle.digest("SHA-256", body));
+    const bodyHash = Buffer.from(await crypto.subtle.digest("SHA-256", body)).toString("hex");
     const verdict = await store.applyPaymentEvent(event, { bodyHash, eventId: eventIdOf(c), at: clock() });
     // A reason is something that only a person can put right.
     log[verdict.reason ? "error" : "info"]("payment_event", { request_id: c.get("requestId"), ...verdict });

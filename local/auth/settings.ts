@@ -1,5 +1,5 @@
 /** What the identity provider is told in `supabase/config.toml`, read by the embedded one. */
-import { parse } from "@std/toml/parse";
+import { parse } from "smol-toml";
 
 const ROOT = new URL("../../", import.meta.url);
 

@@ -1,5 +1,5 @@
 /** Proof key for code exchange (RFC 7636), S256 only: `plain` would let whoever sees the request use the code. */
-import { encodeBase64Url } from "@std/encoding/base64url";
+import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 
 const utf8 = new TextEncoder();
@@ -14,5 +14,5 @@ export const isCodeVerifier = (text: string): boolean => /^[A-Za-z0-9._~-]{43,12
 export async function provesChallenge(verifier: string, challenge: string): Promise<boolean> {
   if (!isCodeVerifier(verifier)) return false;
   const digest = await crypto.subtle.digest("SHA-256", utf8.encode(verifier));
-  return timingSafeEqual(utf8.encode(encodeBase64Url(digest)), utf8.encode(challenge));
+  return timingSafeEqual(utf8.encode(Buffer.from(digest).toString("base64url")), utf8.encode(challenge));
 }

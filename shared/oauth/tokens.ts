@@ -2,7 +2,7 @@
  * Access and refresh tokens: how they look, what is stored of them, and how the successor of a refresh token follows
  * from it. A value leaves once, in an answer; the database keeps its SHA-256 and nothing else.
  */
-import { encodeHex } from "@std/encoding/hex";
+import { Buffer } from "node:buffer";
 import { keyedHash } from "../signed_token.ts";
 
 export interface TokenPair {
@@ -37,5 +37,5 @@ export async function successorOf(presented: string, codeSecret: string): Promis
 
 /** Lower-case hex SHA-256. */
 export async function hashToken(token: string): Promise<string> {
-  return encodeHex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
+  return Buffer.from(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token))).toString("hex");
 }

@@ -3,6 +3,7 @@
  * The frame of every page and the headers it is sent with. Knows nothing of what a page says; pages need no script,
  * and the one inline script that may improve one runs under the nonce of its answer.
  */
+import { Buffer } from "node:buffer";
 import type { Child } from "hono/jsx";
 import type { Config } from "../config.ts";
 import type { AppContext } from "../http/app.ts";
@@ -86,7 +87,7 @@ export async function renderPage(
   c: AppContext,
   { status = 200, formAction = [], ...page }: PageOptions & { status?: number; formAction?: readonly string[] },
 ): Promise<Response> {
-  const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16))));
+  const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64");
   const policy = [
     "default-src 'none'",
     `style-src 'nonce-${nonce}'`,

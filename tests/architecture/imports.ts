@@ -96,6 +96,17 @@ export const importRules: Rule[] = [
         .filter(({ specifier }) => !(specifier in listed)).map(describe);
     },
   }),
+  eachFile("nothing that runs outside of tests comes from deno-std, one person's copy of the standard library", {
+    where: /^(functions|shared|local)\//,
+    planted: {
+      "shared/planted.ts": `import { assert } from "@std/assert";`,
+      "local/planted.ts": `import { parse } from "npm:deno-std@1.4.0/toml/parse.js";`,
+    },
+    violations: ({ imports }, project) => {
+      const listed = importMap(project);
+      return imports.filter(({ specifier }) => /^npm:deno-std\b/.test(listed[specifier] ?? specifier)).map(describe);
+    },
+  }),
   {
     name: "import_map.json holds exact versions, sorted, without folders, and nothing that is not used",
     planted: {
@@ -105,6 +116,7 @@ export const importRules: Rule[] = [
           "hono": "npm:hono@^4",
           "shared/": "./shared/",
           "left-pad": "npm:left-pad@1.3.0",
+          "@std/crypto/timing-safe-equal": "./shared/std/absent.ts",
         },
       }),
     },
@@ -117,7 +129,10 @@ export const importRules: Rule[] = [
         ...[...text.matchAll(/^\/\/ @ts-types="([^"]+)"$/gm)].map(([, source]) => source!),
       ]));
       return [
-        ...names.filter((name) => !/^npm:(@[\w-]+\/)?[\w.-]+@\d+\.\d+\.\d+(-[\w.]+)?(\/[\w./-]+)?$/.test(listed[name]!))
+        ...names.filter((name) =>
+          !isOurs(listed[name]!, project) &&
+          !/^npm:(@[\w-]+\/)?[\w.-]+@\d+\.\d+\.\d+(-[\w.]+)?(\/[\w./-]+)?$/.test(listed[name]!)
+        )
           .map((name) => `${name} is no exact version of a package`),
         ...names.filter((name) => name.endsWith("/")).map((name) => `${name} is a folder: deploying uploads all of it`),
         ...names.filter((name) => !used.has(name)).map((name) => `${name} is not used`),
@@ -130,5 +145,8 @@ export const importRules: Rule[] = [
 function importMap({ texts }: Project): Record<string, string> {
   return JSON.parse(texts.get("import_map.json")!).imports;
 }
+
+/** A module of ours that stands in for a package. */
+const isOurs = (target: string, { texts }: Project) => target.startsWith("./shared/std/") && texts.has(target.slice(2));
 
 const isTemplate = ({ kind, text }: Import) => kind === "dynamic" && !/^import\(\s*["']/.test(text);

@@ -1,6 +1,6 @@
 /** `supabase/config.toml` and the mail templates that it names: what the platform exposes and the embedded stack sends. */
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { parse } from "@std/toml/parse";
+import { parse } from "smol-toml";
 import { renderMail } from "../../local/auth/mail_template.ts";
 import { readAuthSettings } from "../../local/auth/settings.ts";
 

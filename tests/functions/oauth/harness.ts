@@ -1,5 +1,5 @@
 /** The authorization server over a real database and a stand-in for the identity provider, and a client to drive it with. */
-import { encodeBase64Url } from "@std/encoding/base64url";
+import { Buffer } from "node:buffer";
 import { decode } from "hono/jwt";
 import { createOAuthApp } from "../../../functions/oauth/app.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";
@@ -154,7 +154,7 @@ export function sessionOf({ id, email }: Person, method = "otp"): string {
     expires_at: Math.floor(Date.now() / 1000) + 3600,
     user: { id, email },
   };
-  return `__Host-session=base64-${encodeBase64Url(JSON.stringify(session))}`;
+  return `__Host-session=base64-${Buffer.from(JSON.stringify(session)).toString("base64url")}`;
 }
 
 /** The signed statement inside a consent page. */
