@@ -1,7 +1,7 @@
 /** Which column of a file is which field: by what the caller says, by the words of the header, by what the cells look like. */
 import type { CsvRow } from "./read_csv.ts";
 import { readDate } from "./date_text.ts";
-import { type Field, FIELDS, isSameHeader, plainHeader, rankHeader } from "./header_words.ts";
+import { type Field, FIELDS, isSameHeader, plainHeader, rankOf } from "./header_words.ts";
 import { isKnownCurrency, readCurrency, readMoney } from "./money_text.ts";
 
 export type Columns = Partial<Record<Field, number>>;
@@ -24,7 +24,7 @@ export interface MissingColumn {
 }
 
 /** Exports begin with lines about the account; a header further down than this is none. */
-const MAX_HEADER_ROW = 25;
+export const MAX_HEADER_ROW = 25;
 
 /** What cells of these fields look like; the others are any text. */
 const LOOKS: Partial<Record<Field, (cell: string) => unknown>> = {
@@ -38,9 +38,11 @@ const ORDER: Field[] = ["date", "amount", "currency", "category", "payee", "name
 
 export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string>>): FoundColumns | MissingColumn {
   const named = FIELDS.map((field) => mapping[field]).filter((name): name is string => !!name).map(plainHeader);
-  const score = ({ cells }: CsvRow) =>
-    FIELDS.filter((field) => cells.some((cell) => rankHeader(field, cell) !== undefined)).length +
-    cells.filter((cell) => named.some((name) => isSameHeader(plainHeader(cell), name))).length;
+  const score = ({ cells }: CsvRow) => {
+    const plain = cells.map(plainHeader);
+    return FIELDS.filter((field) => plain.some((cell) => rankOf(field, cell) !== undefined)).length +
+      plain.filter((cell) => named.some((name) => isSameHeader(cell, name))).length;
+  };
   const scores = all.slice(0, MAX_HEADER_ROW).map(score);
   const best = Math.max(...scores);
   // Words that nobody knows are still a header, when nothing among them could be a day or an amount.
@@ -53,6 +55,7 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
     { length: width },
     (_, column) => (index < 0 ? "" : all[index]!.cells[column]) || `Column ${column + 1}`,
   );
+  const plainHeaders = headers.map(plainHeader);
   const columns: Columns = {};
   const assumed = index < 0 ? ["The file has no header line; what each column is was told from its cells."] : [];
   const isFree = (column: number) => !Object.values(columns).includes(column);
@@ -61,7 +64,8 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
     const wanted = mapping[field];
     if (!wanted) continue;
     const exact = headers.findIndex((header) => header === wanted);
-    const like = headers.findIndex((header) => isSameHeader(plainHeader(header), plainHeader(wanted)));
+    const plain = plainHeader(wanted);
+    const like = plainHeaders.findIndex((header) => isSameHeader(header, plain));
     const number = /^\d{1,3}$/.test(wanted) ? Number(wanted) - 1 : -1;
     const column = exact >= 0 ? exact : like >= 0 ? like : number < width ? number : -1;
     if (column < 0) return { missing: field, headers };
@@ -70,7 +74,7 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
   for (const field of ORDER) {
     // An empty name says that the field is not wanted.
     if (columns[field] !== undefined || mapping[field] === "") continue;
-    const [column] = headers.map((header, column) => ({ column, rank: rankHeader(field, header) }))
+    const [column] = plainHeaders.map((header, column) => ({ column, rank: rankOf(field, header) }))
       .filter(({ column, rank }) => rank !== undefined && isFree(column) && looksLike(rows, column, field))
       .toSorted((a, b) => a.rank! - b.rank!);
     if (column) columns[field] = column.column;
@@ -83,8 +87,8 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
     if (index >= 0) assumed.push(`"${headers[column]}" is taken for the ${field}, by its cells.`);
   }
   if (columns.currency === undefined && mapping.currency !== "" && !saysCurrency(rows, headers, columns.amount)) {
-    const found = headers.flatMap((header, column) =>
-      isFree(column) && !FOREIGN.test(plainHeader(header)) && isCurrencies(rows, column) ? column : []
+    const found = plainHeaders.flatMap((header, column) =>
+      isFree(column) && !FOREIGN.test(header) && isCurrencies(rows, column) ? column : []
     );
     if (found.length === 1) {
       columns.currency = found[0];
@@ -107,11 +111,15 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
 const cellsOf = (rows: CsvRow[], column: number) =>
   rows.map(({ cells }) => cells[column] ?? "").filter((cell) => cell !== "");
 
+/** Enough to tell what a column holds; all of two hundred columns would take long. */
+const MOST_LOOKED_AT = 100;
+const someCellsOf = (rows: CsvRow[], column: number) => cellsOf(rows, column).slice(0, MOST_LOOKED_AT);
+
 /** Whether most cells that are not empty could be of the field. */
 function looksLike(rows: CsvRow[], column: number, field: Field): boolean {
   const look = LOOKS[field];
   if (!look) return true;
-  const cells = cellsOf(rows, column);
+  const cells = someCellsOf(rows, column);
   return cells.length > 0 && cells.filter(look).length * 2 >= cells.length;
 }
 
@@ -138,7 +146,7 @@ export function currencyInHeader(header: string): string | undefined {
 }
 
 const isText = (rows: CsvRow[], column: number) => {
-  const cells = cellsOf(rows, column);
+  const cells = someCellsOf(rows, column);
   return cells.length > 0 &&
     cells.filter((cell) => /\p{L}/u.test(cell) && !readDate(cell) && !readMoney(cell)).length * 2 >= cells.length;
 };

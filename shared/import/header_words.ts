@@ -162,7 +162,7 @@ const LONGEST = 100;
 
 /** A header without case, accents, punctuation and what stands in brackets: "Betrag (EUR)" is "betrag". Lost letters keep their place. */
 export const plainHeader = (header: string): string =>
-  header.slice(0, LONGEST).replace(/[([][^)\]]*[)\]]/g, " ").normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
+  header.slice(0, LONGEST).replace(/[([][^()[\]]*[)\]]/g, " ").normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
     .replace(/ß/g, "ss")
     .replace(/[^\p{L}\p{N}\ufffd]+/gu, " ").trim();
 
@@ -173,14 +173,31 @@ export function isSameHeader(plain: string, other: string): boolean {
   const losses = damaged.split(LOST).length - 1;
   // What is left must still say something; each loss doubles the ways in which it could be read.
   if (losses === 0 || losses > MOST_LOST || damaged.length - losses < 3) return false;
-  return new RegExp(`^${damaged.replaceAll(LOST, "(?:ss|[^])")}$`).test(whole);
+  const gained = whole.length - damaged.length;
+  return gained >= 0 && gained <= losses && fits(damaged, whole);
 }
 
-/** How telling a header is of a field: 0 the most, undefined not at all. A currency after the word is no part of it. */
-export function rankHeader(field: Field, header: string): number | undefined {
-  const plain = plainHeader(header);
-  const rankOf = (name: string) => WORDS[field].findIndex((word) => isSameHeader(name, word));
-  const rank = rankOf(plain);
-  const withoutCurrency = rank < 0 && field === "amount" ? rankOf(plain.replace(/( in)? [a-z]{3}$/, "")) : rank;
-  return withoutCurrency < 0 ? undefined : withoutCurrency;
+function fits(damaged: string, whole: string): boolean {
+  const lost = damaged.indexOf(LOST);
+  if (lost < 0) return damaged === whole;
+  if (lost >= whole.length || !whole.startsWith(damaged.slice(0, lost))) return false;
+  const rest = damaged.slice(lost + 1);
+  return fits(rest, whole.slice(lost + 1)) || (whole.startsWith("ss", lost) && fits(rest, whole.slice(lost + 2)));
+}
+
+/** By plain header and field, since most cells of a file are asked about and are none of the words. */
+const RANKS = new Map(
+  FIELDS.map((field) => [field, new Map(WORDS[field].map((word, rank) => [word, rank] as const).reverse())]),
+);
+
+/** How telling a plain header is of a field: 0 the most, undefined not at all. A currency after the word is no part of it. */
+export function rankOf(field: Field, plain: string): number | undefined {
+  const rank = rankOfWord(field, plain);
+  return rank === undefined && field === "amount" ? rankOfWord(field, plain.replace(/( in)? [a-z]{3}$/, "")) : rank;
+}
+
+function rankOfWord(field: Field, plain: string): number | undefined {
+  if (!plain.includes(LOST)) return RANKS.get(field)!.get(plain);
+  const rank = WORDS[field].findIndex((word) => isSameHeader(plain, word));
+  return rank < 0 ? undefined : rank;
 }

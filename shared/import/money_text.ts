@@ -75,12 +75,15 @@ const LONGEST = 40;
 export function readMoney(cell: string): MoneyText | undefined {
   if (cell.length > LONGEST) return undefined;
   let text = cell.normalize("NFKC").replace(/[\s'’`´]/g, "").replace(/[−–—‐‑﹣]/g, "-");
+  // One character can stand for eighteen.
+  if (text.length > LONGEST) return undefined;
   let isNegative = false;
   if (/^\(.*\)$/.test(text)) {
     isNegative = true;
     text = text.slice(1, -1);
   }
-  const parts = /^([+-]?)([^\d.,+-]*)([+-]?)([\d.,]*\d[\d.,]*?)([.,]-{1,2})?([+-]?)([^\d.,+-]*\.?)([+-]?)$/.exec(text);
+  const parts = /^([+-]?)([^\d.,+-]*)([+-]?)([.,]*\d(?:[.,]*\d)*[.,]*?)([.,]-{1,2})?([+-]?)([^\d.,+-]*\.?)([+-]?)$/
+    .exec(text);
   if (!parts) return undefined;
   const [, sign1, before, sign2, digits, , sign3, after, sign4] = parts;
   if ([sign1, sign2, sign3, sign4].filter(Boolean).length > 1) return undefined;

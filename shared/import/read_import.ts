@@ -3,7 +3,7 @@
  * reason. Currencies, the calendar's limits and what is in the books already are the database's to judge.
  */
 import { type DateOrder, readDate, toIsoDate } from "./date_text.ts";
-import { currencyInHeader, findColumns } from "./find_columns.ts";
+import { currencyInHeader, findColumns, MAX_HEADER_ROW } from "./find_columns.ts";
 import { findDateOrder, findDecimalSign, findSign } from "./find_conventions.ts";
 import type { Field } from "./header_words.ts";
 import { type DecimalSign, readCurrency, readMoney, toDecimal } from "./money_text.ts";
@@ -11,7 +11,7 @@ import { readCsv } from "./read_csv.ts";
 
 export const MAX_ROWS = 2000;
 /** The widest exports have about fifty. */
-const MAX_COLUMNS = 200;
+export const MAX_COLUMNS = 200;
 
 /** The argument `mapping` of the tool: names of columns, and conventions. */
 export type Mapping = Partial<Record<Field, string>> & {
@@ -59,15 +59,17 @@ const KINDS = new Set(["one_off", "bill_payment", "refund"]);
 const DELIMITERS: Record<string, string> = { "\t": "tab" };
 
 export function readImport(csv: string, mapping: Mapping = {}): ReadImport | ImportProblem {
-  const { rows: all, delimiter } = readCsv(csv);
+  const { rows: all, delimiter, stoppedAt } = readCsv(csv, {
+    maxRows: MAX_HEADER_ROW + MAX_ROWS,
+    maxCells: MAX_COLUMNS,
+  });
   if (all.length === 0) {
     return problem("csv", "The file has no rows.", "Pass the text of the file as it is, header line included.");
   }
-  const tooWide = all.find(({ cells }) => cells.length > MAX_COLUMNS);
-  if (tooWide) {
+  if (stoppedAt === "cells") {
     return problem(
       "csv",
-      `Line ${tooWide.line} has ${tooWide.cells.length} cells; an import takes ${MAX_COLUMNS} columns.`,
+      `Line ${all.at(-1)!.line} has more than ${MAX_COLUMNS} cells, which is as many columns as an import takes.`,
       "Leave out the columns that say nothing about the expenses.",
     );
   }
@@ -80,10 +82,10 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
     );
   }
   const { headers, columns, rows, headerLine } = found;
-  if (rows.length > MAX_ROWS) {
+  if (stoppedAt === "rows" || rows.length > MAX_ROWS) {
     return problem(
       "csv",
-      `The file has ${rows.length} rows; an import takes ${MAX_ROWS}.`,
+      `The file has more than ${MAX_ROWS} rows, which is as many as an import takes.`,
       "Split the file, with the header line in each part.",
     );
   }
