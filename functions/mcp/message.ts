@@ -1,46 +1,70 @@
 /**
- * `POST` of the connector: one JSON-RPC message. The SDK serves it; this decides who is served. A `tools/call` runs
- * first and is judged by what its own SQL said of the token, which makes it one round trip; everything else, and a
- * call that reached no SQL, is authenticated by a cheap one. A bad token is 401 whatever else is wrong.
+ * `POST` of the connector: one JSON-RPC message. The SDK serves it; this decides who is served, and how much is read for whom. A `tools/call`
+ * runs first and is judged by what its own SQL said of the token, which makes it one round trip; everything else, and a call that reached no SQL,
+ * is authenticated by a cheap one. What is longer than a stranger's message may be is authenticated before the rest of it is read. A bad token is
+ * 401 whatever else is wrong.
  */
-import { createMcpHandler, readRequestBody } from "@modelcontextprotocol/server";
+import { createMcpHandler } from "@modelcontextprotocol/server";
 import { acceptsEventStream, widenAccept } from "../../shared/connector/accept.ts";
 import { errorResponse, INVALID_REQUEST, nestsDeeper, readMessage } from "../../shared/connector/json_rpc.ts";
+import { MESSAGE_BYTES } from "../../shared/connector/tool.ts";
+import type { Authentication, Bearer } from "../../shared/db/connector_store.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
+import { BodyReader } from "../../shared/http/body_reader.ts";
 import { describeError } from "../../shared/log.ts";
 import { callerOf, type Connector, noteUse, refusal } from "./connector.ts";
 import { settle } from "./settle.ts";
 import { createServer, type RunTool } from "./server.ts";
 import { createToolCall } from "./tool_call.ts";
+import { TOOLS } from "./tools/mod.ts";
 
-const MAX_BODY_BYTES = 1_048_576;
+const BYTES_OF_TOOLS = new Map(TOOLS.map(({ listed, maxBytes }) => [listed.name, maxBytes]));
+const LARGEST_BYTES = Math.max(...BYTES_OF_TOOLS.values());
 /** Many times what any message of the protocol has; the SDK walks it by recursion. */
 const MAX_DEPTH = 100;
 
 export async function postMessage(c: AppContext, connector: Connector): Promise<Response> {
   const caller = await callerOf(c, connector);
-  const body = await readRequestBody(c.req.raw, MAX_BODY_BYTES).catch((cause) => {
-    throw new AppError("invalid_request", "The message did not arrive whole.", { cause });
-  });
-  const parsed = body.tooLarge ? undefined : parseJson(body.text);
-  const message = readMessage(parsed);
-  const isTooDeep = nestsDeeper(parsed, MAX_DEPTH);
-  const call = createToolCall(connector, { caller, requestId: c.get("requestId") });
-  const exchange = { parsed, isStream: message.method === "subscriptions/listen", run: call.run };
+  const body = new BodyReader(c.req.raw);
+  try {
+    const isShort = await readUpTo(body, MESSAGE_BYTES);
+    const verdict = isShort ? undefined : await authenticate(connector, caller);
+    const refused = verdict && refusal(verdict, connector);
+    if (refused) return refused;
+    if (!isShort && !(await readUpTo(body, LARGEST_BYTES))) throw tooLarge(LARGEST_BYTES);
+    return await answer(c, connector, { caller, body, verdict });
+  } finally {
+    await body.close();
+  }
+}
 
-  if (message.method === "tools/call" && !isTooDeep) {
+/** @param received.verdict on the caller, where it was asked for already. */
+async function answer(
+  c: AppContext,
+  connector: Connector,
+  { caller, body, verdict: known }: { caller: Bearer; body: BodyReader; verdict: Authentication | undefined },
+): Promise<Response> {
+  const parsed = parseJson(body.text());
+  const message = readMessage(parsed);
+  const isCall = message.method === "tools/call";
+  const maxBytes = (isCall && BYTES_OF_TOOLS.get(message.toolName ?? "")) || MESSAGE_BYTES;
+  // Not asked before: only who is known gets as far with a longer one.
+  if (body.length > maxBytes) throw tooLarge(maxBytes);
+
+  const isTooDeep = nestsDeeper(parsed, MAX_DEPTH);
+  const call = createToolCall(connector, { caller, requestId: c.get("requestId"), known });
+  const exchange = { parsed, isStream: message.method === "subscriptions/listen", run: call.run };
+  if (isCall && !isTooDeep) {
     const response = await serve(c, connector, exchange);
     const verdict = await call.verdict();
-    noteUse(connector, verdict, caller);
+    if (!known) noteUse(connector, verdict, caller);
     return refusal(verdict, connector, message.id) ?? response;
   }
 
-  const verdict = await connector.store.authenticate(caller);
-  noteUse(connector, verdict, caller);
+  const verdict = known ?? await authenticate(connector, caller);
   const refused = refusal(verdict, connector, message.id);
   if (refused) return refused;
-  if (body.tooLarge) throw new AppError("payload_too_large", "A message may have 1 MiB at most.");
   if (isTooDeep) {
     return errorResponse({
       status: 400,
@@ -54,6 +78,21 @@ export async function postMessage(c: AppContext, connector: Connector): Promise<
   }
   return await serve(c, connector, exchange);
 }
+
+async function authenticate(connector: Connector, caller: Bearer): Promise<Authentication> {
+  const verdict = await connector.store.authenticate(caller);
+  noteUse(connector, verdict, caller);
+  return verdict;
+}
+
+async function readUpTo(body: BodyReader, maxBytes: number): Promise<boolean> {
+  return await body.readUpTo(maxBytes).catch((cause) => {
+    throw new AppError("invalid_request", "The message did not arrive whole.", { cause });
+  });
+}
+
+const tooLarge = (maxBytes: number) =>
+  new AppError("payload_too_large", `A message like this one may have ${maxBytes} bytes at most.`);
 
 /** The SDK's answer, complete but for streams; what it thinks is wrong with a request it tells the client itself. */
 async function serve(

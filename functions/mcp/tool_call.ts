@@ -19,9 +19,10 @@ export interface ToolCall {
   verdict(): Promise<Authentication | ToolRun>;
 }
 
+/** @param options.known what was said of the caller before. */
 export function createToolCall(
   connector: Connector,
-  { caller, requestId }: { caller: Bearer; requestId: string },
+  { caller, requestId, known }: { caller: Bearer; requestId: string; known?: Authentication | undefined },
 ): ToolCall {
   const { store, log } = connector;
   let verdict: ToolRun | undefined;
@@ -55,7 +56,7 @@ export function createToolCall(
     },
     async verdict() {
       if (failure && failure.code !== "internal") throw failure;
-      return verdict ?? await store.authenticate(caller);
+      return verdict ?? known ?? await store.authenticate(caller);
     },
   };
 }

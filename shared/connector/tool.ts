@@ -45,6 +45,9 @@ export type FollowUp = (
   services: FollowUpServices,
 ) => Promise<{ tool: string; arguments: Arguments } | undefined>;
 
+/** The longest message of somebody who is not known yet, and all that most tools need. */
+export const MESSAGE_BYTES = 65_536;
+
 export interface ToolContract {
   name: string;
   title: string;
@@ -57,6 +60,8 @@ export interface ToolContract {
   isList?: boolean;
   /** What else is to be run, given the answer of the tool's SQL function: its answer takes the place of the first. */
   followUp?: FollowUp;
+  /** Of a message with the longest call that the contract allows, where that is more than `MESSAGE_BYTES`. */
+  maxBytes?: number;
   /** More for `_meta`. */
   meta?: Record<string, unknown>;
   /** Puts arguments right before anything else is done to them; must not throw on any object. */
@@ -66,7 +71,8 @@ export interface ToolContract {
 }
 
 /** A tool as `tools/list` shows it. */
-export interface ListedTool extends Omit<ToolContract, "data" | "isList" | "followUp" | "meta" | "repair" | "refine"> {
+export interface ListedTool
+  extends Omit<ToolContract, "data" | "isList" | "followUp" | "maxBytes" | "meta" | "repair" | "refine"> {
   outputSchema: JsonSchema;
   _meta: Record<string, unknown>;
 }
@@ -78,14 +84,18 @@ export interface Tool {
   listed: ListedTool;
   /** Cleans, checks and completes arguments with their defaults; never throws. */
   parse(input: unknown): ParsedArguments;
+  maxBytes: number;
   followUp?: FollowUp;
 }
 
 /** Compiles once, at module load, so that no request pays for it. */
-export function defineTool({ data, isList = false, followUp, meta, repair, refine, ...contract }: ToolContract): Tool {
+export function defineTool(
+  { data, isList = false, followUp, maxBytes = MESSAGE_BYTES, meta, repair, refine, ...contract }: ToolContract,
+): Tool {
   const schema = z.fromJSONSchema(contract.inputSchema as z.core.JSONSchema.JSONSchema);
   return {
     followUp,
+    maxBytes,
     listed: {
       ...contract,
       outputSchema: envelopeSchema(data, isList),

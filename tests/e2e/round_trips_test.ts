@@ -136,6 +136,13 @@ Deno.test("one request to the database each", async (t) => {
         assertEquals(result.structuredContent.error?.code === "internal", false);
       });
     }
+    // Nothing of a stranger's is read that far, so the token is asked about first.
+    await t.step(`tools/call import_expenses with a long file (${era})`, async () => {
+      const csv = ["Date,Name,Amount,Note", ...Array(40).fill(`2026-10-01,Lunch,14.50,${"x".repeat(1900)}`)].join("\n");
+      const { result } = await send(era, "tools/call", { name: "import_expenses", arguments: { csv } });
+      assertEquals(take(), ["/rest/v1/rpc/authenticate_bearer", "/rest/v1/rpc/call_tool"]);
+      assertEquals(result.structuredContent.ok, true);
+    });
     await t.step(`tools/list (${era})`, async () => {
       await send(era, "tools/list", {});
       assertEquals(take(), ["/rest/v1/rpc/authenticate_bearer"]);

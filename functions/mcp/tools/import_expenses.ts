@@ -37,6 +37,8 @@ export const importExpenses = defineTool({
     on_duplicate: onDuplicate,
     create_missing_categories: flag(false),
   }),
+  // Files are mostly ASCII; a byte that JSON escapes, a quotation mark or the end of a line, becomes two.
+  maxBytes: 1_048_576,
   data: { preview: "object", created: "integer", skipped: "integer", totals: "object" },
   repair,
   refine,
