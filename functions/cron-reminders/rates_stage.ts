@@ -6,7 +6,8 @@ import { type RateSource, rateSources } from "../../shared/rates/sources.ts";
 import type { Job, Stage } from "./stage.ts";
 
 const LONGEST_FETCH_MS = 10_000;
-const LARGEST_BYTES = 1024 * 1024;
+/** Thirty-odd rates are 2 KB. */
+const LARGEST_BYTES = 65_536;
 /** Rates come on working days; the longest gap between them is Easter, five days. */
 const STALE_DAYS = 7;
 

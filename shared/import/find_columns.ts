@@ -113,7 +113,13 @@ const cellsOf = (rows: CsvRow[], column: number) =>
 
 /** Enough to tell what a column holds; all of two hundred columns would take long. */
 const MOST_LOOKED_AT = 100;
-const someCellsOf = (rows: CsvRow[], column: number) => cellsOf(rows, column).slice(0, MOST_LOOKED_AT);
+function someCellsOf(rows: CsvRow[], column: number): string[] {
+  const cells: string[] = [];
+  for (const row of rows) {
+    if (row.cells[column] && cells.push(row.cells[column]) === MOST_LOOKED_AT) break;
+  }
+  return cells;
+}
 
 /** Whether most cells that are not empty could be of the field. */
 function looksLike(rows: CsvRow[], column: number, field: Field): boolean {
@@ -133,8 +139,8 @@ const saysCurrency = (rows: CsvRow[], headers: string[], column: number | undefi
 
 /** Whether every cell that is not empty is a currency of the world: three letters alone may be anything. */
 const isCurrencies = (rows: CsvRow[], column: number) => {
-  const cells = cellsOf(rows, column);
-  return cells.length > 0 && cells.every(isKnownCurrency);
+  const some = someCellsOf(rows, column);
+  return some.length > 0 && some.every(isKnownCurrency) && cellsOf(rows, column).every(isKnownCurrency);
 };
 
 /** "Betrag (EUR)", "Amount in USD", "Importe €". */

@@ -170,11 +170,16 @@ export const plainHeader = (header: string): string =>
 export function isSameHeader(plain: string, other: string): boolean {
   if (plain === other) return true;
   const [damaged, whole] = plain.includes(LOST) ? [plain, other] : [other, plain];
+  return couldFit(damaged)(whole);
+}
+
+/** Tells of many words whether they are the one that letters are lost of; most by their length. */
+function couldFit(damaged: string): (whole: string) => boolean {
   const losses = damaged.split(LOST).length - 1;
   // What is left must still say something; each loss doubles the ways in which it could be read.
-  if (losses === 0 || losses > MOST_LOST || damaged.length - losses < 3) return false;
-  const gained = whole.length - damaged.length;
-  return gained >= 0 && gained <= losses && fits(damaged, whole);
+  if (losses === 0 || losses > MOST_LOST || damaged.length - losses < 3) return () => false;
+  const longest = damaged.length + losses;
+  return (whole) => whole.length >= damaged.length && whole.length <= longest && fits(damaged, whole);
 }
 
 function fits(damaged: string, whole: string): boolean {
@@ -198,6 +203,6 @@ export function rankOf(field: Field, plain: string): number | undefined {
 
 function rankOfWord(field: Field, plain: string): number | undefined {
   if (!plain.includes(LOST)) return RANKS.get(field)!.get(plain);
-  const rank = WORDS[field].findIndex((word) => isSameHeader(plain, word));
+  const rank = WORDS[field].findIndex(couldFit(plain));
   return rank < 0 ? undefined : rank;
 }

@@ -5,7 +5,7 @@ import { ProviderError } from "./provider_error.ts";
 export type Body = ReadableStream<Uint8Array> | null;
 
 /** A line is one charge; nobody's is longer. */
-const LONGEST_LINE = 250_000;
+export const LONGEST_LINE = 250_000;
 
 /** Counts what a compressed body grows to. @throws {ProviderError} */
 export async function* bytesOf(
@@ -42,10 +42,14 @@ export async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> 
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let begun = "";
   for await (const part of decoded(bytes)) {
-    const lines = (begun + part).split(/\r?\n/);
-    begun = lines.pop()!;
+    // What was begun before is not searched again: it has no end in it.
+    const [rest, ...lines] = part.split("\n") as [string, ...string[]];
+    begun += rest;
     if (begun.length > LONGEST_LINE) throw new ProviderError("bad_shape", "A line of the answer is too long");
-    for (const line of lines) if (line.trim()) yield line;
+    for (const line of lines) {
+      if (begun.trim()) yield begun.trimEnd();
+      begun = line;
+    }
   }
   if (begun.trim()) yield begun;
 }
