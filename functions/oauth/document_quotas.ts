@@ -12,8 +12,7 @@ import {
   quotasFor,
   shareQuotas,
 } from "../../shared/http/quotas.ts";
-import { isWellKnownHost } from "../../shared/oauth/client_trust.ts";
-import { isPublishedDocument } from "../../shared/oauth/published_documents.ts";
+import { isMakersHost, isPublishedDocument } from "../../shared/oauth/known_makers.ts";
 
 /** A request that names a client by the URL of its document, which has been judged. */
 interface DocumentRequest {
@@ -38,7 +37,7 @@ export async function documentQuotas(
     return [...await callerQuotas(config, "client_document_ip", c, shared), ...narrower, shared];
   };
   const day = await shareQuotas(config, "client_document_day", c);
-  const isMakers = isWellKnownHost(hostname);
+  const isMakers = isMakersHost(hostname);
   return {
     documentQuotas: isMakers
       ? await drawOn("client_document_maker", origin, day)

@@ -15,7 +15,7 @@ export interface KnownApp {
   callbacks: readonly string[];
   /** Callbacks that pass on what they get to where the `state` says: anybody's, in the end. */
   forwarders?: readonly string[];
-  /** Where it publishes its client metadata. */
+  /** Where it publishes its client metadata: those that are known exactly, and patterns of the others. */
   documents?: readonly string[];
   schemes?: readonly string[];
 }
@@ -38,7 +38,11 @@ const KNOWN_APPS: readonly KnownApp[] = [
     names: ["claude", "anthropic"],
     domains: ["claude.ai", "claude.com", "anthropic.com", "claude.site", "claudeusercontent.com"],
     callbacks: ["https://claude.ai/api/mcp/auth_callback", "https://claude.com/api/mcp/auth_callback"],
-    documents: ["https://claude.ai/oauth/*"],
+    documents: [
+      "https://claude.ai/oauth/mcp-oauth-client-metadata",
+      "https://claude.ai/oauth/claude-code-client-metadata",
+      "https://claude.ai/oauth/*",
+    ],
   },
   {
     app: "ChatGPT",
@@ -46,7 +50,11 @@ const KNOWN_APPS: readonly KnownApp[] = [
     names: ["chatgpt", "openai", "codex"],
     domains: ["chatgpt.com", "openai.com"],
     callbacks: ["https://chatgpt.com/connector_platform_oauth_redirect", "https://chatgpt.com/connector/oauth/*"],
-    documents: ["https://chatgpt.com/oauth/client.json", "https://chatgpt.com/oauth/*/client.json"],
+    documents: [
+      "https://chatgpt.com/oauth/client.json",
+      "https://chatgpt.com/oauth/codex/client.json",
+      "https://chatgpt.com/oauth/*/client.json",
+    ],
   },
   {
     app: "Cursor",
@@ -116,6 +124,13 @@ export const appOfForwarder = (uri: string): KnownApp | undefined =>
 /** The app whose maker publishes its metadata at this URL. */
 export const appOfDocument = (url: string): KnownApp | undefined =>
   KNOWN_APPS.find(({ documents }) => isListed(url, documents));
+
+/**
+ * Whether people connect with this very document. Patterns do not count: whoever may make up addresses that match one could use up what it
+ * takes to read them.
+ */
+export const isPublishedDocument = (url: string): boolean =>
+  KNOWN_APPS.some(({ documents }) => documents?.includes(url) && !url.includes("*"));
 
 /** The app that takes links of this scheme. */
 export const appOfScheme = (scheme: string): KnownApp | undefined =>

@@ -147,7 +147,9 @@ export async function createPerson(
 export function sessionOf({ id, email }: Person, method = "otp"): string {
   const claims = { sub: id, email, amr: [{ method, timestamp: 0 }] };
   const session = {
-    access_token: [{ alg: "HS256" }, claims].map((part) => encodeBase64Url(JSON.stringify(part))).join(".") + ".c2ln",
+    access_token:
+      [{ alg: "HS256" }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".") +
+      ".c2ln",
     refresh_token: "r",
     token_type: "bearer",
     expires_in: 3600,
