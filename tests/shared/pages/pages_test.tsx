@@ -142,7 +142,7 @@ Deno.test("pageErrors() says what happened, whether anything changed and what to
 Deno.test("the 503 page says what is true, to strangers too: not that nothing was changed, nor who is signed in", async () => {
   const fetch = () => Promise.reject(new TypeError("connection refused"));
   const database = createDatabase({ url: "https://project.supabase.example", key: "key", fetch });
-  const app = createApp("auth-callback", FRAME, pageErrors({}));
+  const app = createApp("auth-callback", FRAME, pageErrors(CONFIG));
   app.get("/email/unsubscribe", async (c) => c.json(await database.call("ping", {})));
   const response = await app.request("https://site.example/email/unsubscribe");
   const page = await response.text();
