@@ -25,13 +25,13 @@ Deno.test("a schedule asks for its function with the secret in use, in a header,
 const SECRET = "the-secret-of-the-scheduler-in-this-test";
 
 /** Everything that an error of the call says, as `cron.job_run_details` keeps it. */
-async function failureOfCall(): Promise<{ message: string; all: string }> {
+async function failureOfCall(slug: string | null = "cron-reminders"): Promise<{ message: string; all: string }> {
   await database.query(`
-    create or replace function pg_temp.failure_of_call() returns jsonb language plpgsql as $$
+    create or replace function pg_temp.failure_of_call(slug text) returns jsonb language plpgsql as $$
     declare
       message text; detail text; hint text; context text;
     begin
-      perform jobs.call_function('cron-reminders');
+      perform jobs.call_function(slug);
       return jsonb_build_object('message', 'it did not fail', 'all', '');
     exception when others then
       get stacked diagnostics message = message_text, detail = pg_exception_detail, hint = pg_exception_hint,
@@ -39,7 +39,8 @@ async function failureOfCall(): Promise<{ message: string; all: string }> {
       return jsonb_build_object('message', message, 'all', concat_ws(E'\\n', message, detail, hint, context));
     end $$`);
   const [row] = await database.query<{ failure: { message: string; all: string } }>(
-    "select pg_temp.failure_of_call() as failure",
+    "select pg_temp.failure_of_call($1) as failure",
+    [slug],
   );
   return row!.failure;
 }
@@ -70,15 +71,14 @@ Deno.test("without a value in the vault a schedule fails with an error of its ow
 
 Deno.test("no secret reaches cron.job_run_details: an error of pg_net, which quotes the row, says its code only", async () => {
   await fillVault({ project_url: "https://project.example", cron_secret: SECRET });
-  await database.query("alter table net.http_request_queue add constraint refuses check (method = 'POST') not valid");
+  // Without an address, which is what a missing value used to come to.
   const raw = await database.query(
-    "select net.http_get('https://project.example', headers := jsonb_build_object('Authorization', $1::text))",
+    "select net.http_get(null, headers := jsonb_build_object('Authorization', $1::text))",
     [SECRET],
   ).then(() => "", (error) => `${error.message} ${error.detail}`);
   assert(raw.includes(SECRET), `the test's own fault does not quote the row: ${raw}`);
-  const { message, all } = await failureOfCall();
-  await database.query("alter table net.http_request_queue drop constraint refuses");
-  assertEquals(message, "cannot call cron-reminders: pg_net did not take the request (23514)");
+  const { message, all } = await failureOfCall(null);
+  assertEquals(message, "cannot call <NULL>: pg_net did not take the request (23502)");
   assert(!all.includes(SECRET), all);
 });
 
