@@ -12,6 +12,11 @@ const config = parse(await Deno.readTextFile(new URL("supabase/config.toml", ROO
 
 Deno.test("only schema public is exposed", () => assertEquals(config.api!.schemas, ["public"]));
 
+Deno.test("signing in by mail is on, by the key that the CLI keeps: auth.email.enable_signup is gone in v4", () => {
+  const { enabled, enable_signup } = config.auth!.email as Record<string, unknown>;
+  assertEquals([enabled, enable_signup], [true, undefined]);
+});
+
 Deno.test("each sign-in mail holds one link, to our own page, and the digits", async () => {
   const { templates } = await readAuthSettings();
   const values = {
