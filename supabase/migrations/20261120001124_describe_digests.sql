@@ -1,7 +1,8 @@
--- What a digest says: described when it is claimed, by what is true then.
+-- What a digest says: described when it is claimed, by what is true then. Each organization is read as its owner, under row-level security:
+-- a condition that is missing here puts nobody else's bills into a mail.
 
-create function jobs.describe_statement(occurrence_id text, owner identity.profiles, out fetched jsonb, out not_taken jsonb) returns record
-language plpgsql stable set search_path = '' as $$
+create function app.describe_statement(occurrence_id text, owner identity.profiles, out fetched jsonb, out not_taken jsonb) returns record
+language plpgsql stable strict set search_path = '' as $$
 declare
   occurrence app.expense_occurrences;
   statement app.provider_statements;
@@ -43,34 +44,34 @@ begin
   end if;
 end
 $$;
-comment on function jobs.describe_statement is
+comment on function app.describe_statement is
   'What a provider said of a due date, {on, provider, amount, currency, usual}: fetched when it is the amount, not_taken when somebody has to look at it.';
 
-create function jobs.describe_reconnects(owner identity.profiles, at timestamptz) returns jsonb
+create function app.describe_reconnects(organization identity.organizations) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   -- The others are said once these are connected.
   max_listed constant int := 20;
 begin
   return (
-    select coalesce(jsonb_agg(to_jsonb(r) order by r.organization, r.name, r.bill_id), '[]')
+    select coalesce(jsonb_agg(to_jsonb(r) order by r.name, r.bill_id), '[]')
     from (
-      select b.id as bill_id, b.name, o.id as organization_id, o.name as organization, l.provider_key, app.provider_name(l) as provider
-      from identity.organizations as o
-      join app.provider_links as l on l.organization_id = o.id and l.status = 'needs_reauth'
+      select b.id as bill_id, b.name, organization.id as organization_id, organization.name as organization, l.provider_key,
+        app.provider_name(l) as provider
+      from app.provider_links as l
       join app.expenses as b on b.id = l.expense_id and b.status = 'active' and b.amount_mode = 'variable' and b.deleted_at is null
-      where o.owner_id = owner.user_id and o.reminders_enabled
-        and identity.organization_has_feature(o.id, 'reminders:email', describe_reconnects.at)
-        and identity.organization_has_feature(o.id, 'bills:variable', describe_reconnects.at)
-      order by o.name, b.name, b.id
+      where l.organization_id = organization.id and l.status = 'needs_reauth'
+      order by b.name, b.id
       limit max_listed
     ) as r
   );
 end
 $$;
-comment on function jobs.describe_reconnects is 'The variable bills of an owner whose provider no longer accepts the credential.';
+comment on function app.describe_reconnects is 'The variable bills of an organization whose provider no longer accepts the credential.';
 
-create function jobs.describe_bills(owner identity.profiles, organization identity.organizations, digest_id uuid, at timestamptz) returns jsonb
+create function app.describe_due_bills(
+  owner identity.profiles, organization identity.organizations, reminded jobs.reminder_log[], at timestamptz
+) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   today constant date := (at at time zone owner.timezone)::date;
@@ -83,18 +84,15 @@ begin
     with open_dates as (
       -- Still due: it may have been paid, snoozed or changed since the digest was made.
       select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source, l.id as log_id
-      from jobs.reminder_log as l
+      from unnest(reminded) as l
       join app.expenses as e on e.id = l.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
       join app.expense_occurrences as c on c.organization_id = organization.id and c.expense_id = e.id and c.due_on = l.due_on and c.status = 'open'
-      where l.digest_id = describe_bills.digest_id and l.organization_id = organization.id and l.voided_at is null and l.due_on >= today
-        and (c.snoozed_until is null or c.snoozed_until <= today)
+      where l.due_on >= today and (c.snoozed_until is null or c.snoozed_until <= today)
       union all
-      select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source, case when c.snoozed_until is not null then (
-        select l.id from jobs.reminder_log as l
-        where l.digest_id = describe_bills.digest_id and l.expense_id = e.id and l.due_on = c.due_on and l.snoozed_until = c.snoozed_until and l.voided_at is null
-      ) end
+      select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source, l.id
       from app.expense_occurrences as c
       join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
+      left join unnest(reminded) as l on l.expense_id = c.expense_id and l.due_on = c.due_on and l.snoozed_until = c.snoozed_until
       where c.organization_id = organization.id and c.status = 'open' and c.due_on < today
         and (c.snoozed_until is null or c.snoozed_until <= today) and app.is_paid_by_autopay(e, c.due_on, today) is not true
     ), lines as (
@@ -132,7 +130,7 @@ begin
         limit 1
       ) as earlier on true
       -- Of a single date only: which of several would a statement be about?
-      left join lateral jobs.describe_statement(v.occurrence_id, owner) as said on v.amount_mode = 'variable' and v.dates = 1
+      left join lateral app.describe_statement(case when v.amount_mode = 'variable' and v.dates = 1 then v.occurrence_id end, owner) as said on true
     )
     select jsonb_build_object(
       'id', organization.id, 'name', organization.name, 'base_currency', organization.base_currency,
@@ -160,42 +158,68 @@ begin
   );
 end
 $$;
-comment on function jobs.describe_bills is
+comment on function app.describe_due_bills is
   'The bills of one organization that a digest tells of: what it reminds of and what is overdue; the first by name, all in the counts and the total. reminds_of: their rows of the log. Null when there are none.';
 
+revoke all on function app.describe_statement, app.describe_reconnects, app.describe_due_bills from public, anon;
+grant execute on function app.describe_statement, app.describe_reconnects, app.describe_due_bills to authenticated, service_role;
+-- The owner reads, not the service, as in app.run_tool.
+alter function app.describe_reconnects set role = 'authenticated';
+alter function app.describe_due_bills set role = 'authenticated';
+
+create function jobs.act_as(person jsonb) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- auth.uid() reads the one or the other, depending on the platform's age.
+  perform set_config('request.jwt.claims', person::text, true), set_config('request.jwt.claim.sub', coalesce(person ->> 'sub', ''), true);
+end
+$$;
+comment on function jobs.act_as is 'Whom functions that run as signed-in people read for from here on: the claims of a request, {} for nobody.';
+
 create function jobs.describe_digest(digest jobs.reminder_digests, at timestamptz) returns jsonb
-language plpgsql stable set search_path = '' as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   owner identity.profiles;
-  sections jsonb;
-  reminds_of jsonb;
+  organization identity.organizations;
+  section jsonb;
+  sections jsonb := '[]';
+  reminds_of jsonb := '[]';
+  reconnects jsonb := '[]';
 begin
   select p.* into owner from identity.profiles as p where p.user_id = digest.owner_id;
   if not owner.email_enabled or identity.reminder_address(owner) = owner.refused_email or not identity.is_active(owner.user_id, at) then
     return null;
   end if;
-  select jsonb_agg(s.section - 'reminds_of' order by o.name, o.id), jsonb_path_query_array(jsonb_agg(s.section -> 'reminds_of'), '$[*][*]')
-  into sections, reminds_of
-  from identity.organizations as o
-  cross join lateral jobs.describe_bills(owner, o, digest.id, describe_digest.at) as s (section)
-  where o.owner_id = digest.owner_id and o.reminders_enabled and s.section is not null
-    and identity.organization_has_feature(o.id, 'reminders:email', describe_digest.at);
+  for organization in
+    select o.* from identity.organizations as o
+    where o.owner_id = digest.owner_id and o.reminders_enabled and identity.organization_has_feature(o.id, 'reminders:email', describe_digest.at)
+    order by o.name, o.id
+  loop
+    perform jobs.act_as(jsonb_build_object('sub', owner.user_id, 'role', 'authenticated', 'organization_id', organization.id));
+    section := app.describe_due_bills(owner, organization, array(
+      select l from jobs.reminder_log as l where l.digest_id = digest.id and l.organization_id = organization.id and l.voided_at is null
+    ), at);
+    if section is not null then
+      sections := sections || (section - 'reminds_of');
+      reminds_of := reminds_of || (section -> 'reminds_of');
+    end if;
+    if identity.organization_has_feature(organization.id, 'bills:variable', at) then
+      reconnects := reconnects || app.describe_reconnects(organization);
+    end if;
+  end loop;
+  perform jobs.act_as('{}');
   -- What else is overdue, or has to be connected again, is said on the way; alone it sends nothing.
-  if coalesce(reminds_of, '[]') = '[]' then
+  if reminds_of = '[]' then
     return null;
   end if;
   return jsonb_build_object(
     'address', identity.reminder_address(owner), 'today', (at at time zone owner.timezone)::date,
-    'hides_amounts', owner.hide_amounts_in_email, 'organizations', sections, 'reconnect', jobs.describe_reconnects(owner, at),
+    'hides_amounts', owner.hide_amounts_in_email, 'organizations', sections, 'reconnect', jsonb_path_query_array(reconnects, '$[0 to 19]'),
     'reminds_of', reminds_of
   );
 end
 $$;
 comment on function jobs.describe_digest is 'What a digest says at an instant: to whom, and the bills by organization; reminds_of: the rows of the log that it stands for. Null when it has nothing to say, or nobody to say it to.';
 
-revoke all on function
-  jobs.describe_statement, jobs.describe_reconnects, jobs.describe_bills, jobs.describe_digest
-  from public, anon, authenticated;
-grant execute on function
-  jobs.describe_statement, jobs.describe_reconnects, jobs.describe_bills, jobs.describe_digest
-  to service_role;
+revoke all on function jobs.act_as, jobs.describe_digest from public, anon, authenticated;
+grant execute on function jobs.act_as, jobs.describe_digest to service_role;

@@ -23,6 +23,8 @@ export async function addDueBills(database: TestDatabase, { owners, each, today,
     ), organizations as (
       insert into identity.organizations (id, name, base_currency, plan, owner_id) select organization_id, 'Household ' || n, 'EUR', 'team', id from people
       returning id
+    ), memberships as (
+      insert into identity.memberships (organization_id, user_id, role) select organization_id, id, 'owner' from people
     ), bills as (
       insert into app.expenses (
         id, organization_id, kind, name, amount_mode, amount_minor, currency, frequency, every, anchor_on, weekend_rule, tracked_from, next_due,
