@@ -29,6 +29,23 @@ const manyRows = (n: number) =>
   );
 
 testBooks("import_expenses", { day: "2026-10-06" }, {
+  "a refund repeats no expense of the same amount, and an expense no refund": async (books) => {
+    const header = "Date,Name,Amount\n";
+    const rows = { expense: "2026-10-01,Lunch,10.00\n", refund: "2026-10-01,Lunch,-10.00\n" };
+    // A file of one row would leave the meaning of its sign open.
+    const others = "2026-10-02,Taxi,20\n2026-10-03,Tea,3\n";
+    for (const [kept, read, day] of [["expense", "refund", "01"], ["refund", "expense", "04"]] as const) {
+      const row = (which: "expense" | "refund") => rows[which].replace("2026-10-01", `2026-10-${day}`);
+      await books.ok("log_expenses", {
+        items: [{ name: "Lunch", amount: "10.00", date: `2026-10-${day}`, is_refund: kept === "refund" }],
+      });
+      const fresh = await preview(books, header + row(read) + others);
+      assertEquals(fresh.duplicates, [], `a ${read} beside a known ${kept}`);
+      // Test of the test: what does repeat is found.
+      const repeated = await preview(books, header + row(kept) + others);
+      assertEquals(repeated.duplicates.map(({ line }: Json) => line), [2], `a ${kept} beside itself`);
+    }
+  },
   "shows what it would write and writes nothing": async (books, database) => {
     const shown = await preview(books, THREE);
     assertEquals([shown.rows_ok, shown.rows_bad, shown.duplicates, shown.totals], [3, [], [], { EUR: "30.00" }]);
