@@ -6,7 +6,7 @@
 import { startCluster, type Template } from "../_support/cluster.ts";
 
 // Each file has a database of its own.
-const DATABASE = ["--parallel", "tests/_support/", "tests/db/"];
+const DATABASE = ["--parallel", "tests/_support/", "tests/db/", "tests/canary/"];
 const FUNCTIONS = ["--parallel", "tests/functions/"];
 // These start stacks, and some of them measure time.
 const RUNNING = [

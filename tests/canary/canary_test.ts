@@ -1,0 +1,98 @@
+/**
+ * A second organization carries a canary in everything that it has. Whatever the people of the first one open, call or get mailed, no canary
+ * comes back and no row of the second changes. Each kind of call is a table that fails when something new is missing in it.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { openDatabase } from "../_support/database.ts";
+import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
+import { checkFunctions, difference } from "./functions.ts";
+import { checkPages } from "./pages.ts";
+import { dump, leaksIn, NOW, openTenants, WORD } from "./tenants.ts";
+import { checkTools } from "./tools.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+async function fresh() {
+  await database.reset();
+  return await openTenants(database);
+}
+
+Deno.test("the canary is in every text and every amount that can hold it", async () => {
+  const { words, amounts } = await fresh();
+  const list = `${words.join(" ")}\n${amounts.join(" ")}`;
+  const expected = [
+    "app.categories.name",
+    "app.change_items.after",
+    "app.change_sets.client_name",
+    "app.change_sets.summary",
+    "app.expenses.name",
+    "app.expenses.note",
+    "app.expenses.payee",
+    "app.expenses.tags",
+    "app.import_batches.rows",
+    "app.provider_links.account_label",
+    "identity.audit_events.detail",
+    "identity.organizations.name",
+    "identity.profiles.email",
+    "identity.profiles.reminder_email",
+    "jobs.reminder_digests.content",
+    "oauth.grants.redirect_uri",
+  ];
+  assertEquals(expected.filter((column) => !words.includes(column)), [], list);
+  assert(words.length >= 35, list);
+  assertEquals(
+    ["app.expenses.amount_minor", "app.expense_occurrences.expected_minor", "app.payments.amount_minor"]
+      .filter((column) => !amounts.includes(column)),
+    [],
+    list,
+  );
+  assert(amounts.length >= 5, list);
+});
+
+Deno.test("test of the test: words, amounts, sums with them and ids are found, and nothing else is", () => {
+  const tenants = { ids: ["org_00000000001a"] };
+  for (const text of [`A ${WORD} b`, `x${WORD.toLowerCase()}@y`, "8484848484", "€84,848,584.84", "org_00000000001a"]) {
+    assert(leaksIn(text, tenants).length > 0, text);
+  }
+  assertEquals(leaksIn("Rent 1,000.00 of org_00000000000a at 2026-11-20T10:00:00.00Z", tenants), []);
+  assertEquals(leaksIn("there is no org_00000000001a", tenants, '{"id":"org_00000000001a"}'), []);
+});
+
+Deno.test("no function of schema public gives the canary away or changes a row of it", async () => {
+  assertEquals(await checkFunctions(database, await fresh()), []);
+});
+
+Deno.test("no tool gives the canary away or changes a row of it", async () => {
+  assertEquals(await checkTools(database, await fresh()), []);
+});
+
+Deno.test("no page gives the canary away or changes a row of it, whoever opens it", async () => {
+  const { findings, seen } = await checkPages(database, await fresh());
+  assertEquals(findings, []);
+  for (const page of ["an owner /account 200", "a member /account 200", "an owner /account/providers/connect 200"]) {
+    assert(seen.includes(page), seen.join("\n"));
+  }
+});
+
+Deno.test("no mail to the first organization tells of the second, which has its own", async () => {
+  const tenants = await fresh();
+  const { first } = tenants;
+  // What the job writes for everybody it is run for; nothing else may change.
+  const own = ["jobs.reminder_digests", "jobs.reminder_log", "app.expense_occurrences", "app.expenses"];
+  const before = await dump(database, tenants, own);
+  const mail = mailService();
+  const job = createJob({ database: asDatabase(database), fetch: withRates(mail.fetch), now: () => new Date(NOW) });
+  await job.run();
+  const mine = mail.delivered.filter(({ to }) => to === first.ownerEmail);
+  const others = mail.delivered.filter(({ to }) => to !== first.ownerEmail);
+  assertEquals([mine.length, others.length], [1, 1]);
+  assert(mine[0]!.text.includes("Phone") && mine[0]!.text.includes("Power"), mine[0]!.text);
+  assertEquals(leaksIn(JSON.stringify(mine), tenants), []);
+  // Test of the test: the canary would have been seen.
+  const told = leaksIn(JSON.stringify(others), tenants);
+  assert(told.includes(WORD) && told.some((leak) => /\d\.\d\d$/.test(leak)), told.join());
+  assert(others[0]!.to.includes(WORD), others[0]!.to);
+  assertEquals(leaksIn(job.lines.join("\n"), { ids: [] }), []);
+  assertEquals(difference(before, await dump(database, tenants, own)), []);
+});

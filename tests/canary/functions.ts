@@ -1,0 +1,299 @@
+/**
+ * How the first organization's people call each function of schema `public`: about what is theirs, and about what is the second's. A function that
+ * is new needs an entry in `CALLS`: {@link checkFunctions} fails without one.
+ */
+import type { Session } from "../../local/database/sql.ts";
+import type { TestDatabase } from "../_support/database.ts";
+import { rolledBack } from "../_support/tap.ts";
+import { dump, leaksIn, NOW, RESOURCE, type Tenant, type Tenants } from "./tenants.ts";
+
+type Args = Record<string, unknown>;
+// deno-lint-ignore no-explicit-any -- answers are looked at field by field
+type Json = any;
+
+interface Call {
+  args: Args;
+  /** Calls that have to come before it. */
+  after?: [name: string, args: Args][];
+  /** Of a job that works for everybody: what it may change of the second organization's, as `dump` takes it. */
+  touches?: string[];
+  /** Of an answer about everybody: the first organization's part. */
+  part?: (answer: Json) => unknown;
+}
+
+const at = NOW;
+const until = "2027-01-01T00:00:00Z";
+const envelope = { key_id: "00000000", alg: "aes-gcm-hkdf", nonce: "AAAAAAAAAAAAAAAA", data: "AA==" };
+/** Says which rows are whose; nothing but ids and dates, which only the job sees. */
+const nothing = () => null;
+const DIGESTS = ["jobs.reminder_digests", "jobs.reminder_log"];
+
+/** By function: how it is called. Job functions that work for everybody say what they touch. */
+const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
+  apply_payment_event: ({ first }) => [{
+    args: {
+      event: {
+        type: "subscription.activated",
+        status: "active",
+        subscription_id: "sub_new",
+        provider_plan_id: "plan_first",
+        organization_id: first.organizationId,
+        occurred_at: at,
+        paid_count: 1,
+        auth_attempts: 0,
+        rank: 0,
+      },
+      body_hash: "ab".repeat(32),
+      event_id: "event_new",
+      at,
+    },
+  }],
+  approve_consent: (t) =>
+    of(t, (one) => ({
+      consent_id: "00000000-0000-4000-8000-0000000000ff",
+      client_id: one.clientId,
+      user_id: t.first.ownerId,
+      organization_id: one.organizationId,
+      at,
+    })),
+  authenticate_bearer: ({ first }) => [{ args: { token_hash: first.accessHash, resource: RESOURCE, at } }],
+  call_tool: ({ first }) => [{
+    args: {
+      token_hash: first.accessHash,
+      resource: RESOURCE,
+      tool: "get_context",
+      arguments: { include: ["categories", "settings", "payees", "recent_changes", "provider_links", "members"] },
+      at,
+    },
+  }],
+  change_country: ({ first }) => [{ args: { user_id: first.ownerId, country: "FR", at } }],
+  change_provider_link: (t) =>
+    of(t, (one) => ({ user_id: t.first.ownerId, link_id: one.linkId, action: "remove", at })),
+  claim_attempt: () => [{ args: { address_hash: "a", at_most: 5, seconds_apart: 60, quotas: [], at } }],
+  claim_provider_link: () => [{
+    args: { period: "2026-10-01", again: false, before: at, at },
+    touches: ["app.provider_links"],
+    part: nothing,
+  }],
+  claim_reminders: ({ first }) => [{
+    args: { size: 100, at },
+    after: [["collect_reminders", { at }]],
+    touches: DIGESTS,
+    part: ({ digests }) => {
+      const own = digests.filter(({ owner_id }: Json) => owner_id === first.ownerId);
+      if (own.length !== 1) throw new Error("the first organization has no digest");
+      return own;
+    },
+  }],
+  collect_reminders: () => [{ args: { at }, touches: DIGESTS, part: nothing }],
+  complete_onboarding: (t) =>
+    of(t, () => ({
+      user_id: t.first.ownerId,
+      email: t.first.ownerEmail,
+      country: "DE",
+      organization_name: "Another",
+      timezone: "UTC",
+      base_currency: "EUR",
+      reminder_email: t.first.ownerEmail,
+      at,
+    })),
+  confirm_reminder_email: (t) => of(t, (one) => ({ user_id: t.first.ownerId, reminder_email: one.ownerEmail, at })),
+  connect_provider: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.ownerId,
+      bill_id: one.openBillId,
+      provider_key: "openai",
+      provider_name: "OpenAI",
+      link_id: "lnk_0000000000ff",
+      account_label: "Account",
+      envelope,
+      at,
+    })),
+  count_provider_links: () => [{ args: { period: "2026-10-01", again: true, before: at, at }, part: nothing }],
+  count_reminder_candidates: () => [{ args: { at } }],
+  count_waiting_reminders: () => [{ args: { at } }],
+  count_wrong_verifier: ({ first }) => [{
+    args: { code_id: first.consentId, code_expires_at: until, client_id: first.clientId, at },
+  }],
+  dismiss_grant_alerts: ({ first }) => [{ args: { user_id: first.memberId, until: at, at } }],
+  find_client: ({ first }) => [{ args: { client_id: first.clientId, at } }],
+  find_rolling_pages: () => [{ args: { at, size: 2000 }, part: nothing }],
+  keep_provider_answer: (t) =>
+    of(t, (one) => ({
+      link_id: one.linkId,
+      lease_token: "00000000-0000-4000-8000-0000000000ff",
+      period: "2026-10-01",
+      answer: { outcome: "failed", code: "bad_shape" },
+      at,
+    })),
+  list_connected_apps: ({ first }) => [{ args: { user_id: first.memberId, at } }],
+  list_grant_alerts: ({ first }) => [{ args: { user_id: first.memberId } }],
+  note_sign_in: ({ first }) => [{ args: { user_id: first.ownerId, email: "new@first.example", at } }],
+  open_connection: (t) =>
+    of(t, (one) => ({ user_id: t.first.ownerId, bill_id: one.openBillId, provider_key: "openai", quotas: [], at })),
+  open_consent: ({ first }) => [{ args: { client_id: first.clientId, user_id: first.memberId, at } }],
+  open_document_consent: ({ first }) => [{
+    args: { client_id: first.clientId, user_id: first.memberId, quotas: [], at },
+  }],
+  ping: () => [{ args: {} }],
+  read_account: ({ first }) => [{ args: { user_id: first.ownerId, at } }, { args: { user_id: first.memberId, at } }],
+  read_newest_rates: () => [{ args: {} }],
+  read_onboarding: ({ first }) => [{ args: { user_id: first.ownerId } }],
+  read_provider_credentials: ({ first }) => [{ args: { link_ids: [first.linkId, first.brokenLinkId] } }],
+  read_unsubscribing: ({ first }) => [{ args: { owner_id: first.ownerId } }, { args: { owner_id: first.memberId } }],
+  record_job_run: () => [{
+    args: {
+      job: "reminders",
+      period: "2026-11-20",
+      stage: "roll",
+      status: "ok",
+      counts: {},
+      error_code: null,
+      started_at: at,
+      finished_at: at,
+    },
+  }],
+  record_use: ({ first }) => [{ args: { token_hash: first.accessHash, at } }],
+  redeem_authorization_code: (t) =>
+    of(t, (one) => ({
+      code_id: "00000000-0000-4000-8000-0000000000fe",
+      code_expires_at: until,
+      client_id: t.first.clientId,
+      redirect_uri: "https://client.example/callback",
+      user_id: t.first.memberId,
+      organization_id: one.organizationId,
+      resource: RESOURCE,
+      access_token_hash: "01".repeat(32),
+      refresh_token_hash: "02".repeat(32),
+      at,
+    })),
+  register_client: () => [{
+    args: { client_id: "client_new", client_name: "New", redirect_uris: ["https://new.example/callback"], at },
+  }],
+  rename_organization: (t) =>
+    of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, name: "Renamed", at })),
+  replay_parked_events: ({ first }) => [{
+    args: { subscription_id: first.subscriptionId, organization_id: first.organizationId, at },
+  }],
+  // What holds it is the envelope that it replaces: nobody knows another's.
+  reseal_provider_credential: (t) =>
+    of(t, (one) => ({ link_id: one.linkId, replaced: { ...envelope, data: "AQ==" }, envelope, at })),
+  resume_reminders: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
+  revoke_grant: (t) => of(t, (one) => ({ user_id: t.first.memberId, grant_id: one.grantId, at })),
+  revoke_token: (t) => of(t, (one) => ({ token_hash: one.refreshHash, client_id: t.first.clientId, at })),
+  roll_bills: () => [{
+    args: { at, page: { from: ["2026-01-01", ""], until: null } },
+    touches: ["app.expense_occurrences", "app.expenses", "app.payments", "app.change_sets", "app.change_items"],
+    part: nothing,
+  }],
+  rotate_refresh_token: (t) =>
+    of(t, (one) => ({
+      token_hash: one.refreshHash,
+      client_id: t.first.clientId,
+      successor_hash: "03".repeat(32),
+      access_token_hash: "04".repeat(32),
+      at,
+    })),
+  settle_reminders: (t) =>
+    of(t, (one) => ({
+      batch_id: "00000000-0000-4000-8000-000000000003",
+      lease_token: "00000000-0000-4000-8000-0000000000ff",
+      results: [{ id: one.digestId, outcome: "sent" }],
+      is_last: true,
+      retry_at: at,
+      at,
+    })),
+  store_client_document: ({ first }) => [{
+    args: {
+      client_id: "https://app.example/client.json",
+      client_name: "App",
+      redirect_uris: ["https://app.example/callback"],
+      fresh_until: "2026-11-20T11:00:00Z",
+      user_id: first.memberId,
+      at,
+    },
+  }],
+  store_rates: () => [{ args: { source: "ecb", published_on: "2026-11-19", per_euro: { USD: 1.1 }, at } }],
+  unsubscribe: (t) => [
+    { args: { owner_id: t.first.ownerId, scope: "all", at } },
+    ...of(t, (one) => ({ owner_id: t.first.ownerId, scope: one.organizationId, at })),
+    ...of(t, (one) => ({ owner_id: t.first.ownerId, scope: one.openBillId, at })),
+  ],
+  update_reminders: ({ first }) => [{
+    args: {
+      user_id: first.ownerId,
+      reminder_email: "new@first.example",
+      timezone: "UTC",
+      default_lead_days: 3,
+      email_enabled: true,
+      at,
+    },
+  }],
+};
+
+/** The same call about what is the first's and about what is the second's. */
+const of = ({ first, second }: Tenants, args: (one: Tenant) => Args): Call[] =>
+  [first, second].map((one) => ({ args: args(one) }));
+
+/**
+ * Makes every call, each on the rows as they were, and names what came back of the second organization or changed in it.
+ * @param only functions to call instead of all.
+ */
+export async function checkFunctions(database: TestDatabase, tenants: Tenants, only?: string[]): Promise<string[]> {
+  const names = (await database.query<{ name: string }>(
+    `select distinct p.proname as name from pg_proc as p where p.pronamespace = 'public'::regnamespace
+       and not exists (select from pg_depend as d where d.objid = p.oid and d.deptype = 'e') order by 1`,
+  )).map(({ name }) => name);
+  const findings = [
+    ...names.filter((name) => !(name in CALLS)).map((name) =>
+      `public.${name} is not called: add to CALLS in tests/canary/functions.ts how a person of one organization would call it`
+    ),
+    ...Object.keys(CALLS).filter((name) => !names.includes(name)).map((name) =>
+      `public.${name} is gone: take it out of CALLS in tests/canary/functions.ts`
+    ),
+  ];
+  for (const name of names.filter((one) => one in CALLS && (only ?? names).includes(one))) {
+    for (const { args, after = [], touches = [], part = (answer: Json) => answer } of CALLS[name]!(tenants)) {
+      const what = `public.${name}(${JSON.stringify(args)})`;
+      const refused = await rolledBack(database, async (session) => {
+        for (const [earlier, its] of after) await call(session, earlier, its);
+        const before = await dump(session, tenants, touches);
+        const answer = await call(session, name, args);
+        const changed = difference(before, await dump(session, tenants, touches));
+        const leaks = leaksIn(JSON.stringify(part(answer) ?? null), tenants, JSON.stringify(args));
+        if (leaks.length > 0) findings.push(`${what} answers ${leaks.join(", ")}`);
+        if (changed.length > 0) findings.push(`${what} changes ${changed.join("\n")}`);
+      }).catch((thrown) => `${what} fails: ${thrown.message}`);
+      if (refused) findings.push(refused);
+    }
+  }
+  return findings;
+}
+
+/** Rows that are in one list only. */
+export const difference = (before: string[], after: string[]): string[] => [
+  ...before.filter((row) => !after.includes(row)).map((row) => `- ${row}`),
+  ...after.filter((row) => !before.includes(row)).map((row) => `+ ${row}`),
+];
+
+async function call(session: Session, name: string, args: Args): Promise<Json> {
+  const names = Object.keys(args);
+  const [types] = await session.query<{ types: Record<string, string> }>(
+    `select json_object_agg(u.name, format_type(u.type, null)) as types
+     from pg_proc as p, unnest(p.proargnames, p.proargtypes::oid[]) as u (name, type)
+     where p.pronamespace = 'public'::regnamespace and p.proname = $1`,
+    [name],
+  );
+  const passed = names.map((one) => `"${one}" => a."${one}"`).join(", ");
+  const columns = names.map((one) => `"${one}" ${types!.types[one]}`).join(", ");
+  const from = names.length > 0 ? `jsonb_to_record($1::text::jsonb) as a (${columns})` : "(select $1::text) as a";
+  await session.exec("set local role service_role");
+  const [row] = await session.query<{ answer: Json }>(
+    `select to_jsonb(public."${name}"(${passed})) as answer from ${from}`,
+    [
+      JSON.stringify(args),
+    ],
+  );
+  await session.exec("reset role");
+  return row!.answer;
+}

@@ -1,0 +1,120 @@
+/** Every page as each kind of person, and every form on it, as it is and with the ids of the second organization in its place. */
+import { authorizationQuery, createHarness, sessionOf } from "../functions/oauth/harness.ts";
+import { type Browser, createPages, formsOf, over, type Pages, signIn } from "../functions/auth-callback/harness.ts";
+import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
+import type { TestDatabase } from "../_support/database.ts";
+import { difference } from "./functions.ts";
+import { dump, leaksIn, type Tenant, type Tenants } from "./tenants.ts";
+
+/** By route of the pages: the addresses to open, about an organization. `unsubscribe` is a signed link of the first owner's. */
+const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[] }) => string[]> = {
+  "/": () => ["/"],
+  "/favicon.ico": () => ["/favicon.ico"],
+  "/login": () => ["/login", "/login?next=/account"],
+  "/auth/callback": () => ["/auth/callback", "/auth/callback?code=unknown"],
+  "/onboarding": () => ["/onboarding"],
+  "/account": () => ["/account"],
+  "/account/disconnect": (one) => [`/account/disconnect?grant=${one.grantId}`],
+  "/account/providers/connect": (one) =>
+    [one.openBillId, one.brokenBillId].flatMap((bill) => [
+      `/account/providers/connect?bill=${bill}`,
+      `/account/providers/connect?bill=${bill}&provider=openai`,
+    ]),
+  "/account/providers/connected": (one) => [`/account/providers/connected?bill=${one.brokenBillId}`],
+  "/account/providers/remove": (one) => [`/account/providers/remove?link=${one.linkId}`],
+  "/account/reminder-email": () => ["/account/reminder-email", "/account/reminder-email?t=unknown"],
+  "/email/unsubscribe": (_, { unsubscribe }) => ["/email/unsubscribe", ...unsubscribe],
+};
+
+/** Opens every page and names what came back of the second organization or changed in it. */
+export async function checkPages(
+  database: TestDatabase,
+  tenants: Tenants,
+): Promise<{ findings: string[]; seen: string[] }> {
+  const { first, second } = tenants;
+  const findings: string[] = [];
+  const seen: string[] = [];
+  const look = async (who: string, what: string, response: Response): Promise<string> => {
+    const text = `${JSON.stringify([...response.headers])}\n${await response.text()}`;
+    seen.push(`${who} ${what.split("?")[0]} ${response.status}`);
+    const leaks = leaksIn(text, tenants, what);
+    if (leaks.length > 0) findings.push(`${who}: ${what} shows ${leaks.join(", ")}`);
+    if (response.status >= 500) findings.push(`${who}: ${what} answers ${response.status}`);
+    return text;
+  };
+  const before = await dump(database, tenants);
+  for (const [who, open] of Object.entries(PEOPLE)) {
+    const pages = createPages(over(database), { rateLimits: "off" });
+    const routes = pages.app.routes.filter(({ method }) => method === "GET").map(({ path }) => path);
+    findings.push(
+      ...routes.filter((path) => !(path in ADDRESSES)).map((path) =>
+        `the page ${path} is not opened: add to ADDRESSES in tests/canary/pages.ts by which addresses`
+      ),
+    );
+    const links = { unsubscribe: await unsubscribing(pages, tenants) };
+    const browser = await open(pages, first);
+    for (const addressesOf of Object.values(ADDRESSES)) {
+      for (const address of new Set([...addressesOf(first, links), ...addressesOf(second, links)])) {
+        const text = await look(who, address, await browser.get(address));
+        for (const { action, fields } of formsOf(text).filter(({ action }) => action !== "/logout")) {
+          for (const sent of [fields, asAnothers(fields, tenants)]) {
+            const target = asAnothers({ action: action || address }, tenants).action!;
+            for (const to of new Set([action || address, target])) {
+              await look(who, `${to} ${JSON.stringify(sent)}`, await browser.post(to, sent));
+            }
+          }
+        }
+      }
+    }
+    if (pages.mails.some((mail) => leaksIn(JSON.stringify(mail), tenants).length > 0)) {
+      findings.push(`${who}: a mail of the pages tells of the second organization`);
+    }
+  }
+  // The consent page: the identity provider's stand-in believes who the session says it is.
+  const oauth = createHarness(over(database), { rateLimits: "off" });
+  const query = authorizationQuery(first.clientId, { redirect_uri: "https://client.example/callback" });
+  for (
+    const person of [null, { id: first.ownerId, email: first.ownerEmail }, {
+      id: first.memberId,
+      email: first.memberEmail,
+    }]
+  ) {
+    const text = await look(person?.email ?? "stranger", query, await oauth.get(query, person));
+    const fields = { action: "approve", organization_id: second.organizationId };
+    const response = await oauth.decide(text, fields, person, person ? { cookie: sessionOf(person) } : {});
+    await look(person?.email ?? "stranger", `/api/oauth/authorize ${JSON.stringify(fields)}`, response);
+  }
+  return { findings: [...findings, ...difference(before, await dump(database, tenants))], seen };
+}
+
+/** Opens a browser as each kind of person there is. */
+const PEOPLE: Record<string, (pages: Pages, first: Tenant) => Promise<Browser>> = {
+  "somebody without an organization": async (pages) => (await signIn(pages, "nobody@third.example")).browser,
+  "a stranger": (pages) => Promise.resolve(pages.browser()),
+  "a member": (pages, { memberId, memberEmail }) => known(pages, memberId, memberEmail),
+  "an owner": (pages, { ownerId, ownerEmail }) => known(pages, ownerId, ownerEmail),
+};
+
+async function known(pages: Pages, id: string, email: string): Promise<Browser> {
+  pages.provider.users.set(email, { id, email });
+  return (await signIn(pages, email)).browser;
+}
+
+const unsubscribing = (pages: Pages, { first, second }: Tenants) =>
+  Promise.all(
+    ["all", first.organizationId, first.openBillId, second.organizationId, second.openBillId].map(async (scope) =>
+      `/email/unsubscribe?t=${
+        encodeURIComponent(await signUnsubscribing(pages.config.codeSecrets, { ownerId: first.ownerId, scope }))
+      }`
+    ),
+  );
+
+/** Fields, with what names something of the first organization naming the same of the second. */
+function asAnothers(fields: Record<string, string>, { first, second }: Tenants): Record<string, string> {
+  const swap = (text: string) =>
+    Object.keys(first).reduce(
+      (done, key) => done.replaceAll(first[key as keyof Tenant], second[key as keyof Tenant]),
+      text,
+    );
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, swap(value)]));
+}

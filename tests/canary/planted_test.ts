@@ -1,0 +1,89 @@
+/**
+ * Tests of the test: filters that stand between organizations, taken out one by one in a database of their own, are each noticed. Of what a digest
+ * says row-level security is a second fence: with the filter gone nothing leaks, and something does once the owner no longer reads for themselves.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { openDatabase } from "../_support/database.ts";
+import { checkFunctions } from "./functions.ts";
+import { openTenants } from "./tenants.ts";
+
+interface Planted {
+  what: string;
+  /** The function that has the filter, and the filter. */
+  in: string;
+  filter: RegExp;
+  /** The function of schema public by which it is noticed. */
+  seenBy: string;
+  /** What reads as the owner, so that row-level security holds without the filter. */
+  asOwner?: string;
+}
+
+const PLANTED: Planted[] = [
+  {
+    what: "overdue bills of a digest without the organization filter",
+    in: "app.describe_due_bills",
+    filter: /c\.organization_id = organization\.id and (?=c\.status = 'open' and c\.due_on < today)/,
+    seenBy: "claim_reminders",
+    asOwner: "app.describe_due_bills",
+  },
+  {
+    what: "reconnect notices without the organization filter",
+    in: "app.describe_reconnects",
+    filter: /l\.organization_id = organization\.id and /,
+    seenBy: "claim_reminders",
+    asOwner: "app.describe_reconnects",
+  },
+  {
+    what: "connectable bills of all tenants on the account page",
+    in: "public.read_account",
+    filter: /o\.owner_id = p\.user_id and (?=e\.kind = 'bill')/,
+    seenBy: "read_account",
+  },
+  {
+    what: "an unsubscribe page that lists other tenants' bills",
+    in: "public.read_unsubscribing",
+    filter: /(?<=where )o\.owner_id = p\.user_id/,
+    seenBy: "read_unsubscribing",
+  },
+  {
+    what: "an unsubscribe that switches off other tenants' bills",
+    in: "public.unsubscribe",
+    filter: /(?<=e\.id = scope) and o\.owner_id = unsubscribe\.owner_id/,
+    seenBy: "unsubscribe",
+  },
+];
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+const tenants = await openTenants(database);
+
+/** Runs `work` without a filter, and puts it back. */
+async function without({ in: name, filter }: Planted, work: () => Promise<void>): Promise<void> {
+  const [row] = await database.query<{ source: string }>("select pg_get_functiondef($1::regproc) as source", [name]);
+  // Where it was all of a condition something has to be left.
+  const changed = row!.source.replace(filter, filter.source.startsWith("(?<=where") ? "true" : "");
+  assert(changed !== row!.source, `${name} has no ${filter} any more: say in tests/canary/planted_test.ts what it has`);
+  await database.exec(changed);
+  try {
+    await work();
+  } finally {
+    await database.exec(row!.source);
+  }
+}
+
+for (const planted of PLANTED) {
+  Deno.test(`the canary catches ${planted.what}`, async () => {
+    const check = () => checkFunctions(database, tenants, [planted.seenBy]);
+    assertEquals(await check(), [], "before anything is planted");
+    await without(planted, async () => {
+      if (planted.asOwner) {
+        assertEquals(await check(), [], "row-level security holds without the filter");
+        await database.exec(`alter function ${planted.asOwner} reset role`);
+      }
+      const findings = await check();
+      assert(findings.length > 0, "nobody noticed");
+      assert(findings.every((finding) => finding.startsWith(`public.${planted.seenBy}(`)), findings.join("\n"));
+    });
+    assertEquals(await check(), [], "with the filter in its place again");
+  });
+}

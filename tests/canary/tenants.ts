@@ -1,0 +1,294 @@
+/**
+ * Two organizations with a row in every table, made of the same fixture. The second one's rows carry a canary: a word in every text and an amount
+ * in all money that the constraints allow. What belongs to it is told from the catalog, so tables and columns that are new join by themselves.
+ */
+import type { Session, SqlDatabase } from "../../local/database/sql.ts";
+import { splitStatements } from "../_support/tap.ts";
+
+export const WORD = "Zq7Canary";
+/** A million times what anybody else pays. */
+const AMOUNT_MINOR = 8_484_848_484;
+/** Of what is paid of it: nothing would be left to see where one is taken from the other. */
+const PAID_MINOR = AMOUNT_MINOR / 2;
+const LARGEST_OWN_AMOUNT = 1_000_000;
+export const NOW = "2026-11-20T10:00:00Z";
+export const RESOURCE = "https://example.com/api/mcp";
+
+/** Tables whose rows belong to no organization and no person: everybody is told the same, or nobody is told anything. */
+const NOBODYS = [
+  "app.category_keywords",
+  "app.currencies",
+  "app.fx_rates",
+  "billing.billing_plans",
+  "billing.plan_features",
+  "identity.attempts",
+  "jobs.job_runs",
+  "jobs.reminder_batches",
+  "oauth.client_documents",
+  "oauth.clients",
+  "oauth.rate_buckets",
+];
+
+/** Columns that cannot hold a word though no constraint says so, and why. */
+const NO_WORDS: Record<string, string> = {
+  "identity.profiles.timezone": "the database reads it as the name of a place, and fails at any other",
+};
+
+export interface Tenant {
+  organizationId: string;
+  ownerId: string;
+  ownerEmail: string;
+  memberId: string;
+  memberEmail: string;
+  billId: string;
+  /** Variable bills: one that can be connected, and one whose provider no longer accepts the credential. */
+  openBillId: string;
+  brokenBillId: string;
+  linkId: string;
+  brokenLinkId: string;
+  grantId: string;
+  clientId: string;
+  consentId: string;
+  digestId: string;
+  subscriptionId: string;
+  /** SHA-256 in hex of an access and a refresh token, good at `NOW`. */
+  accessHash: string;
+  refreshHash: string;
+}
+
+export interface Tenants {
+  first: Tenant;
+  second: Tenant;
+  /** `schema.table.column` of everything that carries the word or the amount. */
+  words: string[];
+  amounts: string[];
+  /** Ids of the second's that no constraint lets carry a word; they are as good. */
+  ids: string[];
+}
+
+const FIXTURE = await Deno.readTextFile(new URL("../db/fixtures/access.sql", import.meta.url));
+const MORE = await Deno.readTextFile(new URL("tenant.sql", import.meta.url));
+
+const tenant = (digit: string, suffix: string, name: string): Tenant => {
+  const id = (prefix: string, last: string) => `${prefix}_0000000000${suffix}${last}`;
+  const uuid = (last: string) => `00000000-0000-4000-${digit}000-00000000000${last}`;
+  return {
+    organizationId: id("org", "a"),
+    ownerId: uuid("a"),
+    ownerEmail: `owner@${name}.example`,
+    memberId: uuid("b"),
+    memberEmail: `member@${name}.example`,
+    billId: id("bill", "a"),
+    openBillId: id("bill", "c"),
+    brokenBillId: id("bill", "d"),
+    linkId: id("lnk", "a"),
+    brokenLinkId: id("lnk", "d"),
+    grantId: uuid("1"),
+    clientId: `client_${name}`,
+    consentId: uuid("2"),
+    digestId: uuid("4"),
+    subscriptionId: `sub_${name}`,
+    accessHash: name === "first" ? "aa".repeat(32) : "bb".repeat(32),
+    refreshHash: name === "first" ? "cc".repeat(32) : "dd".repeat(32),
+  };
+};
+
+/** The fixture for one of them: the same rows under other ids. Rows that belong to nobody are there once. */
+const rowsOf = (own: Tenant, name: string) =>
+  splitStatements(FIXTURE + MORE)
+    .map((statement) =>
+      statement
+        .replaceAll("00000000-0000-4000-8000-", own.ownerId.slice(0, -12))
+        .replaceAll("_00000000000", own.organizationId.slice(3, -1))
+        .replaceAll("@example.com", `@${name}.example`)
+        .replaceAll(/\b(client|plan|sub)_access\b/g, `$1_${name}`)
+        .replaceAll("sha256('a')", `sha256('${name}')`)
+        .replaceAll("'access-hash'", `'\\x${own.accessHash}'`)
+        .replaceAll("'refresh-hash'", `'\\x${own.refreshHash}'`)
+        .replace("payment_events (body_hash,", "payment_events (event_id, body_hash,")
+        .replace("values ('a', 'subscription.activated'", `values ('${name}', '${name}', 'subscription.activated'`)
+    )
+    .map((statement) => statement.startsWith("insert") ? `${statement} on conflict do nothing` : statement)
+    .join(";\n");
+
+/** Fills an empty database with both. */
+export async function openTenants(database: SqlDatabase): Promise<Tenants> {
+  const [first, second] = [tenant("8", "0", "first"), tenant("9", "1", "second")];
+  await database.exec(rowsOf(first, "first"));
+  await database.exec(rowsOf(second, "second"));
+  const catalog = await readCatalog(database);
+  const planted = await plant(database, { catalog, owners: idsOf(second) });
+  const rows = (await ownRows(database, { catalog, owners: idsOf(second) })).join("\n");
+  const ids = [
+    ...new Set(rows.match(/\b(?:[a-z]{3,4}_[0-9a-z]{12,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b/g)),
+  ];
+  return { first, second, ...planted, ids };
+}
+
+async function ownRows(
+  session: Session,
+  { catalog, owners }: { catalog: Table[]; owners: string[] },
+): Promise<string[]> {
+  const each = catalog.filter(({ name }) => !NOBODYS.includes(name))
+    .map(({ name, isOwned }) => `select to_jsonb(t)::text as row from ${name} as t where ${isOwned}`);
+  return (await session.query<{ row: string }>(each.join(" union all "), [owners])).map(({ row }) => row);
+}
+
+const idsOf = (own: Tenant) => [own.organizationId, own.ownerId, own.memberId];
+
+interface Table {
+  name: string;
+  /** A condition over the row `t`: it belongs to one of the ids of `$1`. */
+  isOwned: string;
+  columns: { name: string; type: string }[];
+}
+
+async function readCatalog(session: Session): Promise<Table[]> {
+  const columns = await session.query<{ table: string; column: string; type: string; generated: boolean }>(
+    `select c.oid::regclass::text as table, a.attname as column, format_type(a.atttypid, null) as type,
+       a.attgenerated <> '' or a.attidentity <> '' as generated
+     from pg_class as c join pg_attribute as a on a.attrelid = c.oid
+     where c.relnamespace in (${SCHEMAS}) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+     order by 1, a.attnum`,
+  );
+  const links = await session.query<{ child: string; parent: string; pairs: string[][] }>(
+    `select k.conrelid::regclass::text as child, k.confrelid::regclass::text as parent, (
+       select json_agg(json_build_array(quote_ident(a.attname), quote_ident(b.attname)))
+       from unnest(k.conkey, k.confkey) as u (a, b)
+       join pg_attribute as a on a.attrelid = k.conrelid and a.attnum = u.a
+       join pg_attribute as b on b.attrelid = k.confrelid and b.attnum = u.b
+     ) as pairs
+     from pg_constraint as k where k.contype = 'f' and k.connamespace in (${SCHEMAS}) and k.conrelid <> k.confrelid`,
+  );
+  const isOwned = (table: string, row: string, above: string[]): string => {
+    const direct = `exists (select from jsonb_each_text(to_jsonb(${row})) as v where v.value = any ($1))`;
+    const parents = links.filter(({ child, parent }) =>
+      child === table && !above.includes(parent) && !parent.startsWith("auth.") && !NOBODYS.includes(parent)
+    );
+    return [
+      direct,
+      ...parents.map(({ parent, pairs }) => {
+        const other = `${row}p`;
+        const same = pairs.map(([own, key]) => `${other}.${key} = ${row}.${own}`).join(" and ");
+        return `exists (select from ${parent} as ${other} where ${same} and (${
+          isOwned(parent, other, [...above, parent])
+        }))`;
+      }),
+    ].join(" or ");
+  };
+  return [...Map.groupBy(columns, ({ table }) => table)].map(([name, ofTable]) => ({
+    name,
+    isOwned: NOBODYS.includes(name) ? "false" : `(${isOwned(name, "t", [name])})`,
+    columns: ofTable.filter(({ generated }) => !generated).map(({ column, type }) => ({ name: column, type })),
+  }));
+}
+
+const SCHEMAS = "select oid from pg_namespace where nspname in ('identity', 'oauth', 'billing', 'app', 'jobs')";
+
+/** What a column may be set to, the fullest first. Whether it may is for the database to say. */
+const WORDS: Record<string, string[]> = {
+  "text": [
+    `regexp_replace(coalesce(t.%, ''), '^.*@', '${WORD}@') || case when t.% like '%%@%%' then '' else '${WORD}' end`,
+    `'${WORD}'`,
+    `'${WORD.toLowerCase()}'`,
+    `'https://${WORD.toLowerCase()}.example'`,
+  ],
+  "jsonb": [
+    `case jsonb_typeof(t.%) when 'object' then t.% || '{"canary": "${WORD}"}' when 'array' then t.% || '["${WORD}"]' else '"${WORD}"' end`,
+    `'{"canary": "${WORD}"}'`,
+    `'[{"canary": "${WORD}"}]'`,
+  ],
+  "text[]": [`array_append(t.%, '${WORD}')`, `'{${WORD}}'`],
+};
+
+interface Place {
+  place: string;
+}
+
+async function plant(
+  database: SqlDatabase,
+  { catalog, owners }: { catalog: Table[]; owners: string[] },
+): Promise<Pick<Tenants, "words" | "amounts">> {
+  const planted = { words: [] as string[], amounts: [] as string[] };
+  const without: string[] = [];
+  for (const { name: table, isOwned, columns } of catalog) {
+    if (NOBODYS.includes(table)) continue;
+    const found = await database.query<Place>(`select t.ctid::text as place from ${table} as t where ${isOwned}`, [
+      owners,
+    ]);
+    if (found.length === 0) without.push(table);
+    let places = found.map(({ place }) => place);
+    const tryAll = async (column: string, values: string[]): Promise<boolean> => {
+      for (const value of values) {
+        const set = value.replaceAll("%%", "\0").replaceAll("%", `"${column}"`).replaceAll("\0", "%");
+        const update = (some: string[]) =>
+          database.query<Place & { carries: boolean }>(
+            `update ${table} as t set "${column}" = case when t."${column}"::text = any ($2) then t."${column}" else ${set} end
+             where t.ctid = any ($1::text[]::tid[])
+             returning t.ctid::text as place, t."${column}"::text ~* '${WORD}|${AMOUNT_MINOR}|${PAID_MINOR}' as carries`,
+            [some, owners],
+          );
+        // Row by row where one of them refuses it for all.
+        const done = await update(places).catch(async () => {
+          const each = [];
+          for (const place of places) each.push(...await update([place]).catch(() => [{ place, carries: false }]));
+          return each;
+        });
+        if (done.length > 0) places = done.map(({ place }) => place);
+        if (done.some(({ carries }) => carries)) return true;
+      }
+      return false;
+    };
+    for (const { name, type } of columns) {
+      const column = `${table}.${name}`;
+      if (column in NO_WORDS) continue;
+      if (WORDS[type] && await tryAll(name, WORDS[type])) planted.words.push(column);
+      if (
+        name.endsWith("_minor") && await tryAll(name, [String(name.startsWith("paid") ? PAID_MINOR : AMOUNT_MINOR)])
+      ) planted.amounts.push(column);
+    }
+  }
+  if (without.length > 0) {
+    throw new Error(
+      `The second organization has no row in ${
+        without.join(", ")
+      }: give it one in tests/db/fixtures/access.sql or in ` +
+        `tests/canary/tenant.sql, or name the table in NOBODYS when its rows belong to no organization and no person.`,
+    );
+  }
+  return planted;
+}
+
+/**
+ * Every row that is the second organization's or names anything of it, as text.
+ * @param ignored `schema.table`: what may change.
+ */
+export async function dump(
+  session: Session,
+  { ids }: Pick<Tenants, "ids">,
+  ignored: readonly string[] = [],
+): Promise<string[]> {
+  const tables = (await catalogOf(session)).filter(({ name }) => !ignored.includes(name));
+  const rows = await session.query<{ row: string }>(
+    tables.map(({ name }) => `select '${name} ' || to_jsonb(t)::text as row from ${name} as t`).join(" union all "),
+  );
+  return rows.map(({ row }) => row).filter((row) => ids.some((id) => row.includes(id))).toSorted();
+}
+
+let known: Promise<Table[]> | undefined;
+const catalogOf = (session: Session) => known ??= readCatalog(session);
+
+/**
+ * What of the second organization is in an answer.
+ * @param sent what the caller had said itself, which may come back.
+ */
+export function leaksIn(text: string, { ids }: Pick<Tenants, "ids">, sent = ""): string[] {
+  const amounts = text.match(/\b\d[\d,]*\.\d{2}\b/g) ?? [];
+  return [
+    ...(text.toLowerCase().includes(WORD.toLowerCase()) ? [WORD] : []),
+    ...[AMOUNT_MINOR, PAID_MINOR].map(String).filter((amount) => text.includes(amount)),
+    // Also where it is a part of a sum.
+    ...amounts.filter((amount) => Number(amount.replaceAll(",", "")) > LARGEST_OWN_AMOUNT),
+    ...ids.filter((id) => text.includes(id) && !sent.includes(id)),
+  ];
+}

@@ -1,0 +1,69 @@
+/** How the first organization's member calls each tool: with what is theirs, and with what is the second's. */
+import type { TestDatabase } from "../_support/database.ts";
+import { TOOLS } from "../../functions/mcp/tools/mod.ts";
+import { difference } from "./functions.ts";
+import { dump, leaksIn, NOW, RESOURCE, type Tenant, type Tenants } from "./tenants.ts";
+
+type Args = Record<string, unknown>;
+
+/** By tool: what it is asked about an organization. The first call of each must work for one's own. */
+const CALLS: Record<string, (one: Tenant) => Args[]> = {
+  get_context: () => [{
+    include: ["categories", "settings", "payees", "recent_changes", "provider_links", "members"],
+    changes_limit: 50,
+  }],
+  list_expenses:
+    () => [{ from: "2026-01-01", to: "2026-12-31" }, { format: "csv", from: "2026-01-01" }, { query: "a" }],
+  summarize_spending: () => [{ from: "2026-01-01", to: "2026-12-31" }],
+  show_spending_chart: () => [{}],
+  list_bills: () => [{}, { status: "all" }],
+  review_bills: () => [{}],
+  log_expenses: () => [{ items: [{ name: "Lunch", amount: "9.00" }] }],
+  import_expenses: () => [{ csv: "Date,Name,Amount\n2026-11-10,Phone,15.00\n2026-11-11,Tea,3.00\n" }],
+  update_expenses: (one) => [{ ids: [id(one, "exp", "e")], set: { note: "Mine" } }],
+  add_bill: () => [{ name: "Phone", amount: "15.00", first_due: "2026-12-01" }],
+  update_bill: (one) => [{ bill_id: id(one, "bill", "b"), set: { note: "Mine" } }],
+  mark_bill_paid: (one) => [{ bill_id: id(one, "bill", "b"), due_on: "2026-11-22" }, { bill_name: "Phone" }],
+  sync_bill_amounts: (one) => [{ bill_ids: [one.brokenBillId] }],
+  delete_records: (one) => [{ ids: [id(one, "exp", "e")] }, { ids: [one.openBillId] }],
+  undo_change: (one) => [{ change_id: id(one, "chg", "a") }],
+  update_settings: () => [{ category: { action: "create", name: "Hobby" } }, { reminders: { email_enabled: false } }],
+};
+
+const id = ({ organizationId }: Tenant, prefix: string, last: string) =>
+  `${prefix}${organizationId.slice(3, -1)}${last}`;
+
+/** Makes every call and names what came back of the second organization or changed in it, and each tool that never worked. */
+export async function checkTools(database: TestDatabase, tenants: Tenants): Promise<string[]> {
+  const names = TOOLS.map(({ listed }) => listed.name);
+  const findings = [
+    ...names.filter((name) => !(name in CALLS)).map((name) =>
+      `the tool ${name} is not called: add to CALLS in tests/canary/tools.ts what to ask it`
+    ),
+    ...Object.keys(CALLS).filter((name) => !names.includes(name)).map((name) => `there is no tool ${name}`),
+  ];
+  const before = await dump(database, tenants);
+  for (const [name, callsOf] of Object.entries(CALLS)) {
+    for (const one of [tenants.second, tenants.first]) {
+      for (const [place, args] of callsOf(one).entries()) {
+        const sent = JSON.stringify(args);
+        // As the connector does: the contract reads the arguments first.
+        const parsed = TOOLS.find(({ listed }) => listed.name === name)?.parse(args);
+        if (!parsed?.ok) {
+          findings.push(`${name} does not take ${sent}: ${JSON.stringify(parsed)}`);
+          continue;
+        }
+        const { outcome, result } = await database.asService<{ outcome: string; result: Record<string, unknown> }>(
+          "call_tool",
+          { token_hash: tenants.first.accessHash, resource: RESOURCE, tool: name, arguments: parsed.value, at: NOW },
+        );
+        const what = `${name} ${sent} answers`;
+        if (outcome !== "ok") findings.push(`${what} ${outcome}`);
+        if (place === 0 && one === tenants.first && !result.ok) findings.push(`${what} ${JSON.stringify(result)}`);
+        const leaks = leaksIn(JSON.stringify(result), tenants, sent);
+        if (leaks.length > 0) findings.push(`${what} ${leaks.join(", ")}: ${JSON.stringify(result)}`);
+      }
+    }
+  }
+  return [...findings, ...difference(before, await dump(database, tenants))];
+}
