@@ -69,7 +69,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   change_country: ({ first }) => [{ args: { user_id: first.ownerId, country: "FR", at } }],
   change_provider_link: (t) =>
     of(t, (one) => ({ user_id: t.first.ownerId, link_id: one.linkId, action: "remove", at })),
-  claim_attempt: () => [{ args: { address_hash: "a", at_most: 5, seconds_apart: 60, quotas: [], at } }],
+  claim_attempt: () => [{ args: { key_hash: "a", at_most: 5, seconds_apart: 60, quotas: [], at } }],
   claim_provider_link: () => [{
     args: { period: "2026-10-01", again: false, before: at, at },
     touches: ["app.provider_links"],
@@ -140,7 +140,11 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   read_newest_rates: () => [{ args: {} }],
   read_onboarding: ({ first }) => [{ args: { user_id: first.ownerId } }],
   read_provider_credentials: ({ first }) => [{ args: { link_ids: [first.linkId, first.brokenLinkId] } }],
-  read_unsubscribing: ({ first }) => [{ args: { owner_id: first.ownerId } }, { args: { owner_id: first.memberId } }],
+  read_unsubscribing: ({ first }) => [
+    { args: { owner_id: first.ownerId, with_bills: true } },
+    { args: { owner_id: first.ownerId, with_bills: false } },
+    { args: { owner_id: first.memberId, with_bills: true } },
+  ],
   record_job_run: () => [{
     args: {
       job: "reminders",

@@ -27,6 +27,7 @@ const NOBODYS = [
   "oauth.client_documents",
   "oauth.clients",
   "oauth.rate_buckets",
+  "oauth.ungranted_counts",
 ];
 
 /** Columns that cannot hold a word though no constraint says so, and why. */
