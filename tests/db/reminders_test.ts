@@ -186,6 +186,7 @@ Deno.test("one digest over all organizations that have reminders, none of the ot
     home.userId,
     free.organizationId,
   ]);
+  await database.query("update identity.memberships set user_id = $1 where role = 'owner'", [home.userId]);
   assertEquals(await database.asService("count_reminder_candidates", { at: at("2026-11-20") }), 2);
   const digests = await run(at("2026-11-20"));
   assertEquals(digests.map(({ content }) => content.organizations.map(({ name }) => name)), [["Household", "Studio"]]);
