@@ -1,8 +1,9 @@
-/** The table of requirements names tests that exist. */
+/** The tables of requirements and of findings name tests that exist. */
 import { assert, assertEquals } from "@std/assert";
 
 const README = await Deno.readTextFile(new URL("README.md", import.meta.url));
-const FILE = /^([\w./-]+\.ts)(?:: ?(.*))?$/;
+const FINDINGS = (await Deno.readTextFile(new URL("../../SECURITY.md", import.meta.url))).split("## Findings")[1]!;
+const FILE = /^([\w./-]+\.tsx?)(?:: ?(.*))?$/;
 /** Of a command that is not part of `deno task test`. */
 const COMMAND = / ?\(`deno task [\w:]+`\)/;
 
@@ -17,13 +18,16 @@ function* testsOf(cell: string): Generator<{ file: string; words: string }> {
   }
 }
 
-const rows = README.split("\n").filter((line) => line.startsWith("|") && !/^\| ?(-|#|Requirement|Client)/.test(line))
-  .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
+const rowsOf = (text: string) =>
+  text.split("\n").filter((line) => line.startsWith("|") && !/^\| ?(-|#|Requirement|Client|Finding)/.test(line))
+    .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
+const rows = rowsOf(README);
+const findings = rowsOf(FINDINGS);
 
 Deno.test("every row names a test that is there", async () => {
   const missing: string[] = [];
   const texts = new Map<string, string>();
-  for (const row of rows) {
+  for (const row of [...rows, ...findings]) {
     for (const { file, words } of testsOf(row.at(-1)!)) {
       for (const folder of ["..", "."]) {
         const url = new URL(`${folder}/${file}`, import.meta.url);
@@ -47,4 +51,5 @@ Deno.test("every requirement and every attack has its row", () => {
   ];
   assertEquals(expected.filter((id) => !ids.has(id)), []);
   assert(rows.length > 100);
+  assert(findings.length > 20);
 });
