@@ -7,7 +7,7 @@ import type { Job, Stage } from "./stage.ts";
 
 const LONGEST_FETCH_MS = 10_000;
 /** Thirty-odd rates are 2 KB. */
-const LARGEST_BYTES = 65_536;
+const LARGEST_BYTES = 16_384;
 /** Rates come on working days; the longest gap between them is Easter, five days. */
 const STALE_DAYS = 7;
 

@@ -103,7 +103,7 @@ export function defineTool(
       _meta: { ...meta, securitySchemes: [{ type: "oauth2", scopes: [SCOPE] }] },
     },
     parse(input) {
-      const sent = input ?? {};
+      const sent = withoutMost(input ?? {}, contract.inputSchema);
       const repaired = repair && typeof sent === "object" ? repair(sent as Arguments) : sent;
       const parsed = schema.safeParse(cleanStrings(repaired), { reportInput: true });
       if (!parsed.success) return { ok: false, error: explainIssues(parsed.error.issues, contract.inputSchema) };
@@ -111,6 +111,19 @@ export function defineTool(
       return refine ? refine(value, sent as Arguments) : { ok: true, value };
     },
   };
+}
+
+/** More members that no contract has than an answer would name. */
+const MOST_UNKNOWN = 10;
+
+/** Arguments with a few of the members that the contract does not know: they are refused, however many there are. */
+function withoutMost(input: unknown, { properties = {} }: JsonSchema): unknown {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return input;
+  const names = Object.keys(input);
+  if (names.length <= Object.keys(properties).length + MOST_UNKNOWN) return input;
+  const unknown = names.filter((name) => !Object.hasOwn(properties, name)).slice(0, MOST_UNKNOWN);
+  const known = Object.keys(properties).filter((name) => Object.hasOwn(input, name));
+  return Object.fromEntries([...known, ...unknown].map((name) => [name, (input as Arguments)[name]]));
 }
 
 /** Loose on purpose: a client that validates must not refuse a result that says more than it used to, or an error. */

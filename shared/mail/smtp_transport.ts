@@ -124,7 +124,7 @@ function judgeRefusal(id: string, { command, responseCode = 0, response = "" }: 
 }
 
 /** The `5.x.y` of an answer (RFC 2034 section 4), at its beginning or wherever else it is told; not a part of an IP address. */
-function enhancedStatus(response: string): { subject: number; detail: number } | undefined {
+export function enhancedStatus(response: string): { subject: number; detail: number } | undefined {
   const [, subject, detail] = /(?<![\d.])5\.(\d{1,3})\.(\d{1,3})(?!\.?\d)/.exec(response) ?? [];
   return subject && detail ? { subject: Number(subject), detail: Number(detail) } : undefined;
 }

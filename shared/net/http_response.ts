@@ -119,15 +119,22 @@ class ByteSource {
 
   /** The next line without its end; Latin-1, as header values are. */
   async line(budget: Budget): Promise<string> {
+    // Each piece is searched and copied once, however small they come.
+    const parts: Uint8Array[] = [];
+    let length = 0;
     let end = this.#waiting.indexOf(LF);
-    while (end < 0 && this.#waiting.length <= budget.left) {
-      this.#waiting = concat([this.#waiting, await this.#more()]);
+    while (end < 0 && length + this.#waiting.length <= budget.left) {
+      parts.push(this.#waiting);
+      length += this.#waiting.length;
+      this.#waiting = await this.#more();
       end = this.#waiting.indexOf(LF);
     }
-    budget.left -= end + 1;
-    if (end < 1 || budget.left < 0 || this.#waiting[end - 1] !== CR) throw new FetchRefused("malformed");
-    const line = String.fromCharCode(...this.#waiting.subarray(0, end - 1));
+    if (end < 0) throw new FetchRefused("malformed");
+    const bytes = concat([...parts, this.#waiting.subarray(0, end)]);
     this.#waiting = this.#waiting.subarray(end + 1);
+    budget.left -= bytes.length + 1;
+    if (budget.left < 0 || bytes.at(-1) !== CR) throw new FetchRefused("malformed");
+    const line = String.fromCharCode(...bytes.subarray(0, -1));
     if (line.includes("\r")) throw new FetchRefused("malformed");
     return line;
   }

@@ -11,7 +11,8 @@ const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 
 /** The name to store, or undefined when nothing legible is left of it. */
 export function cleanClientName(name: string): string | undefined {
-  const legible = name.replace(/\s+/gu, " ").replace(INVISIBLE, "").normalize("NFC").replace(PILED_MARKS, "$1");
+  // Normalizing sorts the marks of a pile, which takes long for a high one: it comes after they are cut.
+  const legible = name.replace(/\s+/gu, " ").replace(INVISIBLE, "").replace(PILED_MARKS, "$1").normalize("NFC");
   return shorten(legible.trim(), MAX_NAME_LENGTH) || undefined;
 }
 

@@ -1,0 +1,82 @@
+/**
+ * No text makes a parser of ours slow: each is fed every hostile shape at a quarter, a half and the whole of what can reach it, in processor time.
+ * The first of these would have found "Critical 1" of the attacks: a CSV of stray quotes that took 70 s.
+ */
+import { assertEquals, assertMatch } from "@std/assert";
+import { parseProject, readProject } from "../architecture/project.ts";
+import { judge } from "./cost.ts";
+import { PARSERS } from "./parsers.ts";
+import { SHAPES } from "./shapes.ts";
+
+for (const { name, run, shapes = Object.keys(SHAPES), ...limits } of PARSERS) {
+  Deno.test(`hostile text: ${name}`, async () => {
+    const slow: string[] = [];
+    for (const shape of shapes) {
+      const problem = await judge(run, SHAPES[shape]!, limits);
+      if (problem) slow.push(`${shape} ${problem}`);
+    }
+    assertEquals(slow, []);
+  });
+}
+
+const LETTERS = SHAPES["one letter"]!;
+
+/** Looks at every letter once more for each that it has seen: n². */
+function quadratic(text: string): number {
+  let seen = 0;
+  for (let to = 0; to < text.length; to++) for (let at = 0; at < to; at++) seen += text.charCodeAt(at);
+  return seen;
+}
+
+/** Looks at every letter so many times. */
+const linear = (times: number) => (text: string) => {
+  let seen = 0;
+  for (let i = 0; i < times; i++) for (let at = 0; at < text.length; at++) seen += text.charCodeAt(at);
+  return seen;
+};
+
+Deno.test("judge() finds what is quadratic, whether or not it is slow yet", async () => {
+  assertMatch((await judge(quadratic, LETTERS, { limit: 8_000 }))!, /^grows faster than n log n: /);
+});
+
+Deno.test("judge() finds what takes too long, and leaves what is linear", async () => {
+  assertMatch((await judge(linear(300), LETTERS, { limit: 100_000, mostMs: 10 }))!, /^takes more than 10 ms: /);
+  assertEquals(await judge(linear(300), LETTERS, { limit: 100_000 }), undefined);
+  assertEquals(await judge(quadratic, LETTERS, { limit: 500 }), undefined);
+});
+
+/** What takes text apart: patterns, and the parsers of libraries. Strings and comments are left out before. */
+const READS =
+  /(?<=[(=>:?&|!,]\s*)\/(?![/*])[^\n]+?\/[dgimsuvy]*(?=[.;,)\s])|\bJSON\.parse\(|\bnew RegExp\(|\.normalize\(|\bXMLParser\b/;
+const ASIDE = /"(?:[^"\\\n]|\\.)*"|^\s*(?:\/?\*|\/\/).*$/gm;
+
+/** Files of rules that read text by a pattern and are in no row above, each with why. */
+const NOT_TRIED: Readonly<Record<string, string>> = {
+  "shared/billing/signature.ts": "one anchored class of characters, before a digest is compared",
+  "shared/config.ts": "what an operator configures, at start",
+  "shared/connector/argument_error.ts": "words of our own contracts",
+  "shared/credentials/envelope.ts": "what we sealed ourselves",
+  "shared/db/client.ts": "codes of our own database",
+  "shared/http/caller_secret.ts": "one header line: a word, spaces, and the rest",
+  "shared/http/session.ts": "names of cookies, anchored at their beginning",
+  "shared/net/guarded_fetch.ts": "messages of the runtime",
+  "shared/providers/anthropic.ts": "its pattern is tried by way of the registry (credentials of providers)",
+  "shared/providers/digitalocean.ts": "its pattern is tried by way of the registry (credentials of providers)",
+  "shared/providers/get.ts": "what an operator configures",
+  "shared/providers/github.ts": "its pattern is tried by way of the registry (credentials of providers)",
+  "shared/providers/openai.ts": "its pattern is tried by way of the registry (credentials of providers)",
+  "shared/providers/vercel.ts": "its pattern is tried by way of the registry (credentials of providers)",
+  "shared/rates/sources.ts": "what an operator configures",
+};
+
+Deno.test("whatever reads text by a pattern in shared/ is in the table of parsers, or says why not", async () => {
+  const { files } = parseProject(await readProject());
+  const tried = new Set(
+    files.find(({ path }) => path === "tests/hostile/parsers.ts")!.imports.map(({ path }) => path),
+  );
+  const reads = (text: string) => READS.test(text.replaceAll(ASIDE, ""));
+  const reading = files.filter(({ path, text }) => path.startsWith("shared/") && reads(text)).map(({ path }) => path);
+  assertEquals(reads("const isName = (text: string) => /^[a-z]+$/.test(text);"), true);
+  assertEquals(reading.filter((path) => !tried.has(path) && !(path in NOT_TRIED)), []);
+  assertEquals(Object.keys(NOT_TRIED).filter((path) => !reading.includes(path)), [], "is not needed any more");
+});
