@@ -2,21 +2,21 @@
 import type { z } from "zod";
 import { ProviderError } from "./provider_error.ts";
 
+/** A string or a number of valid JSON. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
 /**
- * As `JSON.parse`, with every number as the text of its digits (ECMA-262, JSON.parse source text access).
+ * As `JSON.parse`, with every number as the text of its digits.
  * @throws {ProviderError} `bad_shape`
  */
 export function parseExactly(text: string): unknown {
   try {
-    return JSON.parse(text, digits as (key: string, value: unknown) => unknown);
+    // First as it is: only of valid JSON do the tokens tell strings and numbers apart in one pass. A reviver takes five times as long.
+    JSON.parse(text);
+    return JSON.parse(text.replace(TOKEN, (token) => token.startsWith('"') ? token : `"${token}"`));
   } catch {
-    // Also what is nested deeper than the stack: the reviver walks it recursively.
     throw new ProviderError("bad_shape", "The answer is not JSON");
   }
-}
-
-function digits(_key: string, value: unknown, context?: { source?: string }): unknown {
-  return typeof value === "number" ? context?.source ?? String(value) : value;
 }
 
 /**

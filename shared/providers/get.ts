@@ -19,7 +19,7 @@ export interface ProviderRequest {
   means?: Readonly<Record<number, ProviderFailure>>;
   /** Statuses beside 200 whose answer the adapter reads itself. */
   alsoReads?: readonly number[];
-  /** Of the body. 5 MB when absent. */
+  /** Of the body. 500 kB when absent. */
   maxBytes?: number;
 }
 
@@ -49,7 +49,8 @@ export interface ProviderGetOptions {
   signal: AbortSignal;
 }
 
-const MAX_BYTES = 5_000_000;
+/** A page of theirs; at worst a tenth of a second to read. */
+const MAX_BYTES = 500_000;
 /** As long as a link may take; the guarded fetch closes its connection by a clock of its own, and `signal` may be felt before. */
 const GUARDED_DEADLINE_MS = 10_000;
 

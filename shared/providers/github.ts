@@ -13,6 +13,9 @@ import { ProviderError } from "./provider_error.ts";
 
 const Report = z.object({ usageItems: z.array(z.object({ date: z.string(), netAmount: z.string() })) });
 
+/** The report comes in one piece: a line a day, product and repository. */
+const MAX_BYTES = 5_000_000;
+
 export const github: Provider = {
   key: "github",
   name: "GitHub",
@@ -45,6 +48,7 @@ export const github: Provider = {
         "x-github-api-version": "2022-11-28",
       },
       means: { 404: "auth" },
+      maxBytes: MAX_BYTES,
     });
     const { usageItems } = expectShape(Report, await answer.json());
     if (usageItems.length === 0) throw new ProviderError("not_ready", "There is no usage of the month yet");

@@ -40,10 +40,13 @@ import { parseAddress } from "../../shared/net/ip_address.ts";
 import { isPublicAddress } from "../../shared/net/public_address.ts";
 import { readAskingApp } from "../../shared/oauth/asking_app.ts";
 import { judgeAuthorizationRequest } from "../../shared/oauth/authorization_request.ts";
-import { isClientId, verifiedHost } from "../../shared/oauth/client_id.ts";
+import { isClientId } from "../../shared/oauth/client_id.ts";
 import { freshUntil, judgeClientUrl, judgeDocument } from "../../shared/oauth/client_metadata_document.ts";
 import { cleanClientName } from "../../shared/oauth/client_name.ts";
-import { nameFitsTarget } from "../../shared/oauth/client_trust.ts";
+import { judgeClient } from "../../shared/oauth/client_trust.ts";
+import { ownerOf } from "../../shared/oauth/host_owner.ts";
+import { appOfDocument } from "../../shared/oauth/known_makers.ts";
+import { hasOddLetters } from "../../shared/oauth/name_letters.ts";
 import { MAX_BODY_BYTES, MAX_DOCUMENT_BYTES, MAX_NAME_LENGTH } from "../../shared/oauth/limits.ts";
 import { readParameters } from "../../shared/oauth/parameters.ts";
 import { isCodeChallenge, isCodeVerifier } from "../../shared/oauth/pkce.ts";
@@ -232,7 +235,7 @@ const forms: Record<string, Run> = {
   "judgeRedirectUri()": (text) => [judgeRedirectUri(text), judgeRedirectUri(`https://${text}`)],
   "isRegistered()": (text) => isRegistered(`http://localhost:1/${text}`, [`http://localhost:2/${text}`, text]),
   "withParameters()": (text) => withParameters(`https://a.example/${text}`, { state: text }),
-  "isClientId()": (text) => isClientId(text) && verifiedHost(text),
+  "isClientId()": (text) => isClientId(text) && appOfDocument(text),
   "judgeClientUrl()": (text) => [text, `https://${text}`].map((url) => judgeClientUrl(url, { refusedHosts: ["a.b"] })),
   "judgeUrl()": (text) => [text, `https://a.example/${text}`].map((url) => judgeUrl(url, { refusedHosts: ["a.b"] })),
   "isHostName()": isHostName,
@@ -289,10 +292,13 @@ const answers: Record<string, { limit: number; run: Run }> = {
       );
     },
   },
-  "nameFitsTarget()": {
+  "judgeClient()": {
     limit: MAX_NAME_LENGTH,
-    run: (text) => nameFitsTarget(text, { kind: "https", host: "a.example" }),
+    run: (text) =>
+      hasOddLetters(text) ||
+      judgeClient({ clientId: "https://a.example/client", name: text, redirectUri: "https://a.example/callback" }),
   },
+  "ownerOf()": { limit: MAX_NAME_LENGTH, run: ownerOf },
   "parseEcb()": { limit: RATES, run: parseEcb },
   "parseEcb() of many rates": {
     limit: RATES,
@@ -318,7 +324,7 @@ const answers: Record<string, { limit: number; run: Run }> = {
         payload: { subscription: { entity: { id: text.slice(0, text.length / 4), notes: { organization_id: text } } } },
       }))),
   },
-  "parseExactly()": { limit: LONGEST_LINE, run: parseExactly },
+  "parseExactly()": { limit: 500_000, run: parseExactly },
   "linesOf()": { limit: LONGEST_LINE, run: (text) => drain(linesOf(chunks(text, 65_536))) },
   "linesOf() in small pieces": { limit: LONGEST_LINE, run: (text) => drain(linesOf(chunks(text, 512))) },
   "parseDecimal()": { limit: LINE, run: parseDecimal },

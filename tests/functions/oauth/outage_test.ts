@@ -82,8 +82,13 @@ const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number;
     status: 503,
     error: "temporarily_unavailable",
   },
-  "lacks the function": {
+  "is behind its migrations": {
     answer: () => Promise.resolve(Response.json({ code: "42883", message: "no function x(secret)" }, { status: 404 })),
+    status: 503,
+    error: "temporarily_unavailable",
+  },
+  "fails in a way that nobody foresaw": {
+    answer: () => Promise.resolve(Response.json({ code: "XX000", message: "secret" }, { status: 500 })),
     status: 500,
     error: "server_error",
   },
