@@ -40,7 +40,7 @@ Deno.test("judge() finds what is quadratic, whether or not it is slow yet", asyn
 });
 
 Deno.test("judge() finds what takes too long, and leaves what is linear", async () => {
-  assertMatch((await judge(linear(300), LETTERS, { limit: 100_000, mostMs: 10 }))!, /^takes more than 10 ms: /);
+  assertMatch((await judge(linear(2_000), LETTERS, { limit: 100_000, mostMs: 40 }))!, /^takes (more than )?\d+ ms/);
   assertEquals(await judge(linear(300), LETTERS, { limit: 100_000 }), undefined);
   assertEquals(await judge(quadratic, LETTERS, { limit: 500 }), undefined);
 });
