@@ -75,7 +75,7 @@ form > .choice { padding: 0; }
 
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; align-items: center; margin-top: 1.75rem; }
 button, .button {
-  display: inline-block; min-height: 2.875rem; padding: .625rem 1.25rem; font: inherit; font-weight: 600; line-height: 1.5; text-align: center; text-decoration: none;
+  display: inline-block; max-width: 100%; overflow-wrap: anywhere; min-height: 2.875rem; padding: .625rem 1.25rem; font: inherit; font-weight: 600; line-height: 1.5; text-align: center; text-decoration: none;
   color: var(--ink); background: var(--paper); border: 1px solid var(--edge); border-radius: .375rem; cursor: pointer;
 }
 button:enabled:hover, .button:hover { color: var(--ink); background: var(--soft); }
