@@ -147,7 +147,7 @@ function Line({ row: { name, date, distance, amount, notes } }: { row: Row }) {
         <bdi style="font-weight:600">{name}</bdi>
         <br />
         <span class="muted" style={`color:${MUTED}`}>
-          {date}, <span style="white-space:nowrap">{distance}</span>
+          {date}, {distance}
         </span>
         {notes.length > 0 && (
           <>
