@@ -110,7 +110,6 @@ begin atomic
   ) as c
   where (bill).kind = 'bill' and (bill).status = 'active' and (bill).deleted_at is null and (bill).reminder_enabled
     and (organization).reminders_enabled and (owner).email_enabled and identity.reminder_address(owner) is distinct from (owner).refused_email
-    and identity.is_active((owner).user_id, at)
     and case
       when reminder_due.due_on >= t.today then reminder_due.due_on = (bill).next_due
         and reminder_due.due_on <= t.today + coalesce((bill).remind_days_before, (owner).default_lead_days) and (c.snoozed_until is null or c.snoozed_until <= t.today)
