@@ -13,6 +13,7 @@ import { connectorLimits, type LimitConfig } from "../../shared/http/quotas.ts";
 import { describeError, type Log } from "../../shared/log.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";
 import type { ConnectorAddress } from "../../shared/urls.ts";
+import { wordsOf } from "../../shared/words/words.ts";
 
 export interface Connector {
   store: ConnectorStore;
@@ -107,8 +108,12 @@ function planResponse(
   return errorResponse({
     status: 403,
     id,
-    message: `The ${plan} plan of ${organization.name} does not include AI access; the ${required_plan} plan does. ` +
-      `Change it at ${upgradeUrl}`,
+    message: wordsOf("en").answer.planMissing({
+      plan,
+      required_plan,
+      organization: organization.name,
+      upgrade_url: upgradeUrl,
+    }),
     data: {
       code: "feature_not_in_plan",
       feature: "ai:connector",

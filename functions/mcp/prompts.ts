@@ -1,91 +1,26 @@
-/** The prompts: what a person picks from a menu, as the first message of a conversation. They name the calls and leave every number to the tools. */
+/** The prompts of the catalog, as the protocol lists and gets them. */
 import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
-
-interface PromptText {
-  listed: Prompt;
-  /** @param argument what was filled in, cut to a sensible length; data, and marked as such. */
-  text(argument: string | undefined): string;
-}
+import type { PromptWords } from "../../shared/words/en/prompts.ts";
+import { wordsOf } from "../../shared/words/words.ts";
 
 const MAX_ARGUMENT = 200;
 
-const PROMPTS: PromptText[] = [
-  {
-    listed: {
-      name: "weekly_bills",
-      title: "Bills this week",
-      description: "What is overdue and due in the next seven days, and what to do about it.",
-    },
-    text: () =>
-      `\
-Show me my bills for this week.
-1. Call list_bills with due_within_days 7.
-2. Begin with what is overdue, then day by day: name, amount, whether it is paid automatically. Say the total to pay from totals.due.
-3. Say which amounts are not known yet.
-4. Ask which of them I have paid already. Mark those with mark_bill_paid, one call a bill, and no other.`,
-  },
-  {
-    listed: {
-      name: "month_close",
-      title: "Close the month",
-      description: "Look a month over before it is filed: totals, changes, gaps, open bills.",
-      arguments: [{ name: "month", description: "YYYY-MM; last month when left out." }],
-    },
-    text: (month) =>
-      `\
-Help me close ${month ? `the month "${month}" (from its first to its last day)` : "last month"}.
-1. Call summarize_spending for it, grouped by category, with compare previous_period. Give the total first, then the three largest changes.
-2. Call summarize_spending with kind refund, and list_bills with state overdue: say what came back and what is still open.
-3. Call list_expenses with categories ["Uncategorized"] for the same days. Propose a category for each, and only after I \
-agree change them: an expense with update_expenses, a bill_payment by its bill (update_bill with its bill_id and set.category).
-4. Say what could not be converted, and anything in warnings. Change nothing else.`,
-  },
-  {
-    listed: {
-      name: "subscription_audit",
-      title: "Review my subscriptions",
-      description: "What comes again and again, what got dearer, what to cancel and by when.",
-    },
-    text: () =>
-      `\
-Review my subscriptions and other recurring bills.
-1. Call review_bills, and list_bills with status active.
-2. Sort by monthly_equivalent, the largest first, and give totals.monthly and what that is in a year.
-3. Say what rose in price, what looks like a duplicate, which trials end, and until which day each contract can be cancelled. Use the \
-findings as they are; do not recompute them.
-4. Suggest what I could drop. Cancel or pause with update_bill only what I name.`,
-  },
-  {
-    listed: {
-      name: "import_statement",
-      title: "Import a statement",
-      description: "Take expenses from a CSV file into the books, after a look at what would be written.",
-      arguments: [{
-        name: "currency",
-        description: "ISO 4217, when the file does not say and it is not the organization's own.",
-      }],
-    },
-    text: (currency) =>
-      `\
-I want to import a bank or card statement from a CSV file. If I have not given you the file yet, ask for it.
-1. Call import_expenses with csv set to the file's text, unchanged${
-        currency ? `, and default_currency "${currency}"` : ""
-      }.
-2. Show me the preview: how many rows and totals, the sample, what was assumed in mapping, the rows that cannot be read and why, \
-the duplicates that will be skipped, what may pay a bill that is in the books already, and categories that do not exist yet.
-3. If a column or a format was read wrongly, call again with mapping. Never rewrite the rows yourself.
-4. Only when I agree, call import_expenses with exactly preview.commit_with. Tell me the change_id's meaning: one undo_change takes it all back.`,
-  },
-];
+const PROMPTS = new Map<string, PromptWords>(Object.entries(wordsOf("en").prompts));
 
-export const LISTED_PROMPTS: Prompt[] = PROMPTS.map(({ listed }) => listed);
+export const LISTED_PROMPTS: Prompt[] = [...PROMPTS].map(([name, { title, description, argument }]) => ({
+  name,
+  title,
+  description,
+  ...(argument && { arguments: [argument] }),
+}));
 
 /** @returns undefined when there is no prompt of this name. */
 export function getPrompt(name: string, filledIn: Record<string, string> = {}): GetPromptResult | undefined {
-  const prompt = PROMPTS.find(({ listed }) => listed.name === name);
+  const prompt = PROMPTS.get(name);
   if (!prompt) return undefined;
-  const argument = prompt.listed.arguments?.map((one) => filledIn[one.name]).find((value) => value?.trim());
+  const { description, argument } = prompt;
+  const value = argument && filledIn[argument.name]?.trim();
   // It comes from outside, and stands inside quotation marks.
-  const text = prompt.text(argument?.replace(/["\p{Cc}]/gu, "").trim().slice(0, MAX_ARGUMENT));
-  return { description: prompt.listed.description, messages: [{ role: "user", content: { type: "text", text } }] };
+  const text = prompt.text(value?.replace(/["\p{Cc}]/gu, "").trim().slice(0, MAX_ARGUMENT));
+  return { description, messages: [{ role: "user", content: { type: "text", text } }] };
 }

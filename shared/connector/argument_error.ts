@@ -1,26 +1,16 @@
 /**
- * Turns what the schema objects to into an error that tells a model how to call again: which field, what is wrong
- * with it, and what would be right, in the words of the contract.
+ * Turns what the schema objects to into facts that tell a model how to call again: which field, what is wrong with it, and what would be right.
+ * The words are the catalog's (`shared/words/en/contract.ts`).
  */
 import type { z } from "zod";
-import { formHint } from "./form_hint.ts";
+import type { Facts, RefusalFacts } from "../words/message.ts";
+import type { RefusalCode } from "../words/words.ts";
+import { type FormHint, formHint } from "./form_hint.ts";
 import type { JsonSchema } from "./schema.ts";
 
-export interface ArgumentError {
-  code: "invalid_argument";
-  message: string;
-  /** Path of the field, `items[0].amount`; absent when the arguments as a whole are meant. */
-  field?: string;
-  hint?: string;
-  /** Always true: the same call with the field put right will do. */
-  retryable: true;
-  details?: { problems: Problem[] };
-}
-
-interface Problem {
-  field?: string;
-  message: string;
-  hint?: string;
+/** A refusal that the call itself is reason enough for. The same call with the field put right will do. */
+export interface ArgumentError extends RefusalFacts {
+  code: RefusalCode & `invalid_argument.${string}`;
 }
 
 type Issue = z.core.$ZodIssue;
@@ -31,46 +21,65 @@ const MAX_PROBLEMS = 10;
 /** @param issues at least one, in the order of the schema; @param schema what the arguments were judged by. */
 export function explainIssues(issues: readonly Issue[], schema: JsonSchema): ArgumentError {
   const problems = issues.slice(0, MAX_PROBLEMS).map((issue) => explain(issue, schema));
-  return {
-    code: "invalid_argument",
-    ...problems[0]!,
-    retryable: true,
-    ...(problems.length > 1 && { details: { problems } }),
-  };
+  const [first] = problems as [ArgumentError];
+  return problems.length > 1 ? { ...first, params: { ...first.params, details: { problems } } } : first;
 }
 
-function explain(issue: Issue, schema: JsonSchema): Problem {
-  const node = nodeAt(schema, issue.path);
-  const field = issue.path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`).join("").slice(1);
-  const subject = field || "The arguments";
-  const siblings = Object.keys(nodeAt(schema, issue.path.slice(0, -1))?.properties ?? {});
-  const problem = (message: string, hint = formHint(node, issue.input, siblings) ?? node?.description): Problem => ({
-    ...(field && { field }),
-    message: `${subject} ${message}.`,
-    ...(hint && { hint }),
-  });
+/** How long a value may be, or how large. */
+export interface Limit {
+  bound: "least" | "most";
+  value: number;
+  is_inclusive?: boolean;
+}
 
-  if (issue.code === "custom") return problem("is there twice"); // uniqueItems is the only rule that zod adds itself
-  if (node?.enum && issue.code !== "invalid_type") return problem(`must be one of: ${node.enum.join(", ")}`);
+function explain(issue: Issue, schema: JsonSchema): ArgumentError {
+  const node = nodeAt(schema, issue.path);
+  // The arguments as a whole have no name.
+  const subject = issue.path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`).join("").slice(
+    1,
+  );
+  const siblings = Object.keys(nodeAt(schema, issue.path.slice(0, -1))?.properties ?? {});
+  const problem = (code: ArgumentError["code"], facts: Facts = {}): ArgumentError => {
+    const hint: FormHint | undefined = formHint(node, issue.input, siblings) ??
+      (node?.description ? { form: "described", description: node.description } : undefined);
+    return {
+      code,
+      ...(subject && { field: subject }),
+      params: { ...(subject && { subject }), ...(hint && { hint }), ...facts },
+    };
+  };
+
+  // uniqueItems is the only rule that zod adds itself
+  if (issue.code === "custom") return problem("invalid_argument.repeated_item");
+  if (node?.enum && issue.code !== "invalid_type") {
+    return problem("invalid_argument.not_one_of", { options: node.enum.map(String) });
+  }
   switch (issue.code) {
     case "invalid_type":
-      if (issue.input === null) return problem("must not be null", "Leave a field out when there is nothing to say.");
-      if (issue.input === undefined) return problem("is required");
-      return problem(`must be ${article(node?.type ?? issue.expected)}`);
+      if (issue.input === null) return problem("invalid_argument.null");
+      if (issue.input === undefined) return problem("invalid_argument.required");
+      return problem("invalid_argument.wrong_type", { type: node?.type ?? issue.expected });
     case "unrecognized_keys":
       return {
-        field: [field, issue.keys[0]].filter(Boolean).join("."),
-        message: `${subject} cannot have ${issue.keys.map((key) => `"${key}"`).join(", ")}.`,
-        hint: `Known fields: ${Object.keys(node?.properties ?? {}).join(", ")}.`,
+        code: "invalid_argument.unknown_fields",
+        field: [subject, issue.keys[0]].filter(Boolean).join("."),
+        params: { ...(subject && { subject }), unknown: issue.keys, known: Object.keys(node?.properties ?? {}) },
       };
     case "invalid_format":
-      return problem("does not have the right form");
+      return problem("invalid_argument.wrong_form");
     case "too_small":
-      return problem(limit(issue.origin, "at least", Number(issue.minimum), issue.inclusive));
+      return outOfBounds(issue.origin, { bound: "least", value: Number(issue.minimum), is_inclusive: issue.inclusive });
     case "too_big":
-      return problem(limit(issue.origin, "at most", Number(issue.maximum), issue.inclusive));
+      return outOfBounds(issue.origin, { bound: "most", value: Number(issue.maximum), is_inclusive: issue.inclusive });
     default:
-      return problem("is not valid");
+      return problem("invalid_argument.not_valid");
+  }
+
+  function outOfBounds(origin: string, limit: Limit): ArgumentError {
+    const unit = UNITS[origin];
+    return unit
+      ? problem("invalid_argument.wrong_length", { ...limit, unit })
+      : problem("invalid_argument.out_of_bounds", { is_inclusive: true, ...limit });
   }
 }
 
@@ -80,12 +89,5 @@ function nodeAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema | 
   return node;
 }
 
-const UNITS: Record<string, string> = { string: "characters", array: "items", object: "fields" };
-
-function limit(origin: string, bound: "at least" | "at most", value: number, isInclusive = true): string {
-  const unit = UNITS[origin];
-  if (unit) return `must have ${bound} ${value} ${value === 1 ? unit.slice(0, -1) : unit}`;
-  return isInclusive ? `must be ${bound} ${value}` : `must be ${bound === "at least" ? "more" : "less"} than ${value}`;
-}
-
-const article = (type: string) => /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+export type Unit = "character" | "item" | "field";
+const UNITS: Record<string, Unit> = { string: "character", array: "item", object: "field" };

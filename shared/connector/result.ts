@@ -2,9 +2,20 @@
  * What a tool answers: the envelope that the SQL function built, as structured content and as text. The text is for
  * hosts that show or count it, so it is kept short; the structured content is always whole.
  */
-import type { ArgumentError } from "./argument_error.ts";
+import type { Cut, Facts, RefusalFacts, Said } from "../words/message.ts";
+import type { Words } from "../words/words.ts";
 
-/** Success or failure of a tool as the database, or the check of the arguments, states it. */
+/** Success or failure of a tool as the database, or the check of the arguments, states it: errors and warnings are codes with their facts. */
+export interface FactEnvelope {
+  ok: boolean;
+  context?: Envelope["context"];
+  data?: Facts;
+  error?: RefusalFacts;
+  warnings?: Said[];
+  [key: string]: unknown;
+}
+
+/** The same in words. */
 export interface Envelope {
   ok: boolean;
   context?: { organization?: { id: string; name: string }; [key: string]: unknown };
@@ -32,50 +43,33 @@ export interface ToolResult {
 /** Hosts warn at about 10,000 tokens and spill longer answers into files. */
 export const MAX_TEXT_CHARACTERS = 25_000;
 
-export function toolResult(envelope: Envelope): ToolResult {
+export function toolResult(envelope: Envelope, { answer }: Words): ToolResult {
   return {
-    content: [{ type: "text", text: shortText(envelope) }],
+    content: [{ type: "text", text: shortText(envelope, answer) }],
     structuredContent: envelope,
     ...(!envelope.ok && { isError: true }),
   };
 }
 
-export const invalidArgument = (error: ArgumentError): ToolResult => toolResult({ ok: false, error: { ...error } });
-
-/** A failure that is ours: all a caller learns is what to quote when asking about it. */
-export function internalFailure(requestId: string): ToolResult {
-  return toolResult({
-    ok: false,
-    error: {
-      code: "internal",
-      message: "Something went wrong on our side.",
-      hint: "Look at what is stored before you try a write again. If it keeps happening, quote the request id.",
-      retryable: true,
-      details: { request_id: requestId },
-    },
-  });
-}
-
 /** The envelope as JSON within the limit: rows are dropped from the end of its longest lists, lines from a CSV. */
-function shortText(envelope: Envelope): string {
+function shortText(envelope: Envelope, words: Words["answer"]): string {
   const whole = JSON.stringify(envelope);
   if (whole.length <= MAX_TEXT_CHARACTERS) return whole;
 
   const data: Record<string, unknown> = { ...envelope.data };
-  const cuts: string[] = [];
+  const cuts: Cut[] = [];
   for (const { key, units, join } of partsBySize(data)) {
     const render = (count: number) => {
       data[key] = join(units.slice(0, count));
-      const hint = `Cut: ${[...cuts, `${key} to ${count} of ${units.length}`].join(", ")}. ` +
-        "structuredContent is whole; narrow the filter or lower limit to read all of it here.";
+      const hint = words.cut([...cuts, { key, shown: count, all: units.length }]);
       return JSON.stringify({ ...envelope, data, truncated: true, hint });
     };
     const count = largestFitting(units.length, (count) => render(count).length <= MAX_TEXT_CHARACTERS);
     const text = render(count);
     if (text.length <= MAX_TEXT_CHARACTERS) return text;
-    cuts.push(`${key} to 0 of ${units.length}`);
+    cuts.push({ key, shown: 0, all: units.length });
   }
-  return JSON.stringify({ ok: envelope.ok, truncated: true, hint: "Too long as text; see structuredContent." });
+  return JSON.stringify({ ok: envelope.ok, truncated: true, hint: words.tooLong });
 }
 
 interface Part {

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { type ArgumentError, explainIssues } from "./argument_error.ts";
 import { SCOPE } from "../oauth/scope.ts";
 import type { Answer, PendingLink } from "../providers/ask.ts";
-import type { Envelope } from "./result.ts";
+import type { FactEnvelope } from "./result.ts";
 import type { JsonSchema } from "./schema.ts";
 import { cleanStrings } from "./typed_text.ts";
 
@@ -41,7 +41,7 @@ export interface FollowUpServices {
 
 /** A second call of the database, by a name that no client can call. */
 export type FollowUp = (
-  first: Envelope,
+  first: FactEnvelope,
   services: FollowUpServices,
 ) => Promise<{ tool: string; arguments: Arguments } | undefined>;
 

@@ -3,7 +3,7 @@
  * the second answers the first as well, so that a `tools/call` never costs more than one.
  */
 import type { Clock } from "../clock.ts";
-import type { Envelope } from "../connector/result.ts";
+import type { FactEnvelope } from "../connector/result.ts";
 import type { Arguments } from "../connector/tool.ts";
 import { believe, hasOutcome } from "./answer.ts";
 import type { Database } from "./client.ts";
@@ -20,7 +20,7 @@ export type Refusal =
   | { outcome: "feature_not_in_plan"; plan: string; required_plan: string; organization: Organization };
 
 export type Authentication = { outcome: "ok"; organization: Organization; first_use_in_hour?: true } | Refusal;
-export type ToolRun = { outcome: "ok"; result: Envelope; first_use_in_hour?: true } | Refusal;
+export type ToolRun = { outcome: "ok"; result: FactEnvelope; first_use_in_hour?: true } | Refusal;
 
 /** What a request draws on: its caller's quotas when the token was never ours, its grant's allowance otherwise. */
 export interface ConnectorLimits {

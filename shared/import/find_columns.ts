@@ -1,4 +1,6 @@
 /** Which column of a file is which field: by what the caller says, by the words of the header, by what the cells look like. */
+import type { Said } from "../words/message.ts";
+import type { Assumption } from "../words/words.ts";
 import type { CsvRow } from "./read_csv.ts";
 import { readDate } from "./date_text.ts";
 import { type Field, FIELDS, isSameHeader, plainHeader, rankOf } from "./header_words.ts";
@@ -14,7 +16,7 @@ export interface FoundColumns {
   columns: Columns;
   /** Rows below the header. */
   rows: CsvRow[];
-  assumed: string[];
+  assumed: (Said & { code: Assumption })[];
 }
 
 /** A column that the caller named and the file does not have. */
@@ -57,7 +59,10 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
   );
   const plainHeaders = headers.map(plainHeader);
   const columns: Columns = {};
-  const assumed = index < 0 ? ["The file has no header line; what each column is was told from its cells."] : [];
+  const assumed: FoundColumns["assumed"] = index < 0 ? [{ code: "no_header" }] : [];
+  const assume = (field: Field, column: number) => {
+    if (index >= 0) assumed.push({ code: "column_by_cells", params: { field, header: headers[column] } });
+  };
   const isFree = (column: number) => !Object.values(columns).includes(column);
 
   for (const field of FIELDS) {
@@ -84,7 +89,7 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
     const column = headers.findIndex((_, column) => isFree(column) && looksLike(rows, column, field));
     if (column < 0) continue;
     columns[field] = column;
-    if (index >= 0) assumed.push(`"${headers[column]}" is taken for the ${field}, by its cells.`);
+    assume(field, column);
   }
   if (columns.currency === undefined && mapping.currency !== "" && !saysCurrency(rows, headers, columns.amount)) {
     const found = plainHeaders.flatMap((header, column) =>
@@ -92,17 +97,16 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
     );
     if (found.length === 1) {
       columns.currency = found[0];
-      if (index >= 0) assumed.push(`"${headers[found[0]!]}" is taken for the currency, by its cells.`);
+      assume("currency", found[0]!);
     } else if (found.length > 1) {
-      const names = found.map((column) => `"${headers[column]}"`).join(" and ");
-      assumed.push(`${names} all name currencies, so none was taken for that of the amount. Set mapping.currency.`);
+      assumed.push({ code: "several_currencies", params: { headers: found.map((column) => headers[column]) } });
     }
   }
   if (columns.name === undefined && columns.payee === undefined) {
     const column = headers.findIndex((_, column) => isFree(column) && isText(rows, column));
     if (column >= 0) {
       columns.name = column;
-      if (index >= 0) assumed.push(`"${headers[column]}" is taken for the name.`);
+      assume("name", column);
     }
   }
   return { headers, columns, rows, assumed, ...(index >= 0 && { headerLine: all[index]!.line }) };

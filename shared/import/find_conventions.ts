@@ -1,4 +1,6 @@
 /** How a file writes dates and amounts, told from all its cells together; what no cell proves is assumed, and said. */
+import type { Said } from "../words/message.ts";
+import type { Assumption } from "../words/words.ts";
 import type { DateOrder, DateText } from "./date_text.ts";
 import { toIsoDate } from "./date_text.ts";
 import { type DecimalSign, decimalSignOf, type MoneyText } from "./money_text.ts";
@@ -6,7 +8,7 @@ import { type DecimalSign, decimalSignOf, type MoneyText } from "./money_text.ts
 export interface Convention<Value> {
   value: Value;
   /** Why, where nothing in the file proves it. */
-  assumed?: string;
+  assumed?: Said & { code: Assumption };
 }
 
 /** The order that most dates show; where none does, the one in which the file is sorted, else the day first. */
@@ -18,16 +20,11 @@ export function findDateOrder(dates: DateText[]): Convention<DateOrder> {
   const sorted = (["DMY", "MDY"] as const).filter((order) =>
     isSorted(open.map((date) => toIsoDate(date, order) ?? ""))
   );
-  const assumed = (words: string) =>
-    `Every date can be read with the day or the month first; ${words}. Set mapping.date_format if that is wrong.`;
   if (sorted.length === 1 && open.length > 2) {
-    const value = sorted[0]!;
-    return {
-      value,
-      assumed: assumed(`${value === "DMY" ? "day" : "month"} first was assumed, because only so the rows are in order`),
-    };
+    const [value] = sorted as [DateOrder];
+    return { value, assumed: { code: "date_order", params: { order: value, is_sorted: true } } };
   }
-  return { value: "DMY", assumed: assumed("day first was assumed") };
+  return { value: "DMY", assumed: { code: "date_order", params: { order: "DMY" } } };
 }
 
 const isSorted = (days: string[]) =>
@@ -42,10 +39,7 @@ export function findDecimalSign(amounts: MoneyText[]): Convention<DecimalSign> {
   const doubtful = amounts.find(({ digits }) => /[.,]/.test(digits));
   if (!doubtful) return { value: "." };
   const value = doubtful.digits.includes(",") ? "." : ",";
-  return {
-    value,
-    assumed: `"${doubtful.digits}" was read as thousands, not as three decimals. Set mapping.decimal if that is wrong.`,
-  };
+  return { value, assumed: { code: "thousands", params: { digits: doubtful.digits } } };
 }
 
 /** Whether money that left has a minus: in statements of an account it does, in lists of expenses a minus is money that came back. */
@@ -53,10 +47,5 @@ export function findSign(amounts: MoneyText[]): Convention<boolean> {
   const negative = amounts.filter(({ isNegative }) => isNegative).length;
   if (negative === 0 || negative === amounts.length) return { value: negative > 0 };
   const value = negative * 2 >= amounts.length;
-  return {
-    value,
-    assumed: value
-      ? "Negative amounts are expenses and positive ones money that came in, which is left out. Set mapping.negative_is_expense to false if that is wrong."
-      : "Positive amounts are expenses and negative ones refunds. Set mapping.negative_is_expense to true if that is wrong.",
-  };
+  return { value, assumed: { code: value ? "negative_is_expense" : "negative_is_refund" } };
 }

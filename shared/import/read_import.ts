@@ -2,6 +2,8 @@
  * A CSV file as the rows that `import_expenses` takes, with everything that was assumed on the way, and each row that cannot be read with its
  * reason. Currencies, the calendar's limits and what is in the books already are the database's to judge.
  */
+import type { Facts, RefusalFacts, Said } from "../words/message.ts";
+import type { RefusalCode } from "../words/words.ts";
 import { type DateOrder, readDate, toIsoDate } from "./date_text.ts";
 import { currencyInHeader, findColumns, MAX_HEADER_ROW } from "./find_columns.ts";
 import { findDateOrder, findDecimalSign, findSign } from "./find_conventions.ts";
@@ -35,16 +37,15 @@ export interface ImportRow {
 
 export interface ReadImport {
   rows: ImportRow[];
-  rows_bad: { line: number; reason: string }[];
-  /** What was read as what: names of columns, delimiter, conventions; `ignored` columns say nothing here; `assumed` is what nothing in the file proves. */
+  rows_bad: { line: number; error: RefusalFacts }[];
+  /** What was read as what: names of columns, delimiter, conventions; `ignored` columns say nothing here; `assumed` is what nothing in the file proves, as `Said`. */
   mapping: Record<string, unknown>;
 }
 
 /** Why nothing could be read, as an error of the argument that would put it right. */
-export interface ImportProblem {
+export interface ImportProblem extends RefusalFacts {
+  code: RefusalCode & `invalid_argument.${string}`;
   field: string;
-  message: string;
-  hint: string;
 }
 
 const FORMATS: Record<DateOrder, string> = { YMD: "YYYY-MM-DD", DMY: "DD/MM/YYYY", MDY: "MM/DD/YYYY" };
@@ -64,40 +65,30 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
     maxCells: MAX_COLUMNS,
   });
   if (all.length === 0) {
-    return problem("csv", "The file has no rows.", "Pass the text of the file as it is, header line included.");
+    return { code: "invalid_argument.file_empty", field: "csv" };
   }
   if (stoppedAt === "cells") {
-    return problem(
-      "csv",
-      `Line ${all.at(-1)!.line} has more than ${MAX_COLUMNS} cells, which is as many columns as an import takes.`,
-      "Leave out the columns that say nothing about the expenses.",
-    );
+    const params = { line: all.at(-1)!.line, most: MAX_COLUMNS };
+    return { code: "invalid_argument.too_many_columns", params, field: "csv" };
   }
   const found = findColumns(all, mapping);
   if ("missing" in found) {
-    return problem(
-      `mapping.${found.missing}`,
-      `There is no column "${mapping[found.missing]}".`,
-      columnsHint(found.headers),
-    );
+    const params = { name: mapping[found.missing], columns: columnNames(found.headers) };
+    return { code: "invalid_argument.no_such_column", params, field: `mapping.${found.missing}` };
   }
   const { headers, columns, rows, headerLine } = found;
   if (stoppedAt === "rows" || rows.length > MAX_ROWS) {
-    return problem(
-      "csv",
-      `The file has more than ${MAX_ROWS} rows, which is as many as an import takes.`,
-      "Split the file, with the header line in each part.",
-    );
+    return { code: "invalid_argument.file_too_long", params: { most: MAX_ROWS }, field: "csv" };
   }
-  if (rows.length === 0) return problem("csv", "The file has a header line and no rows.", "Pass the whole file.");
+  if (rows.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
   for (const field of ["date", "amount"] as const) {
     if (columns[field] === undefined) {
-      return problem(`mapping.${field}`, `No column of the file is clearly the ${field}.`, columnsHint(headers));
+      return unclear(field, headers);
     }
   }
   const nameColumn = columns.name ?? columns.payee;
   if (nameColumn === undefined) {
-    return problem("mapping.name", "No column of the file says what the money was for.", columnsHint(headers));
+    return unclear("name", headers);
   }
 
   const cell = (cells: string[], column: number | undefined) =>
@@ -133,25 +124,24 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
     const isoDate = date && toIsoDate(date, order.value);
     const amount = money && toDecimal(money.digits, decimal.value);
     const label = oneLine(cell(cells, columns.name) || cell(cells, columns.payee));
-    const refuse = (reason: string) => bad.push({ line, reason });
+    const refuse = (code: RefusalCode, params?: Facts) =>
+      bad.push({ line, error: { code, ...(params && { params }) } });
     // A comma for thousands, or in a name, that nobody put in quotation marks moves every cell after it.
     if (headerLine && cells.slice(headers.length).some(Boolean)) {
-      refuse(
-        `There are ${cells.length} cells under ${headers.length} columns; text with a ${
-          DELIMITERS[delimiter] ?? delimiter
-        } needs quotation marks.`,
-      );
-    } else if (!dateCell) refuse("There is no date.");
-    else if (!isoDate) refuse(`${quoted(dateCell)} is not a date as ${dateFormat}.`);
-    else if (!amountCell) refuse("There is no amount.");
+      refuse("invalid_argument.row_too_wide", {
+        cells: cells.length,
+        columns: headers.length,
+        delimiter: DELIMITERS[delimiter] ?? delimiter,
+      });
+    } else if (!dateCell) refuse("invalid_argument.row_without_date");
+    else if (!isoDate) refuse("invalid_argument.row_date", { value: shorten(dateCell, 40), format: dateFormat });
+    else if (!amountCell) refuse("invalid_argument.row_without_amount");
     else if (!amount) {
-      refuse(`${quoted(amountCell)} is not an amount with a decimal ${decimal.value === "." ? "point" : "comma"}.`);
-    } else if (/^0(\.0*)?$/.test(amount)) refuse("The amount is zero.");
-    else if (!label) refuse("There is no name.");
+      refuse("invalid_argument.row_amount", { value: shorten(amountCell, 40), decimal: decimal.value });
+    } else if (/^0(\.0*)?$/.test(amount)) refuse("invalid_argument.row_amount_zero");
+    else if (!label) refuse("invalid_argument.row_without_name");
     else if (sign.value && !money.isNegative) {
-      refuse(
-        `${quoted(amountCell)} is money that came in. If it is a refund, log it with log_expenses and is_refund true.`,
-      );
+      refuse("invalid_argument.row_money_in", { value: shorten(amountCell, 40) });
     } else {
       const currencyCell = cell(cells, columns.currency);
       const currency = (currencyCell && (readCurrency(currencyCell) ?? currencyCell.slice(0, 10))) || money.currency ||
@@ -173,9 +163,10 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
   const named = Object.fromEntries(Object.entries(columns).map(([field, column]) => [field, headers[column]]));
   const used = [...Object.values(columns), kindColumn];
   const ignored = headers.filter((_, column) => !used.includes(column)).map((header) => shorten(header, 40));
-  const assumed = [...found.assumed, order, decimal, sign].flatMap((said) =>
-    typeof said === "string" ? said : "assumed" in said && said.assumed ? said.assumed : []
-  );
+  const assumed: Said[] = [
+    ...found.assumed,
+    ...[order, decimal, sign].flatMap((said) => "assumed" in said && said.assumed ? said.assumed : []),
+  ];
   return {
     rows: good,
     rows_bad: bad,
@@ -192,14 +183,14 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
   };
 }
 
-const problem = (field: string, message: string, hint: string): ImportProblem => ({ field, message, hint });
+const unclear = (field: "date" | "amount" | "name", headers: string[]): ImportProblem => ({
+  code: "invalid_argument.column_unclear",
+  params: { column: field, columns: columnNames(headers) },
+  field: `mapping.${field}`,
+});
 /** How many columns an answer names. */
 const MAX_NAMED = 30;
-const columnsHint = (headers: string[]) =>
-  `Say in mapping which column it is. The columns: ${
-    headers.slice(0, MAX_NAMED).map((header) => shorten(header, 40)).join(", ")
-  }.`;
-const quoted = (cell: string) => `"${shorten(cell, 40)}"`;
+const columnNames = (headers: string[]) => headers.slice(0, MAX_NAMED).map((header) => shorten(header, 40));
 const shorten = (text: string, length: number) =>
   text.length > length ? `${text.slice(0, length - 1).toWellFormed()}…` : text;
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();

@@ -218,13 +218,14 @@ create table app.change_sets (
   actor_id uuid not null,
   client_name text,
   tool text not null,
-  summary text not null,
+  facts jsonb not null default '{}',
   undoes text references app.change_sets (id) on delete set null,
   undone_by text references app.change_sets (id) on delete set null,
   entry bigint not null generated always as identity,
   created_at timestamptz not null default app.instant()
 );
 comment on table app.change_sets is 'One write of one tool, by whom and with which client; undone as a whole or not at all.';
+comment on column app.change_sets.facts is 'What it did, by tool: counts, names, totals by currency. Words are made of it when it is shown.';
 comment on column app.change_sets.entry is 'Counts up in the order of recording: the latest change is the one with the highest.';
 create index change_sets_newest_idx on app.change_sets (organization_id, entry);
 create index change_sets_undoes_idx on app.change_sets (undoes);
@@ -421,5 +422,5 @@ grant select, insert, update, delete on
   app.change_sets, app.change_items, app.idempotency_keys to service_role;
 grant select, insert, update, delete on app.categories, app.expenses, app.expense_occurrences, app.payments, app.idempotency_keys to authenticated;
 grant select on app.fx_rates, app.provider_links to authenticated;
-grant select, insert, update (summary, undoes, undone_by), delete on app.change_sets to authenticated;
+grant select, insert, update (facts, undoes, undone_by), delete on app.change_sets to authenticated;
 grant select, insert on app.change_items to authenticated;

@@ -1,7 +1,7 @@
 -- The connector's database side: one call authenticates a bearer, becomes the person under row-level security, runs one tool and answers its envelope.
 -- What every tool shares is here once: the context, change sets, dry runs, idempotency keys. It knows no tool but by name.
 -- A tool is `app.<tool>(context app.context, arguments jsonb) returns jsonb` and answers {data, warnings?, next_cursor?, total_count?, totals_by_currency?},
--- a writing one also {summary}: what it did in a few words, for the list of recent changes.
+-- a writing one also {facts}: what it did, as facts from which TypeScript makes the words of the list of recent changes.
 
 create type app.context as (
   organization_id text,
@@ -41,8 +41,8 @@ language plpgsql set search_path = '' as $$
 declare
   change text;
 begin
-  insert into app.change_sets (organization_id, actor_id, client_name, tool, summary)
-  values (context.organization_id, context.actor_id, context.client_name, begin_change.tool, '')
+  insert into app.change_sets (organization_id, actor_id, client_name, tool)
+  values (context.organization_id, context.actor_id, context.client_name, begin_change.tool)
   returning id into change;
   perform set_config('app.change_id', change, true);
   return change;
@@ -50,19 +50,20 @@ end
 $$;
 comment on function app.begin_change is 'Opens a change set: from here on the capture trigger records every row that is written.';
 
-create function app.finish_change(change text, summary text) returns text
+create function app.finish_change(change text, facts jsonb) returns text
 language plpgsql set search_path = '' as $$
 begin
   perform set_config('app.change_id', '', true);
   if exists (select from app.change_items as i where i.change_id = change) then
-    update app.change_sets as s set summary = finish_change.summary where s.id = change;
+    update app.change_sets as s set facts = finish_change.facts where s.id = change;
     return change;
   end if;
   delete from app.change_sets as s where s.id = change;
   return null;
 end
 $$;
-comment on function app.finish_change is 'Closes a change set; one that wrote nothing leaves no trace and answers null.';
+comment on function app.finish_change is
+  'Closes a change set; one that wrote nothing leaves no trace and answers null. One that wrote must say what it did: null breaks a constraint.';
 
 -- Running a tool
 
@@ -112,9 +113,9 @@ begin
   end if;
   change := app.begin_change(context, tool);
   result := app.dispatch_tool(context, tool, arguments);
-  change := app.finish_change(change, coalesce(result ->> 'summary', tool));
+  change := app.finish_change(change, result -> 'facts');
   -- A tool that did its work in an earlier call names the change of that one itself.
-  return result - 'summary' || jsonb_build_object('change_id', coalesce(change, result ->> 'change_id'));
+  return result - 'facts' || jsonb_build_object('change_id', coalesce(change, result ->> 'change_id'));
 end
 $$;
 comment on function app.perform_tool is 'A tool, inside a change set when it writes.';
@@ -129,7 +130,7 @@ begin
 exception when sqlstate 'EX002' then
   get stacked diagnostics preview = pg_exception_detail;
   return preview::jsonb - 'change_id' || jsonb_build_object(
-    'warnings', coalesce(preview::jsonb -> 'warnings', '[]') || jsonb_build_object('code', 'dry_run', 'message', 'A preview: nothing was written.')
+    'warnings', coalesce(preview::jsonb -> 'warnings', '[]') || app.warning('dry_run')
   );
 end
 $$;
@@ -150,10 +151,7 @@ begin
     and not exists (select from app.change_sets as s where s.id = k.result ->> 'change_id' and s.undone_by is not null);
   if found then
     if earlier.arguments_hash <> own_hash then
-      perform app.fail(
-        'idempotency_conflict', 'This idempotency_key was already used for a different request in the last 24 hours, so nothing was written.',
-        'idempotency_key', 'Use a new key for a new request, or leave it out.'
-      );
+      perform app.fail('idempotency_conflict', field => 'idempotency_key');
     end if;
     return earlier.result || jsonb_build_object('replayed', true);
   end if;
@@ -182,7 +180,7 @@ begin
   perform pg_advisory_xact_lock(app.books_key(lock_books.organization_id));
 exception when lock_not_available then
   -- Who waits holds a connection that everybody else needs as well.
-  perform app.fail('busy', 'Another change to the same books is still being made, so nothing was written.', null, 'Make the same call again in a moment.');
+  perform app.fail('busy');
 end
 $$;
 comment on function app.lock_books is 'Makes this transaction the only one that writes in an organization; ends the tool with busy when another one takes long.';

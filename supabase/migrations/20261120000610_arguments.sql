@@ -1,21 +1,26 @@
 -- What tools read and write at their edges: errors, text, dates, amounts, cursors.
 -- Arguments arrive checked against the contract; here is what a schema cannot know: the calendar, the currencies, the owner's day.
 
-create function app.fail(code text, message text, field text default null, hint text default null, details jsonb default null) returns void
+create function app.fail(code text, params jsonb default '{}', field text default null) returns void
 language plpgsql set search_path = '' as $$
 begin
-  raise exception using
-    errcode = 'EX001',
-    message = fail.code,
-    detail = jsonb_strip_nulls(jsonb_build_object(
-      'code', fail.code, 'message', fail.message, 'field', fail.field, 'hint', fail.hint,
-      -- Whether calling again, with other arguments or later, can reach what was meant.
-      'retryable', fail.code not in ('already_paid', 'feature_not_in_plan', 'forbidden_role', 'idempotency_conflict', 'undo_conflict', 'undo_expired'),
-      'details', fail.details
-    ))::text;
+  raise exception using errcode = 'EX001', message = fail.code, detail = jsonb_strip_nulls(
+    jsonb_build_object('code', fail.code, 'params', fail.params, 'field', fail.field)
+  )::text;
 end
 $$;
-comment on function app.fail is 'Ends the tool with an error a model can act on and a person can be told; everything the tool wrote is rolled back.';
+comment on function app.fail is
+  'Ends the tool and rolls back everything it wrote. The code is one of a closed list, its first part what a client sees
+   (invalid_argument.tags_too_many); params are the facts that its words are made of, params.details what a client is given
+   beside them. The words are TypeScript''s (shared/words).';
+
+create function app.warning(code text, params jsonb default '{}') returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return jsonb_build_object('code', warning.code, 'params', jsonb_strip_nulls(warning.params));
+end
+$$;
+comment on function app.warning is 'What a person should hear beside the result, as facts: a code of a closed list, and what its words are made of.';
 
 -- Text
 
@@ -53,20 +58,12 @@ begin
   ) as t
   where t.tag is not null;
   if cardinality(cleaned) > 10 then
-    perform app.fail('invalid_argument', format('That would make %s tags; an expense can have 10.', cardinality(cleaned)), field, 'Leave some tags out.');
+    perform app.fail('invalid_argument.tags_too_many', jsonb_build_object('count', cardinality(cleaned), 'most', 10), field);
   end if;
   return cleaned;
 end
 $$;
 comment on function app.clean_tags is 'Tags as typed, each once whatever its case, in the order of their first mention.';
-
-create function app.list_names(names text[]) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return array_to_string(names[:3], ', ') || case when cardinality(names) > 3 then format(' and %s more', cardinality(names) - 3) else '' end;
-end
-$$;
-comment on function app.list_names is 'The first three names, and how many more there are.';
 
 -- Dates
 
@@ -83,14 +80,11 @@ begin
     else null;
   end case;
   if value is not null then
-    perform app.fail(
-      'date_out_of_range', format('"%s" is not a date between 1990-01-01 and 2099-12-31.', left(value, 40)), field,
-      'Give YYYY-MM-DD, or today, yesterday or tomorrow.'
-    );
+    perform app.fail('date_out_of_range.not_a_date', jsonb_build_object('value', left(value, 40)), field);
   end if;
   return null;
 exception when datetime_field_overflow then
-  perform app.fail('date_out_of_range', format('There is no %s in the calendar.', value), field, 'Check the day and the month.');
+  perform app.fail('date_out_of_range.no_such_day', jsonb_build_object('value', value), field);
 end
 $$;
 comment on function app.parse_date is 'A date argument as a calendar date of the owner; null stays null.';
@@ -104,7 +98,7 @@ declare
 begin
   select c.exponent into found_exponent from app.currencies as c where c.code = currency_exponent.code;
   if not found then
-    perform app.fail('currency_unknown', format('"%s" is not a currency in use.', code), field, 'Give an ISO 4217 code such as EUR, USD or INR.');
+    perform app.fail('currency_unknown', jsonb_build_object('currency', code), field);
   end if;
   return found_exponent;
 end
@@ -121,23 +115,19 @@ begin
     return null;
   end if;
   if amount !~ '^\d{1,12}(\.\d{1,4})?$' then
-    perform app.fail('invalid_argument', format('"%s" is not an amount.', left(amount, 40)), field, 'Give a positive decimal in major units, e.g. "14.50".');
+    perform app.fail('invalid_argument.not_an_amount', jsonb_build_object('value', left(amount, 40)), field);
   end if;
   minor := amount::numeric * 10::numeric ^ exponent;
   if minor <> trunc(minor) then
     perform app.fail(
-      'amount_precision', format('%s has too many decimals: %s has %s.', amount, currency, case exponent when 0 then 'none' else exponent::text end), field,
-      'Amounts are never rounded here: ask for the exact amount.'
+      'amount_precision', jsonb_build_object('amount', amount, 'currency', currency, 'decimals', exponent), field
     );
   end if;
   if minor = 0 then
-    perform app.fail(
-      'invalid_argument', 'An amount must be more than zero.', field,
-      'What cost nothing is not written down. A due date that costs nothing is skipped: update_bill with occurrence action "skip".'
-    );
+    perform app.fail('invalid_argument.amount_zero', field => parse_amount.field);
   end if;
   if minor > 1000000000000000 then
-    perform app.fail('invalid_argument', format('%s %s is more than this service can keep.', currency, amount), field);
+    perform app.fail('invalid_argument.amount_too_large', jsonb_build_object('amount', amount, 'currency', currency), field);
   end if;
   return minor::bigint;
 end
@@ -188,10 +178,7 @@ begin
     key := null;
   end;
   if key is null or app.write_cursor(scope, key) <> cursor then
-    perform app.fail(
-      'invalid_argument', 'This cursor does not belong to this list.', 'cursor',
-      'Pass next_cursor exactly as it came, with the same filter; without cursor the list starts at its beginning.'
-    );
+    perform app.fail('invalid_argument.cursor_of_another_list', field => 'cursor');
   end if;
   return key;
 end
@@ -200,8 +187,8 @@ comment on function app.read_cursor is
   'The sort key in a cursor, [value of type sorts_by, number]; null stays null; a cursor that was not written for this scope ends the tool with invalid_argument.';
 
 revoke all on function
-  app.fail, app.clean_text, app.plain_words, app.clean_tags, app.list_names, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
-  app.write_cursor, app.read_cursor from public, anon;
+  app.fail, app.warning, app.clean_text, app.plain_words, app.clean_tags, app.parse_date, app.currency_exponent, app.parse_amount,
+  app.format_minor, app.format_amount, app.write_cursor, app.read_cursor from public, anon;
 grant execute on function
-  app.fail, app.clean_text, app.plain_words, app.clean_tags, app.list_names, app.parse_date, app.currency_exponent, app.parse_amount, app.format_minor, app.format_amount,
-  app.write_cursor, app.read_cursor to authenticated, service_role;
+  app.fail, app.warning, app.clean_text, app.plain_words, app.clean_tags, app.parse_date, app.currency_exponent, app.parse_amount,
+  app.format_minor, app.format_amount, app.write_cursor, app.read_cursor to authenticated, service_role;

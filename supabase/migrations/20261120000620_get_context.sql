@@ -3,10 +3,10 @@
 create function app.member_name(user_id uuid) returns text
 language plpgsql stable set search_path = '' as $$
 begin
-  return coalesce((select p.email from identity.profiles as p where p.user_id = member_name.user_id), 'a former member');
+  return (select p.email from identity.profiles as p where p.user_id = member_name.user_id);
 end
 $$;
-comment on function app.member_name is 'What to call a person of the organization.';
+comment on function app.member_name is 'What to call a person of the organization; null for a former one.';
 
 create function app.list_payees() returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -31,8 +31,9 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
-      'change_id', s.id, 'summary', s.summary, 'tool', s.tool, 'at', to_char(s.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
-      'by', case when s.tool in ('autopay', 'provider_sync') then 'automatic' else app.member_name(s.actor_id) end,
+      'change_id', s.id, 'facts', s.facts, 'tool', s.tool,
+      'at', to_char(s.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+      'by', case when s.tool not in ('autopay', 'provider_sync') then app.member_name(s.actor_id) end,
       -- Anybody can register a client under any name, and other members' assistants read it here.
       'client', app.plain_words(s.client_name, 60), 'undone', s.undone_by is not null
     ) order by s.entry desc), '[]')
@@ -64,11 +65,8 @@ create function app.plan_warnings(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (
-    select coalesce(jsonb_agg(jsonb_build_object('code', 'plan_ending', 'message', format(
-      case when e.is_trial
-        then 'The trial of the %s plan ends on %s: from then on these are off for %s, until its owner chooses a plan that includes them: %s.'
-        else 'A payment for the %s plan did not arrive. Unless one does by %s, these are off for %s: %s.' end,
-      initcap(e.plan), to_char(e.ends_at at time zone context.timezone, 'FMDD FMMonth YYYY'), o.name, lost.features
+    select coalesce(jsonb_agg(app.warning(case when e.is_trial then 'plan_ending.trial' else 'plan_ending.past_due' end, jsonb_build_object(
+      'plan', e.plan, 'ends_on', (e.ends_at at time zone context.timezone)::date, 'organization', o.name, 'features', lost.features
     )) order by e.ends_at), '[]')
     from identity.organizations as o
     cross join lateral (
@@ -77,10 +75,7 @@ begin
         (false, o.second_plan, o.second_past_due_since + interval '7 days')
     ) as e (is_trial, plan, ends_at)
     cross join lateral (
-      select string_agg(
-        case f.feature when 'ai:connector' then 'access for AI assistants' when 'reminders:email' then 'reminder mails' else 'amounts from bill providers' end,
-        ', ' order by f.feature
-      ) as features
+      select jsonb_agg(f.feature order by f.feature) as features
       from billing.plan_features as f
       where f.plan = identity.effective_plan(o, e.ends_at - interval '1 microsecond')
         and not identity.organization_has_feature(o.id, f.feature, e.ends_at)

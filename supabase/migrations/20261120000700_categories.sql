@@ -88,22 +88,13 @@ comment on function app.suggest_categories is 'Up to three categories that may b
 
 create function app.fail_without_category(name text, field text, is_filter boolean default true) returns void
 language plpgsql stable set search_path = '' as $$
-declare
-  suggestions constant text[] := app.suggest_categories(name);
 begin
-  perform app.fail(
-    'category_not_found', format('There is no category called "%s".', name), field,
-    concat_ws(
-      ' ',
-      case when suggestions <> '{}' then 'Use one of details.suggestions.' else 'get_context with include ["categories"] lists those that there are.' end,
-      case
-        when is_filter then null
-        when starts_with(field, 'items') then 'Or make a new one: create_missing_categories true.'
-        else format('Or make a new one first: update_settings with category {"action": "create", "name": %s}.', to_json(name))
-      end
-    ),
-    jsonb_build_object('suggestions', suggestions)
-  );
+  perform app.fail('category_not_found', jsonb_build_object(
+    'name', name,
+    -- How a new one would be made, where one may.
+    'make_by', case when is_filter then null when starts_with(field, 'items') then 'create_missing_categories' else 'update_settings' end,
+    'details', jsonb_build_object('suggestions', app.suggest_categories(name))
+  ), field);
 end
 $$;
 comment on function app.fail_without_category is 'Ends the tool with category_not_found and what may have been meant; what is only looked for is not to be made.';
@@ -122,11 +113,9 @@ begin
     return null;
   end if;
   if found.id is not null and not coalesce(create_missing, false) then
-    perform app.fail(
-      'category_not_found', format('The category %s is archived.', found.name), field,
-      format('Ask whether to use it again, which update_settings with category {"action": "create", "name": %s} does, or another one.', to_json(found.name)),
-      jsonb_build_object('suggestions', app.suggest_categories(wanted))
-    );
+    perform app.fail('category_not_found.archived', jsonb_build_object(
+      'name', found.name, 'details', jsonb_build_object('suggestions', app.suggest_categories(wanted))
+    ), field);
   elsif not coalesce(create_missing, false) then
     perform app.fail_without_category(wanted, field, false);
   end if;

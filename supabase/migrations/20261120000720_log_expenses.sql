@@ -25,13 +25,10 @@ declare
   paid_on constant date := app.parse_date(context, value, field);
 begin
   if paid_on > context.today + 1 then
-    perform app.fail(
-      'date_out_of_range', format('%s is more than a day ahead: only money that has left can be logged.', paid_on), field,
-      format('For a payment to come use add_bill with frequency "once" and first_due "%s".', paid_on)
-    );
+    perform app.fail('date_out_of_range.ahead', jsonb_build_object('date', paid_on), field);
   end if;
   if paid_on < context.today - interval '10 years' then
-    perform app.fail('date_out_of_range', format('%s is more than 10 years ago.', paid_on), field, 'Check the year.');
+    perform app.fail('date_out_of_range.long_ago', jsonb_build_object('date', paid_on, 'years', 10), field);
   end if;
   return paid_on;
 end
@@ -46,7 +43,7 @@ declare
 begin
   draft.name := app.clean_text(item ->> 'name');
   if draft.name is null then
-    perform app.fail('invalid_argument', 'An expense needs a name.', field || '.name', 'Give a short label, e.g. "Lunch".');
+    perform app.fail('invalid_argument.expense_without_name', field => parse_expense_item.field || '.name');
   end if;
   draft.payee := app.clean_text(item ->> 'payee');
   draft.currency := coalesce(item ->> 'currency', context.base_currency);
@@ -81,7 +78,7 @@ begin
     exception when sqlstate 'EX001' then
       get stacked diagnostics problem = pg_exception_detail;
       invalid := invalid || jsonb_build_object(
-        'index', index, 'status', 'invalid', 'name', item ->> 'name', 'error', problem::jsonb - 'retryable'
+        'index', index, 'status', 'invalid', 'name', item ->> 'name', 'error', problem::jsonb
       );
     end;
   end loop;
@@ -89,11 +86,11 @@ begin
     first := invalid #> '{0,error}';
     perform app.fail(
       first ->> 'code',
-      case jsonb_array_length(items) when 1 then '' else format(
-        '%s of %s items cannot be logged, so none was. Item %s, "%s": ',
-        jsonb_array_length(invalid), jsonb_array_length(items), (invalid #>> '{0,index}')::int + 1, invalid #>> '{0,name}'
-      ) end || (first ->> 'message'),
-      first ->> 'field', first ->> 'hint', coalesce(first -> 'details', '{}') || jsonb_build_object('results', invalid)
+      coalesce(first -> 'params', '{}') || jsonb_build_object('of_items', jsonb_build_object(
+        'failed', jsonb_array_length(invalid), 'all', jsonb_array_length(items),
+        'first', (invalid #>> '{0,index}')::int + 1, 'name', invalid #>> '{0,name}', 'results', invalid
+      )),
+      first ->> 'field'
     );
   end if;
   return drafts;
@@ -145,7 +142,7 @@ begin
         'date', d.paid_on,
         'amount', app.format_minor(d.amount_minor, c.exponent),
         'currency', d.currency,
-        'category', coalesce(category.name, 'Uncategorized'),
+        'category', category.name,
         'category_source', d.category_source,
         'base_amount', app.format_minor((d.base).base_minor, base.exponent)
       ) order by d.ordinality)
@@ -173,32 +170,23 @@ create function app.warn_of_drafts(context app.context, drafts app.expense_draft
 language plpgsql stable set search_path = '' as $$
 declare
   skipped text[];
-  unrated text;
+  unrated text[];
   early text[];
   warnings jsonb := '[]';
 begin
-  select array_agg(format('"%s"', d.name) order by d.ordinality) filter (where d.id is null),
-    string_agg(distinct d.currency, ', ') filter (where d.id is not null and (d.base).base_minor is null),
+  select array_agg(d.name order by d.ordinality) filter (where d.id is null),
+    array_agg(distinct d.currency) filter (where d.id is not null and (d.base).base_minor is null),
     array_agg(d.name order by d.ordinality) filter (where d.id is not null and d.paid_on > context.today)
   into skipped, unrated, early
   from unnest(drafts) with ordinality as d;
   if skipped is not null then
-    warnings := warnings || jsonb_build_object('code', 'duplicate', 'message', format(
-      '%s %s in the books already and not written again. If the money left twice, call again with on_duplicate "allow" and only what is missing.',
-      app.list_names(skipped), case cardinality(skipped) when 1 then 'is' else 'are' end
-    ));
+    warnings := warnings || app.warning('duplicate.expenses', jsonb_build_object('names', skipped));
   end if;
   if early is not null then
-    warnings := warnings || jsonb_build_object('code', 'dated_tomorrow', 'message', format(
-      '%s %s dated tomorrow, %s. If the money has not left yet, undo this and use add_bill with frequency "once".',
-      app.list_names(early), case cardinality(early) when 1 then 'is' else 'are' end, context.today + 1
-    ));
+    warnings := warnings || app.warning('dated_tomorrow', jsonb_build_object('names', early, 'date', context.today + 1));
   end if;
   if unrated is not null then
-    warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
-      'No exchange rate from %s to %s is known for the day, so totals in %s leave the amount out and say so.',
-      unrated, context.base_currency, context.base_currency
-    ));
+    warnings := warnings || app.warning('rate_missing.of_day', jsonb_build_object('currencies', unrated, 'into', context.base_currency));
   end if;
   return warnings;
 end
@@ -213,7 +201,6 @@ declare
     context, arguments -> 'items', coalesce((arguments ->> 'create_missing_categories')::boolean, false)
   );
   known_id text;
-  written text[];
   data jsonb;
 begin
   -- Judged against the books as they were before the call: two equal items in one call are two expenses, but an external id stands for one.
@@ -246,19 +233,17 @@ begin
   where d.id is not null
   order by d.ordinality;
 
-  written := array(
-    select case d.direction when 'refund' then 'refund of ' else '' end || d.name
-    from unnest(drafts) with ordinality as d
-    where d.id is not null
-    order by d.ordinality
-  );
   data := app.describe_drafts(context, drafts, coalesce((arguments ->> 'dry_run')::boolean, false));
   return jsonb_build_object(
     'data', data, 'warnings', app.warn_of_drafts(context, drafts),
-    'summary', case cardinality(written)
-      when 1 then concat_ws(' ', 'Logged', written[1] || ',', (select ltrim(t.value, '-') || ' ' || t.key from jsonb_each_text(data -> 'totals_by_currency') as t))
-      else format('Logged %s expenses: %s', cardinality(written), app.list_names(written))
-    end
+    'facts', jsonb_build_object(
+      'written', (
+        select coalesce(jsonb_agg(jsonb_build_object('name', d.name, 'is_refund', d.direction = 'refund') order by d.ordinality), '[]')
+        from unnest(drafts) with ordinality as d
+        where d.id is not null
+      ),
+      'totals_by_currency', data -> 'totals_by_currency'
+    )
   );
 end
 $$;

@@ -25,7 +25,7 @@ begin
   filter.from_on := app.parse_date(context, arguments ->> 'from', 'from');
   filter.to_on := app.parse_date(context, arguments ->> 'to', 'to');
   if filter.from_on > filter.to_on then
-    perform app.fail('invalid_argument', format('The period ends (%s) before it begins (%s).', filter.to_on, filter.from_on), 'to', 'Give from as the earlier day.');
+    perform app.fail('invalid_argument.period_backwards', jsonb_build_object('from', filter.from_on, 'to', filter.to_on), 'to');
   end if;
   filter.query := lower(app.clean_text(arguments ->> 'query'));
   filter.payee := lower(app.clean_text(arguments ->> 'payee'));
@@ -37,7 +37,7 @@ begin
   filter.min_amount := (arguments ->> 'min_amount')::numeric;
   filter.max_amount := (arguments ->> 'max_amount')::numeric;
   if filter.min_amount > filter.max_amount then
-    perform app.fail('invalid_argument', 'The smallest amount is larger than the largest.', 'max_amount', 'Give min_amount as the smaller one.');
+    perform app.fail('invalid_argument.amounts_backwards', field => 'max_amount');
   end if;
   filter.tags := array(select lower(t) from unnest(nullif(app.clean_tags(arguments -> 'tags', 'tags'), '{}')) as t);
   for wanted in select app.clean_text(c) from jsonb_array_elements_text(arguments -> 'categories') as c loop
@@ -113,36 +113,6 @@ create type app.expense_row as (
 );
 comment on type app.expense_row is 'A row of list_expenses, and where it stands in the order.';
 
-create function app.csv_field(value text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  -- Spreadsheets run what begins like a formula, full-width signs included; typed text must stay text.
-  value := regexp_replace(coalesce(value, ''), '^([=+@\t\r\n＝＋－＠-])', '''\1');
-  return case when value ~ '[",\r\n]' then '"' || replace(value, '"', '""') || '"' else value end;
-end
-$$;
-comment on function app.csv_field is 'A field of a CSV file (RFC 4180), safe to open in a spreadsheet.';
-
-create function app.write_csv(page app.expense_row[]) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return 'id,kind,date,name,payee,category,tags,note,amount,currency,base_amount,bill_id' || E'\r\n' || coalesce((
-    select string_agg(
-      concat_ws(
-        ',', r.id, r.kind, r.paid_on, app.csv_field(r.name), app.csv_field(r.payee), app.csv_field(r.category),
-        app.csv_field(array_to_string(r.tags, '; ')), app.csv_field(r.note), sign.text || r.amount, r.currency, coalesce(sign.text || r.base_amount, ''),
-        coalesce(r.bill_id, '')
-      ) || E'\r\n',
-      '' order by r.ordinality
-    )
-    from unnest(page) with ordinality as r
-    -- A column is added up by whoever opens it.
-    cross join lateral (select case r.kind when 'refund' then '-' else '' end as text) as sign
-  ), '');
-end
-$$;
-comment on function app.write_csv is 'Rows as a CSV file with a header line; refunds are negative, so that a column adds up to the totals.';
-
 create function app.list_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set random_page_cost = 1.1 as $$
 declare
@@ -187,7 +157,7 @@ begin
           select (
             case when starts_with(p.expense_id, 'bill_') then p.payment_id else p.expense_id end,
             case when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment' else 'one_off' end,
-            p.paid_on, p.name, p.payee, coalesce(category.name, 'Uncategorized'), p.tags, p.note,
+            p.paid_on, p.name, p.payee, category.name, p.tags, p.note,
             app.format_minor(p.amount_minor, c.exponent), p.currency, app.format_minor(value.base_minor, base.exponent),
             case when starts_with(p.expense_id, 'bill_') then p.expense_id end, p.version, p.sort_key, p.entry
           )::app.expense_row
@@ -211,20 +181,21 @@ begin
     next_cursor := app.write_cursor(scope, jsonb_build_array(page[page_size].sort_key, page[page_size].entry));
   end if;
   return jsonb_build_object(
-    'data', case when is_csv then jsonb_build_object('csv', app.write_csv(page)) else jsonb_build_object('rows', (
+    'data', jsonb_build_object(case when is_csv then 'csv' else 'rows' end, (
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', r.id, 'kind', r.kind, 'date', r.paid_on, 'name', r.name, 'payee', r.payee, 'category', r.category, 'tags', nullif(r.tags, '{}'),
         'note', r.note, 'amount', r.amount, 'currency', r.currency, 'base_amount', r.base_amount, 'bill_id', r.bill_id, 'version', r.version
       ) order by r.ordinality), '[]')
       from unnest(page) with ordinality as r
-    )) end,
+    )),
     'next_cursor', next_cursor, 'total_count', total_count, 'totals_by_currency', totals
   );
 end
 $$;
-comment on function app.list_expenses is 'Tool list_expenses: data {rows} or {csv}, with totals of all that match.';
+comment on function app.list_expenses is
+  'Tool list_expenses: data {rows}, or the same rows as {csv} for a file to be written of, with totals of all that match.';
 
 revoke all on function
-  app.parse_expense_filter, app.is_about, app.find_payments, app.csv_field, app.write_csv, app.list_expenses from public, anon;
+  app.parse_expense_filter, app.is_about, app.find_payments, app.list_expenses from public, anon;
 grant execute on function
-  app.parse_expense_filter, app.is_about, app.find_payments, app.csv_field, app.write_csv, app.list_expenses to authenticated, service_role;
+  app.parse_expense_filter, app.is_about, app.find_payments, app.list_expenses to authenticated, service_role;

@@ -47,7 +47,7 @@ declare
   period app.period;
 begin
   if arguments ? 'period' and num_nonnulls(filter.from_on, filter.to_on) > 0 then
-    perform app.fail('invalid_argument', 'Both a period and dates are given.', 'period', 'Give either period, or from and to.');
+    perform app.fail('invalid_argument.period_and_dates', field => 'period');
   end if;
   if num_nonnulls(filter.from_on, filter.to_on) = 0 then
     return app.named_period(coalesce(arguments ->> 'period', 'this_month'), context.today);
@@ -59,7 +59,9 @@ begin
     filter.to_on
   );
   if period.to_on - period.from_on > 3660 then
-    perform app.fail('date_out_of_range', format('%s to %s is longer than 10 years.', period.from_on, period.to_on), 'from', 'Ask for at most 10 years at a time.');
+    perform app.fail(
+      'date_out_of_range.period_too_long', jsonb_build_object('from', period.from_on, 'to', period.to_on, 'years', 10), 'from'
+    );
   end if;
   return period;
 end

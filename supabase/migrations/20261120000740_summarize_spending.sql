@@ -16,22 +16,24 @@ language sql stable
   end;
 comment on function app.group_key is 'What a payment is grouped by: ids where there are some, weeks by their Monday; null for none.';
 
-create function app.group_name(dimension text, key text, spelling text) returns text
+create function app.group_label(dimension text, key text, spelling text) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  name text;
 begin
   case dimension
     when 'category' then
-      return coalesce((select c.name from app.categories as c where c.id = key), 'Uncategorized');
+      name := (select c.name from app.categories as c where c.id = key);
     when 'member' then
-      return coalesce((select p.email from identity.profiles as p where p.user_id = key::uuid), case when key is null then 'Automatic' else 'Former member' end);
-    when 'tag' then
-      return coalesce(spelling, 'Untagged');
+      name := (select p.email from identity.profiles as p where p.user_id = key::uuid);
     else
-      return coalesce(spelling, key);
+      name := coalesce(spelling, key);
   end case;
+  return coalesce(to_jsonb(name), jsonb_build_object('none', case when dimension = 'member' and key is not null then 'former_member' else dimension end));
 end
 $$;
-comment on function app.group_name is 'What a group is called; spelling is one of those that were typed.';
+comment on function app.group_label is
+  'What a group is called, spelling being one of those that were typed; {none: dimension} for what has no such thing, {none: "former_member"} for who has left.';
 
 create type app.spending_group as (
   key_1 text,
@@ -190,15 +192,17 @@ declare
   is_time_1 constant boolean := dimensions[1] = any (times);
   is_time_2 constant boolean := coalesce(dimensions[2] = any (times), false);
   exponent constant int := app.currency_exponent(target, 'in_currency');
+  rest constant jsonb := '{"none": "rest"}';
 begin
   return (
     with named as (
-      select g.*, app.group_name(dimensions[1], g.key_1, g.spelling_1) as name_1, app.group_name(dimensions[2], g.key_2, g.spelling_2) as name_2
+      select g.*, app.group_label(dimensions[1], g.key_1, g.spelling_1) as name_1,
+        case when dimensions[2] is not null then app.group_label(dimensions[2], g.key_2, g.spelling_2) end as name_2
       from unnest(spending.groups) as g
     ),
     heads as (
       -- What competes for a place: everything but time, whose groups are a sequence and are never folded.
-      select n.*, concat_ws(E'\n', case when not is_time_1 then n.name_1 end, case when not is_time_2 then n.name_2 end) collate "C" as head
+      select n.*, concat_ws(E'\n', case when not is_time_1 then n.name_1 #>> '{}' end, case when not is_time_2 then n.name_2 #>> '{}' end) collate "C" as head
       from named as n
     ),
     placed as (
@@ -218,9 +222,9 @@ begin
     ),
     ordered as (
       select f.*, sum(f.minor) over () as total_minor, row_number() over (order by
-        case when is_time_1 then f.name_1 end, f.is_rest,
+        case when is_time_1 then f.name_1 #>> '{}' end, f.is_rest,
         case when not is_time_1 then f.head_minor end desc, case when not is_time_1 then f.head end,
-        case when is_time_2 then f.name_2 end, f.minor desc, f.head
+        case when is_time_2 then f.name_2 #>> '{}' end, f.minor desc, f.head
       ) as place
       from folded as f
     ),
@@ -232,9 +236,9 @@ begin
     )
     select coalesce(jsonb_agg(jsonb_build_object(
       'group', case
-        when s.name_1 is null and s.name_2 is null then jsonb_build_array('Other')
+        when s.name_1 is null and s.name_2 is null then jsonb_build_array(rest)
         when cardinality(dimensions) = 1 then jsonb_build_array(s.name_1)
-        else jsonb_build_array(coalesce(s.name_1, 'Other'), coalesce(s.name_2, 'Other'))
+        else jsonb_build_array(coalesce(s.name_1, rest), coalesce(s.name_2, rest))
       end,
       'amount', app.format_minor(s.minor, exponent),
       'share_percent', round((s.tenths + case when s.turn <= s.left_over then 1 else 0 end) / 10, 1),
@@ -248,7 +252,7 @@ begin
 end
 $$;
 comment on function app.rank_spending is
-  'Rows of summarize_spending: the largest groups, the rest as Other, periods of time in their order; shares are of what the rows add up to.';
+  'Rows of summarize_spending: the largest groups, the rest as one ({none: "rest"}), periods of time in their order; shares are of what the rows add up to.';
 
 create function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -285,20 +289,18 @@ begin
   spending := app.sum_spending(context, filter, earlier, expected, dimensions, target);
   rows := app.rank_spending(spending, dimensions, coalesce((arguments ->> 'top')::int, 20), target, is_compared);
   if jsonb_array_length(rows) > 1000 then
-    perform app.fail(
-      'invalid_argument', format('That would be %s rows.', jsonb_array_length(rows)), 'group_by', 'Group by a longer time, take a shorter period, or lower top.'
-    );
+    perform app.fail('invalid_argument.too_many_rows', jsonb_build_object('count', jsonb_array_length(rows)), 'group_by');
   end if;
 
   if books_begin is not null then
     rows := (select coalesce(jsonb_agg(r.value - 'change_percent' order by r.ordinality), '[]') from jsonb_array_elements(rows) with ordinality as r);
-    warnings := warnings || jsonb_build_object('code', 'books_begin', 'message', format(
-      'The books begin on %s, so previous is not all that was spent from %s to %s, and no change is given.', books_begin, earlier.from_on, earlier.to_on
-    ));
+    warnings := warnings || app.warning(
+      'books_begin', jsonb_build_object('on', books_begin, 'from', earlier.from_on, 'to', earlier.to_on)
+    );
   elsif is_compared and period.to_on > context.today and not coalesce((arguments ->> 'include_upcoming')::boolean, false) then
-    warnings := warnings || jsonb_build_object('code', 'period_running', 'message', format(
-      'This period runs until %s; previous is of as many days of the earlier one, %s to %s.', period.to_on, earlier.from_on, earlier.to_on
-    ));
+    warnings := warnings || app.warning(
+      'period_running', jsonb_build_object('until', period.to_on, 'from', earlier.from_on, 'to', earlier.to_on)
+    );
   end if;
 
   select jsonb_build_object(
@@ -311,19 +313,13 @@ begin
   ) into total
   from unnest(spending.groups) as g;
   if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
-    warnings := warnings || jsonb_build_object(
-      'code', 'tags_overlap', 'message', 'Some payments have several tags and count under each; the total counts them once.'
-    );
+    warnings := warnings || app.warning('tags_overlap');
   end if;
   if spending.is_partial then
-    warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
-      'No exchange rate to %s is known for some payments, so they are in no total; those of this period are listed in unconverted.', target
-    ));
+    warnings := warnings || app.warning('rate_missing.of_payments', jsonb_build_object('into', target));
   end if;
   if unknown_amounts is not null then
-    warnings := warnings || jsonb_build_object('code', 'amount_missing', 'message', format(
-      'Of what is still to come, the amount is not known yet for %s.', app.list_names(unknown_amounts)
-    ));
+    warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', unknown_amounts));
   end if;
 
   return jsonb_build_object(
@@ -333,7 +329,6 @@ begin
       'rows', rows,
       'total', total,
       'fx', jsonb_build_object(
-        'rule', 'Each payment at the rate of its day, or the last one before it, at most 7 days old.',
         'sources', spending.sources, 'as_of', spending.as_of
       ),
       'unconverted', spending.unconverted
@@ -344,5 +339,5 @@ end
 $$;
 comment on function app.summarize_spending is 'Tool summarize_spending: data {period, rows, total, fx, unconverted}.';
 
-revoke all on function app.group_key, app.group_name, app.sum_spending, app.rank_spending, app.summarize_spending from public, anon;
-grant execute on function app.group_key, app.group_name, app.sum_spending, app.rank_spending, app.summarize_spending to authenticated, service_role;
+revoke all on function app.group_key, app.group_label, app.sum_spending, app.rank_spending, app.summarize_spending from public, anon;
+grant execute on function app.group_key, app.group_label, app.sum_spending, app.rank_spending, app.summarize_spending to authenticated, service_role;

@@ -5,7 +5,7 @@ language sql stable
 begin atomic
   select e.id, e.name, jsonb_strip_nulls(jsonb_build_object(
     'name', e.name, 'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency, 'date', p.paid_on, 'payee', e.payee,
-    'category', coalesce(category.name, 'Uncategorized'), 'tags', nullif(e.tags, '{}'), 'note', e.note
+    'category', category.name, 'tags', nullif(e.tags, '{}'), 'note', e.note
   )), e.version + p.version - 1
   from unnest(ids) as wanted (id)
   join app.expenses as e on e.id = wanted.id and e.kind = 'one_off' and e.deleted_at is null
@@ -33,20 +33,10 @@ begin
     return;
   end if;
   deleted := array(select e.name from app.expenses as e where e.id = any (missing) order by array_position(missing, e.id));
-  perform app.fail(
-    'not_found',
-    case
-      when cardinality(deleted) = cardinality(missing) then format('Deleted already: %s.', app.list_names(deleted))
-      when cardinality(ids) = 1 then format('There is no %s in %s.', ids[1], context.organization_name)
-      else format('%s of these %s are not in %s, so nothing was changed.', cardinality(missing), cardinality(ids), context.organization_name)
-    end,
-    'ids',
-    case
-      when deleted <> '{}' then 'What was deleted comes back with undo_change; get_context with include recent_changes lists the changes.'
-      else 'Take ids from list_expenses or list_bills.'
-    end,
-    jsonb_build_object('ids', missing)
-  );
+  perform app.fail('not_found.records', jsonb_build_object(
+    'missing', missing, 'asked', cardinality(ids), 'deleted', deleted, 'organization', context.organization_name,
+    'details', jsonb_build_object('ids', missing)
+  ), 'ids');
 end
 $$;
 comment on function app.require_records is 'Locks expenses and bills by id; ends the tool with not_found when one is not there.';
@@ -57,19 +47,16 @@ declare
   changes constant jsonb := coalesce(arguments -> 'set', '{}');
 begin
   if changes = '{}' and app.clean_tags(arguments -> 'add_tags', 'add_tags') = '{}' then
-    perform app.fail('invalid_argument', 'Nothing is said about what to change.', 'set', 'Give the fields to change in set, or tags in add_tags.');
+    perform app.fail('invalid_argument.nothing_to_change', field => 'set');
   end if;
   if changes ? 'name' and app.clean_text(changes ->> 'name') is null then
-    perform app.fail('invalid_argument', 'An expense needs a name.', 'set.name', 'Give a short label, e.g. "Lunch".');
+    perform app.fail('invalid_argument.expense_without_name', field => 'set.name');
   end if;
   if cardinality(ids) > 1 and changes - array['category', 'payee', 'note', 'tags'] <> '{}' then
-    perform app.fail(
-      'invalid_argument', 'Name, amount, currency and date can only be changed for one expense at a time.', 'set',
-      'Call once for each expense, or set only category, payee, note and tags.'
-    );
+    perform app.fail('invalid_argument.one_at_a_time', field => 'set');
   end if;
   if cardinality(ids) > 1 and arguments ? 'expected_version' then
-    perform app.fail('invalid_argument', 'A version belongs to one expense, and several are named.', 'expected_version', 'Leave expected_version out, or name one id.');
+    perform app.fail('invalid_argument.version_of_several', field => 'expected_version');
   end if;
 end
 $$;
@@ -115,11 +102,10 @@ begin
   perform app.require_records(context, ids);
   select b.* into stale from app.read_expenses(ids) as b where b.version <> (arguments ->> 'expected_version')::numeric;
   if found then
-    perform app.fail(
-      'stale_version', format('%s was changed since it was read: it is at version %s now. Nothing was changed.', stale.name, stale.version), 'expected_version',
-      'Tell the person what it says now, and if it is still to change call again with the new version.',
-      jsonb_build_object('id', stale.id, 'version', stale.version, 'current', stale.fields)
-    );
+    perform app.fail('stale_version', jsonb_build_object(
+      'name', stale.name, 'version', stale.version,
+      'details', jsonb_build_object('id', stale.id, 'version', stale.version, 'current', stale.fields)
+    ), 'expected_version');
   end if;
   if changes ? 'category' then
     new_category_id := app.find_category(context, changes ->> 'category', 'set.category');
@@ -152,8 +138,10 @@ begin
   ) as new;
   return jsonb_build_object(
     'data', jsonb_build_object('updated', updated),
-    'summary', format('Changed %s: %s', case cardinality(changed) when 1 then changed[1] else cardinality(changed) || ' expenses' end, (
-      select string_agg(distinct key, ', ') from jsonb_array_elements(updated) as u cross join jsonb_object_keys((u -> 'before') || (u -> 'after')) as key
+    'facts', jsonb_build_object('names', changed, 'fields', (
+      select jsonb_agg(distinct key)
+      from jsonb_array_elements(updated) as u
+      cross join jsonb_object_keys((u -> 'before') || (u -> 'after')) as key
     ))
   );
 end
@@ -168,7 +156,7 @@ declare
 begin
   select x ->> 'id' into stray from jsonb_array_elements(expected) as x where x ->> 'id' <> all (ids);
   if found then
-    perform app.fail('invalid_argument', format('Only what is to be deleted can be expected, and %s is not.', stray), 'expected', 'Give expected only for what is in ids.');
+    perform app.fail('invalid_argument.expected_of_another', jsonb_build_object('id', stray), 'expected');
   end if;
   select jsonb_agg(jsonb_build_object(
     'id', e.id, 'name', e.name, 'expected', x - 'id',
@@ -184,12 +172,10 @@ begin
   where (x ? 'amount' and (x ->> 'amount')::numeric is distinct from shown.amount::numeric)
     or (x ? 'date' and app.parse_date(context, x ->> 'date', 'expected') is distinct from shown.on_day);
   if mismatches is not null then
-    perform app.fail(
-      'expectation_mismatch',
-      concat_ws(' ', mismatches #>> '{0,name}', 'is not what was shown: it is', mismatches #>> '{0,current,amount}', mismatches #>> '{0,current,currency}',
-        'on ' || (mismatches #>> '{0,current,date}')) || '. Nothing was deleted.',
-      'expected', 'Show the current values and ask again.', jsonb_build_object('mismatches', mismatches)
-    );
+    perform app.fail('expectation_mismatch.of_record', jsonb_build_object(
+      'name', mismatches #> '{0,name}', 'current', mismatches #> '{0,current}',
+      'details', jsonb_build_object('mismatches', mismatches)
+    ), 'expected');
   end if;
 end
 $$;
@@ -205,9 +191,7 @@ declare
   warnings jsonb := '[]';
 begin
   if cardinality(ids) > 1 and exists (select from unnest(ids) as id where starts_with(id, 'bill_')) then
-    perform app.fail(
-      'invalid_argument', 'A bill is deleted on its own, since its payments go with it.', 'ids', 'Give one bill_ id, or up to 100 exp_ ids.'
-    );
+    perform app.fail('invalid_argument.bill_among_others', field => 'ids');
   end if;
   perform app.require_records(context, ids);
   if starts_with(ids[1], 'bill_') then
@@ -225,12 +209,7 @@ begin
       group by p.currency
     ) as s;
     if payments ->> 'count' <> '0' then
-      warnings := warnings || jsonb_build_object('code', 'payments_deleted', 'message', format(
-        '%s of this bill %s every total with it, %s. To stop a bill and keep what was paid, undo this and use update_bill with status "cancelled".',
-        case payments ->> 'count' when '1' then 'One payment' else (payments ->> 'count') || ' payments' end,
-        case payments ->> 'count' when '1' then 'leaves' else 'leave' end,
-        (select string_agg(t.value || ' ' || t.key, ' and ' order by t.key) from jsonb_each_text(payments -> 'totals') as t)
-      ));
+      warnings := warnings || app.warning('payments_deleted', payments);
     end if;
   end if;
   update app.payments as p set deleted_at = context.at where p.expense_id = any (ids) and p.deleted_at is null;
@@ -245,7 +224,7 @@ begin
       'restorable_until', ((context.at + interval '30 days') at time zone context.timezone)::date
     ),
     'warnings', warnings,
-    'summary', 'Deleted ' || app.list_names(names) || coalesce(': ' || app.clean_text(arguments ->> 'reason'), '')
+    'facts', jsonb_strip_nulls(jsonb_build_object('names', names, 'reason', app.clean_text(arguments ->> 'reason')))
   );
 end
 $$;

@@ -3,11 +3,12 @@
 
 create type app.reversal as (
   id text,
-  subject text,
+  subject jsonb,
   verb text,
   fields text[]
 );
-comment on type app.reversal is 'What taking back a change does to one row: the id and the name that people know it by, and what happens to it, or which fields go back.';
+comment on type app.reversal is
+  'What taking back a change does to one row: the id and the thing that people know it by, {kind, name?, …}, and what happens to it, or which fields go back.';
 
 create function app.describe_reversal(table_name text, kept jsonb, wanted jsonb, current jsonb) returns app.reversal
 language plpgsql stable set search_path = '' as $$
@@ -21,21 +22,23 @@ begin
   select * into expense from app.expenses as e where e.id = latest ->> 'expense_id';
   reversal.id := case when table_name = 'expense_occurrences' or expense.kind = 'one_off' then expense.id else latest ->> 'id' end;
   reversal.subject := case
-    when table_name = 'categories' then 'Category ' || (latest ->> 'name')
-    when table_name = 'settings' then 'Settings'
-    when table_name = 'expense_occurrences' then format('%s due %s', expense.name, latest ->> 'due_on')
-    when expense.kind = 'bill' then format(
-      'Payment of %s %s for %s', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency'), latest ->> 'currency', expense.name
+    when table_name = 'categories' then jsonb_build_object('kind', 'category', 'name', latest -> 'name')
+    when table_name = 'settings' then jsonb_build_object('kind', 'settings')
+    when table_name = 'expense_occurrences' then
+      jsonb_build_object('kind', 'date', 'name', expense.name, 'due_on', latest -> 'due_on')
+    when expense.kind = 'bill' then jsonb_build_object(
+      'kind', 'payment', 'name', expense.name, 'currency', latest -> 'currency',
+      'amount', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency')
     )
-    else coalesce(expense.name, latest ->> 'name')
+    else jsonb_build_object('kind', 'expense', 'name', coalesce(expense.name, latest ->> 'name'))
   end;
   reversal.verb := case
-    when table_name = 'expense_occurrences' then 'is ' || coalesce(wanted ->> 'status', 'open') || ' again'
+    when table_name = 'expense_occurrences' then coalesce(wanted ->> 'status', 'open')
     when is_gone and not was_gone then 'removed'
     when was_gone and not is_gone then 'restored'
   end;
   reversal.fields := array(
-    select case key when 'paid_on' then 'date' else replace(regexp_replace(key, '_(minor|id|on)$', ''), '_', ' ') end
+    select case key when 'paid_on' then 'date' else regexp_replace(key, '_(minor|id|on)$', '') end
     from jsonb_object_keys(wanted) as key
     where wanted -> key is distinct from kept -> key and key <> all (app.derived_columns(table_name)) and key !~ '^(base|fx)_'
   );
@@ -62,6 +65,14 @@ end
 $$;
 comment on function app.describe_current is 'What stands in the way of an undo, as it is now.';
 
+create function app.change_facts(change app.change_sets) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return jsonb_build_object('tool', change.tool, 'facts', change.facts);
+end
+$$;
+comment on function app.change_facts is 'A change as facts, of which words are made: {tool, facts}.';
+
 create function app.find_change_to_undo(context app.context, change_id text) returns app.change_sets
 language plpgsql stable set search_path = '' as $$
 declare
@@ -74,28 +85,23 @@ begin
     order by s.entry desc
     limit 1;
     if not found then
-      perform app.fail(
-        'not_found', format('You have changed nothing in %s that could be undone.', context.organization_name), 'change_id',
-        'get_context with include recent_changes lists the changes of everybody.'
-      );
+      perform app.fail('not_found.own_change', jsonb_build_object('organization', context.organization_name), 'change_id');
     end if;
   else
     select * into target from app.change_sets as s where s.id = find_change_to_undo.change_id;
     if not found then
       perform app.fail(
-        'not_found', format('There is no change %s in %s.', change_id, context.organization_name), 'change_id',
-        'get_context with include recent_changes lists the changes.'
+        'not_found.change', jsonb_build_object('id', change_id, 'organization', context.organization_name), 'change_id'
       );
     end if;
   end if;
   if target.undone_by is not null then
-    perform app.fail(
-      'undo_conflict', format('"%s" has been undone already.', target.summary), 'change_id', 'To do it again, undo change details.undone_by.',
-      jsonb_build_object('undone_by', target.undone_by)
-    );
+    perform app.fail('undo_conflict.undone_already', jsonb_build_object(
+      'change', app.change_facts(target), 'details', jsonb_build_object('undone_by', target.undone_by)
+    ), 'change_id');
   end if;
   if target.created_at < context.at - interval '30 days' then
-    perform app.fail('undo_expired', format('"%s" is more than 30 days ago and can no longer be undone.', target.summary), 'change_id', 'Make the change by hand instead.');
+    perform app.fail('undo_expired', jsonb_build_object('change', app.change_facts(target), 'days', 30), 'change_id');
   end if;
   return target;
 end
@@ -121,24 +127,19 @@ create function app.fail_undo(target app.change_sets, conflicts app.kept_row[]) 
 language plpgsql stable set search_path = '' as $$
 declare
   rows jsonb;
-  subjects text[];
 begin
   -- One row for what people see as one thing.
-  select
-    jsonb_agg(jsonb_build_object('id', r.id, 'what', r.subject, 'current', r.current) order by r.place),
-    array_agg(r.subject order by r.place)
-  into rows, subjects
+  select jsonb_agg(jsonb_build_object('id', r.id, 'subject', r.subject, 'current', r.current) order by r.place) into rows
   from (
-    select d.id, min(d.subject) as subject, jsonb_object_agg(f.key, f.value) as current, min(x.place) as place
+    select d.id, (array_agg(d.subject order by d.subject ->> 'due_on' nulls first))[1] as subject, jsonb_object_agg(f.key, f.value) as current, min(x.place) as place
     from unnest(conflicts[:100]) with ordinality as x (table_name, row_id, before, after, current, place)
     cross join lateral app.describe_reversal(x.table_name, x.after, x.before, x.current) as d
     cross join jsonb_each(app.describe_current(x.current)) as f
     group by d.id
   ) as r;
-  perform app.fail(
-    'undo_conflict', format('"%s" cannot be undone, because it was changed since: %s. Nothing was changed.', target.summary, app.list_names(subjects)), 'change_id',
-    'Undo the later change first, or make this one by hand.', jsonb_build_object('rows', rows)
-  );
+  perform app.fail('undo_conflict.changed_since', jsonb_build_object(
+    'change', app.change_facts(target), 'details', jsonb_build_object('rows', rows)
+  ), 'change_id');
 end
 $$;
 comment on function app.fail_undo is 'Ends the tool with undo_conflict and what stands in the way, as it is now.';
@@ -156,7 +157,7 @@ begin
     ), listed as (
       select t.thing, min(t.place) as place from things as t group by t.thing order by place desc limit max_listed
     ), described as (
-      select d.id, d.subject, max(d.verb) as verb, string_agg(distinct field, ', ') as fields, min(t.place) as place
+      select d.id, d.subject, max(d.verb) as verb, jsonb_agg(distinct field) filter (where field is not null) as fields, min(t.place) as place
       from listed as l
       join things as t on t.thing = l.thing
       cross join lateral app.describe_reversal(t.table_name, t.after, t.before, t.current) as d
@@ -166,7 +167,7 @@ begin
     select jsonb_build_object(
       'reversed', (
         select coalesce(jsonb_agg(jsonb_build_object(
-          'id', d.id, 'what', coalesce(d.subject || ' ' || d.verb, d.subject || ': ' || d.fields || ' set back')
+          'id', d.id, 'subject', d.subject, 'verb', d.verb, 'fields', d.fields
         ) order by d.place desc), '[]')
         from described as d
       ),
@@ -223,9 +224,9 @@ begin
     order by max(s.position) desc
   loop
     if batch.table_name = 'provider_links' then
-      select kept || jsonb_agg(jsonb_build_object('id', w.row_id, 'what', format(
-        'The connection to %s stays ended: it has to be made again', w.before ->> 'provider_key'
-      ))) into kept
+      select kept || jsonb_agg(jsonb_build_object(
+        'id', w.row_id, 'why', 'connection_ended', 'subject', jsonb_build_object('kind', 'connection', 'name', w.before ->> 'provider_key')
+      )) into kept
       from unnest(batch.ids, batch.befores) as w (row_id, before);
       continue;
     end if;
@@ -249,7 +250,7 @@ begin
         order by r.ordinality
       );
       kept := kept || (
-        select coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'what', d.subject || ' stays: other expenses use it')), '[]')
+        select coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'why', 'in_use', 'subject', d.subject)), '[]')
         from unnest(rows) as r
         cross join lateral app.describe_reversal(r.table_name, r.after, r.before, r.current) as d
         where r.row_id <> all (removed)
@@ -290,25 +291,24 @@ begin
 
   return jsonb_build_object(
     'data', jsonb_build_object(
-      'undone', jsonb_build_object('change_id', target.id, 'summary', target.summary, 'by', app.member_name(target.actor_id)),
+      'undone', jsonb_build_object('change_id', target.id, 'change', app.change_facts(target), 'by', app.member_name(target.actor_id)),
       'not_reversible', kept
     ) || app.describe_reversals(reversed),
-    'summary', case
-      when target.undoes is null then 'Undid: ' || target.summary
-      when target.summary like 'Undid: %' then 'Redid: ' || substr(target.summary, 8)
-      else 'Undid: ' || substr(target.summary, 8)
+    -- Undoing an undo does the first change again.
+    'facts', case
+      when target.undoes is null then jsonb_build_object('verb', 'undid', 'change', app.change_facts(target))
+      else jsonb_build_object(
+        'verb', case target.facts ->> 'verb' when 'undid' then 'redid' else 'undid' end, 'change', target.facts -> 'change'
+      )
     end
   );
 exception when unique_violation then
-  perform app.fail(
-    'undo_conflict', format('"%s" cannot be undone: something with the same name or external id was added since. Nothing was changed.', target.summary), 'change_id',
-    'Rename or delete the newer one first.'
-  );
+  perform app.fail('undo_conflict.name_taken', jsonb_build_object('change', app.change_facts(target)), 'change_id');
 end
 $$;
 comment on function app.undo_change is 'Tool undo_change: data {undone, reversed, reversed_count?, not_reversible}.';
 
 revoke all on function
-  app.describe_reversal, app.describe_current, app.find_change_to_undo, app.mark_undone, app.fail_undo, app.describe_reversals, app.undo_change from public, anon;
+  app.describe_reversal, app.describe_current, app.change_facts, app.find_change_to_undo, app.mark_undone, app.fail_undo, app.describe_reversals, app.undo_change from public, anon;
 grant execute on function
-  app.describe_reversal, app.describe_current, app.find_change_to_undo, app.mark_undone, app.fail_undo, app.describe_reversals, app.undo_change to authenticated, service_role;
+  app.describe_reversal, app.describe_current, app.change_facts, app.find_change_to_undo, app.mark_undone, app.fail_undo, app.describe_reversals, app.undo_change to authenticated, service_role;

@@ -63,12 +63,12 @@ begin
       rows := rows || ((item ->> 'line')::int, item, app.parse_expense_item(context, item, 'csv', create_missing_categories))::app.import_row;
     exception when sqlstate 'EX001' then
       get stacked diagnostics problem = pg_exception_detail;
-      bad := bad || jsonb_build_object('line', (item ->> 'line')::int, 'reason', problem::jsonb ->> 'message');
+      bad := bad || jsonb_build_object('line', (item ->> 'line')::int, 'error', problem::jsonb);
     end;
   end loop;
 end
 $$;
-comment on function app.read_import_rows is 'Rows as they would be written, and those that cannot be: [{line, reason}].';
+comment on function app.read_import_rows is 'Rows as they would be written, and those that cannot be, with why: [{line, error}].';
 
 create function app.find_imported(rows app.import_row[]) returns app.import_row[]
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
@@ -239,11 +239,10 @@ begin
   select coalesce(jsonb_agg(b order by (b ->> 'line')::int), '[]') into bad
   from jsonb_array_elements(coalesce(arguments -> 'rows_bad', '[]') || bad) as b;
   if rows = '{}' then
-    perform app.fail(
-      'invalid_argument', format('No row of this file can be imported. Line %s: %s', bad #>> '{0,line}', bad #>> '{0,reason}'), 'csv',
-      'Check details.mapping; say in mapping which column is which.',
-      jsonb_build_object('rows_bad', (select jsonb_agg(b) from (select b from jsonb_array_elements(bad) as b limit max_listed) as b), 'mapping', arguments -> 'mapping')
-    );
+    perform app.fail('invalid_argument.no_row_readable', jsonb_build_object('details', jsonb_build_object(
+      'rows_bad', (select jsonb_agg(b) from (select b from jsonb_array_elements(bad) as b limit max_listed) as b),
+      'mapping', arguments -> 'mapping'
+    )), 'csv');
   end if;
   rows := app.find_imported(rows);
   written := array(
@@ -260,11 +259,8 @@ begin
 
   near_bills := app.find_near_bills(context, rows);
   if near_bills <> '[]' then
-    warnings := warnings || jsonb_build_object('code', 'may_be_bill_payment', 'message', format(
-      '%s may pay a bill that is in the books already (preview.may_be_bills says which), and would then count twice: %s. Ask; leave those that do out of the csv and call '
-        'with it again. A bill that is still open is paid with mark_bill_paid.',
-      case jsonb_array_length(near_bills) when 1 then 'One row' else jsonb_array_length(near_bills) || ' rows' end,
-      app.list_names(array(select format('line %s, %s', b ->> 'line', b ->> 'bill') from jsonb_array_elements(near_bills) as b))
+    warnings := warnings || app.warning('may_be_bill_payment', jsonb_build_object(
+      'count', jsonb_array_length(near_bills), 'rows', jsonb_path_query_array(near_bills, '$[0 to 2]')
     ));
   end if;
 
@@ -275,9 +271,8 @@ begin
   returning id into import_id;
 
   if unknown <> '[]' then
-    warnings := warnings || jsonb_build_object('code', 'category_not_found', 'message', format(
-      'The file uses categories that do not exist yet: %s. Ask whether to make them (create_missing_categories true) or to correct the file.',
-      app.list_names(array(select format('"%s"', u ->> 'name') from jsonb_array_elements(unknown) as u))
+    warnings := warnings || app.warning('category_not_found', jsonb_build_object(
+      'names', jsonb_path_query_array(unknown, '$[*].name')
     ));
   end if;
   return jsonb_build_object('data', jsonb_build_object('preview', jsonb_build_object(
@@ -296,7 +291,7 @@ begin
         'is_refund', case (s.draft).direction when 'refund' then true end,
         'category', coalesce(
           (select i ->> 'category' from jsonb_array_elements(items) as i where (i ->> 'line')::int = s.line),
-          (select c.name from app.categories as c where c.id = (s.draft).category_id), 'Uncategorized'
+          (select c.name from app.categories as c where c.id = (s.draft).category_id)
         ), 'category_source', (s.draft).category_source, 'note', (s.draft).note
       ) order by s.line), '[]')
       from (select r.* from unnest(rows) as r order by r.line limit 5) as s
@@ -332,9 +327,7 @@ declare
 begin
   select * into batch from app.import_batches as b where b.id = arguments ->> 'import_id' and b.expires_at > context.at;
   if not found then
-    perform app.fail(
-      'not_found', 'There is no such import, or its preview is more than 24 hours old.', 'import_id', 'Call with csv again to get a new preview.'
-    );
+    perform app.fail('not_found.import', field => 'import_id');
   end if;
   -- A call that is repeated answers what the first one did, unless that was undone in between.
   if batch.result is not null and not exists (select from app.change_sets as s where s.id = batch.change_id and s.undone_by is not null) then
@@ -342,11 +335,9 @@ begin
   end if;
   unknown := app.list_unknown_categories(context, batch.rows);
   if unknown <> '[]' and not coalesce((arguments ->> 'create_missing_categories')::boolean, false) then
-    perform app.fail(
-      'category_not_found', format('There is no category called "%s".', unknown #>> '{0,name}'), 'create_missing_categories',
-      'Ask the user. create_missing_categories true makes the missing ones; otherwise correct the category column and call with csv again.',
-      app.describe_unknown_categories(unknown)
-    );
+    perform app.fail('category_not_found.in_file', jsonb_build_object(
+      'name', unknown #> '{0,name}', 'details', app.describe_unknown_categories(unknown)
+    ), 'create_missing_categories');
   end if;
   select r.rows into rows from app.read_import_rows(context, batch.rows, true) as r;
   rows := app.find_imported(rows);
@@ -360,13 +351,12 @@ begin
   skipped := cardinality(rows) - cardinality(written);
   if (arguments ->> 'expected_count')::numeric is distinct from cardinality(written) or not app.same_totals(arguments -> 'expected_totals', totals) then
     perform app.fail(
-      'expectation_mismatch',
-      format('This would write %s expenses, %s, and skip %s that are in the books already. Nothing was written.', cardinality(written), (
-        select coalesce(string_agg(t.value || ' ' || t.key, ' and ' order by t.key), 'worth nothing') from jsonb_each_text(totals) as t
-      ), skipped),
-      case when (arguments ->> 'expected_count')::numeric is distinct from cardinality(written) then 'expected_count' else 'expected_totals' end,
-      'Show the user these numbers; when they agree, call again with details.commit_with.',
-      jsonb_build_object('commit_with', jsonb_build_object('import_id', batch.id, 'expected_count', cardinality(written), 'expected_totals', totals), 'skipped', skipped)
+      'expectation_mismatch.of_import',
+      jsonb_build_object('count', cardinality(written), 'totals', totals, 'skipped', skipped, 'details', jsonb_build_object(
+        'commit_with', jsonb_build_object('import_id', batch.id, 'expected_count', cardinality(written), 'expected_totals', totals),
+        'skipped', skipped
+      )),
+      case when (arguments ->> 'expected_count')::numeric is distinct from cardinality(written) then 'expected_count' else 'expected_totals' end
     );
   end if;
 
@@ -390,9 +380,9 @@ begin
   update app.import_batches as b
   set result = answer, change_id = answer ->> 'change_id'
   where b.id = batch.id;
-  return answer || jsonb_build_object('summary', format(
-    'Imported %s: %s', case cardinality(written) when 1 then '1 expense' else cardinality(written) || ' expenses' end,
-    app.list_names(array(select d.name from unnest(written) with ordinality as d order by d.ordinality))
+  return answer || jsonb_build_object('facts', jsonb_build_object(
+    'count', cardinality(written), 'totals_by_currency', totals,
+    'names', array(select d.name from unnest(written) with ordinality as d order by d.ordinality limit 4)
   ));
 end
 $$;

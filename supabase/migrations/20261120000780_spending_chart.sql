@@ -1,33 +1,5 @@
--- show_spending_chart: what the chart draws, as series of points, and the same as a markdown table for hosts that draw nothing. Sums are those of
--- summarize_spending and list_bills; nothing is added up here that they would add up otherwise.
-
-create function app.markdown_cell(value text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return regexp_replace(regexp_replace(value, '\s+', ' ', 'g'), '([\\`*_\[\]<>|~])', '\\\1', 'g');
-end
-$$;
-comment on function app.markdown_cell is 'Typed text as a cell of a markdown table: it stays text.';
-
-create function app.markdown_table(headers text[], aligned_right boolean[], cells text[]) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return concat_ws(
-    E'\n',
-    '| ' || array_to_string(headers, ' | ') || ' |',
-    '| ' || (select string_agg(case when r then '---:' else '---' end, ' | ' order by place) from unnest(aligned_right) with ordinality as a (r, place)) || ' |',
-    (
-      select string_agg(row.line, E'\n' order by row.number)
-      from (
-        select (place - 1) / cardinality(headers) as number, '| ' || string_agg(cell, ' | ' order by place) || ' |' as line
-        from unnest(cells) with ordinality as c (cell, place)
-        group by 1
-      ) as row
-    )
-  );
-end
-$$;
-comment on function app.markdown_table is 'A markdown table; cells row by row.';
+-- show_spending_chart: what the chart draws, as series of points. Sums are those of summarize_spending and list_bills; nothing is added up here
+-- that they would add up otherwise.
 
 create function app.chart_unit(period app.period) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -65,42 +37,6 @@ end
 $$;
 comment on function app.chart_parts is 'The steps that are not whole: of which the period has only a part, or which still run. A day is always whole.';
 
-create function app.period_words(period app.period, arguments jsonb, earlier app.period, out now text, out before text) returns record
-language plpgsql immutable set search_path = '' as $$
-declare
-  name constant text := case when arguments ?| array['from', 'to'] then 'dates' else coalesce(arguments ->> 'period', 'this_month') end;
-begin
-  now := case name
-    when 'dates' then format('from %s to %s', period.from_on, period.to_on)
-    when 'last_30_days' then 'in the last 30 days'
-    when 'last_12_months' then 'in the last 12 months'
-    else replace(name, '_', ' ')
-  end;
-  before := case name
-    when 'dates' then format('from %s to %s', earlier.from_on, earlier.to_on)
-    when 'last_30_days' then 'in the 30 days before'
-    when 'last_12_months' then 'in the 12 months before'
-    when 'last_month' then 'the month before'
-    else 'by this day ' || replace(name, 'this_', 'last ')
-  end;
-end
-$$;
-comment on function app.period_words is 'What to call a period and the one it is compared with, after an amount: "this month", "by this day last month".';
-
-create function app.change_words(minor numeric, earlier_minor numeric, before text) returns text
-language plpgsql immutable set search_path = '' as $$
-declare
-  percent constant numeric := round((minor - earlier_minor) * 100 / nullif(earlier_minor, 0));
-begin
-  return case
-    when percent is null or earlier_minor < 0 then ''
-    when percent = 0 then format(', about as much as %s', before)
-    else format(', %s %% %s than %s', abs(percent), case when percent < 0 then 'less' else 'more' end, before)
-  end;
-end
-$$;
-comment on function app.change_words is 'How a sum compares: ", 8 % less than last month"; empty when there is nothing to compare with.';
-
 create type app.chart_point as (
   label text,
   head_minor numeric,
@@ -115,7 +51,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return array(
     with named as (
-      select case when dimensions[1] = 'category' then app.group_name('category', g.key_1, null) else 'Spending' end as label,
+      select case when dimensions[1] = 'category' then (select c.name from app.categories as c where c.id = g.key_1) end as label,
         case when dimensions[1] = 'category' then g.key_2 else g.key_1 end as step, g.minor
       from unnest(spending.groups) as g
       where g.count > 0
@@ -123,7 +59,7 @@ begin
       select h.*, dense_rank() over (order by h.head_minor desc, h.label) > top as is_rest
       from (select n.*, sum(n.minor) over (partition by n.label) as head_minor from named as n) as h
     ), folded as (
-      select case when r.is_rest then 'Other' else r.label end as label, r.is_rest, r.step, sum(r.minor) as minor
+      select case when not r.is_rest then r.label end as label, r.is_rest, r.step, sum(r.minor) as minor
       from ranked as r
       group by 1, 2, 3
     )
@@ -132,70 +68,51 @@ begin
   );
 end
 $$;
-comment on function app.chart_points is 'Sums by series and step; categories beyond the largest ones are one series, Other.';
+comment on function app.chart_points is
+  'Sums by series and step; categories beyond the largest ones are one series, the rest. Without a label: what has no category, or everything.';
 
-create function app.describe_chart(
-  points app.chart_point[], steps text[], parts text[], exponent int, currency text, unit text, out series jsonb, out markdown text
-) returns record
-language plpgsql stable set search_path = '' as $$
-declare
-  step_header constant text := case unit when 'day' then 'Day' when 'week' then 'Week from' when 'month' then 'Month' end;
-  labels text[];
+create function app.describe_bars(points app.chart_point[], exponent int) returns jsonb
+language plpgsql immutable set search_path = '' as $$
 begin
-  select coalesce(array_agg(l.label order by l.is_rest, l.head_minor desc, l.label), '{}') into labels
-  from (select distinct p.label, p.is_rest, p.head_minor from unnest(points) as p) as l;
-  if steps is null then
-    -- One bar a category: the series are the points.
-    select coalesce(jsonb_agg(jsonb_build_object('x', p.label, 'y', app.format_minor(p.minor, exponent)) order by p.is_rest, p.minor desc, p.label), '[]')
-    into series
-    from unnest(points) as p;
-    series := jsonb_build_array(jsonb_build_object('label', 'Spending', 'points', series));
-    markdown := app.markdown_table(array['Category', 'Amount (' || currency || ')', 'Share'], array[false, true, true], array(
-      select cell.value
-      from (select p.*, sum(p.minor) over () as total from unnest(points) as p) as p
-      cross join lateral unnest(array[
-        app.markdown_cell(p.label), app.format_minor(p.minor, exponent),
-        case when p.total > 0 and p.minor >= 0 then round(p.minor * 100 / p.total) || ' %' else '' end
-      ]) with ordinality as cell (value, place)
-      order by p.is_rest, p.minor desc, p.label, cell.place
-    ));
-    return;
-  end if;
-  select coalesce(jsonb_agg(jsonb_build_object('label', l.label, 'points', l.points) order by l.place), '[]') into series
-  from (
-    select l.label, l.place, jsonb_agg(
-      jsonb_strip_nulls(jsonb_build_object(
-        'x', s.step, 'y', app.format_minor(coalesce(p.minor, 0), exponent), 'partial', case when s.step = any (parts) then true end
-      )) order by s.place
-    ) as points
-    from unnest(labels) with ordinality as l (label, place)
-    cross join unnest(steps) with ordinality as s (step, place)
-    left join unnest(points) as p on p.label = l.label and p.step = s.step
-    group by l.label, l.place
-  ) as l;
-  markdown := app.markdown_table(
-    step_header || case cardinality(labels)
-      when 1 then array['Amount (' || currency || ')']
-      else array(select app.markdown_cell(l) from unnest(labels) with ordinality as x (l, place) order by place) || ('Total (' || currency || ')')
-    end,
-    array[false] || array_fill(true, array[greatest(cardinality(labels) + case cardinality(labels) when 1 then 0 else 1 end, 1)]),
-    array(
-      select cell.value
-      from unnest(steps) with ordinality as s (step, place)
-      cross join lateral (
-        select array_agg(app.format_minor(coalesce(p.minor, 0), exponent) order by l.place) as amounts, coalesce(sum(p.minor), 0) as total
-        from unnest(labels) with ordinality as l (label, place)
-        left join unnest(points) as p on p.label = l.label and p.step = s.step
-      ) as sums
-      cross join lateral unnest(
-        (s.step || case when s.step = any (parts) then ' (part)' else '' end) || coalesce(sums.amounts, '{}') || case cardinality(labels) when 1 then '{}' else array[app.format_minor(sums.total, exponent)] end
-      ) with ordinality as cell (value, place)
-      order by s.place, cell.place
-    )
-  );
+  return jsonb_build_array(jsonb_build_object('points', (
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'x', p.label, 'is_rest', nullif(p.is_rest, false), 'y', app.format_minor(p.minor, exponent),
+      'share', case when p.total > 0 and p.minor >= 0 then round(p.minor * 100 / p.total) end
+    )) order by p.is_rest, p.minor desc, p.label), '[]')
+    from (select p.*, sum(p.minor) over () as total from unnest(points) as p) as p
+  )));
 end
 $$;
-comment on function app.describe_chart is 'Series of points in the order in which they are drawn, the largest first and Other last, and the same as a table.';
+comment on function app.describe_bars is 'One bar a category, the largest first and the rest last: one series, whose points are the categories; share is in percent.';
+
+create function app.describe_columns(
+  points app.chart_point[], steps text[], parts text[], exponent int, out series jsonb, out totals jsonb
+) returns record
+language plpgsql immutable set search_path = '' as $$
+begin
+  select
+    coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'label', l.label, 'is_rest', nullif(l.is_rest, false), 'points', l.points
+    )) order by l.is_rest, l.head_minor desc, l.label), '[]')
+  into series
+  from (
+    select l.label, l.is_rest, l.head_minor, jsonb_agg(
+      jsonb_build_object(
+        'x', s.step, 'y', app.format_minor(coalesce(p.minor, 0), exponent), 'partial', case when s.step = any (parts) then true end
+      ) order by s.place
+    ) as points
+    from (select distinct p.label, p.is_rest, p.head_minor from unnest(points) as p) as l
+    cross join unnest(steps) with ordinality as s (step, place)
+    left join unnest(points) as p on p.label is not distinct from l.label and p.is_rest = l.is_rest and p.step = s.step
+    group by l.label, l.is_rest, l.head_minor
+  ) as l;
+  select jsonb_agg(app.format_minor(coalesce(t.minor, 0), exponent) order by s.place) into totals
+  from unnest(steps) with ordinality as s (step, place)
+  left join (select p.step, sum(p.minor) as minor from unnest(points) as p group by p.step) as t on t.step = s.step;
+end
+$$;
+comment on function app.describe_columns is
+  'Series of points, one a step, in the order in which they are drawn: the largest first and the rest last; totals has the sum of each step.';
 
 create function app.chart_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -205,19 +122,19 @@ declare
   period constant app.period := app.parse_period(context, arguments, filter);
   earlier constant app.period := app.compared_period(period, 'previous_period', context.today);
   books_begin constant date := app.books_begin(period, earlier);
+  -- Null for dates.
+  period_name constant text := case when not arguments ?| array['from', 'to'] then coalesce(arguments ->> 'period', 'this_month') end;
   unit constant text := case when chart <> 'by_category' then app.chart_unit(period) end;
   dimensions constant text[] := array_remove(array[case when chart <> 'over_time' then 'category' end, unit], null);
   target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
   exponent constant int := app.currency_exponent(target, 'in_currency');
-  words record;
   spending app.spending;
   points app.chart_point[];
   steps text[];
-  described record;
+  series jsonb;
+  step_totals jsonb;
   sums record;
-  headline text;
 begin
-  words := app.period_words(period, arguments, earlier);
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
   spending := app.sum_spending(context, filter, earlier, null, dimensions, target);
@@ -228,36 +145,37 @@ begin
       (select max(case when unit = 'month' then to_date(p.step, 'YYYY-MM') else p.step::date end) from unnest(points) as p)
     ));
   end if;
-  described := app.describe_chart(points, steps, app.chart_parts(period, unit, steps, context.today), exponent, target, unit);
+  if unit is null then
+    series := app.describe_bars(points, exponent);
+  else
+    select c.series, c.totals into series, step_totals
+    from app.describe_columns(points, steps, app.chart_parts(period, unit, steps, context.today), exponent) as c;
+  end if;
   select coalesce(sum(g.once_minor), 0) as minor, coalesce(sum(g.once_count), 0) as count, coalesce(sum(g.once_earlier_minor), 0) as earlier_minor
   into sums
   from unnest(spending.groups) as g;
-  headline := case sums.count when 0 then 'Nothing spent ' || words.now else
-    format('%s %s %s', app.format_minor(sums.minor, exponent), target, words.now) || case
-      when books_begin is null then app.change_words(sums.minor, sums.earlier_minor, words.before)
-      -- Said where a comparison would stand otherwise.
-      when sums.earlier_minor > 0 then '; the books begin on ' || to_char(books_begin, 'FMDD FMMonth YYYY')
-      else ''
-    end
-  end;
   return jsonb_build_object(
     'data', jsonb_build_object(
       'chart', chart,
-      'period', jsonb_build_object('from', period.from_on, 'to', period.to_on, 'words', words.now),
+      'period', jsonb_build_object('from', period.from_on, 'to', period.to_on, 'name', period_name),
       'currency', target,
       'unit', unit,
-      'series', described.series,
+      'series', series,
+      'step_totals', step_totals,
       'total', jsonb_build_object('amount', app.format_minor(sums.minor, exponent), 'currency', target, 'count', sums.count),
       'compared', case when sums.earlier_minor > 0 and books_begin is null then jsonb_build_object(
-        'from', earlier.from_on, 'to', earlier.to_on, 'words', words.before, 'amount', app.format_minor(sums.earlier_minor, exponent),
-        'change_percent', round((sums.minor - sums.earlier_minor) * 100 / sums.earlier_minor, 1)
+        'from', earlier.from_on, 'to', earlier.to_on, 'amount', app.format_minor(sums.earlier_minor, exponent),
+        'change_percent', round((sums.minor - sums.earlier_minor) * 100 / sums.earlier_minor, 1),
+        'whole_percent', round((sums.minor - sums.earlier_minor) * 100 / sums.earlier_minor)
       ) end,
-      'unconverted', spending.unconverted,
-      'table', headline || '.' || case sums.count when 0 then '' else E'\n\n' || described.markdown end
+      -- Said where a comparison would stand otherwise.
+      'books_begin', case when sums.earlier_minor > 0 then books_begin end,
+      'unconverted', spending.unconverted
     ),
-    'warnings', case when spending.unconverted = '[]' then '[]'::jsonb else jsonb_build_array(jsonb_build_object('code', 'rate_missing', 'message', format(
-      'No exchange rate to %s is known for some payments; they are listed in unconverted and are not part of the chart.', target
-    ))) end
+    'warnings', case
+      when spending.unconverted = '[]' then '[]'::jsonb
+      else jsonb_build_array(app.warning('rate_missing.of_chart', jsonb_build_object('into', target)))
+    end
   );
 end
 $$;
@@ -275,10 +193,9 @@ declare
   max_lines constant int := 60;
   due record;
   warnings jsonb := '[]';
-  headline text;
 begin
   if last_day > context.today + 3660 then
-    perform app.fail('date_out_of_range', format('%s is more than 10 years ahead.', last_day), 'to', 'Ask for a shorter time.');
+    perform app.fail('date_out_of_range.chart_too_long', jsonb_build_object('date', last_day, 'years', 10), 'to');
   end if;
   with expected as materialized (
     select x.expense_id, b.name, b.frequency = 'daily' as is_daily, x.due_on, x.currency, x.expected_minor,
@@ -307,16 +224,6 @@ begin
   )
   select
     coalesce((select jsonb_agg(jsonb_build_object('label', b.name, 'bill_id', b.expense_id, 'points', b.points) order by b.place) from bills as b), '[]') as series,
-    app.markdown_table(array['Due', 'Bill', 'Amount (' || target || ')'], array[false, false, true], array(
-      select cell.value
-      from shown as s
-      cross join lateral unnest(array[
-        concat(s.due_on, ' to ' || nullif(s.last_on, s.due_on), case when s.due_on < context.today then ' (overdue)' end),
-        concat(app.markdown_cell(s.name), ' (' || nullif(s.dates, 1) || ' ×)'), app.format_minor(s.minor, into_exponent)
-      ]) with ordinality as cell (value, place)
-      where s.place <= max_lines
-      order by s.place, cell.place
-    )) as "table",
     (select coalesce(sum(e.minor), 0) from expected as e) as minor,
     (select count(*) from lines) as line_count,
     (select coalesce(sum(l.dates), 0) from lines as l) as count,
@@ -332,34 +239,23 @@ begin
     ) as unconverted
   into due;
   if due.unconverted <> '[]' then
-    warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
-      'No exchange rate to %s is known today for some bills; they are listed in unconverted and are not part of the chart.', target
-    ));
+    warnings := warnings || app.warning('rate_missing.of_upcoming', jsonb_build_object('into', target));
   end if;
   if due.unknown_amounts <> '{}' then
-    warnings := warnings || jsonb_build_object('code', 'amount_missing', 'message', format(
-      'Of what is still to come, the amount is not known yet for %s.', app.list_names(due.unknown_amounts)
-    ));
+    warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', due.unknown_amounts));
   end if;
   if due.line_count > max_lines then
-    warnings := warnings || jsonb_build_object('code', 'truncated', 'message', format(
-      'The chart shows the first %s of %s lines; the total is of all. list_bills shows the rest.', max_lines, due.line_count
-    ));
+    warnings := warnings || app.warning('truncated', jsonb_build_object('shown', max_lines, 'lines', due.line_count));
   end if;
-  headline := case due.count when 0 then format('Nothing due until %s', last_day) else
-    format('%s %s due until %s', app.format_minor(due.minor, into_exponent), target, last_day)
-      || case when due.overdue_count > 0 then format(', %s of %s dates overdue', due.overdue_count, due.count) else '' end
-  end;
   return jsonb_build_object(
     'data', jsonb_build_object(
       'chart', 'upcoming_bills',
-      'period', jsonb_build_object('from', least(due.first_on, coalesce(filter.from_on, context.today)), 'to', last_day, 'words', format('due until %s', last_day)),
+      'period', jsonb_build_object('from', least(due.first_on, coalesce(filter.from_on, context.today)), 'to', last_day),
       'currency', target,
       'unit', 'day',
       'series', due.series,
       'total', jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', target, 'count', due.count, 'overdue', due.overdue_count),
-      'unconverted', due.unconverted,
-      'table', headline || '.' || case due.count when 0 then '' else E'\n\n' || due.table end
+      'unconverted', due.unconverted
     ),
     'warnings', warnings
   );
@@ -376,11 +272,11 @@ begin
   return case when arguments ->> 'chart' = 'upcoming_bills' then app.chart_upcoming_bills(context, meant) else app.chart_spending(context, meant) end;
 end
 $$;
-comment on function app.show_spending_chart is 'Tool show_spending_chart: data {chart, period, currency, unit?, series, total, compared?, unconverted, table}.';
+comment on function app.show_spending_chart is 'Tool show_spending_chart: data {chart, period, currency, unit?, series, step_totals?, total, compared?, books_begin?, unconverted}.';
 
 revoke all on function
-  app.markdown_cell, app.markdown_table, app.chart_unit, app.chart_steps, app.chart_parts, app.period_words, app.change_words, app.chart_points, app.describe_chart,
+  app.chart_unit, app.chart_steps, app.chart_parts, app.chart_points, app.describe_bars, app.describe_columns,
   app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart from public, anon;
 grant execute on function
-  app.markdown_cell, app.markdown_table, app.chart_unit, app.chart_steps, app.chart_parts, app.period_words, app.change_words, app.chart_points, app.describe_chart,
+  app.chart_unit, app.chart_steps, app.chart_parts, app.chart_points, app.describe_bars, app.describe_columns,
   app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart to authenticated, service_role;

@@ -244,44 +244,24 @@ comment on function app.scheduled_dates is 'The dates of these numbers of a bill
 
 -- In words
 
-create function app.schedule_text(bill app.expenses) returns text
+create function app.describe_schedule(bill app.expenses) returns jsonb
 language plpgsql immutable set search_path = '' as $$
-declare
-  unit constant text := case bill.frequency when 'daily' then 'day' when 'weekly' then 'week' when 'monthly' then 'month' when 'yearly' then 'year' end;
-  days constant int[] := app.schedule_days(bill);
-  day_names text[];
-  words text := case bill.every when 1 then 'every ' || unit else format('every %s %ss', bill.every, unit) end;
 begin
-  select array_agg(case when d < 29 then to_char(d, 'FM99th') when d < 31 then to_char(d, 'FM99th') || ' (or the last day)' else 'last day' end order by d)
-  into day_names from unnest(days) as d;
-  case bill.frequency
-    when 'once' then
-      return 'once on ' || to_char(bill.anchor_on, 'FMDD FMMonth YYYY');
-    when 'daily' then
-      null;
-    when 'weekly' then
-      words := words || ' on ' || to_char(bill.anchor_on, 'FMDay');
-    when 'monthly' then
-      if cardinality(days) > 1 and bill.every = 1 then
-        words := (array['twice', 'three times', 'four times'])[cardinality(days) - 1] || ' a month';
-      end if;
-      words := words || ' on the ' || concat_ws(' and ', nullif(array_to_string(trim_array(day_names, 1), ', '), ''), day_names[cardinality(days)]);
-    when 'yearly' then
-      words := words || ' on ' || to_char(bill.anchor_on, 'FMDD FMMonth');
-  end case;
-  return words
-    || case bill.weekend_rule when 'before' then ', on a weekend the Friday before' when 'after' then ', on a weekend the Monday after' else '' end
-    || coalesce(', until ' || to_char(bill.ends_on, 'FMDD FMMonth YYYY'), '')
-    || coalesce(', ' || bill.ends_after || case bill.ends_after when 1 then ' time' else ' times' end, '');
+  return jsonb_strip_nulls(jsonb_build_object(
+    'frequency', bill.frequency, 'every', bill.every, 'anchor_on', bill.anchor_on,
+    'month_days', case when bill.frequency = 'monthly' then to_jsonb(app.schedule_days(bill)) end,
+    'weekend_rule', nullif(bill.weekend_rule, 'none'), 'ends_on', bill.ends_on, 'ends_after', bill.ends_after
+  ));
 end
 $$;
-comment on function app.schedule_text is 'A bill''s schedule in words: "every month on the 5th", "every 2 weeks on Friday", "twice a month on the 1st and 15th".';
+comment on function app.describe_schedule is
+  'A bill''s schedule as facts: {frequency, every, anchor_on, month_days?, weekend_rule?, ends_on?, ends_after?}; month_days are in order, 31 for the last day.';
 
 revoke all on function
   app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months, app.count_month_dates,
   app.schedule_days, app.nth_month_date, app.scheduled_on, app.month_date_index, app.step_index, app.schedule_index, app.last_index, app.due_on,
-  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.schedule_text from public, anon;
+  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.describe_schedule from public, anon;
 grant execute on function
   app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months, app.count_month_dates,
   app.schedule_days, app.nth_month_date, app.scheduled_on, app.month_date_index, app.step_index, app.schedule_index, app.last_index, app.due_on,
-  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.schedule_text to authenticated, service_role;
+  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.describe_schedule to authenticated, service_role;

@@ -66,9 +66,11 @@ begin
     order by o.scheduled_on
   loop
     -- A change of its own, so that it can be undone without the change that happened to roll the bill.
-    insert into app.change_sets as s (organization_id, actor_id, tool, summary)
-    select o.id, coalesce(auth.uid(), o.owner_id), 'autopay',
-      format('%s paid automatically on %s: %s %s', bill.name, occurrence.due_on, bill.currency, app.format_amount(occurrence.expected_minor, bill.currency))
+    insert into app.change_sets as s (organization_id, actor_id, tool, facts)
+    select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on,
+      'amount', app.format_amount(occurrence.expected_minor, bill.currency), 'currency', bill.currency
+    )
     from identity.organizations as o
     where o.id = bill.organization_id
     returning s.id into change;

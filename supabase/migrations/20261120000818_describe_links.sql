@@ -50,32 +50,6 @@ end;
 comment on function app.open_question is
   'The latest statement of a link that waits for somebody to look at it, and the due date that it is about; none when none does. reason is why it is no amount to take over now; null when it is one by now.';
 
-create function app.question_text(link app.provider_links, bill_name text, statement app.provider_statements, due_on date) returns text
-language plpgsql stable set search_path = '' as $$
-begin
-  return format(
-    '%s says %s %s for %s due %s, which %s. %s', app.provider_name(link), statement.currency, app.format_amount(statement.amount_minor, statement.currency),
-    bill_name, to_char(due_on, 'FMDD FMMonth YYYY'),
-    case statement.reason
-      when 'unusual' then 'is far from the usual ' || app.format_amount(statement.usual_minor, statement.currency)
-      when 'other_currency' then 'is another currency than the bill''s'
-      when 'nothing_to_pay' then 'leaves nothing to pay'
-      when 'skipped' then 'was skipped'
-      when 'paid' then 'is paid already'
-      else 'could not be taken over at the time'
-    end,
-    case
-      when statement.reason is null then format('sync_bill_amounts for %s takes it over now.', to_char(statement.period + interval '1 month', 'YYYY-MM'))
-      when statement.reason = 'nothing_to_pay' then 'It was not taken over; if it is right, skip that date with update_bill.'
-      when statement.reason = 'paid' then 'What was paid stays as it is.'
-      when statement.reason = 'skipped' then 'If it is to be paid after all, reopen that date with update_bill.'
-      else 'It was not taken over; if it is right, set the amount of that date with update_bill.'
-    end
-  );
-end
-$$;
-comment on function app.question_text is 'What a provider says that was not taken over, why (by its reason: none when it could be now), and what to do about it.';
-
 create function app.describe_link(context app.context, link app.provider_links) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -86,6 +60,7 @@ begin
     'name', app.provider_name(link), 'status', app.link_status(link, context.at),
     'needs_review', case when question is not null then jsonb_build_object(
       'due_on', (question.occurrence).due_on, 'amount', app.format_amount((question.statement).amount_minor, (question.statement).currency),
+      'period', to_char((question.statement).period, 'YYYY-MM'),
       'currency', (question.statement).currency, 'reason', (question.statement).reason,
       'usual', app.format_amount((question.statement).usual_minor, (question.statement).currency)
     ) end
@@ -95,5 +70,5 @@ $$;
 comment on function app.describe_link is
   'A link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason?, usual?}}, the last being what the provider says and nobody took over; without a reason sync_bill_amounts takes it over now.';
 
-revoke all on function app.provider_name, app.link_status, app.judge_anew, app.open_question, app.question_text, app.describe_link from public, anon;
-grant execute on function app.provider_name, app.link_status, app.judge_anew, app.open_question, app.question_text, app.describe_link to authenticated, service_role;
+revoke all on function app.provider_name, app.link_status, app.judge_anew, app.open_question, app.describe_link from public, anon;
+grant execute on function app.provider_name, app.link_status, app.judge_anew, app.open_question, app.describe_link to authenticated, service_role;

@@ -97,7 +97,7 @@ begin
       'id', b.id,
       'name', b.name,
       'payee', b.payee,
-      'category', coalesce(category.name, 'Uncategorized'),
+      'category', category.name,
       'tags', case when b.tags <> '{}' then to_jsonb(b.tags) end,
       'note', b.note,
       'amount', app.format_minor(coalesce(u.expected_minor, app.rule_amount(b)), c.exponent),
@@ -110,7 +110,7 @@ begin
       'usual_amount', case when b.amount_mode = 'variable' then app.format_minor(usual.minor, c.exponent) end,
       'currency', b.currency,
       'amount_mode', b.amount_mode,
-      'schedule_text', app.schedule_text(b),
+      'schedule', app.describe_schedule(b),
       'next_due', u.due_on,
       'days_until', u.due_on - context.today,
       'state', app.bill_state(

@@ -29,15 +29,11 @@ begin
   bill.month_days := app.parse_month_days(arguments -> 'month_days');
   if bill.month_days is not null and bill.frequency <> 'monthly' then
     perform app.fail(
-      'invalid_argument', 'Days of the month go with a monthly bill.', 'month_days',
-      format('Leave month_days out and give first_due: a %s bill counts from it.', case bill.frequency when 'once' then 'one-time' else bill.frequency end)
+      'invalid_argument.month_days_not_monthly', jsonb_build_object('frequency', bill.frequency), 'month_days'
     );
   end if;
   if first_due is null and bill.month_days is null then
-    perform app.fail(
-      'invalid_argument', format('The first due date of %s is missing.', bill.name), 'first_due',
-      'Ask for the day. Give first_due, or month_days for a monthly bill, e.g. [5].'
-    );
+    perform app.fail('invalid_argument.first_due_missing', jsonb_build_object('name', bill.name), 'first_due');
   end if;
   bill.anchor_on := coalesce(first_due, context.today);
   if bill.month_days is not null then
@@ -48,16 +44,16 @@ begin
     bill.ends_after := (arguments ->> 'ends_after')::int;
   end if;
   if bill.ends_on < bill.anchor_on then
-    perform app.fail('invalid_argument', format('%s would end on %s, before it is due first on %s.', bill.name, bill.ends_on, bill.anchor_on), 'ends_on', 'Check both dates.');
+    perform app.fail('invalid_argument.ends_before_first_due', jsonb_build_object(
+      'name', bill.name, 'ends_on', bill.ends_on, 'first_due', bill.anchor_on
+    ), 'ends_on');
   end if;
   if bill.frequency = 'once' then
     bill.tracked_from := bill.anchor_on;
   elsif app.due_index(bill, context.today) > app.last_index(bill) then
-    perform app.fail(
-      'invalid_argument',
-      format('%s would be over already: it was due last on %s.', bill.name, app.due_on(app.scheduled_on(bill, app.last_index(bill)), bill.weekend_rule)),
-      'first_due', 'For what was paid in the past use log_expenses.'
-    );
+    perform app.fail('invalid_argument.bill_over', jsonb_build_object(
+      'name', bill.name, 'last_due', app.due_on(app.scheduled_on(bill, app.last_index(bill)), bill.weekend_rule)
+    ), 'first_due');
   else
     bill.tracked_from := app.scheduled_on(bill, app.due_index(bill, context.today));
   end if;
@@ -70,7 +66,7 @@ create function app.parse_share(percent numeric, field text) returns int
 language plpgsql stable set search_path = '' as $$
 begin
   if percent * 100 <> trunc(percent * 100) then
-    perform app.fail('invalid_argument', format('%s %% is too fine a share.', trim_scale(percent)), field, 'Use at most two decimals.');
+    perform app.fail('invalid_argument.share_too_fine', jsonb_build_object('percent', trim_scale(percent)), field);
   end if;
   return percent * 100;
 end
@@ -85,17 +81,14 @@ begin
   bill.organization_id := context.organization_id;
   bill.name := app.clean_text(arguments ->> 'name');
   if bill.name is null then
-    perform app.fail('invalid_argument', 'A bill needs a name.', 'name', 'Give a short label, e.g. "Rent".');
+    perform app.fail('invalid_argument.bill_without_name', field => 'name');
   end if;
   bill.payee := app.clean_text(arguments ->> 'payee');
   bill.amount_mode := coalesce(arguments ->> 'amount_mode', 'fixed');
   bill.currency := coalesce(arguments ->> 'currency', context.base_currency);
   bill.amount_minor := app.parse_amount(arguments ->> 'amount', bill.currency, 'amount');
   if bill.amount_minor is null and bill.amount_mode <> 'variable' then
-    perform app.fail(
-      'invalid_argument', format('The amount of %s is missing.', bill.name), 'amount',
-      'Ask for the amount. If it differs each time, give amount_mode "variable".'
-    );
+    perform app.fail('invalid_argument.bill_amount_missing', jsonb_build_object('name', bill.name), 'amount');
   end if;
   bill := app.parse_bill_schedule(context, arguments, bill);
   bill.share_bp := app.parse_share(coalesce((arguments ->> 'my_share_percent')::numeric, 100), 'my_share_percent');
@@ -103,7 +96,7 @@ begin
   bill.renews_on := app.parse_date(context, arguments ->> 'renews_on', 'renews_on');
   bill.notice_days := (arguments ->> 'notice_days')::smallint;
   if bill.notice_days is not null and bill.renews_on is null then
-    perform app.fail('invalid_argument', 'A notice period counts back from the renewal, and no renewal is given.', 'renews_on', 'Give renews_on as well, or leave notice_days out.');
+    perform app.fail('invalid_argument.notice_without_renewal', field => 'renews_on');
   end if;
   bill.category_id := (app.choose_category(context, arguments ->> 'category', bill.payee, bill.name, 'category')).id;
   bill.tags := app.clean_tags(arguments -> 'tags', 'tags');
@@ -143,11 +136,10 @@ declare
   );
 begin
   if bill.next_due > app.due_on(first_due, bill.weekend_rule) and (bill.anchor_on <> first_due or latest_closed is not null) then
-    return jsonb_build_array(jsonb_build_object('code', 'first_due_moved', 'message', format(
-      '%s is due next on %s, not on %s: %s.', bill.name, bill.next_due, first_due, case
-        when bill.anchor_on <> first_due then 'that is not one of the days of the month that were given'
-        else format('what is due until %s is paid or skipped already', latest_closed)
-      end
+    return jsonb_build_array(app.warning('first_due_moved', jsonb_build_object(
+      'name', bill.name, 'next_due', bill.next_due, 'first_due', first_due,
+      -- Else the day that was given is not one of the days of the month.
+      'closed_until', case when bill.anchor_on = first_due then latest_closed end
     )));
   end if;
   return '[]';
@@ -158,9 +150,8 @@ comment on function app.warn_of_first_due is 'A warning when a bill is not due o
 create function app.warn_of_share(bill app.expenses) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  return case when bill.share_bp < 10000 then jsonb_build_array(jsonb_build_object('code', 'share_is_a_note', 'message', format(
-    'The share of %s %% is kept and shown with %s (my_share_amount); payments and totals count the whole amount, since all of it leaves.',
-    trim_scale(bill.share_bp / 100.0), bill.name
+  return case when bill.share_bp < 10000 then jsonb_build_array(app.warning('share_is_a_note', jsonb_build_object(
+    'percent', trim_scale(bill.share_bp / 100.0), 'name', bill.name
   ))) else '[]' end;
 end
 $$;
@@ -177,9 +168,9 @@ begin
     and lower(e.name) = lower(bill.name) and e.id <> bill.id
   order by e.entry
   limit 1;
-  return case when found then jsonb_build_array(jsonb_build_object('code', 'same_name', 'message', format(
-    'There is a bill called %s already: %s. Both are due now; if this was to change it, undo this and use update_bill with %s.',
-    other.name, concat_ws(', ', other.currency || ' ' || app.format_amount(other.amount_minor, other.currency), app.schedule_text(other)), other.id
+  return case when found then jsonb_build_array(app.warning('same_name', jsonb_build_object(
+    'name', other.name, 'amount', app.format_amount(other.amount_minor, other.currency), 'currency', other.currency,
+    'schedule', app.describe_schedule(other), 'id', other.id
   ))) else '[]' end;
 end
 $$;
@@ -200,19 +191,15 @@ begin
   if existing.id is not null then
     return jsonb_build_object(
       'data', jsonb_build_object('status', 'duplicate', 'bill', app.describe_bills(context, array[existing.id]) -> 0, 'next_dates', app.next_due_dates(context, existing, 3)),
-      'warnings', jsonb_build_array(jsonb_build_object('code', 'duplicate', 'message', format(
-        '%s is there already and was not added again. If it really is a second one, call again with on_duplicate "allow".', existing.name
-      ))),
-      'summary', 'Added nothing: ' || existing.name || ' is there already'
+      'warnings', jsonb_build_array(app.warning('duplicate.bill', jsonb_build_object('name', existing.name)))
     );
   end if;
 
   -- Every run of the jobs looks at all of them.
   if (select count(*) from app.expenses as e where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null) >= max_bills then
-    perform app.fail(
-      'invalid_argument', format('%s has %s bills, and no more can be kept.', context.organization_name, max_bills), null,
-      'Delete bills that are not needed any more: delete_records.'
-    );
+    perform app.fail('invalid_argument.too_many_bills', jsonb_build_object(
+      'organization', context.organization_name, 'most', max_bills
+    ));
   end if;
   insert into app.expenses as e (
     id, organization_id, kind, name, payee, category_id, tags, note, amount_mode, amount_minor, currency, share_bp,
@@ -229,9 +216,7 @@ begin
   select * into bill from app.expenses as e where e.id = bill.id;
 
   if bill.reminder_enabled and not has_reminders then
-    warnings := warnings || jsonb_build_object('code', 'reminders_inactive', 'message', format(
-      'The reminder is set but will not be sent: the plan of %s does not include reminder e-mails.', context.organization_name
-    ));
+    warnings := warnings || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
   end if;
   if app.parse_date(context, arguments ->> 'first_due', 'first_due') >= context.today then
     warnings := warnings || app.warn_of_first_due(bill, app.parse_date(context, arguments ->> 'first_due', 'first_due'));
@@ -241,9 +226,7 @@ begin
   end if;
   warnings := warnings || app.warn_of_share(bill);
   if bill.anchor_on < bill.tracked_from then
-    warnings := warnings || jsonb_build_object('code', 'past_dates_not_tracked', 'message', format(
-      'What was due before today counts as settled. The first due date that is watched is %s.', bill.next_due
-    ));
+    warnings := warnings || app.warning('past_dates_not_tracked', jsonb_build_object('next_due', bill.next_due));
   end if;
   return jsonb_build_object(
     'data', jsonb_build_object(
@@ -256,7 +239,10 @@ begin
       end
     ),
     'warnings', warnings,
-    'summary', format('Added %s: ', bill.name) || concat_ws(' ', bill.currency || ' ' || app.format_amount(bill.amount_minor, bill.currency), app.schedule_text(bill))
+    'facts', jsonb_build_object(
+      'name', bill.name, 'amount', app.format_amount(bill.amount_minor, bill.currency), 'currency', bill.currency,
+      'schedule', app.describe_schedule(bill)
+    )
   );
 end
 $$;

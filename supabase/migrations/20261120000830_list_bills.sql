@@ -94,7 +94,9 @@ begin
   select * into bill from app.expenses as e
   where e.id = require_bill.bill_id and e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null;
   if not found then
-    perform app.fail('not_found', format('There is no bill %s in %s.', bill_id, context.organization_name), 'bill_id', 'Find the bill with list_bills.');
+    perform app.fail(
+      'not_found.bill', jsonb_build_object('id', bill_id, 'organization', context.organization_name), 'bill_id'
+    );
   end if;
   return bill;
 end
@@ -211,16 +213,13 @@ begin
   due := app.convert_sums(page.due_sums, into_currency, context.today);
   monthly := app.convert_sums(page.monthly_sums, into_currency, context.today);
   if due.unconverted is not null or monthly.unconverted is not null then
-    warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
-      'No exchange rate to %s is known today for %s; the totals in %s leave these amounts out.', into_currency,
-      (select string_agg(distinct c, ', ' order by c) from unnest(due.unconverted || monthly.unconverted) as c), into_currency
+    warnings := warnings || app.warning('rate_missing.of_bills', jsonb_build_object(
+      'into', into_currency,
+      'currencies', array(select distinct c from unnest(due.unconverted || monthly.unconverted) as c order by c)
     ));
   end if;
   if page.unknown_amounts > 0 then
-    warnings := warnings || jsonb_build_object('code', 'amount_missing', 'message', case page.unknown_amounts
-      when 1 then 'One due date has no amount yet and is not in the totals.'
-      else format('%s due dates have no amount yet and are not in the totals.', page.unknown_amounts)
-    end);
+    warnings := warnings || app.warning('amount_missing.of_dates', jsonb_build_object('count', page.unknown_amounts));
   end if;
   data := jsonb_build_object('bills', app.describe_bills(
     context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality)

@@ -18,15 +18,15 @@ begin
           and lower(e.name) = wanted
       )
     ) then
-      perform app.fail(
-        'invalid_argument', format('The bill_id is that of %s, but the bill_name says "%s". Nothing was paid.', bill.name, app.clean_text(arguments ->> 'bill_name')), 'bill_id',
-        'Ask which one was paid, and give only its bill_id.', jsonb_build_object('bill_id', bill.id, 'name', bill.name)
-      );
+      perform app.fail('invalid_argument.id_and_name_differ', jsonb_build_object(
+        'name', bill.name, 'bill_name', app.clean_text(arguments ->> 'bill_name'),
+        'details', jsonb_build_object('bill_id', bill.id, 'name', bill.name)
+      ), 'bill_id');
     end if;
     return bill;
   end if;
   if wanted is null then
-    perform app.fail('invalid_argument', 'It is not clear which bill was paid.', 'bill_id', 'Give bill_id or bill_name.');
+    perform app.fail('invalid_argument.bill_not_named', field => 'bill_id');
   end if;
   -- The best kind of match decides: an active bill before one that is over, the exact name before a part of it, names before payees.
   select array_agg(m.bill order by m.entry) into candidates
@@ -40,10 +40,9 @@ begin
   ) as m
   where m.place = 1;
   if candidates is null then
-    perform app.fail(
-      'not_found', format('There is no bill called "%s" in %s.', app.clean_text(arguments ->> 'bill_name'), context.organization_name), 'bill_name',
-      'Use one of details.suggestions, find the bill with list_bills, or add it with add_bill.',
-      jsonb_build_object('suggestions', (
+    perform app.fail('not_found.bill_name', jsonb_build_object(
+      'bill_name', app.clean_text(arguments ->> 'bill_name'), 'organization', context.organization_name,
+      'details', jsonb_build_object('suggestions', (
         select coalesce(jsonb_agg(s.name order by s.likeness desc, s.name), '[]')
         from (
           select e.name, app.text_likeness(e.name, wanted) as likeness
@@ -53,34 +52,41 @@ begin
           limit 3
         ) as s
       ))
-    );
+    ), 'bill_name');
   elsif cardinality(candidates) > 1 then
-    perform app.fail(
-      'ambiguous_name', format('%s bills match "%s".', cardinality(candidates), app.clean_text(arguments ->> 'bill_name')), 'bill_name',
-      'Ask which one is meant and call again with its bill_id.',
-      jsonb_build_object('candidates', (
-        select jsonb_agg(jsonb_build_object('id', b ->> 'id', 'name', b ->> 'name', 'payee', b ->> 'payee', 'amount', b ->> 'amount', 'currency', b ->> 'currency', 'next_due', b ->> 'next_due'))
+    perform app.fail('ambiguous_name', jsonb_build_object(
+      'count', cardinality(candidates), 'bill_name', app.clean_text(arguments ->> 'bill_name'),
+      'details', jsonb_build_object('candidates', (
+        select jsonb_agg(jsonb_build_object(
+          'id', b ->> 'id', 'name', b ->> 'name', 'payee', b ->> 'payee', 'amount', b ->> 'amount', 'currency', b ->> 'currency',
+          'next_due', b ->> 'next_due'
+        ))
         from jsonb_array_elements(app.describe_bills(context, array(select (c).id from unnest(candidates[:10]) as c))) as b
       ))
-    );
+    ), 'bill_name');
   end if;
   return candidates[1];
 end
 $$;
 comment on function app.find_bill is 'The bill of a bill_id, or the only one of a bill_name; both must mean the same. Ends the tool with not_found or ambiguous_name.';
 
-create function app.fail_already_paid(bill app.expenses, payment app.payments, due_on date, message text, hint text, field text default 'due_on') returns void
+create function app.fail_already_paid(
+  code text, bill app.expenses, payment app.payments, due_on date default null, next_due date default null, field text default 'due_on'
+) returns void
 language plpgsql stable set search_path = '' as $$
-begin
-  perform app.fail('already_paid', message, field, hint, jsonb_build_object('bill_id', bill.id, 'name', bill.name, 'due_on', due_on) || case
+declare
+  details constant jsonb := jsonb_build_object('bill_id', bill.id, 'name', bill.name, 'due_on', due_on) || case
     when payment.id is null then '{}'
     else jsonb_build_object('payment', jsonb_build_object(
-      'id', payment.id, 'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency', payment.currency, 'paid_on', payment.paid_on
+      'id', payment.id, 'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency', payment.currency,
+      'paid_on', payment.paid_on
     ))
-  end);
+  end;
+begin
+  perform app.fail(code, details || jsonb_build_object('next_due', next_due, 'details', details), field);
 end
 $$;
-comment on function app.fail_already_paid is 'Ends the tool with already_paid and the payment that did it.';
+comment on function app.fail_already_paid is 'Ends the tool with already_paid, and tells the payment that did it.';
 
 create function app.fail_not_due(bill app.expenses, day date, field text) returns void
 language plpgsql stable set search_path = '' as $$
@@ -89,11 +95,9 @@ declare
     select o.due_on from app.expense_occurrences as o where o.expense_id = bill.id and o.status = 'open' order by o.due_on
   );
 begin
-  perform app.fail(
-    'invalid_argument', format('%s is not due on %s.', bill.name, day), field,
-    case when open_dates = '{}' then 'Nothing of it is open.' else 'Give one of its open dates: ' || array_to_string(open_dates, ', ') || '.' end,
-    jsonb_build_object('open_dates', open_dates)
-  );
+  perform app.fail('invalid_argument.not_due', jsonb_build_object(
+    'name', bill.name, 'date', day, 'details', jsonb_build_object('open_dates', open_dates)
+  ), field);
 end
 $$;
 comment on function app.fail_not_due is 'Ends the tool because a bill has no such date; says which ones are open.';
@@ -131,14 +135,12 @@ declare
   occurrence constant app.expense_occurrences := app.find_occurrence(bill, day);
 begin
   if occurrence.status = 'skipped' then
-    perform app.fail(
-      'invalid_argument', format('%s was skipped on %s, so nothing is to be paid for that day.', bill.name, occurrence.due_on), 'due_on',
-      'If it was paid after all, reopen that date first (update_bill, occurrence action "reopen").'
-    );
+    perform app.fail('invalid_argument.skipped', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on), 'due_on');
   elsif occurrence.status = 'paid' then
     perform app.fail_already_paid(
-      bill, (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null order by p.entry desc limit 1),
-      occurrence.due_on, format('%s is paid already for %s.', bill.name, occurrence.due_on), 'Nothing to do. For another date give its due_on.'
+      'already_paid.date', bill,
+      (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null order by p.entry desc limit 1),
+      occurrence.due_on
     );
   end if;
   return occurrence;
@@ -168,18 +170,13 @@ begin
   order by o.due_on, o.scheduled_on
   limit 1;
   if paid.status = 'paid' or latest.amount_minor = next_open_occurrence.amount_minor then
-    perform app.fail_already_paid(
-      bill, latest, paid.due_on,
-      format('%s %s for %s due %s is recorded already.', latest.currency, app.format_amount(latest.amount_minor, latest.currency), bill.name, paid.due_on),
-      case when occurrence.id is null then 'Nothing else of it is open.'
-        else format('If this is another payment, call again with due_on "%s".', occurrence.due_on) end
-    );
+    perform app.fail_already_paid('already_paid.just_now', bill, latest, paid.due_on, occurrence.due_on);
   elsif occurrence.id is null and bill.status in ('paused', 'cancelled') then
-    perform app.fail('invalid_argument', format('%s is %s and nothing of it is open.', bill.name, bill.status), 'bill_id', 'To pay it again make it active first (update_bill).');
+    perform app.fail('invalid_argument.bill_inactive', jsonb_build_object('name', bill.name, 'status', bill.status), 'bill_id');
   elsif occurrence.id is null then
     perform app.fail_already_paid(
-      bill, (select p from app.payments as p where p.expense_id = bill.id and p.deleted_at is null order by p.paid_on desc, p.entry desc limit 1),
-      null, format('Everything of %s is paid.', bill.name), 'Nothing to do.'
+      'already_paid.all', bill,
+      (select p from app.payments as p where p.expense_id = bill.id and p.deleted_at is null order by p.paid_on desc, p.entry desc limit 1)
     );
   end if;
   return occurrence;
@@ -200,20 +197,16 @@ declare
 begin
   if charged_minor is null then
     perform app.fail(
-      'invalid_argument', format('The amount of %s for %s is not known yet.', bill.name, occurrence.due_on), 'amount', 'Ask for the amount and give it.'
+      'invalid_argument.amount_unknown', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on), 'amount'
     );
   elsif is_exact and charged_minor > remaining then
-    perform app.fail(
-      'overpayment',
-      format('Only %s %s of %s remains to be paid for %s.', bill.currency, app.format_amount(remaining, bill.currency), bill.name, occurrence.due_on),
-      'amount',
-      format(
-        'If it really cost %1$s this time, call update_bill first with occurrence {"due_on": "%2$s", "action": "set_amount", "amount": "%1$s"}; if the price is new '
-          'for good, with set {"amount": "%1$s"} and apply_from "%2$s". Then pay it without amount. If it was a slip, give at most %3$s.',
-        app.format_amount(paid + charged_minor, bill.currency), occurrence.due_on, app.format_amount(remaining, bill.currency)
-      ),
-      jsonb_build_object('due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, bill.currency), 'currency', bill.currency)
-    );
+    perform app.fail('overpayment', jsonb_build_object(
+      'name', bill.name, 'whole', app.format_amount(paid + charged_minor, bill.currency),
+      'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, bill.currency), 'currency', bill.currency,
+      'details', jsonb_build_object(
+        'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, bill.currency), 'currency', bill.currency
+      )
+    ), 'amount');
   end if;
   payment := app.pay_occurrence(occurrence, charged_minor, paid_on, 'assistant', context.actor_id, note);
   if not is_exact or charged_minor = remaining then
@@ -241,17 +234,13 @@ declare
   warnings jsonb := '[]';
 begin
   if paid_on > context.today then
-    perform app.fail(
-      'date_out_of_range', format('%s is in the future: a payment is recorded once the money has left.', paid_on), 'paid_on',
-      format('Leave paid_on out if it was paid today; otherwise call this again on %s. The bill stays open until then, and its reminder stays on.', paid_on)
-    );
+    perform app.fail('date_out_of_range.paid_in_future', jsonb_build_object('date', paid_on), 'paid_on');
   end if;
   paid_on := app.parse_paid_on(context, paid_on::text, 'paid_on');
   if arguments ->> 'currency' <> bill.currency then
-    perform app.fail(
-      'invalid_argument', format('%s is a bill in %s, not in %s.', bill.name, bill.currency, arguments ->> 'currency'), 'currency',
-      format('Give the amount that was charged in %s.', bill.currency)
-    );
+    perform app.fail('invalid_argument.other_currency', jsonb_build_object(
+      'name', bill.name, 'currency', bill.currency, 'given', arguments ->> 'currency'
+    ), 'currency');
   end if;
   perform from app.expenses as e where e.id = bill.id for update;
   perform app.refresh_bill(bill.id, context.today);
@@ -269,20 +258,19 @@ begin
     remaining := app.format_amount(occurrence.expected_minor - app.paid_minor(occurrence.id), bill.currency);
   end if;
   if occurrence.status = 'open' then
-    warnings := warnings || jsonb_build_object('code', 'partly_paid', 'message', format(
-      '%s %s of %s due %s is still open. If that was all, close it: update_bill with occurrence {"due_on": "%s", "action": "set_amount", "amount": "%s"}.',
-      bill.currency, remaining, bill.name, occurrence.due_on, occurrence.due_on, app.format_amount(app.paid_minor(occurrence.id), bill.currency)
+    warnings := warnings || app.warning('partly_paid', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'remaining', remaining, 'currency', bill.currency,
+      'paid', app.format_amount(app.paid_minor(occurrence.id), bill.currency)
     ));
   end if;
   if payment.base_minor is null then
-    warnings := warnings || jsonb_build_object('code', 'rate_missing', 'message', format(
-      'No exchange rate from %s to %s is known for %s; totals in %s leave this payment out and say so.',
-      bill.currency, context.base_currency, paid_on, context.base_currency
+    warnings := warnings || app.warning('rate_missing.of_payment', jsonb_build_object(
+      'currency', bill.currency, 'into', context.base_currency, 'date', paid_on
     ));
   end if;
   if occurrence.due_on > context.today + coalesce(bill.remind_days_before, app.default_lead_days(context)) then
-    warnings := warnings || jsonb_build_object('code', 'paid_in_advance', 'message', format(
-      'This pays %s ahead of time: it is due on %s, in %s days.', bill.name, occurrence.due_on, occurrence.due_on - context.today
+    warnings := warnings || app.warning('paid_in_advance', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'days', occurrence.due_on - context.today
     ));
   end if;
   still_open := array(
@@ -291,7 +279,7 @@ begin
     order by o.due_on
   );
   if still_open <> '{}' then
-    warnings := warnings || jsonb_build_object('code', 'overdue', 'message', format('%s is still unpaid for %s.', bill.name, array_to_string(still_open, ', ')));
+    warnings := warnings || app.warning('overdue', jsonb_build_object('name', bill.name, 'dates', still_open));
   end if;
   return jsonb_build_object(
     'data', jsonb_build_object(
@@ -305,8 +293,10 @@ begin
       'name', bill.name
     ),
     'warnings', warnings,
-    'summary', format('Paid %s %s for %s due %s', bill.currency, app.format_amount(payment.amount_minor, bill.currency), bill.name, occurrence.due_on)
-      || coalesce(', ' || bill.currency || ' ' || remaining || ' remains', '')
+    'facts', jsonb_strip_nulls(jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(payment.amount_minor, bill.currency),
+      'currency', bill.currency, 'remaining', remaining
+    ))
   );
 end
 $$;

@@ -23,7 +23,9 @@ begin
     when bill.frequency = 'monthly' and first_due is null then old.month_days
   end;
   if bill.month_days is not null and bill.frequency <> 'monthly' then
-    perform app.fail('invalid_argument', 'Days of the month go with a monthly bill.', 'set.month_days', 'Leave month_days out and give first_due, or make the bill monthly.');
+    perform app.fail(
+      'invalid_argument.month_days_not_monthly', jsonb_build_object('frequency', bill.frequency), 'set.month_days'
+    );
   end if;
   bill.anchor_on := coalesce(first_due, case when is_other_rhythm then next_open end, old.anchor_on);
   -- The 31st stays the last day of the month, though the next one is the 28th.
@@ -47,7 +49,9 @@ begin
       then greatest(1, old.ends_after - app.schedule_index(old, bill.anchor_on)) else old.ends_after end
   );
   if bill.ends_on < bill.anchor_on then
-    perform app.fail('invalid_argument', format('%s would end on %s, before it is due first on %s.', bill.name, bill.ends_on, bill.anchor_on), 'set.ends_on', 'Check both dates.');
+    perform app.fail('invalid_argument.ends_before_first_due', jsonb_build_object(
+      'name', bill.name, 'ends_on', bill.ends_on, 'first_due', bill.anchor_on
+    ), 'set.ends_on');
   end if;
   return bill;
 end

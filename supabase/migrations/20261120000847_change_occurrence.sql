@@ -12,23 +12,24 @@ declare
 begin
   if occurrence.status = 'paid' and action <> 'reopen' then
     perform app.fail_already_paid(
-      bill, (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null order by p.entry desc limit 1),
-      occurrence.due_on, format('%s is paid already for %s.', bill.name, occurrence.due_on), 'If it was not paid after all, reopen that date.',
-      'occurrence.due_on'
+      'already_paid.to_reopen', bill,
+      (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null order by p.entry desc limit 1),
+      occurrence.due_on, field => 'occurrence.due_on'
     );
   elsif occurrence.status = 'skipped' and action in ('snooze', 'set_amount') then
-    perform app.fail('invalid_argument', format('%s was skipped on %s.', bill.name, occurrence.due_on), 'occurrence.due_on', 'Reopen that date first.');
-  elsif action = 'skip' and paid <> 0 then
     perform app.fail(
-      'invalid_argument', format('%s %s was paid already for %s due %s.', bill.currency, app.format_amount(paid, bill.currency), bill.name, occurrence.due_on),
-      'occurrence.action', 'If nothing more is to be paid, set_amount to what was paid; if it was a mistake, undo that payment.'
+      'invalid_argument.skipped_to_reopen', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on), 'occurrence.due_on'
     );
+  elsif action = 'skip' and paid <> 0 then
+    perform app.fail('invalid_argument.skip_partly_paid', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(paid, bill.currency), 'currency', bill.currency
+    ), 'occurrence.action');
   elsif action = 'set_amount' and amount_minor is null then
-    perform app.fail('invalid_argument', 'The amount is missing.', 'occurrence.amount', 'Give the amount for this date.');
+    perform app.fail('invalid_argument.date_amount_missing', field => 'occurrence.amount');
   elsif action = 'snooze' and snooze_until is null then
-    perform app.fail('invalid_argument', 'It is not said until when.', 'occurrence.snooze_until', 'Give the day on which to remind again.');
+    perform app.fail('invalid_argument.snooze_until_missing', field => 'occurrence.snooze_until');
   elsif action = 'snooze' and snooze_until <= context.today then
-    perform app.fail('date_out_of_range', format('%s is not in the future.', snooze_until), 'occurrence.snooze_until', 'Give a later day.');
+    perform app.fail('date_out_of_range.not_in_future', jsonb_build_object('date', snooze_until), 'occurrence.snooze_until');
   end if;
 
   case action
@@ -82,7 +83,7 @@ declare
   link app.provider_links;
 begin
   if context.role <> 'owner' then
-    perform app.fail('forbidden_role', 'Only the owner can connect a bill to its provider or end that.', 'provider', 'Ask the owner of the organization to do it.');
+    perform app.fail('forbidden_role.provider', field => 'provider');
   end if;
   select * into link from app.provider_links as l where l.expense_id = bill.id and l.status <> 'revoked';
   if change ->> 'action' = 'disconnect' then
@@ -95,16 +96,13 @@ begin
     return null;
   end if;
   if not identity.organization_has_feature(context.organization_id, 'bills:variable', context.at) then
-    perform app.fail(
-      'feature_not_in_plan', format('The plan of %s does not include amounts that are fetched from providers.', context.organization_name), 'provider',
-      'Amounts can be entered by hand: occurrence set_amount, or amount when it is paid. The team plan includes fetching.',
-      '{"feature": "bills:variable", "required_plan": "team"}'
-    );
+    perform app.fail('feature_not_in_plan.providers', jsonb_build_object(
+      'organization', context.organization_name,
+      'details', jsonb_build_object('feature', 'bills:variable', 'required_plan', 'team')
+    ), 'provider');
   end if;
   if bill.amount_mode <> 'variable' then
-    perform app.fail(
-      'invalid_argument', format('%s has the same amount every time, so there is nothing to fetch.', bill.name), 'provider', 'Set amount_mode to "variable" first, or in the same call.'
-    );
+    perform app.fail('invalid_argument.not_variable', jsonb_build_object('name', bill.name), 'provider');
   end if;
   return jsonb_strip_nulls(jsonb_build_object('bill', bill.id, 'provider', app.clean_text(change ->> 'provider')));
 end

@@ -7,7 +7,7 @@ declare
 begin
   bill.name := coalesce(app.clean_text(changes ->> 'name'), case when not changes ? 'name' then old.name end);
   if bill.name is null then
-    perform app.fail('invalid_argument', 'A bill needs a name.', 'set.name', 'Give a short label, e.g. "Rent".');
+    perform app.fail('invalid_argument.bill_without_name', field => 'set.name');
   end if;
   bill.payee := case when changes ? 'payee' then app.clean_text(changes ->> 'payee') else old.payee end;
   bill.note := case when changes ? 'note' then nullif(btrim(changes ->> 'note'), '') else old.note end;
@@ -18,14 +18,14 @@ begin
   bill.amount_mode := coalesce(changes ->> 'amount_mode', old.amount_mode);
   bill.currency := coalesce(changes ->> 'currency', old.currency);
   if bill.currency <> old.currency and old.amount_minor is not null and not changes ? 'amount' then
-    perform app.fail(
-      'invalid_argument', format('%s costs %s %s; what it costs in %s is not said.', old.name, old.currency, app.format_amount(old.amount_minor, old.currency), bill.currency),
-      'set.amount', 'Give amount together with currency.'
-    );
+    perform app.fail('invalid_argument.amount_in_new_currency', jsonb_build_object(
+      'name', old.name, 'amount', app.format_amount(old.amount_minor, old.currency), 'currency', old.currency,
+      'new_currency', bill.currency
+    ), 'set.amount');
   end if;
   bill.amount_minor := coalesce(app.parse_amount(changes ->> 'amount', bill.currency, 'set.amount'), old.amount_minor);
   if bill.amount_minor is null and bill.amount_mode <> 'variable' then
-    perform app.fail('invalid_argument', format('The amount of %s is missing.', bill.name), 'set.amount', 'Ask for the amount and give it.');
+    perform app.fail('invalid_argument.bill_amount_missing', jsonb_build_object('name', bill.name), 'set.amount');
   end if;
   bill.autopay := coalesce((changes ->> 'autopay')::boolean, old.autopay);
   bill.reminder_enabled := coalesce((changes ->> 'reminder_enabled')::boolean, old.reminder_enabled);
@@ -34,7 +34,7 @@ begin
   bill.renews_on := coalesce(app.parse_date(context, changes ->> 'renews_on', 'set.renews_on'), old.renews_on);
   bill.notice_days := coalesce((changes ->> 'notice_days')::smallint, old.notice_days);
   if bill.notice_days is not null and bill.renews_on is null then
-    perform app.fail('invalid_argument', 'A notice period counts back from the renewal, and no renewal is given.', 'set.renews_on', 'Give renews_on as well.');
+    perform app.fail('invalid_argument.notice_without_renewal', field => 'set.renews_on');
   end if;
   if changes ? 'my_share_percent' then
     bill.share_bp := app.parse_share((changes ->> 'my_share_percent')::numeric, 'set.my_share_percent');
@@ -75,7 +75,7 @@ declare
   latest_closed date;
 begin
   if apply_from > context.today + 731 then
-    perform app.fail('date_out_of_range', format('%s is more than two years ahead.', apply_from), 'apply_from', 'Check the year.');
+    perform app.fail('date_out_of_range.far_ahead', jsonb_build_object('date', apply_from), 'apply_from');
   end if;
   if (is_replanned or is_repriced) and apply_from > next_due and old.status = 'active' then
     -- What comes before keeps the price and the days that it had.
@@ -105,8 +105,7 @@ begin
     where o.expense_id = old.id and o.status = 'open' and (o.due_on < first_day or app.paid_minor(o.id) <> 0)
   ) then
     perform app.fail(
-      'invalid_argument', format('Something of %s is still open in %s.', old.name, old.currency), 'set.currency',
-      'Pay or skip what is overdue or partly paid first, and leave apply_from out.'
+      'invalid_argument.open_in_old_currency', jsonb_build_object('name', old.name, 'currency', old.currency), 'set.currency'
     );
   end if;
   if bill.status in ('paused', 'cancelled') then
@@ -130,17 +129,17 @@ create function app.check_bill_update(context app.context, bill app.expenses, ar
 language plpgsql stable set search_path = '' as $$
 begin
   if not arguments ?| array['set', 'occurrence', 'provider'] then
-    perform app.fail('invalid_argument', 'Nothing is said about what to change.', 'set', 'Give set, occurrence or provider.');
+    perform app.fail('invalid_argument.nothing_to_change_of_bill', field => 'set');
   end if;
   if arguments ? 'apply_from' and not arguments ? 'set' then
-    perform app.fail('invalid_argument', 'apply_from says from when a change of the bill holds, and none is given.', 'apply_from', 'Give set as well, or leave apply_from out.');
+    perform app.fail('invalid_argument.apply_from_without_set', field => 'apply_from');
   end if;
   if bill.version <> (arguments ->> 'expected_version')::numeric then
-    perform app.fail(
-      'stale_version', format('%s was changed since it was read: it is at version %s now. Nothing was changed.', bill.name, bill.version), 'expected_version',
-      'Tell the person what it says now, and if it is still to change call again with the new version.',
-      jsonb_build_object('id', bill.id, 'version', bill.version, 'current', app.describe_bills(context, array[bill.id]) -> 0)
-    );
+    perform app.fail('stale_version', jsonb_build_object(
+      'name', bill.name, 'version', bill.version, 'details', jsonb_build_object(
+        'id', bill.id, 'version', bill.version, 'current', app.describe_bills(context, array[bill.id]) -> 0
+      )
+    ), 'expected_version');
   end if;
 end
 $$;
@@ -179,14 +178,12 @@ declare
   warnings jsonb := '[]';
 begin
   if arguments #>> '{set,reminder_enabled}' = 'true' and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
-    warnings := warnings || jsonb_build_object('code', 'reminders_inactive', 'message', format(
-      'The reminder is set but will not be sent: the plan of %s does not include reminder e-mails.', context.organization_name
-    ));
+    warnings := warnings || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
   end if;
   if (bill.amount_minor, bill.currency) is distinct from (old.amount_minor, old.currency) and bill.next_due < app.parse_date(context, arguments ->> 'apply_from', 'apply_from') then
-    warnings := warnings || jsonb_build_object('code', 'applies_later', 'message', format(
-      'The new amount of %s holds for due dates from %s on; until then it stays %s %s.',
-      bill.name, app.parse_date(context, arguments ->> 'apply_from', 'apply_from'), old.currency, app.format_amount(old.amount_minor, old.currency)
+    warnings := warnings || app.warning('applies_later', jsonb_build_object(
+      'name', bill.name, 'from', app.parse_date(context, arguments ->> 'apply_from', 'apply_from'),
+      'amount', app.format_amount(old.amount_minor, old.currency), 'currency', old.currency
     ));
   end if;
   if app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due') >= context.today and not app.same_schedule(old, bill) then
@@ -196,21 +193,21 @@ begin
     warnings := warnings || app.warn_of_share(bill);
   end if;
   if bill.status = 'ended' and arguments #>> '{set,status}' = 'active' then
-    warnings := warnings || jsonb_build_object('code', 'still_ended', 'message', format(
-      '%s has ended: no due date is left. Give it a later ends_on or a higher ends_after to let it go on.', bill.name
-    ));
+    warnings := warnings || app.warning('still_ended', jsonb_build_object('name', bill.name));
   end if;
   case arguments #>> '{occurrence,action}'
     when 'snooze' then
-      warnings := warnings || jsonb_build_object('code', 'snoozed', 'message', format('%s is still due on %s; only the reminder waits until %s.', bill.name, occurrence.due_on, occurrence.snoozed_until));
+      warnings := warnings || app.warning('snoozed', jsonb_build_object(
+        'name', bill.name, 'due_on', occurrence.due_on, 'until', occurrence.snoozed_until
+      ));
     when 'reopen' then
       if exists (
         select from app.change_items as i
         where i.change_id = current_setting('app.change_id', true) and i.table_name = 'payments' and i.after ->> 'deleted_at' is not null
       ) then
-        warnings := warnings || jsonb_build_object('code', 'payments_removed', 'message', format(
-          'What was recorded as paid for %s due %s is no longer in the books.', bill.name, occurrence.due_on
-        ));
+        warnings := warnings || app.warning(
+          'payments_removed', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on)
+        );
       end if;
     else null;
   end case;
@@ -219,50 +216,43 @@ end
 $$;
 comment on function app.warn_of_update is 'What a person should hear about a change of a bill beside its result.';
 
-create function app.sum_up_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb, occurrence app.expense_occurrences) returns text
+create function app.sum_up_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb, occurrence app.expense_occurrences)
+returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  words text[] := '{}';
   -- Of the bill as it is written down: what is shown of it may not have changed yet.
-  fields constant text := (
-    select string_agg(distinct w.word, ', ' order by w.word)
+  fields constant jsonb := (
+    select jsonb_agg(distinct f.field order by f.field)
     from jsonb_each(to_jsonb(bill)) as b
     cross join lateral (
       select case
-        when b.key in ('name', 'payee', 'tags', 'note', 'currency', 'autopay') then b.key
+        when b.key in ('name', 'payee', 'tags', 'note', 'currency', 'autopay', 'amount_mode') then b.key
+        when b.key in ('trial_ends_on', 'renews_on', 'notice_days') then b.key
         when b.key = 'category_id' then 'category'
         when b.key = 'amount_minor' then 'amount'
-        when b.key = 'amount_mode' then 'kind of amount'
-        when b.key = 'share_bp' then 'my share percent'
+        when b.key = 'share_bp' then 'my_share_percent'
         when b.key in ('frequency', 'every', 'anchor_on', 'month_days', 'weekend_rule', 'ends_on', 'ends_after') then 'schedule'
         when b.key in ('reminder_enabled', 'remind_days_before') then 'reminder'
-        when b.key in ('trial_ends_on', 'renews_on', 'notice_days') then replace(b.key, '_', ' ')
-      end as word
-    ) as w
-    where w.word is not null and b.value is distinct from to_jsonb(old) -> b.key
+      end as field
+    ) as f
+    where f.field is not null and b.value is distinct from to_jsonb(old) -> b.key
   );
 begin
-  if bill.status <> old.status then
-    words := words || format('%s %s', case bill.status when 'paused' then 'Paused' when 'cancelled' then 'Cancelled' when 'active' then 'Resumed' else 'Ended' end, bill.name);
-  end if;
-  if arguments ? 'set' and fields is not null then
-    words := words || concat_ws(' from ', format('Changed %s: %s', bill.name, fields), app.parse_date(context, arguments ->> 'apply_from', 'apply_from') || ' on');
-  end if;
-  if arguments ? 'occurrence' then
-    words := words || case arguments #>> '{occurrence,action}'
-      when 'skip' then format('Skipped %s due %s', bill.name, occurrence.due_on)
-      when 'snooze' then format('Snoozed %s due %s until %s', bill.name, occurrence.due_on, occurrence.snoozed_until)
-      when 'set_amount' then format('Set %s due %s to %s %s', bill.name, occurrence.due_on, occurrence.currency, app.format_amount(occurrence.expected_minor, occurrence.currency))
-      else format('Reopened %s due %s', bill.name, occurrence.due_on)
-    end;
-  end if;
-  if arguments #>> '{provider,action}' = 'disconnect' then
-    words := words || format('Disconnected %s from its provider', bill.name);
-  end if;
-  return coalesce(nullif(array_to_string(words, '; '), ''), 'Changed nothing of ' || bill.name);
+  return jsonb_strip_nulls(jsonb_build_object(
+    'name', bill.name,
+    'status', case when bill.status <> old.status then bill.status end,
+    'fields', case when arguments ? 'set' then fields end,
+    'from', case when arguments ? 'set' then app.parse_date(context, arguments ->> 'apply_from', 'apply_from') end,
+    'occurrence', case when arguments ? 'occurrence' then jsonb_build_object(
+      'action', arguments #>> '{occurrence,action}', 'due_on', occurrence.due_on, 'until', occurrence.snoozed_until,
+      'amount', app.format_amount(occurrence.expected_minor, occurrence.currency), 'currency', occurrence.currency
+    ) end,
+    'is_disconnected', case when arguments #>> '{provider,action}' = 'disconnect' then true end
+  ));
 end
 $$;
-comment on function app.sum_up_update is 'What was done to a bill in a few words.';
+comment on function app.sum_up_update is
+  'What was done to a bill: {name, status?, fields?, from?, occurrence? {action, due_on, until?, amount?, currency}, is_disconnected?}.';
 
 create function app.update_bill(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -298,7 +288,7 @@ begin
   return jsonb_build_object(
     'data', jsonb_build_object('bill', shown, 'before', before, 'occurrences', app.describe_touched(bill.id, occurrence.id), 'connect', connect),
     'warnings', app.warn_of_update(context, bill, old, arguments, occurrence),
-    'summary', app.sum_up_update(context, bill, old, arguments, occurrence)
+    'facts', app.sum_up_update(context, bill, old, arguments, occurrence)
   );
 end
 $$;

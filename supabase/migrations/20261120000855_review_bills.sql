@@ -1,4 +1,4 @@
--- review_bills: what is worth saying about the bills, found by rules, each with a sentence for a person. A section shows 50 findings at most;
+-- review_bills: what is worth saying about the bills, found by rules. A section shows 50 findings at most;
 -- counts say how many there are.
 
 create function app.change_percent(old_minor numeric, new_minor numeric) returns numeric
@@ -11,10 +11,7 @@ language sql stable
 begin atomic
   select min(o.due_on), jsonb_build_object(
     'bill_id', b.id, 'name', b.name, 'due_on', min(o.due_on), 'days_overdue', (context).today - min(o.due_on), 'dates', count(*),
-    'amount', app.format_minor(sum(o.remaining_minor), c.exponent), 'currency', b.currency,
-    'text', b.name || ' is overdue since ' || to_char(min(o.due_on), 'FMDD FMMonth YYYY')
-      || case when count(*) > 1 then ' (' || count(*) || ' dates)' else '' end
-      || coalesce(': ' || b.currency || ' ' || app.format_minor(sum(o.remaining_minor), c.exponent), '') || '.'
+    'amount', app.format_minor(sum(o.remaining_minor), c.exponent), 'currency', b.currency
   )
   from app.passed_occurrences(context) as o
   join app.expenses as b on b.id = o.expense_id
@@ -30,10 +27,7 @@ begin atomic
   select p.from_on, jsonb_build_object(
     'bill_id', p.id, 'name', p.name, 'old', app.format_minor(p.old_minor, c.exponent), 'new', app.format_minor(p.new_minor, c.exponent),
     'currency', p.currency, 'change_percent', app.change_percent(p.old_minor, p.new_minor), 'since', p.from_on,
-    'upcoming', case when p.from_on > (context).today then true end,
-    'text', p.name || case when p.from_on > (context).today then ' will cost ' else ' costs ' end || p.currency || ' ' || app.format_minor(p.new_minor, c.exponent)
-      || case when p.from_on > (context).today then ' from ' else ' since ' end || to_char(p.from_on, 'FMDD FMMonth YYYY')
-      || ', before that ' || app.format_minor(p.old_minor, c.exponent) || ' (+' || app.change_percent(p.old_minor, p.new_minor) || ' %).'
+    'upcoming', case when p.from_on > (context).today then true end
   )
   from (
     select distinct on (b.id) b.id, b.name, b.currency, r.old_minor, r.new_minor, r.from_on
@@ -73,9 +67,7 @@ begin atomic
   -- Three amounts make a habit; 40 % from their median is out of it.
   select l.due_on, jsonb_build_object(
     'bill_id', b.id, 'name', b.name, 'due_on', l.due_on, 'amount', app.format_minor(l.expected_minor, c.exponent),
-    'usual', app.format_minor(u.usual_minor, c.exponent), 'currency', b.currency, 'change_percent', app.change_percent(u.usual_minor, l.expected_minor),
-    'text', b.name || ' due ' || to_char(l.due_on, 'FMDD FMMonth YYYY') || ' is ' || b.currency || ' ' || app.format_minor(l.expected_minor, c.exponent)
-      || ', usually about ' || app.format_minor(u.usual_minor, c.exponent) || ' (' || to_char(app.change_percent(u.usual_minor, l.expected_minor), 'FMSG999999990.0') || ' %).'
+    'usual', app.format_minor(u.usual_minor, c.exponent), 'currency', b.currency, 'change_percent', app.change_percent(u.usual_minor, l.expected_minor)
   )
   from app.expenses as b
   join app.currencies as c on c.code = b.currency
@@ -107,11 +99,7 @@ begin atomic
     'amount', app.format_minor(two.amount_minor, (select c.exponent from app.currencies as c where c.code = two.currency)), 'currency', two.currency,
     'other_amount', case when one.amount_minor <> two.amount_minor
       then app.format_minor(one.amount_minor, (select c.exponent from app.currencies as c where c.code = two.currency)) end,
-    'text', two.name || case when lower(one.name) = lower(two.name) then ' is there twice' else ' and ' || one.name || ' look like the same bill' end
-      || coalesce(': ' || two.currency || ' ' || app.format_minor(two.amount_minor, (select c.exponent from app.currencies as c where c.code = two.currency)), '')
-      || case when one.amount_minor <> two.amount_minor
-        then ' and ' || app.format_minor(one.amount_minor, (select c.exponent from app.currencies as c where c.code = two.currency)) else '' end
-      || ', ' || app.schedule_text(two) || '.'
+    'schedule', app.describe_schedule(two)
   )
   from (
     select b.id, coalesce(
@@ -133,8 +121,7 @@ begin atomic
   select b.trial_ends_on, jsonb_build_object(
     'bill_id', b.id, 'name', b.name, 'trial_ends_on', b.trial_ends_on, 'days_left', b.trial_ends_on - (context).today,
     'amount', app.format_minor(b.amount_minor, c.exponent), 'currency', b.currency,
-    'text', 'The trial of ' || b.name || ' ends on ' || to_char(b.trial_ends_on, 'FMDD FMMonth YYYY')
-      || coalesce('; after that it costs ' || b.currency || ' ' || app.format_minor(b.amount_minor, c.exponent) || ' ' || app.schedule_text(b), '') || '.'
+    'schedule', app.describe_schedule(b)
   )
   from app.expenses as b
   join app.currencies as c on c.code = b.currency
@@ -147,8 +134,7 @@ create function app.find_cancel_dates(context app.context, horizon_days int) ret
 language sql stable
 begin atomic
   select d.cancel_by, jsonb_build_object(
-    'bill_id', b.id, 'name', b.name, 'cancel_by', d.cancel_by, 'renews_on', b.renews_on, 'days_left', d.cancel_by - (context).today,
-    'text', b.name || ' renews on ' || to_char(b.renews_on, 'FMDD FMMonth YYYY') || '; to end it, cancel by ' || to_char(d.cancel_by, 'FMDD FMMonth YYYY') || '.'
+    'bill_id', b.id, 'name', b.name, 'cancel_by', d.cancel_by, 'renews_on', b.renews_on, 'days_left', d.cancel_by - (context).today
   )
   from app.expenses as b
   cross join lateral (select b.renews_on - coalesce(b.notice_days, 0)::int as cancel_by) as d
@@ -164,14 +150,7 @@ begin atomic
     'bill_id', b.id, 'name', b.name, 'provider', app.provider_name(l), 'account', l.account_label, 'status', f.status,
     'last_success_period', to_char(l.last_success_period, 'YYYY-MM'), 'kind', f.kind,
     'needs_review', case when f.kind = 'needs_review' then app.describe_link(context, l) -> 'needs_review' end,
-    'text', case f.kind
-      when 'needs_review' then app.question_text(l, b.name, q.statement, (q.occurrence).due_on)
-      when 'needs_reauth' then 'The connection of ' || b.name || ' to ' || app.provider_name(l) || ' has to be made again by the owner: update_bill with provider connect says where.'
-      when 'paused_by_plan' then 'The connection of ' || b.name || ' to ' || app.provider_name(l) || ' is paused: the plan does not include fetching amounts.'
-      when 'paused' then 'The connection of ' || b.name || ' to ' || app.provider_name(l) || ' is paused.'
-      when 'failed' then 'The amount of ' || b.name || ' could not be fetched from ' || app.provider_name(l) || '.'
-      else 'The amount of ' || b.name || ' is missing: ' || app.provider_name(l) || ' has no statement for ' || to_char(month.start, 'FMMonth YYYY') || '.'
-    end
+    'missing_period', case when f.kind = 'amount_missing' then to_char(month.start, 'YYYY-MM') end
   )
   from app.provider_links as l
   join app.expenses as b on b.id = l.expense_id and b.deleted_at is null

@@ -53,12 +53,12 @@ comment on function app.write_preferences is 'Sets the preferences that are give
 create function app.fail_without_ownership() returns void
 language plpgsql stable set search_path = '' as $$
 begin
-  perform app.fail('forbidden_role', 'Only the owner can change these settings.', null, 'Ask the owner of the organization to do it.');
+  perform app.fail('forbidden_role.settings');
 end
 $$;
 comment on function app.fail_without_ownership is 'Ends the tool because it is the owner''s to do.';
 
-create function app.change_preferences(context app.context, arguments jsonb) returns text[]
+create function app.change_preferences(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   reminders constant jsonb := coalesce(arguments -> 'reminders', '{}');
@@ -75,27 +75,20 @@ begin
     perform app.fail_without_ownership();
   end if;
   if wanted ? 'timezone' and not identity.is_timezone(wanted ->> 'timezone') then
-    perform app.fail('invalid_argument', format('"%s" is not a time zone.', left(wanted ->> 'timezone', 40)), 'timezone', 'Give an IANA name such as Europe/Berlin or Asia/Kolkata.');
+    perform app.fail('invalid_argument.not_a_timezone', jsonb_build_object('value', left(wanted ->> 'timezone', 40)), 'timezone');
   end if;
   if wanted ? 'base_currency' then
     perform app.currency_exponent(wanted ->> 'base_currency', 'base_currency');
   end if;
   perform app.write_preferences(context.organization_id, wanted);
-  return array(
-    select case w.key
-      when 'timezone' then 'time zone ' || (w.value #>> '{}')
-      when 'base_currency' then 'base currency ' || (w.value #>> '{}')
-      when 'email_enabled' then 'reminder e-mails ' || case w.value when 'true' then 'on' else 'off' end
-      when 'default_lead_days' then format('reminders %s days before', w.value)
-      else 'amounts in e-mails ' || case w.value when 'true' then 'hidden' else 'shown' end
-    end
+  return (
+    select coalesce(jsonb_object_agg(w.key, w.value), '{}')
     from jsonb_each(wanted) as w
     where before -> w.key <> w.value
-    order by w.key
   );
 end
 $$;
-comment on function app.change_preferences is 'Sets the preferences in the arguments of update_settings; answers what changed in words.';
+comment on function app.change_preferences is 'Sets the preferences in the arguments of update_settings; answers what changed, as {name: new value}.';
 
 create function app.require_category(context app.context, name text, field text) returns app.categories
 language plpgsql stable set search_path = '' as $$
@@ -119,24 +112,23 @@ declare
   new_name constant text := app.clean_text(change ->> 'new_name');
   category app.categories;
   target app.categories;
-  words text;
   moved int;
+  merged_name text;
   left_bills text[];
   -- As many as an import writes: all of them are kept for the undo.
   max_moved constant int := 2000;
 begin
   if wanted is null or lower(coalesce(case action when 'create' then wanted else new_name end, '')) = 'uncategorized' then
-    perform app.fail('invalid_argument', 'A category needs a name of its own.', 'category.name', 'Uncategorized is what has no category.');
+    perform app.fail('invalid_argument.category_without_name', field => 'category.name');
   elsif action = 'rename' and new_name is null then
-    perform app.fail('invalid_argument', 'The new name is missing.', 'category.new_name', format('Give new_name: what %s is to be called.', wanted));
+    perform app.fail('invalid_argument.new_name_missing', jsonb_build_object('name', wanted), 'category.new_name');
   elsif action = 'merge' and app.clean_text(change ->> 'into') is null then
-    perform app.fail('invalid_argument', 'It is not said which category to merge into.', 'category.into', format('Give into: the category that takes what is in %s.', wanted));
+    perform app.fail('invalid_argument.merge_target_missing', jsonb_build_object('name', wanted), 'category.into');
   end if;
 
   case action
     when 'create' then
       category.id := app.find_category(context, wanted, 'category.name', true);
-      words := 'Added category ' || wanted;
     when 'rename' then
       select * into target from app.categories as c where c.organization_id = context.organization_id and lower(c.name) = lower(new_name);
       select * into category from app.categories as c where c.organization_id = context.organization_id and lower(c.name) = lower(wanted);
@@ -144,32 +136,29 @@ begin
         -- Asked for again after it was done.
         category := target;
       elsif target.id is not null and target.id <> category.id then
-        perform app.fail('duplicate', format('There is a category %s already.', target.name), 'category.new_name', 'To put both together use action "merge".');
+        perform app.fail('duplicate.category', jsonb_build_object('name', target.name), 'category.new_name');
       else
         category := app.require_category(context, wanted, 'category.name');
         update app.categories as c set name = new_name where c.id = category.id and c.name <> new_name;
       end if;
-      words := format('Renamed category %s to %s', wanted, new_name);
     when 'merge' then
       category := app.require_category(context, wanted, 'category.name');
       target := app.require_category(context, change ->> 'into', 'category.into');
       if target.archived_at is not null or target.id = category.id then
-        perform app.fail('invalid_argument', format('%s cannot be merged into %s.', category.name, target.name), 'category.into', 'Give another category that is in use.');
+        perform app.fail(
+          'invalid_argument.cannot_merge', jsonb_build_object('name', category.name, 'into', target.name), 'category.into'
+        );
       end if;
       select count(*) into moved from (select from app.expenses as e where e.category_id = category.id and e.deleted_at is null limit max_moved + 1) as e;
       if moved > max_moved then
-        perform app.fail(
-          'invalid_argument', format('More than %s expenses are in %s, too many to move at once. Nothing was changed.', to_char(max_moved, 'FM9,999'), category.name),
-          'category.name', format(
-            'Archive %1$s instead (action "archive"): what was spent in it stays there, and new expenses go into %2$s. Or move them 100 at a time: '
-            'list_expenses with categories ["%1$s"], then update_expenses with set {"category": "%2$s"}.', category.name, target.name
-          )
-        );
+        perform app.fail('invalid_argument.too_many_to_merge', jsonb_build_object(
+          'most', max_moved, 'name', category.name, 'into', target.name
+        ), 'category.name');
       end if;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
       update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
-      words := format('Merged category %s into %s: %s moved', category.name, target.name, moved);
+      merged_name := category.name;
       category := target;
     when 'archive' then
       category := app.require_category(context, wanted, 'category.name');
@@ -178,48 +167,44 @@ begin
         select e.name from app.expenses as e
         where e.category_id = category.id and e.kind = 'bill' and e.status in ('active', 'paused') and e.deleted_at is null order by e.entry
       );
-      words := 'Archived category ' || category.name;
   end case;
   return (
-    select jsonb_strip_nulls(jsonb_build_object('id', c.id, 'name', c.name, 'archived', case when c.archived_at is not null then true end, 'moved', moved, 'left_bills', to_jsonb(nullif(left_bills, '{}')), 'words', words))
+    select jsonb_strip_nulls(jsonb_build_object(
+      'id', c.id, 'name', c.name, 'archived', case when c.archived_at is not null then true end, 'moved', moved,
+      'left_bills', to_jsonb(nullif(left_bills, '{}')),
+      'facts', jsonb_build_object('action', action, 'name', coalesce(merged_name, case action when 'rename' then wanted else c.name end), 'into', c.name, 'moved', moved)
+    ))
     from app.categories as c
     where c.id = category.id
   );
 end
 $$;
 comment on function app.change_category is
-  'Creates, renames, merges (at most 2,000 expenses) or archives a category: {id, name, archived?, moved?, left_bills?, words}. What was spent in an archived one stays there; deleted expenses keep theirs.';
+  'Creates, renames, merges (at most 2,000 expenses) or archives a category: {id, name, archived?, moved?, left_bills?, facts}. What was spent in an archived one stays there; deleted expenses keep theirs.';
 
 create function app.update_settings(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   category constant jsonb := case when arguments ? 'category' then app.change_category(context, arguments -> 'category') end;
-  words constant text[] := app.change_preferences(context, arguments);
+  changed constant jsonb := app.change_preferences(context, arguments);
   warnings jsonb := '[]';
 begin
   select * into context from app.read_context(context.at);
   if arguments #>> '{reminders,email_enabled}' = 'true' and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
-    warnings := warnings || jsonb_build_object('code', 'reminders_inactive', 'message', format(
-      'Reminders are set but will not be sent: the plan of %s does not include reminder e-mails.', context.organization_name
-    ));
+    warnings := warnings || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
   end if;
-  if array_to_string(words, ' ') like '%base currency%' then
-    warnings := warnings || jsonb_build_object('code', 'from_now_on', 'message', format(
-      'Totals are in %s from now on, converted at the rate of each payment''s day; what was recorded keeps its own currency.', context.base_currency
-    ));
+  if changed ? 'base_currency' then
+    warnings := warnings || app.warning('from_now_on', jsonb_build_object('currency', context.base_currency));
   end if;
   if category ? 'left_bills' then
-    warnings := warnings || jsonb_build_object('code', 'category_in_use', 'message', format(
-      '%s %s in the archived category %s, and so is what will be paid for %s. To move %s use update_bill with set.category.',
-      app.list_names(array(select jsonb_array_elements_text(category -> 'left_bills'))), case jsonb_array_length(category -> 'left_bills') when 1 then 'stays' else 'stay' end,
-      category ->> 'name', case jsonb_array_length(category -> 'left_bills') when 1 then 'it' else 'them' end,
-      case jsonb_array_length(category -> 'left_bills') when 1 then 'it' else 'them' end
+    warnings := warnings || app.warning('category_in_use', jsonb_build_object(
+      'category', category -> 'name', 'names', category -> 'left_bills'
     ));
   end if;
   return jsonb_build_object(
-    'data', jsonb_build_object('settings', app.read_settings(context), 'category', category - array['words', 'left_bills']),
+    'data', jsonb_build_object('settings', app.read_settings(context), 'category', category - array['facts', 'left_bills']),
     'warnings', warnings,
-    'summary', concat_ws('; ', 'Settings: ' || nullif(array_to_string(words, ', '), ''), category ->> 'words')
+    'facts', jsonb_strip_nulls(jsonb_build_object('changed', nullif(changed, '{}'), 'category', category -> 'facts'))
   );
 end
 $$;

@@ -81,6 +81,14 @@ $$;
 comment on function app.write_statement_date is
   'Makes the row of a bill''s date in a month that has none yet: it follows the current date, which the weekend rule moved into that month, or whose day is still the last of the month before.';
 
+create function app.sync_fact(code text, params jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return jsonb_build_object('code', sync_fact.code, 'params', jsonb_strip_nulls(sync_fact.params));
+end
+$$;
+comment on function app.sync_fact is 'What became of asking a provider, as a code of a closed list with its facts; the words are TypeScript''s.';
+
 create function app.keep_statement(context app.context, link app.provider_links, bill app.expenses, period date, said jsonb, is_asked_for boolean) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -139,33 +147,23 @@ begin
     'due_on', occurrence.due_on, 'old', app.format_amount(old_minor, occurrence.currency),
     'new', app.format_amount(statement.amount_minor, statement.currency), 'currency', statement.currency,
     'usual', app.format_amount(statement.usual_minor, occurrence.currency), 'reason', statement.reason,
-    'text', case
-      when is_taken then format('%s due %s is %s %s.', bill.name, occurrence.due_on, statement.currency, app.format_amount(statement.amount_minor, statement.currency))
-      when bill.amount_mode <> 'variable' then format('%s has the same amount every time now.', bill.name)
-      when statement.reason = 'not_due' then format('%s is not due in %s.', bill.name, to_char(due_month, 'FMMonth YYYY'))
-      when statement.reason is not null then app.question_text(link, bill.name, statement, occurrence.due_on)
-      when occurrence.expected_minor is distinct from statement.amount_minor then format('The amount of %s stays as it was set by hand.', bill.name)
-      else format('The amount of %s is as it was.', bill.name)
+    'said', case
+      when is_taken then app.sync_fact('taken', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on))
+      when bill.amount_mode <> 'variable' then app.sync_fact('same_amount', jsonb_build_object('name', bill.name))
+      when statement.reason = 'not_due' then
+        app.sync_fact('not_due', jsonb_build_object('name', bill.name, 'month', to_char(due_month, 'YYYY-MM')))
+      when statement.reason is not null then app.sync_fact('question', jsonb_build_object(
+        'name', bill.name, 'provider', app.provider_name(link), 'reason', statement.reason
+      ))
+      when occurrence.expected_minor is distinct from statement.amount_minor then
+        app.sync_fact('set_by_hand', jsonb_build_object('name', bill.name))
+      else app.sync_fact('unchanged', jsonb_build_object('name', bill.name))
     end
   ));
 end
 $$;
 comment on function app.keep_statement is
-  'Keeps a statement {amount, currency, due_on?} of a month and takes its amount over unless app.judge_statement says otherwise: {status: updated, unchanged or needs_review, due_on?, old?, new, currency, usual?, reason?, text}. The same statement again changes nothing, but when a person asks for it.';
-
-create function app.failure_text(link app.provider_links, bill_name text, period date, code text) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case code
-    when 'not_ready' then format('%s has no statement for %s yet.', app.provider_name(link), to_char(period, 'FMMonth YYYY'))
-    when 'auth' then format('The connection of %s to %s has to be made again by the owner: update_bill with provider connect says where.', bill_name, app.provider_name(link))
-    when 'rate_limited' then format('%s asked for a pause. Try again later.', app.provider_name(link))
-    when 'no_adapter' then format('Amounts cannot be fetched from %s; enter the amount of %s by hand.', app.provider_name(link), bill_name)
-    else format('The amount of %s could not be fetched from %s. Try again in an hour.', bill_name, app.provider_name(link))
-  end;
-end
-$$;
-comment on function app.failure_text is 'Why no amount came, in a sentence.';
+  'Keeps a statement {amount, currency, due_on?} of a month and takes its amount over unless app.judge_statement says otherwise: {status: updated, unchanged or needs_review, due_on?, old?, new, currency, usual?, reason?, said}. The same statement again changes nothing, but when a person asks for it.';
 
 create function app.keep_answer(context app.context, link app.provider_links, period date, answer jsonb, is_asked_for boolean) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -193,18 +191,21 @@ begin
     when code is null then app.keep_statement(context, link, bill, period, answer, is_asked_for)
     else jsonb_build_object(
       'status', case code when 'not_ready' then 'not_ready' when 'auth' then 'needs_reauth' else 'failed' end, 'code', code,
-      'text', app.failure_text(link, bill.name, period, code)
+      'said', app.sync_fact(
+        case when code in ('not_ready', 'auth', 'rate_limited', 'no_adapter') then code else 'failed' end,
+        jsonb_build_object('name', bill.name, 'provider', app.provider_name(link), 'month', to_char(period, 'YYYY-MM'))
+      )
     )
   end;
 end
 $$;
 comment on function app.keep_answer is
-  'Keeps what became of asking a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: "failed", code, retry_after?}, and ends the lease: {bill_id, name, status, text, …}. Whoever calls it holds the lease.';
+  'Keeps what became of asking a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: "failed", code, retry_after?}, and ends the lease: {bill_id, name, status, said, …}. Whoever calls it holds the lease.';
 
 revoke all on function
-  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.write_statement_date, app.keep_statement,
-  app.failure_text, app.keep_answer from public, anon;
+  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.write_statement_date, app.sync_fact,
+  app.keep_statement, app.keep_answer from public, anon;
 grant execute on function
-  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.write_statement_date, app.keep_statement,
-  app.failure_text, app.keep_answer
+  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.write_statement_date, app.sync_fact,
+  app.keep_statement, app.keep_answer
   to authenticated, service_role;

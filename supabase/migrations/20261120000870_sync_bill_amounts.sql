@@ -8,24 +8,29 @@ declare
   -- Where the owner's month begins before that of the providers, which count in UTC.
   is_over constant boolean := statement_month + interval '1 month' <= context.at at time zone 'UTC';
 begin
-  return jsonb_build_object('bill_id', bill.id, 'name', bill.name) || case
-    when link.id is null then jsonb_build_object('status', 'failed', 'text', format('%s is not connected to a provider.', bill.name))
-    when link.status = 'needs_reauth' then jsonb_build_object('status', 'needs_reauth', 'text', app.failure_text(link, bill.name, null, 'auth'))
-    when link.status <> 'active' then jsonb_build_object('status', 'failed', 'text', format('The connection of %s to %s is not ready.', bill.name, provider))
-    when bill.status <> 'active' then jsonb_build_object('status', 'failed', 'text', format('%s is %s, so %s is not asked.', bill.name, bill.status, provider))
-    when bill.amount_mode <> 'variable' then
-      jsonb_build_object('status', 'failed', 'text', format('%s has the same amount every time, so %s is not asked.', bill.name, provider))
-    when not is_over then jsonb_build_object('status', 'not_ready', 'text', app.failure_text(link, bill.name, statement_month, 'not_ready'))
-    when link.ask_after > context.at then jsonb_build_object('status', 'failed', 'text', app.failure_text(link, bill.name, null, 'rate_limited'))
-    when link.leased_until > context.at then
-      jsonb_build_object('status', 'unchanged', 'text', format('%s is being asked for the amount of %s just now.', provider, bill.name))
-    when link.asked_at > context.at - interval '1 hour' then
-      jsonb_build_object('status', 'unchanged', 'text', format('The amount of %s was asked for less than an hour ago.', bill.name))
-    else jsonb_build_object('status', 'unchanged', 'text', format('%s was not asked for the amount of %s this time. Call again for the rest.', provider, bill.name))
-  end;
+  return (
+    select jsonb_build_object('bill_id', bill.id, 'name', bill.name, 'status', u.status, 'said', app.sync_fact(u.code, jsonb_build_object(
+      'name', bill.name, 'provider', provider, 'status', bill.status, 'month', to_char(statement_month, 'YYYY-MM')
+    )))
+    from (
+      select case
+        when link.id is null then array['failed', 'not_connected']
+        when link.status = 'needs_reauth' then array['needs_reauth', 'auth']
+        when link.status <> 'active' then array['failed', 'connection_not_ready']
+        when bill.status <> 'active' then array['failed', 'bill_inactive']
+        when bill.amount_mode <> 'variable' then array['failed', 'same_amount_not_asked']
+        when not is_over then array['not_ready', 'not_ready']
+        when link.ask_after > context.at then array['failed', 'rate_limited']
+        when link.leased_until > context.at then array['unchanged', 'being_asked']
+        when link.asked_at > context.at - interval '1 hour' then array['unchanged', 'asked_lately']
+        else array['unchanged', 'not_asked_yet']
+      end as kind
+    ) as k
+    cross join lateral (select k.kind[1] as status, k.kind[2] as code) as u
+  );
 end
 $$;
-comment on function app.describe_unasked is 'The answer for a bill whose provider is not asked now: {bill_id, name, status, text}.';
+comment on function app.describe_unasked is 'The answer for a bill whose provider is not asked now: {bill_id, name, status, said}.';
 
 create function app.sync_bill_amounts(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -39,20 +44,21 @@ declare
   result jsonb;
 begin
   if not identity.organization_has_feature(context.organization_id, 'bills:variable', context.at) then
-    perform app.fail(
-      'feature_not_in_plan', format('The plan of %s does not include amounts that are fetched from providers.', context.organization_name), null,
-      'Amounts can be entered by hand with update_bill, or when a bill is paid. The team plan includes fetching.',
-      '{"feature": "bills:variable", "required_plan": "team"}'
-    );
+    perform app.fail('feature_not_in_plan.providers', jsonb_build_object(
+      'organization', context.organization_name,
+      'details', jsonb_build_object('feature', 'bills:variable', 'required_plan', 'team')
+    ));
   end if;
   if due_month !~ '^(199\d|20\d\d)-(0[1-9]|1[0-2])$' or due_month > to_char(context.today, 'YYYY-MM') then
-    perform app.fail('date_out_of_range', format('%s is not a month that has begun.', due_month), 'period', 'Give YYYY-MM, or leave it out for this month.');
+    perform app.fail('date_out_of_range.month_to_come', jsonb_build_object('month', due_month), 'period');
   end if;
   statement_month := (due_month || '-01')::date - interval '1 month';
   select w into missing from unnest(wanted) as w
   where not exists (select from app.expenses as e where e.id = w and e.kind = 'bill' and e.deleted_at is null);
   if found then
-    perform app.fail('not_found', format('There is no bill %s in %s.', missing, context.organization_name), 'bill_ids', 'Find the bill with list_bills.');
+    perform app.fail(
+      'not_found.bill', jsonb_build_object('id', missing, 'organization', context.organization_name), 'bill_ids'
+    );
   end if;
 
   -- Chosen once: a plan that chose for each link anew would choose others each time, since the first are leased by then.
@@ -87,7 +93,7 @@ begin
   from app.expenses as e
   left join app.provider_links as l on l.expense_id = e.id and l.status <> 'revoked'
   where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null and (e.id = any (wanted) or wanted = '{}' and l.id is not null);
-  return jsonb_build_object('data', result, 'summary', 'Asked providers');
+  return jsonb_build_object('data', result);
 end
 $$;
 comment on function app.sync_bill_amounts is
@@ -110,7 +116,9 @@ begin
       stored := app.keep_answer(context, link, (result ->> 'period')::date, result -> 'answer', true) - array['code', 'reason'];
     else
       -- It took so long that another call asked, or the connection ended meanwhile.
-      select jsonb_build_object('bill_id', e.id, 'name', e.name, 'status', 'failed', 'text', format('The connection of %s changed while its provider was asked. Try again.', e.name))
+      select jsonb_build_object(
+        'bill_id', e.id, 'name', e.name, 'status', 'failed', 'said', app.sync_fact('connection_changed', jsonb_build_object('name', e.name))
+      )
       into stored
       from app.provider_links as l join app.expenses as e on e.id = l.expense_id
       where l.id = result ->> 'link_id';
@@ -120,7 +128,7 @@ begin
       updated := updated || (stored ->> 'name');
     end if;
   end loop;
-  return jsonb_build_object('data', jsonb_build_object('bills', bills), 'summary', 'Fetched amounts: ' || app.list_names(updated));
+  return jsonb_build_object('data', jsonb_build_object('bills', bills), 'facts', jsonb_build_object('names', updated));
 end
 $$;
 comment on function app.store_bill_amounts is

@@ -57,8 +57,8 @@ begin
   if bill.reminder_enabled then
     -- A change like any other, which the assistant can undo.
     perform set_config('app.at', at::text, true);
-    insert into app.change_sets as s (organization_id, actor_id, tool, summary)
-    values (bill.organization_id, owner_id, 'unsubscribe', format('Turned off the reminders of %s', bill.name))
+    insert into app.change_sets as s (organization_id, actor_id, tool, facts)
+    values (bill.organization_id, owner_id, 'unsubscribe', jsonb_build_object('name', bill.name))
     returning s.id into change;
     perform set_config('app.change_id', change, true);
     update app.expenses as e set reminder_enabled = false where e.id = bill.id;

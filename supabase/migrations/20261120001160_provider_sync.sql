@@ -85,7 +85,9 @@ begin
   context := jobs.provider_context(organization, at);
   change := app.begin_change(context, 'provider_sync');
   kept := app.keep_answer(context, link, period, answer, false);
-  perform app.finish_change(change, format('Fetched from %s: %s', coalesce(answer ->> 'provider_name', app.provider_name(link)), kept ->> 'text'));
+  perform app.finish_change(change, jsonb_build_object(
+    'provider', coalesce(answer ->> 'provider_name', app.provider_name(link)), 'bill', kept
+  ));
   return jsonb_build_object('outcome', 'kept', 'status', kept ->> 'status', 'code', kept ->> 'code');
 end
 $$;

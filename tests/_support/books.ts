@@ -1,5 +1,9 @@
 /** Organizations whose tools a test calls as a person, straight in the database: no tokens, no HTTP. */
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { type ChangeFacts, presentChange } from "../../functions/mcp/present/change.ts";
+import { present } from "../../functions/mcp/present/present.ts";
+import type { FactEnvelope } from "../../shared/connector/result.ts";
+import { wordsOf } from "../../shared/words/words.ts";
 import type { TestDatabase } from "./database.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -13,6 +17,8 @@ export interface Books {
   today(): string;
   /** Calls a tool and answers its whole envelope. */
   call(tool: string, args?: Record<string, unknown>): Promise<Json>;
+  /** Calls a tool and answers what the database says, before it has words. */
+  facts(tool: string, args?: Record<string, unknown>): Promise<Json>;
   /** Calls a tool that must work and answers its data. */
   ok(tool: string, args?: Record<string, unknown>): Promise<Json>;
   /** Calls a tool that must fail with this code, and answers the error. */
@@ -26,6 +32,8 @@ export interface BooksOptions {
   timezone?: string;
   baseCurrency?: string;
   day?: string;
+  /** Makes the answer of what the database says; English when left out. */
+  present?: (tool: string, facts: FactEnvelope, args: Record<string, unknown>) => Json;
 }
 
 /** A new person with an organization of their own. */
@@ -37,7 +45,25 @@ export async function openBooks(database: TestDatabase, options: BooksOptions = 
   );
   await addMember(database, organization!.id, userId, "owner");
   await database.query("select app.create_default_categories($1, now())", [organization!.id]);
-  return booksOf(database, organization!.id, userId, { day: options.day ?? "2026-11-20" });
+  const present = options.present ?? presentEnglish;
+  return booksOf(database, { organizationId: organization!.id, userId, clock: { day: options.day ?? TODAY }, present });
+}
+
+/** A change as the list of recent changes tells it. */
+export async function readChange(database: TestDatabase, id: string): Promise<{ tool: string; summary: string }> {
+  const [change] = await database.query<ChangeFacts>("select tool, facts from app.change_sets where id = $1", [id]);
+  const summary = presentChange(change!, wordsOf("en"));
+  assertNothingMissing(summary);
+  return { tool: change!.tool, summary };
+}
+
+/** What a template prints for want of a fact. */
+const MISSING = /\b(undefined|null|NaN|Invalid Date)\b|\[object/;
+
+/** Every text of an answer has the facts that it speaks of. */
+export function assertNothingMissing(answer: Json): void {
+  if (typeof answer === "string") assert(!MISSING.test(answer), `a fact is missing: ${answer}`);
+  else if (typeof answer === "object") { for (const value of Object.values(answer ?? {})) assertNothingMissing(value); }
 }
 
 /** What one euro buys on a day, of a currency. */
@@ -48,8 +74,19 @@ export async function addRate(database: TestDatabase, quote: string, day: string
   );
 }
 
-function booksOf(database: TestDatabase, organizationId: string, userId: string, clock: { day: string }): Books {
-  const call: Books["call"] = (tool, args = {}) =>
+const TODAY = "2026-11-20";
+const presentEnglish = (tool: string, facts: FactEnvelope) => present(tool, facts, wordsOf("en"));
+
+interface OpenedBooks {
+  organizationId: string;
+  userId: string;
+  clock: { day: string };
+  present: NonNullable<BooksOptions["present"]>;
+}
+
+function booksOf(database: TestDatabase, opened: OpenedBooks): Books {
+  const { organizationId, userId, clock, present } = opened;
+  const facts: Books["facts"] = (tool, args = {}) =>
     database.asRole(
       "authenticated",
       { sub: userId, organization_id: organizationId, client_name: "Tests" },
@@ -62,9 +99,17 @@ function booksOf(database: TestDatabase, organizationId: string, userId: string,
         return row!.result;
       },
     );
+  const call: Books["call"] = async (tool, args = {}) => {
+    const said = await facts(tool, args);
+    if (!said) return null;
+    const answer = present(tool, said, args);
+    assertNothingMissing(answer);
+    return answer;
+  };
   return {
     organizationId,
     userId,
+    facts,
     call,
     goTo: (day) => void (clock.day = day),
     today: () => clock.day,
@@ -83,7 +128,7 @@ function booksOf(database: TestDatabase, organizationId: string, userId: string,
     async join() {
       const member = await addPerson(database, "UTC");
       await addMember(database, organizationId, member, "member");
-      return booksOf(database, organizationId, member, clock);
+      return booksOf(database, { ...opened, userId: member });
     },
   };
 }

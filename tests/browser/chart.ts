@@ -114,7 +114,7 @@ Deno.test({
       const { page, frame } = await look(EXAMPLES.categories!, { width: 360, theme: "light", locale });
       const text = (await frame.innerText("main")).replaceAll("\u00a0", " ");
       assert(text.startsWith(`${number} this month\n`), text);
-      assert(text.includes("8 % less than by this day last month ("), text);
+      assert(text.includes("8% less than by this day last month ("), text);
       await page.context().close();
     }
   },

@@ -25,7 +25,7 @@ Deno.test("the canary is in every text and every amount that can hold it", async
     "app.categories.name",
     "app.change_items.after",
     "app.change_sets.client_name",
-    "app.change_sets.summary",
+    "app.change_sets.facts",
     "app.expenses.name",
     "app.expenses.note",
     "app.expenses.payee",

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { type Books, type Json, openBooks, readChange } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-11-20"; // a Friday
@@ -44,10 +44,10 @@ Deno.test("add_bill", async (t) => {
       assertEquals(result.data.next_dates, ["2026-12-05", "2027-01-05", "2027-02-05"]);
       assertEquals(result.data.first_reminder_on, "2026-12-02");
       assertEquals(result.warnings, []);
-      const [change] = await database.query("select tool, summary from app.change_sets where id = $1", [
-        result.change_id,
-      ]);
-      assertEquals(change, { tool: "add_bill", summary: "Added Netflix: EUR 15.99 every month on the 5th" });
+      assertEquals(await readChange(database, result.change_id), {
+        tool: "add_bill",
+        summary: "Added Netflix: 15.99 EUR every month on the 5th",
+      });
     });
 
     await step("keeps every field", async (books) => {
@@ -133,7 +133,7 @@ Deno.test("add_bill", async (t) => {
       assertEquals([result.data.bill.next_due, result.warnings], ["2027-01-03", [{
         code: "first_due_moved",
         message:
-          "Rent is due next on 2027-01-03, not on 2026-12-10: that is not one of the days of the month that were given.",
+          "Rent is next due on 2027-01-03, not on 2026-12-10: that is not one of the days of the month that were given.",
       }]]);
     });
 
@@ -144,7 +144,7 @@ Deno.test("add_bill", async (t) => {
       assertEquals(result.warnings.map(({ code }: Json) => code), ["same_name", "share_is_a_note"]);
       assertEquals(
         result.warnings[0].message,
-        "There is a bill called Rent already: EUR 1200.00, every month on the 1st. " +
+        "There is already a bill called Rent: 1200.00 EUR, every month on the 1st. " +
           `Both are due now; if this was to change it, undo this and use update_bill with ${bill.id}.`,
       );
       assertEquals([result.data.bill.my_share_percent, result.data.bill.my_share_amount], [50, "50.00"]);

@@ -89,7 +89,7 @@ Deno.test("undo_change of bills", async (t) => {
         "select id from app.change_sets where tool = 'autopay' and organization_id = $1",
         [books.organizationId],
       );
-      assertEquals((await books.ok("undo_change")).undone.summary, "Paid EUR 15.00 for Netflix due 2027-01-05");
+      assertEquals((await books.ok("undo_change")).undone.summary, "Paid 15.00 EUR for Netflix due 2027-01-05");
       await books.ok("undo_change", { change_id: automatic!.id });
       books.goTo("2026-12-20");
       await books.ok("mark_bill_paid", { bill_id: rent.id });

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
-import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
+import { addRate, type Books, type Json, openBooks, readChange } from "../_support/books.ts";
 
 const TODAY = "2026-10-06";
 
@@ -52,8 +52,8 @@ testBooks("update_expenses", { day: TODAY }, {
       id,
     ]);
     assertEquals(stored, { base_minor: 1600, fx_rate_on: "2026-10-01" });
-    const [change] = await database.query("select summary from app.change_sets where id = $1", [result.change_id]);
-    assertEquals(change, { summary: "Changed Dinner: amount, category, currency, date, name, note, payee, tags" });
+    const change = await readChange(database, result.change_id);
+    assertEquals(change.summary, "Changed Dinner: amount, category, currency, date, name, note, payee, tags");
   },
 
   "changes what many have in common": async (books) => {
@@ -176,8 +176,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
       reason: "Logged twice",
     });
     assertEquals(result.data, { deleted: [{ id, name: "Lunch" }], restorable_until: "2026-11-05" });
-    const [change] = await database.query("select summary from app.change_sets where id = $1", [result.change_id]);
-    assertEquals(change, { summary: "Deleted Lunch: Logged twice" });
+    assertEquals((await readChange(database, result.change_id)).summary, "Deleted Lunch: Logged twice");
     assertEquals((await rows(books)).map(({ id }: Json) => id), [other]);
     assertEquals((await books.ok("summarize_spending")).total, { amount: "2.00", currency: "INR", count: 1 });
     const again = await books.fails("not_found", "delete_records", { ids: [id, other] });

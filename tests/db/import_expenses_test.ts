@@ -1,13 +1,17 @@
 /** Importing, from the text of a file to the books: previews write nothing, a commit writes once and is one change. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { presentError } from "../../functions/mcp/present/error.ts";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import { en } from "../../shared/words/en/mod.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
 
 /** What the connector does: the contract reads the file, then the one call. */
 async function send(books: Books, args: Record<string, unknown>): Promise<Json> {
   const parsed = importExpenses.parse(args);
-  return parsed.ok ? await books.call("import_expenses", parsed.value) : { ok: false, error: parsed.error };
+  return parsed.ok
+    ? await books.call("import_expenses", parsed.value)
+    : { ok: false, error: presentError(parsed.error, en) };
 }
 
 async function preview(books: Books, csv: string, more: Record<string, unknown> = {}): Promise<Json> {
@@ -84,7 +88,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
       ["Lunch back", "refund", "Food"],
     ]);
     const { recent_changes } = await books.ok("get_context", { include: ["recent_changes"] });
-    assertEquals(recent_changes[0].summary, "Imported 3 expenses: Lunch, Taxi, Lunch back");
+    assertEquals(recent_changes[0].summary, "Imported 3 expenses: Lunch, Taxi and Lunch back");
     await books.ok("undo_change", { change_id: written.change_id });
     assertEquals(await count(books), 0);
   },
@@ -181,7 +185,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     ]);
     assertEquals([near[1].bill_id, result.data.preview.duplicates_count], [rent.id, 1]);
     assertEquals(result.warnings.map(({ code }: Json) => code), ["may_be_bill_payment"]);
-    assertMatch(result.warnings[0].message, /^3 rows may pay a bill .*line 2, Netflix, line 3, Rent, line 5, Rolls/);
+    assertMatch(result.warnings[0].message, /^3 rows may pay a bill .*line 2, Netflix; line 3, Rent; line 5, Rolls/);
   },
 
   "asks before it makes categories": async (books) => {

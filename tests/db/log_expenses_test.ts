@@ -149,7 +149,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     const { recent_changes } = await books.ok("get_context", { include: ["recent_changes"] });
     assertEquals(recent_changes.map(({ summary }: Json) => summary), [
       "Logged 5 expenses: N0, N1, N2 and 2 more",
-      "Logged 3 expenses: N1, N2, N3",
+      "Logged 3 expenses: N1, N2 and N3",
       "Logged refund of Shoes, 20.00 INR",
       "Logged N0, 1.00 INR",
     ]);

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
+import { addRate, type Books, type Json, openBooks, readChange } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-11-20";
@@ -45,10 +45,10 @@ test("mark_bill_paid", async (t, database) => {
       name: "Rent",
     });
     assertEquals(result.warnings, []);
-    const [change] = await database.query("select tool, summary from app.change_sets where id = $1", [
-      result.change_id,
-    ]);
-    assertEquals(change, { tool: "mark_bill_paid", summary: "Paid EUR 1200.00 for Rent due 2026-11-01" });
+    assertEquals(await readChange(database, result.change_id), {
+      tool: "mark_bill_paid",
+      summary: "Paid 1200.00 EUR for Rent due 2026-11-01",
+    });
     // What undo takes back: the payment and the occurrence, and no due date that only the calendar made.
     assertEquals(
       await database.query("select table_name from app.change_items where change_id = $1 order by position", [
@@ -87,7 +87,7 @@ test("mark_bill_paid", async (t, database) => {
     books.goTo("2027-01-10");
     const result = await books.call("mark_bill_paid", { bill_id: rent.id });
     assertEquals([result.data.occurrence.due_on, codes(result)], ["2026-11-01", ["overdue"]]);
-    assertMatch(result.warnings[0].message, /2026-12-01, 2027-01-01/);
+    assertMatch(result.warnings[0].message, /2026-12-01 and 2027-01-01/);
   });
 
   await step("takes part payments until nothing remains", async (books, rent) => {
@@ -95,7 +95,7 @@ test("mark_bill_paid", async (t, database) => {
     assertEquals(part.warnings, [{
       code: "partly_paid",
       message:
-        "EUR 700.00 of Rent due 2026-11-01 is still open. If that was all, close it: update_bill with occurrence " +
+        "700.00 EUR of Rent due 2026-11-01 is still open. If that was all, close it: update_bill with occurrence " +
         '{"due_on": "2026-11-01", "action": "set_amount", "amount": "500.00"}.',
     }]);
     const first = part.data;

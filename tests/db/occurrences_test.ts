@@ -168,14 +168,14 @@ test(
       })),
     );
     const changes = await database.query(
-      "select tool, actor_id, summary from app.change_sets where tool = 'autopay' order by entry",
+      "select tool, actor_id, facts from app.change_sets where tool = 'autopay' order by entry",
     );
     assertEquals(
       changes,
       ["2026-12-05", "2027-01-05"].map((day) => ({
         tool: "autopay",
         actor_id: books.userId,
-        summary: `Netflix paid automatically on ${day}: EUR 15.99`,
+        facts: { name: "Netflix", due_on: day, amount: "15.99", currency: "EUR" },
       })),
     );
   },

@@ -46,8 +46,8 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
       insert into identity.attempts values ('old', array[${ago("3 days")}, ${ago("25 hours")}]), ('new', array[${
       ago("3 days")
     }, ${ago("23 hours")}]);
-      insert into app.change_sets (organization_id, actor_id, tool, summary, created_at)
-        select '${organization}', '${user}', 'log_expenses', '', at from (values (${ago("31 days")}), (${
+      insert into app.change_sets (organization_id, actor_id, tool, created_at)
+        select '${organization}', '${user}', 'log_expenses', at from (values (${ago("31 days")}), (${
       ago("29 days")
     })) as v (at);
       insert into jobs.job_runs (job, period, stage, status, started_at, finished_at)

@@ -69,7 +69,7 @@ export const STEPS: Record<string, Step> = {
     // All amounts may be negative here, which would pass for a statement that writes expenses so.
     const mapping = { negative_is_expense: false };
     const parsed = importExpenses.parse({ csv: csv.join("\n"), mapping, on_duplicate: "allow" });
-    if (!parsed.ok) throw new Error(parsed.error.message);
+    if (!parsed.ok) throw new Error(parsed.error.code);
     const { preview } = await books.ok("import_expenses", parsed.value);
     const { change_id } = await books.call("import_expenses", {
       ...preview.commit_with,
@@ -138,7 +138,7 @@ export const STEPS: Record<string, Step> = {
        values ($1, $2, 'utility', 'Ac…01', 'active', '2026-01-01')`,
       [books.organizationId, id],
     );
-    const { bills, pending } = await books.ok("sync_bill_amounts", { bill_ids: [id] });
+    const { data: { bills, pending } } = await books.facts("sync_bill_amounts", { bill_ids: [id] });
     const answer = { outcome: "statement", amount: major(1 + seed % 9000, "EUR"), currency: "EUR" };
     const results = pending.map(({ link_id, lease_token, period }: Json) => ({ link_id, lease_token, period, answer }));
     const { ok, change_id } = await books.call("store_bill_amounts", { bills, results });

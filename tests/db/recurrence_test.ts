@@ -1,6 +1,8 @@
 /** The schedule arithmetic of migration 0800: by random rules, by example, and in words. */
 import { assertEquals } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { en } from "../../shared/words/en/mod.ts";
+import type { Schedule as ScheduleFacts } from "../../shared/words/en/schedule.ts";
 import type { Schedule } from "./schedule_oracle.ts";
 import { checkSchedules } from "./schedule_property.ts";
 
@@ -39,7 +41,7 @@ Deno.test("a schedule is counted from its anchor and clamped to short months", a
   });
 });
 
-Deno.test("schedule_text() says the schedule in words", async (t) => {
+Deno.test("a schedule is told in words", async (t) => {
   await withDatabase(async (database) => {
     const cases: [Partial<Schedule>, string][] = [
       [{ anchor_on: "2026-11-05" }, "every month on the 5th"],
@@ -61,13 +63,11 @@ Deno.test("schedule_text() says the schedule in words", async (t) => {
     ];
     for (const [schedule, words] of cases) {
       await t.step(words, async () => {
-        const [row] = await database.query(
-          "select app.schedule_text(jsonb_populate_record(null::app.expenses, $1)) as words",
-          [
-            JSON.stringify({ ...DEFAULTS, ...schedule }),
-          ],
+        const [row] = await database.query<{ facts: ScheduleFacts }>(
+          "select app.describe_schedule(jsonb_populate_record(null::app.expenses, $1)) as facts",
+          [JSON.stringify({ ...DEFAULTS, ...schedule })],
         );
-        assertEquals(row, { words });
+        assertEquals(en.schedule(row!.facts), words);
       });
     }
   });

@@ -35,7 +35,7 @@ testBooks("review_bills", { day: TODAY }, {
       dates: 2,
       amount: "160.00",
       currency: "EUR",
-      text: "Rent is overdue since 1 December 2026 (2 dates): EUR 160.00.",
+      text: "Rent has been overdue since 1 December 2026 (2 dates): 160.00 EUR.",
     }]);
     assertEquals(counts.overdue, 1);
   },
@@ -48,12 +48,12 @@ testBooks("review_bills", { day: TODAY }, {
     await books.ok("update_bill", { bill_id: phone, set: { amount: "25" } });
     const { price_rises } = await books.ok("review_bills");
     assertEquals(textsOf(price_rises), [
-      "Netflix will cost EUR 15.99 from 1 January 2027, before that 12.99 (+23.1 %).",
+      "Netflix will cost 15.99 EUR from 1 January 2027, before that 12.99 EUR (+23.1%).",
     ]);
     assertEquals([price_rises[0].upcoming, price_rises[0].since], [true, "2027-01-01"]);
     books.goTo("2027-06-20");
     assertEquals(textsOf((await books.ok("review_bills")).price_rises), [
-      "Netflix costs EUR 15.99 since 1 January 2027, before that 12.99 (+23.1 %).",
+      "Netflix has cost 15.99 EUR since 1 January 2027, before that 12.99 EUR (+23.1%).",
     ]);
     assertEquals((await books.ok("review_bills", { lookback_months: 3 })).price_rises, []);
     assertEquals((await books.ok("review_bills", { lookback_months: 6 })).price_rises.length, 1);
@@ -91,7 +91,7 @@ testBooks("review_bills", { day: TODAY }, {
       occurrence: { action: "set_amount", due_on: await next(books, id), amount: "130" },
     });
     assertEquals(textsOf((await books.ok("review_bills")).unusual_amounts), [
-      "Power due 1 March 2027 is EUR 130.00, usually about 84.20 (+54.4 %).",
+      "Power due 1 March 2027 is 130.00 EUR, usually about 84.20 EUR (+54.4%).",
     ]);
   },
   "possible_duplicates: the same payee, rhythm and amount, or the same name": async (books) => {
@@ -102,8 +102,8 @@ testBooks("review_bills", { day: TODAY }, {
     await add(books, "Spotify");
     const { possible_duplicates } = await books.ok("review_bills");
     assertEquals(textsOf(possible_duplicates), [
-      "Streaming and Netflix look like the same bill: EUR 10.00, every month on the 1st.",
-      "netflix is there twice: EUR 12.00 and 10.00, every month on the 1st.",
+      "Streaming and Netflix look like the same bill: 10.00 EUR, every month on the 1st.",
+      "netflix is there twice: 12.00 EUR and 10.00 EUR, every month on the 1st.",
     ]);
     await books.ok("update_bill", { bill_id: twin, set: { status: "cancelled" } });
     assertEquals((await books.ok("review_bills")).counts.possible_duplicates, 1);
@@ -114,7 +114,7 @@ testBooks("review_bills", { day: TODAY }, {
     await add(books, "Late", { renews_on: "2026-12-01", notice_days: 30 });
     const data = await books.ok("review_bills", { horizon_days: 14 });
     assertEquals(textsOf(data.trials_ending), [
-      "The trial of Zoom ends on 25 November 2026; after that it costs EUR 10.00 every month on the 1st.",
+      "The trial of Zoom ends on 25 November 2026; after that it costs 10.00 EUR every month on the 1st.",
     ]);
     assertEquals(textsOf(data.cancel_by), ["Gym renews on 1 March 2027; to end it, cancel by 1 December 2026."]);
     assertEquals((await books.ok("review_bills", { horizon_days: 5 })).counts.cancel_by, 0);
@@ -126,7 +126,7 @@ testBooks("review_bills", { day: TODAY }, {
     await link(database, books, await add(books, "C", more), "'active', 0, '2026-10-01'");
     assertEquals(textsOf((await books.ok("review_bills")).provider_attention), [
       "The amount of B could not be fetched from openai.",
-      "The connection of A to openai has to be made again by the owner: update_bill with provider connect says where.",
+      "The owner has to reconnect A to openai: update_bill with provider connect says where.",
     ]);
     // What is never asked for needs no new key.
     const fixed = await add(books, "D", more);

@@ -296,14 +296,14 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     await set("plan = 'free', trial_ends_at = '2026-10-20T12:00:00Z'");
     assertEquals(await warnings("2026-10-12"), []);
     assertEquals(await warnings("2026-10-15"), [
-      `The trial of the Team plan ends on 20 October 2026: from then on these are off for ${name}, until its owner chooses a plan that includes them: ` +
-      "access for AI assistants, amounts from bill providers, reminder mails.",
+      `The trial of the Team plan ends on 20 October 2026. From then on ${name} is without access for AI assistants, amounts from bill ` +
+      "providers and reminder emails until its owner chooses a plan that includes them.",
     ]);
     // What is paid for stays.
     await set("plan = 'pro'");
     assertEquals(await warnings("2026-10-15"), [
-      `The trial of the Team plan ends on 20 October 2026: from then on these are off for ${name}, until its owner chooses a plan that includes them: ` +
-      "amounts from bill providers.",
+      `The trial of the Team plan ends on 20 October 2026. From then on ${name} is without amounts from bill providers until its owner ` +
+      "chooses a plan that includes them.",
     ]);
     await set("plan = 'team'");
     assertEquals(await warnings("2026-10-15"), []);
@@ -311,13 +311,13 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     assertEquals(await warnings("2026-10-21"), []);
     await set("trial_ends_at = null, plan = 'pro', plan_status = 'past_due', past_due_since = '2026-10-10T12:00:00Z'");
     assertEquals(await warnings("2026-10-12"), [
-      `A payment for the Pro plan did not arrive. Unless one does by 17 October 2026, these are off for ${name}: ` +
-      "access for AI assistants, reminder mails.",
+      `A payment for the Pro plan did not arrive. Unless one does by 17 October 2026, ${name} loses access for AI assistants and reminder ` +
+      "emails.",
     ]);
     await set("second_plan = 'team', second_past_due_since = '2026-10-09T12:00:00Z'");
     assertEquals(await warnings("2026-10-12"), [
-      `A payment for the Team plan did not arrive. Unless one does by 16 October 2026, these are off for ${name}: amounts from bill providers.`,
-      `A payment for the Pro plan did not arrive. Unless one does by 17 October 2026, these are off for ${name}: access for AI assistants, reminder mails.`,
+      `A payment for the Team plan did not arrive. Unless one does by 16 October 2026, ${name} loses amounts from bill providers.`,
+      `A payment for the Pro plan did not arrive. Unless one does by 17 October 2026, ${name} loses access for AI assistants and reminder emails.`,
     ]);
     await set("plan_status = 'active', past_due_since = null, second_plan = null, second_past_due_since = null");
     assertEquals(await warnings("2026-10-13"), []);
@@ -354,7 +354,7 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     const [change] = data.recent_changes;
     assertEquals(data.recent_changes, [{
       change_id: change.change_id,
-      summary: "Logged 2 expenses: Dinner, Old",
+      summary: "Logged 2 expenses: Dinner and Old",
       tool: "log_expenses",
       at: "2026-10-06T12:00:00Z",
       by: `${member.userId}@example.com`,

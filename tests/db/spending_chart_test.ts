@@ -35,8 +35,8 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     });
     assertEquals(
       data.table,
-      "950.00 EUR this month, 5 % less than by this day last month.\n\n" +
-        "| Category | Amount (EUR) | Share |\n| --- | ---: | ---: |\n| Housing | 900.00 | 95 % |\n| Food | 50.00 | 5 % |",
+      "950.00 EUR this month, 5% less than by this day last month.\n\n" +
+        "| Category | Amount (EUR) | Share |\n| --- | ---: | ---: |\n| Housing | 900.00 | 95% |\n| Food | 50.00 | 5% |",
     );
   },
 
@@ -167,7 +167,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
   "keeps typed text inside its cell": async (books) => {
     await spend(books, [["2026-10-02", "x", "1", "a|b `c` [d](e) <i>"]]);
     const { table } = await books.ok("show_spending_chart", {});
-    assertEquals(table.split("\n")[4], "| a\\|b \\`c\\` \\[d\\](e) \\<i\\> | 1.00 | 100 % |");
+    assertEquals(table.split("\n")[4], "| a\\|b \\`c\\` \\[d\\](e) \\<i\\> | 1.00 | 100% |");
   },
 
   "refuses a category that does not exist, and more than ten years": async (books) => {

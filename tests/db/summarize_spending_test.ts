@@ -351,7 +351,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals(data.total, { amount: "1500.00", currency: "EUR", count: 2, upcoming: "1200.00" });
     assertEquals(warnings.map(({ code, message }: Json) => [code, message]), [[
       "amount_missing",
-      "Of what is still to come, the amount is not known yet for Power.",
+      "The amounts of Power, which are still to come, are not known yet.",
     ]]);
     assertEquals(
       (await books.ok("summarize_spending", { include_upcoming: true, kind: "one_off" })).total.amount,

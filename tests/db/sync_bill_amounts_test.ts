@@ -20,7 +20,7 @@ async function connect(
 }
 /** Both calls, with what the provider of every pending link says. */
 async function sync(books: Books, answer: Record<string, unknown>, args: Record<string, unknown> = {}): Promise<Json> {
-  const { bills, pending } = await books.ok("sync_bill_amounts", args);
+  const { bills, pending } = (await books.facts("sync_bill_amounts", args)).data;
   const results = pending.map(({ link_id, lease_token, period }: Json) => ({ link_id, lease_token, period, answer }));
   return await books.call("store_bill_amounts", { bills, results });
 }
@@ -49,7 +49,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
       due_on: "2026-11-25",
       new: "84.20",
       currency: "EUR",
-      text: "Power due 2026-11-25 is EUR 84.20.",
+      text: "Power due 2026-11-25 is 84.20 EUR.",
     }]);
     assertEquals((await open(books, id)).amount, "84.20");
     assertEquals(await statements(database, books), [
@@ -82,7 +82,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const [finding] = (await books.ok("review_bills")).provider_attention;
     assertEquals([finding.kind, finding.text], [
       "needs_review",
-      "City Utility says EUR 130.00 for Power due 25 November 2026, which is far from the usual 80.00. It was not taken over; if it is right, set the amount of that date with update_bill.",
+      "City Utility says 130.00 EUR for Power due 25 November 2026, which is far from the usual 80.00 EUR. It was not taken over; if it is right, set the amount of that date with update_bill.",
     ]);
     books.goTo("2026-11-21");
     assertEquals((await first(books, statement("81", "USD"))).reason, undefined);
@@ -97,7 +97,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals([late.status, late.old, late.new], ["needs_review", "82.00", "83.00"]);
     assertStringIncludes(
       (await books.ok("review_bills")).provider_attention[0].text,
-      "which is paid already. What was paid stays as it is.",
+      "which is already paid. What was paid stays as it is.",
     );
     assertEquals(
       (await statements(database, books)).map(({ status, reason }) => [status, reason]),
@@ -147,7 +147,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await open(books, id)).provider.needs_review, { ...date, amount: "84.20", currency: "EUR" });
     assertEquals(
       (await books.ok("review_bills")).provider_attention[0].text,
-      "City Utility says EUR 84.20 for Power due 25 November 2026, which could not be taken over at the time. sync_bill_amounts for 2026-11 takes it over now.",
+      "City Utility says 84.20 EUR for Power due 25 November 2026, which could not be taken over at the time. sync_bill_amounts for 2026-11 takes it over now.",
     );
     assertEquals((await first(books, statement("84.20"), { period: "2026-11" })).status, "updated");
     assertEquals((await open(books, id)).provider.needs_review, undefined);
@@ -255,7 +255,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
         "28",
         failed("auth"),
         "needs_reauth",
-        "The connection of Power to City Utility has to be made again by the owner: update_bill with provider connect says where.",
+        "The owner has to reconnect Power to City Utility: update_bill with provider connect says where.",
       ],
     ];
     for (const [day, said, status, text] of tries) {
@@ -303,7 +303,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const meanwhile = await books.ok("sync_bill_amounts", { bill_ids: [id] });
     assertEquals([meanwhile.pending, meanwhile.bills[0].text], [
       [],
-      "City Utility is being asked for the amount of Power just now.",
+      "City Utility is being asked for the amount of Power right now.",
     ]);
     await database.query("update app.provider_links set leased_until = leased_until - interval '90 seconds'");
     const { pending: [again] } = await books.ok("sync_bill_amounts");

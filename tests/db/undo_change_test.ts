@@ -173,7 +173,12 @@ testBooks("undo_change", { day: TODAY }, {
 
   "tells what it took back in the order of the books, and of many things a hundred and how many": async (books) => {
     const rows = Array.from({ length: 120 }, (_, line) => ({ line, name: `Row ${line}`, amount: "1", date: TODAY }));
-    const { data } = await books.call("import_expenses", { rows, rows_bad: [], mapping: {}, warnings: [] });
+    const { data } = await books.call("import_expenses", {
+      rows,
+      rows_bad: [],
+      mapping: { assumed: [] },
+      warnings: [],
+    });
     await books.ok("import_expenses", data.preview.commit_with);
     let undone = await books.call("undo_change");
     for (const verb of ["removed", "restored"]) {
@@ -213,7 +218,7 @@ testBooks("undo_change", { day: TODAY }, {
     const error = await books.fails("undo_conflict", "undo_change");
     assertEquals(
       error.message,
-      '"Logged 2 expenses: Lunch, Tea" cannot be undone, because it was changed since: Lunch. Nothing was changed.',
+      '"Logged 2 expenses: Lunch and Tea" cannot be undone, because it was changed since: Lunch. Nothing was changed.',
     );
     assertEquals(error.details.rows, [{
       id: lunch,
@@ -264,7 +269,7 @@ testBooks("undo_change", { day: TODAY }, {
     const undone = await books.call("undo_change");
     const { change_id } = undone.data.undone;
     const error = await books.fails("undo_conflict", "undo_change", { change_id });
-    assertEquals([error.message, error.details], ['"Logged Lunch, 1.00 EUR" has been undone already.', {
+    assertEquals([error.message, error.details], ['"Logged Lunch, 1.00 EUR" has already been undone.', {
       undone_by: undone.change_id,
     }]);
     await books.ok("undo_change", { change_id: error.details.undone_by });

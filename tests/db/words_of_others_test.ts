@@ -36,7 +36,7 @@ function placesOf(value: Json, text: string, path: string[] = []): string[] {
 /** What the contract makes of a file. */
 function readFile(csv: string): Record<string, unknown> {
   const parsed = importExpenses.parse({ csv });
-  if (!parsed.ok) throw new Error(parsed.error.message);
+  if (!parsed.ok) throw new Error(parsed.error.code);
   return parsed.value;
 }
 

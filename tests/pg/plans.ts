@@ -51,7 +51,12 @@ Deno.test("hot reads of a large organization scan no table", async (t) => {
       amount: "4.50",
       date: `2026-11-${10 + line % 10}`,
     }));
-    const preview: typeof HOT_READS[number] = ["import_expenses", { rows, rows_bad: [], mapping: {}, warnings: [] }];
+    const preview: typeof HOT_READS[number] = ["import_expenses", {
+      rows,
+      rows_bad: [],
+      mapping: { assumed: [] },
+      warnings: [],
+    }];
     const states: typeof HOT_READS = [["list_bills", { status: "all", state: "due" }], ["list_bills", {
       due_within_days: 366,
     }], ["review_bills", {}]];

@@ -1,8 +1,9 @@
 /** The contract of `import_expenses`; the file is read here, `app.import_expenses` does the work on its rows. */
+import type { ArgumentError } from "../../../shared/connector/argument_error.ts";
 import { currency, flag, id, integer, object, onDuplicate, oneOf, text } from "../../../shared/connector/schema.ts";
 import { type Arguments, CREATE, defineTool, type ParsedArguments } from "../../../shared/connector/tool.ts";
 import { type Mapping, readImport } from "../../../shared/import/read_import.ts";
-import { type RepairedText, repairText } from "../../../shared/import/repair_text.ts";
+import { repairText } from "../../../shared/import/repair_text.ts";
 
 const column = { type: "string" };
 
@@ -52,26 +53,20 @@ function repair(input: Arguments): Arguments {
 function refine(value: Arguments, sent: Arguments): ParsedArguments {
   const { csv, mapping, import_id, expected_count, expected_totals, ...rest } = value;
   if ((csv === undefined) === (import_id === undefined)) {
-    return refuse(
-      csv === undefined ? "csv" : "import_id",
-      csv === undefined ? "Either csv or import_id is needed." : "Only one of csv and import_id can be given.",
-      "Pass csv first; then import_id, expected_count and expected_totals from the preview, without csv.",
-    );
+    return csv === undefined
+      ? refuse({ code: "invalid_argument.csv_or_import_id", field: "csv" })
+      : refuse({ code: "invalid_argument.csv_and_import_id", field: "import_id" });
   }
   if (import_id !== undefined) {
     for (const [field, given] of Object.entries({ expected_count, expected_totals })) {
       if (given === undefined) {
-        return refuse(
-          field,
-          `${field} is required with import_id.`,
-          "Show the preview to the user, then pass preview.commit_with.",
-        );
+        return refuse({ code: "invalid_argument.needed_to_commit", params: { name: field }, field });
       }
     }
     return { ok: true, value: { ...rest, import_id, expected_count, expected_totals } };
   }
   const read = readImport(csv as string, mapping as Mapping);
-  if ("message" in read) return refuse(read.field, read.message, read.hint);
+  if ("code" in read) return refuse(read);
   const { encoding } = repairText(sent.csv as string);
   return {
     ok: true,
@@ -79,20 +74,9 @@ function refine(value: Arguments, sent: Arguments): ParsedArguments {
       ...rest,
       ...read,
       mapping: { ...read.mapping, ...(encoding && { encoding }) },
-      warnings: WARNINGS[encoding ?? "none"] ?? [],
+      warnings: encoding === "damaged" ? [{ code: "encoding" }] : [],
     },
   };
 }
 
-const WARNINGS: Partial<Record<NonNullable<RepairedText["encoding"]> | "none", { code: string; message: string }[]>> = {
-  damaged: [{
-    code: "encoding",
-    message:
-      "Some letters of the file were lost before it came here and show as \ufffd. Save it as UTF-8 and import that, or correct the names later.",
-  }],
-};
-
-const refuse = (field: string, message: string, hint: string): ParsedArguments => ({
-  ok: false,
-  error: { code: "invalid_argument", field, message, hint, retryable: true },
-});
+const refuse = (error: ArgumentError): ParsedArguments => ({ ok: false, error });

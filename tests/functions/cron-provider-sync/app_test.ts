@@ -110,7 +110,7 @@ Deno.test("the month before is asked for once and becomes what is due this month
   });
   const { recent_changes: [change] } = await books.ok("get_context", { include: ["recent_changes"] });
   assertEquals([change.summary, change.by], [
-    "Fetched from The power company: Power due 2026-10-25 is EUR 84.20.",
+    "Fetched from The power company: Power due 2026-10-25 is 84.20 EUR.",
     "automatic",
   ]);
   assertEquals(

@@ -13,16 +13,23 @@ async function answerTo(name: string, args: Record<string, unknown>, result: Jso
 
 Deno.test("update_bill answers where to connect a bill, whatever the arguments say", async () => {
   const args = { bill_id: BILL, provider: { action: "connect", provider: "a&b" } };
-  const data = { bill: { id: BILL }, connect: { bill: BILL, provider: "a&b" } };
-  assertEquals((await answerTo("update_bill", args, { ...ENVELOPE, data })).data, {
-    bill: { id: BILL },
+  const schedule = { frequency: "monthly", every: 1, anchor_on: "2026-10-05", month_days: [5] };
+  const data = { bill: { id: BILL, category: "Utilities", schedule }, before: {} };
+  const told = {
+    bill: { id: BILL, category: "Utilities", schedule_text: "every month on the 5th" },
+    before: {},
+  };
+  const connect = { bill: BILL, provider: "a&b" };
+  assertEquals((await answerTo("update_bill", args, { ...ENVELOPE, data: { ...data, connect } })).data, {
+    ...told,
     connect_url: `${SITE}/account/providers/connect?bill=${BILL}&provider=a%26b`,
   });
-  assertEquals((await answerTo("update_bill", args, { ...ENVELOPE, data: { bill: {} } })).data, { bill: {} });
+  assertEquals((await answerTo("update_bill", args, { ...ENVELOPE, data })).data, told);
 });
 
 Deno.test("a tool that the plan leaves out says where to change the plan", async () => {
-  const error = { code: "feature_not_in_plan", message: "No.", retryable: false, details: { required_plan: "team" } };
+  const params = { organization: "Acme", details: { required_plan: "team" } };
+  const error = { code: "feature_not_in_plan.providers", params };
   const answer = await answerTo("sync_bill_amounts", {}, { ok: false, error });
   assertEquals(answer.error.details, { required_plan: "team", upgrade_url: `${SITE}/pricing` });
 });
@@ -30,13 +37,22 @@ Deno.test("a tool that the plan leaves out says where to change the plan", async
 Deno.test("sync_bill_amounts asks the providers between two calls of the database, and not when there is nothing to ask", async () => {
   const link = { link_id: "lnk_0123456789ab", period: "2026-10-01", lease_token: crypto.randomUUID() };
   const pending = [{ ...link, provider_key: "nobody" }];
-  const first = { ...ENVELOPE, data: { bills: [{ bill_id: BILL, status: "unchanged" }], pending } };
-  const second = { ...ENVELOPE, data: { bills: [{ bill_id: BILL, status: "failed" }] } };
+  const bill = (status: string, code: string) => ({
+    bill_id: BILL,
+    status,
+    said: { code, params: { name: "Power", provider: "Utility" } },
+  });
+  const first = { ...ENVELOPE, data: { bills: [bill("unchanged", "not_asked_yet")], pending } };
+  const second = { ...ENVELOPE, data: { bills: [bill("failed", "failed")] } };
   const { post, calls } = startConnector({
     call_tool: ({ tool }) => ({ outcome: "ok", result: tool === "sync_bill_amounts" ? first : second }),
   });
   const { result } = await messageOf(await post(call("sync_bill_amounts", {}), { headers }));
-  assertEquals(result.structuredContent, second);
+  assertEquals(result.structuredContent.data.bills, [{
+    bill_id: BILL,
+    status: "failed",
+    text: "The amount of Power could not be fetched from Utility. Try again in an hour.",
+  }]);
   assertEquals(calls.map(({ name, args }) => args.tool ?? name), [
     "sync_bill_amounts",
     "read_provider_credentials",

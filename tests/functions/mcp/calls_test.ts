@@ -1,5 +1,5 @@
 /** What a message does, in both eras of the protocol: one round trip each, and the envelope as the database built it. */
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
 import { AUTHENTICATED, ENVELOPE, ERA_NAMES, ERAS, type Json, messageOf, SITE, startConnector } from "./harness.ts";
 
@@ -9,13 +9,17 @@ for (const era of ERA_NAMES) {
   const call = (name: string, args?: unknown) => ERAS[era]("tools/call", { name, arguments: args });
 
   Deno.test(`tools/call is one round trip that authenticates and runs (${era})`, async () => {
-    const { post, calls } = startConnector();
+    const logged = { name: "Lunch", amount: "14.50" };
+    const { post, calls } = startConnector({
+      call_tool: () => ({ outcome: "ok", result: { ...ENVELOPE, data: { results: [logged] } } }),
+    });
     const { body, headers } = call("log_expenses", LUNCH);
     const response = await post(body, { headers });
     assertEquals(response.status, 200);
     const { result } = await messageOf(response);
-    assertEquals(result.structuredContent, ENVELOPE);
-    assertEquals(result.content, [{ type: "text", text: JSON.stringify(ENVELOPE) }]);
+    const told = { ...ENVELOPE, data: { results: [{ ...logged, category: "Uncategorized" }] } };
+    assertEquals(result.structuredContent, told);
+    assertEquals(result.content, [{ type: "text", text: JSON.stringify(told) }]);
     assertEquals(result.isError, undefined);
     assertEquals(calls.length, 1);
     const [{ name, args }] = calls as [Json];
@@ -34,12 +38,34 @@ for (const era of ERA_NAMES) {
   });
 
   Deno.test(`an error of the tool is isError with the error object (${era})`, async () => {
-    const result = { ok: false, error: { code: "not_found", message: "No such bill.", retryable: false } };
+    const params = { bill_name: "rent", organization: "Acme", details: { suggestions: ["Rent"] } };
+    const result = { ok: false, error: { code: "not_found.bill_name", params, field: "bill_name" } };
     const { post, calls } = startConnector({ call_tool: () => ({ outcome: "ok", result }) });
     const { body, headers } = call("mark_bill_paid", { bill_name: "rent" });
     const message = await messageOf(await post(body, { headers }));
-    assertEquals([message.result.isError, message.result.structuredContent], [true, result]);
+    assertEquals([message.result.isError, message.result.structuredContent], [true, {
+      ok: false,
+      error: {
+        code: "not_found",
+        message: 'There is no bill called "rent" in Acme.',
+        field: "bill_name",
+        hint: "Use one of details.suggestions, find the bill with list_bills, or add it with add_bill.",
+        details: { suggestions: ["Rent"] },
+        retryable: true,
+      },
+    }]);
     assertEquals(calls.length, 1);
+  });
+
+  Deno.test(`an answer for which there are no words is a failure of ours, said and logged (${era})`, async () => {
+    const { post, lines } = startConnector({
+      call_tool: () => ({ outcome: "ok", result: { ...ENVELOPE, data: { overdue: [{}] } } }),
+    });
+    const { body, headers } = call("review_bills", {});
+    const { result } = await messageOf(await post(body, { headers }));
+    assertEquals([result.isError, result.structuredContent.error.code], [true, "internal"]);
+    assertEquals(result.structuredContent.error.message, "Something went wrong on our side.");
+    assert(lines.some((line) => line.includes("tool_failure")), lines.join("\n"));
   });
 
   Deno.test(`arguments that do not fit the contract run nothing (${era})`, async () => {
@@ -199,7 +225,7 @@ Deno.test("invisible characters are taken out of what people typed, and nothing 
 Deno.test("a long result is whole as structured content and short as text", async () => {
   const rows = Array.from(
     { length: 1000 },
-    (_, index) => ({ id: `exp_${index}`, name: "Lunch \u{1F355}", amount: "1.00" }),
+    (_, index) => ({ id: `exp_${index}`, name: "Lunch \u{1F355}", amount: "1.00", category: "Food" }),
   );
   const result = { ...ENVELOPE, data: { rows }, total_count: 1000 };
   const { post } = startConnector({ call_tool: () => ({ outcome: "ok", result }) });

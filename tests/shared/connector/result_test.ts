@@ -1,5 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { type Envelope, MAX_TEXT_CHARACTERS, toolResult } from "../../../shared/connector/result.ts";
+import { type Envelope, MAX_TEXT_CHARACTERS, toolResult as result } from "../../../shared/connector/result.ts";
+import { en } from "../../../shared/words/en/mod.ts";
+
+const toolResult = (envelope: Envelope) => result(envelope, en);
 
 const textOf = (envelope: Envelope) => toolResult(envelope).content[0]!.text;
 

@@ -1,15 +1,17 @@
 import { assertEquals } from "@std/assert";
+import { presentError } from "../../../functions/mcp/present/error.ts";
 import { addBill } from "../../../functions/mcp/tools/add_bill.ts";
 import { deleteRecords } from "../../../functions/mcp/tools/delete_records.ts";
 import { getContext } from "../../../functions/mcp/tools/get_context.ts";
 import { logExpenses } from "../../../functions/mcp/tools/log_expenses.ts";
 import { updateExpenses } from "../../../functions/mcp/tools/update_expenses.ts";
 import type { Tool } from "../../../shared/connector/tool.ts";
+import { en } from "../../../shared/words/en/mod.ts";
 
 function errorOf(tool: Tool, input: unknown) {
   const parsed = tool.parse(input);
   if (parsed.ok) throw new Error(`accepted ${JSON.stringify(input)}`);
-  const { field, message, hint } = parsed.error;
+  const { field, message, hint } = presentError(parsed.error, en);
   return [field, message, hint];
 }
 
@@ -110,8 +112,26 @@ Deno.test("parse() names the field, what is wrong with it and what would be righ
 Deno.test("parse() names every problem of a call at once", () => {
   const parsed = logExpenses.parse({ items: [{ amount: 5 }], dry_run: "yes" });
   assertEquals(
-    !parsed.ok && parsed.error.details?.problems.map(({ field }) => field),
-    ["items[0].name", "items[0].amount", "dry_run"],
+    !parsed.ok && presentError(parsed.error, en).details,
+    {
+      problems: [
+        {
+          message: "items[0].name is required.",
+          field: "items[0].name",
+          hint: 'Short label, e.g. "Lunch".',
+        },
+        {
+          message: "items[0].amount must be a string.",
+          field: "items[0].amount",
+          hint: 'A positive decimal in major units, as a string: "14.50".',
+        },
+        {
+          message: "dry_run must be a boolean.",
+          field: "dry_run",
+          hint: "true: validate and preview, write nothing.",
+        },
+      ],
+    },
   );
 });
 

@@ -1,31 +1,34 @@
 /** Files as banks, programs and people write them, read to the same plain rows; what was assumed is said. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
-import {
-  type ImportProblem,
-  type ImportRow,
-  type Mapping,
-  MAX_ROWS,
-  type ReadImport,
-  readImport,
-} from "../../../shared/import/read_import.ts";
+import { presentError } from "../../../functions/mcp/present/error.ts";
+import { presentBadRows, presentMapping } from "../../../functions/mcp/present/import_expenses.ts";
+import type { ToolError } from "../../../shared/connector/result.ts";
+import { type ImportRow, type Mapping, MAX_ROWS, readImport } from "../../../shared/import/read_import.ts";
+import { en } from "../../../shared/words/en/mod.ts";
 import { repairText } from "../../../shared/import/repair_text.ts";
 
-function read(csv: string, mapping?: Mapping): ReadImport {
+/** What is read, in words. */
+type Told = ReturnType<typeof read>;
+function read(csv: string, mapping?: Mapping) {
   const result = readImport(csv, mapping);
-  assert("rows" in result, JSON.stringify(result));
-  return result as ReadImport;
+  if (!("rows" in result)) throw new Error(JSON.stringify(result));
+  return {
+    ...result,
+    rows_bad: presentBadRows(result.rows_bad, en) as { line: number; reason: string }[],
+    mapping: presentMapping(result.mapping, en),
+  };
 }
-function problem(csv: string, mapping?: Mapping): ImportProblem {
+function problem(csv: string, mapping?: Mapping): ToolError {
   const result = readImport(csv, mapping);
-  assert("message" in result, JSON.stringify(result));
-  return result as ImportProblem;
+  if (!("code" in result)) throw new Error(JSON.stringify(result));
+  return presentError(result, en);
 }
-const short = ({ rows }: ReadImport) =>
+const short = ({ rows }: Told) =>
   rows.map(({ date, amount, name, currency = "", is_refund }: ImportRow) =>
     `${date} ${is_refund ? "-" : ""}${amount}${currency} ${name}`
   );
-const assumed = ({ mapping }: ReadImport) => mapping.assumed as string[];
+const assumed = ({ mapping }: Told) => mapping.assumed as string[];
 
 Deno.test("readImport() knows the header words of seven languages", () => {
   const headers: Record<string, string> = {
@@ -260,7 +263,7 @@ Deno.test("readImport() says something sensible of any text, at once", () => {
       fc.constantFrom(",", ";", "\t"),
       (rows, delimiter) => {
         const result = readImport(repairText(rows.map((cells) => cells.join(delimiter)).join("\n")).text);
-        if ("message" in result) return assertMatch(result.message, /\.$/);
+        if ("code" in result) return assertMatch(presentError(result, en).message, /\.$/);
         for (const row of result.rows) {
           assertMatch(row.date, /^\d{4}-\d{2}-\d{2}$/);
           assertMatch(row.amount, /^\d{1,12}(\.\d+)?$/);
@@ -302,6 +305,6 @@ Deno.test("readImport() is done with any file of its size in a moment", async (t
       assert(ms < 3000, `took ${ms} ms`);
     });
   }
-  const wide = readImport(files["20,000 columns"]!) as ImportProblem;
+  const wide = problem(files["20,000 columns"]!);
   assertEquals(wide.message, "Line 1 has more than 200 cells, which is as many columns as an import takes.");
 });

@@ -54,7 +54,7 @@ export function headline(chart: Chart, words: Words): { number: string; rest: st
       ? ""
       : percent === 0
       ? `about as much as ${compared.words} (${words.money(compared.amount)})`
-      : `${percent} % ${compared.change_percent < 0 ? "less" : "more"} than ${compared.words} (${
+      : `${percent}% ${compared.change_percent < 0 ? "less" : "more"} than ${compared.words} (${
         words.money(compared.amount)
       })`,
   };

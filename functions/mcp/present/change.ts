@@ -1,0 +1,21 @@
+/** What a change did, in a few words. */
+import type { Facts } from "../../../shared/words/message.ts";
+import type { Words } from "../../../shared/words/words.ts";
+import { presentSyncedBill } from "./sync_bill_amounts.ts";
+
+/** A change as the database keeps it: the tool that made it, and what it did as facts. */
+export interface ChangeFacts {
+  tool: string;
+  facts: Facts;
+}
+
+export function presentChange({ tool, facts }: ChangeFacts, words: Words): string {
+  switch (tool) {
+    case "undo_change":
+      return words.undoneChange({ verb: facts.verb, summary: presentChange(facts.change, words) });
+    case "provider_sync":
+      return words.fetchedFrom({ provider: facts.provider, outcome: presentSyncedBill(facts.bill, words).text });
+    default:
+      return (words.changes as Record<string, (facts: Facts) => string>)[tool]!(facts);
+  }
+}

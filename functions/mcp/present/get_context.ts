@@ -1,0 +1,19 @@
+/** `get_context`: recent changes say in words what they did. */
+import type { Facts } from "../../../shared/words/message.ts";
+import type { Words } from "../../../shared/words/words.ts";
+import { presentChange } from "./change.ts";
+
+export const presentContext = ({ recent_changes, ...data }: Facts, words: Words): Facts => ({
+  ...data,
+  ...(recent_changes && {
+    recent_changes: recent_changes.map(({ facts, ...change }: Facts) => ({
+      ...change,
+      by: presentActor(change, words),
+      summary: presentChange({ tool: change.tool, facts }, words),
+    })),
+  }),
+});
+
+/** Who made a change: the service by itself, a member, or somebody who has left. */
+const presentActor = ({ tool, by }: Facts, { labels }: Words): string =>
+  by ?? (tool === "autopay" || tool === "provider_sync" ? labels.automatic : labels.formerMember);

@@ -1,0 +1,28 @@
+/** `import_expenses`: what was assumed, why a row cannot be read, and the label of what has no category. */
+import type { Facts, Said } from "../../../shared/words/message.ts";
+import type { Words } from "../../../shared/words/words.ts";
+import { presentError } from "./error.ts";
+
+export const presentImport = ({ preview, ...data }: Facts, words: Words): Facts =>
+  preview
+    ? {
+      ...data,
+      preview: {
+        ...preview,
+        rows_bad: presentBadRows(preview.rows_bad, words),
+        mapping: presentMapping(preview.mapping, words),
+        sample: preview.sample.map((row: Facts) => ({ ...row, category: row.category ?? words.labels.uncategorized })),
+      },
+    }
+    : data;
+
+/** Why each row is left out, whether the reader of the file refused it or the database. */
+export const presentBadRows = (rows: Facts[], words: Words): Facts[] =>
+  rows.map(({ error, ...row }) => ({ ...row, reason: presentError(error, words).message }));
+
+export const presentMapping = ({ assumed, ...mapping }: Facts, { assumptions }: Words): Facts => ({
+  ...mapping,
+  assumed: assumed.map(({ code, params }: Said) =>
+    (assumptions as Record<string, (facts: Facts) => string>)[code]!(params ?? {})
+  ),
+});

@@ -1,0 +1,26 @@
+/**
+ * The answer of a tool in words: what the database states as facts becomes what a model or a person reads. The only place where a tool's
+ * answer and the catalog of a language meet.
+ */
+import type { Envelope, FactEnvelope } from "../../../shared/connector/result.ts";
+import type { Facts, Said } from "../../../shared/words/message.ts";
+import type { Words } from "../../../shared/words/words.ts";
+import { presentData } from "./data.ts";
+import { presentError } from "./error.ts";
+
+export function present(tool: string, facts: FactEnvelope, words: Words): Envelope {
+  if (!facts.ok) return { ...facts, error: presentError(facts.error!, words) } as Envelope;
+  return {
+    ...facts,
+    ...(facts.data && { data: presentData(tool, facts.data, words) }),
+    ...(facts.warnings && { warnings: facts.warnings.map((warning) => presentWarning(warning, words)) }),
+  } as Envelope;
+}
+
+/** The first part of a code is what a client sees; the whole names the words. */
+export const publicCode = (code: string): string => code.split(".")[0]!;
+
+const presentWarning = ({ code, params = {} }: Said, { warnings }: Words) => ({
+  code: publicCode(code),
+  message: (warnings as Record<string, (facts: Facts) => string>)[code]!(params),
+});

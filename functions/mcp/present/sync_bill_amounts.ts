@@ -1,0 +1,18 @@
+/** `sync_bill_amounts`: each bill gets a sentence on what became of asking. */
+import type { Facts } from "../../../shared/words/message.ts";
+import type { Words } from "../../../shared/words/words.ts";
+
+export const presentSyncedBills = ({ bills, ...data }: Facts, words: Words): Facts => ({
+  ...data,
+  bills: bills.map((bill: Facts) => presentSyncedBill(bill, words)),
+});
+
+/** The amounts in the sentence are the row's own, by the names that sentences have for them. */
+export const presentSyncedBill = ({ said, ...bill }: Facts, { outcomes }: Words): Facts => ({
+  ...bill,
+  text: (outcomes as Record<string, (facts: Facts) => string>)[said.code]!({
+    ...bill,
+    amount: bill.new,
+    ...said.params,
+  }),
+});

@@ -1,0 +1,16 @@
+/** `update_expenses`: a category that is none is named, before and after. */
+import type { Facts } from "../../../shared/words/message.ts";
+import type { Words } from "../../../shared/words/words.ts";
+
+export function presentUpdatedExpenses({ updated, ...data }: Facts, { labels }: Words): Facts {
+  const named = (fields: Facts, other: Facts) =>
+    "category" in other && !("category" in fields) ? { ...fields, category: labels.uncategorized } : fields;
+  return {
+    ...data,
+    updated: updated.map((row: Facts) => ({
+      ...row,
+      before: named(row.before, row.after),
+      after: named(row.after, row.before),
+    })),
+  };
+}

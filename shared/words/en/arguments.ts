@@ -1,0 +1,80 @@
+/** What is wrong with an argument that only the calendar, the currencies or the books can know; and what holds for every tool. */
+import type { Refusal } from "../message.ts";
+import { quoted } from "./phrases.ts";
+
+interface Category {
+  name: string;
+  make_by?: "create_missing_categories" | "update_settings";
+  details?: { suggestions?: readonly string[] };
+}
+
+export const refusals = {
+  "idempotency_conflict": (): Refusal => ({
+    message:
+      "This idempotency_key was already used for a different request in the last 24 hours, so nothing was written.",
+    hint: "Use a new key for a new request, or leave it out.",
+  }),
+  "busy": (): Refusal => ({
+    message: "Another change to the same books is still being made, so nothing was written.",
+    hint: "Make the same call again in a moment.",
+  }),
+  "invalid_argument.tags_too_many": ({ count, most }: { count: number; most: number }): Refusal => ({
+    message: `That would make ${count} tags; an expense can have ${most}.`,
+    hint: "Leave some tags out.",
+  }),
+  "date_out_of_range.not_a_date": ({ value }: { value: string }): Refusal => ({
+    message: `${quoted(value)} is not a date between 1990-01-01 and 2099-12-31.`,
+    hint: "Give YYYY-MM-DD, or today, yesterday or tomorrow.",
+  }),
+  "date_out_of_range.no_such_day": ({ value }: { value: string }): Refusal => ({
+    message: `There is no ${value} in the calendar.`,
+    hint: "Check the day and the month.",
+  }),
+  "currency_unknown": ({ currency }: { currency: string }): Refusal => ({
+    message: `${quoted(currency)} is not a currency in use.`,
+    hint: "Give an ISO 4217 code such as EUR, USD or INR.",
+  }),
+  "invalid_argument.not_an_amount": ({ value }: { value: string }): Refusal => ({
+    message: `${quoted(value)} is not an amount.`,
+    hint: 'Give a positive decimal in major units, e.g. "14.50".',
+  }),
+  "amount_precision": (
+    { amount, currency, decimals }: { amount: string; currency: string; decimals: number },
+  ): Refusal => ({
+    message: `${amount} has too many decimals: ${currency} has ${decimals === 0 ? "none" : decimals}.`,
+    hint: "Amounts are never rounded here: ask for the exact amount.",
+  }),
+  "invalid_argument.amount_zero": (): Refusal => ({
+    message: "An amount must be more than zero.",
+    hint:
+      'Leave out what cost nothing. To skip a due date that costs nothing, use update_bill with occurrence action "skip".',
+  }),
+  "invalid_argument.amount_too_large": ({ amount, currency }: { amount: string; currency: string }): Refusal => ({
+    message: `${amount} ${currency} is more than this service can keep.`,
+  }),
+  "invalid_argument.cursor_of_another_list": (): Refusal => ({
+    message: "This cursor does not belong to this list.",
+    hint: "Pass next_cursor exactly as it came, with the same filter; without cursor the list starts at its beginning.",
+  }),
+  "category_not_found": ({ name, make_by, details }: Category): Refusal => ({
+    message: `There is no category called ${quoted(name)}.`,
+    hint: [
+      details?.suggestions?.length
+        ? "Use one of details.suggestions."
+        : 'get_context with include ["categories"] lists the ones there are.',
+      make_by === "create_missing_categories" && "Or make a new one: create_missing_categories true.",
+      make_by === "update_settings" &&
+      `Or make a new one first: update_settings with category {"action": "create", "name": ${JSON.stringify(name)}}.`,
+    ].filter(Boolean).join(" "),
+  }),
+  "category_not_found.archived": ({ name }: { name: string }): Refusal => ({
+    message: `The category ${name} is archived.`,
+    hint: `Ask whether to use it again, which update_settings with category {"action": "create", "name": ${
+      JSON.stringify(name)
+    }} does, or another one.`,
+  }),
+};
+
+export const warnings = {
+  "dry_run": (): string => "A preview: nothing was written.",
+};

@@ -1,0 +1,191 @@
+/** Words of `add_bill` and `update_bill`. */
+import type { Money, Refusal } from "../message.ts";
+import { fieldName, money } from "./phrases.ts";
+import { type Schedule, schedule } from "./schedule.ts";
+
+interface Named {
+  name: string;
+}
+
+interface Dated extends Named {
+  due_on: string;
+}
+
+export const refusals = {
+  "invalid_argument.bill_without_name": (): Refusal => ({
+    message: "A bill needs a name.",
+    hint: 'Give a short label, e.g. "Rent".',
+  }),
+  "invalid_argument.bill_amount_missing": ({ name }: Named): Refusal => ({
+    message: `The amount of ${name} is missing.`,
+    hint: 'Ask for the amount. If it differs each time, give amount_mode "variable".',
+  }),
+  "invalid_argument.month_days_not_monthly": ({ frequency }: { frequency: string }): Refusal => ({
+    message: "Days of the month go with a monthly bill.",
+    hint: `Leave month_days out and give first_due: a ${
+      frequency === "once" ? "one-time" : frequency
+    } bill counts from it.`,
+  }),
+  "invalid_argument.first_due_missing": ({ name }: Named): Refusal => ({
+    message: `The first due date of ${name} is missing.`,
+    hint: "Ask for the day. Give first_due, or month_days for a monthly bill, e.g. [5].",
+  }),
+  "invalid_argument.ends_before_first_due": (
+    { name, ends_on, first_due }: Named & { ends_on: string; first_due: string },
+  ): Refusal => ({
+    message: `${name} would end on ${ends_on}, before it is first due on ${first_due}.`,
+    hint: "Check both dates.",
+  }),
+  "invalid_argument.bill_over": ({ name, last_due }: Named & { last_due: string }): Refusal => ({
+    message: `${name} would be over already: it was last due on ${last_due}.`,
+    hint: "For what was paid in the past use log_expenses.",
+  }),
+  "invalid_argument.share_too_fine": ({ percent }: { percent: number }): Refusal => ({
+    message: `A share of ${percent}% is too fine.`,
+    hint: "Use at most two decimals.",
+  }),
+  "invalid_argument.notice_without_renewal": (): Refusal => ({
+    message: "A notice period counts back from the renewal, and no renewal is given.",
+    hint: "Give renews_on as well, or leave notice_days out.",
+  }),
+  "invalid_argument.too_many_bills": ({ organization, most }: { organization: string; most: number }): Refusal => ({
+    message: `${organization} has ${most} bills, and no more can be kept.`,
+    hint: "Delete bills that are no longer needed: delete_records.",
+  }),
+  "invalid_argument.amount_in_new_currency": (
+    { name, new_currency, ...old }: Named & Money & { new_currency: string },
+  ): Refusal => ({
+    message: `${name} costs ${money(old)}; what it costs in ${new_currency} was not given.`,
+    hint: "Give amount together with currency.",
+  }),
+  "invalid_argument.open_in_old_currency": ({ name, currency }: Named & { currency: string }): Refusal => ({
+    message: `Something of ${name} is still open in ${currency}.`,
+    hint: "Pay or skip what is overdue or partly paid first, and leave apply_from out.",
+  }),
+  "date_out_of_range.far_ahead": ({ date }: { date: string }): Refusal => ({
+    message: `${date} is more than two years ahead.`,
+    hint: "Check the year.",
+  }),
+  "invalid_argument.nothing_to_change_of_bill": (): Refusal => ({
+    message: "There is nothing to change.",
+    hint: "Give set, occurrence or provider.",
+  }),
+  "invalid_argument.apply_from_without_set": (): Refusal => ({
+    message: "apply_from says from when a change of the bill holds, and none is given.",
+    hint: "Give set as well, or leave apply_from out.",
+  }),
+  "already_paid.to_reopen": ({ name, due_on }: Dated): Refusal => ({
+    message: `${name} is already paid for ${due_on}.`,
+    hint: "If it was not paid after all, reopen that date.",
+  }),
+  "invalid_argument.skipped_to_reopen": ({ name, due_on }: Dated): Refusal => ({
+    message: `${name} was skipped on ${due_on}.`,
+    hint: "Reopen that date first.",
+  }),
+  "invalid_argument.skip_partly_paid": ({ name, due_on, ...paid }: Dated & Money): Refusal => ({
+    message: `${money(paid)} was already paid for ${name} due ${due_on}.`,
+    hint: "If nothing more is to be paid, set_amount to what was paid; if it was a mistake, undo that payment.",
+  }),
+  "invalid_argument.date_amount_missing": (): Refusal => ({
+    message: "The amount is missing.",
+    hint: "Give the amount for this date.",
+  }),
+  "invalid_argument.snooze_until_missing": (): Refusal => ({
+    message: "The day until which to snooze is missing.",
+    hint: "Give the day on which to remind again.",
+  }),
+  "date_out_of_range.not_in_future": ({ date }: { date: string }): Refusal => ({
+    message: `${date} is not in the future.`,
+    hint: "Give a later day.",
+  }),
+  "forbidden_role.provider": (): Refusal => ({
+    message: "Only the owner can connect a bill to its provider, or disconnect it.",
+    hint: "Ask the owner of the organization to do it.",
+  }),
+  "feature_not_in_plan.providers": ({ organization }: { organization: string }): Refusal => ({
+    message: `The plan of ${organization} does not include amounts that are fetched from providers.`,
+    hint:
+      "Amounts can be entered by hand: occurrence set_amount, or amount when it is paid. The team plan includes fetching.",
+  }),
+  "invalid_argument.not_variable": ({ name }: Named): Refusal => ({
+    message: `${name} has the same amount every time, so there is nothing to fetch.`,
+    hint: 'Set amount_mode to "variable" first, or in the same call.',
+  }),
+};
+
+export const warnings = {
+  "first_due_moved": (
+    { name, next_due, first_due, closed_until }: Named & { next_due: string; first_due: string; closed_until?: string },
+  ): string =>
+    `${name} is next due on ${next_due}, not on ${first_due}: ${
+      closed_until
+        ? `what is due until ${closed_until} is already paid or skipped`
+        : "that is not one of the days of the month that were given"
+    }.`,
+  "share_is_a_note": ({ percent, name }: Named & { percent: number }): string =>
+    `The share of ${percent}% is kept and shown with ${name} (my_share_amount); payments and totals count the whole ` +
+    "amount, since all of it leaves.",
+  "same_name": ({ name, id, schedule: days, amount, currency }: Named & Partial<Money> & {
+    id: string;
+    schedule: Schedule;
+  }): string =>
+    `There is already a bill called ${name}: ${amount ? `${money({ amount, currency: currency! })}, ` : ""}${
+      schedule(days)
+    }. Both are due now; if this was to change it, undo this and use update_bill with ${id}.`,
+  "duplicate.bill": ({ name }: Named): string =>
+    `${name} is there already and was not added again. If it really is a second one, call again with ` +
+    'on_duplicate "allow".',
+  "reminders_inactive": ({ organization }: { organization: string }): string =>
+    `The reminder is set but will not be sent: the plan of ${organization} does not include reminder e-mails.`,
+  "past_dates_not_tracked": ({ next_due }: { next_due: string }): string =>
+    `What was due before today counts as settled. The first due date that is watched is ${next_due}.`,
+  "applies_later": ({ name, from, ...old }: Named & Partial<Money> & { from: string }): string =>
+    `The new amount of ${name} holds for due dates from ${from} on; until then it stays ${
+      old.amount ? money(old as Money) : "open"
+    }.`,
+  "still_ended": ({ name }: Named): string =>
+    `${name} has ended: no due date is left. Give it a later ends_on or a higher ends_after to let it go on.`,
+  "snoozed": ({ name, due_on, until }: Dated & { until: string }): string =>
+    `${name} is still due on ${due_on}; only the reminder waits until ${until}.`,
+  "payments_removed": ({ name, due_on }: Dated): string =>
+    `What was recorded as paid for ${name} due ${due_on} is no longer in the books.`,
+};
+
+interface Updated extends Named {
+  status?: "active" | "paused" | "cancelled" | "ended";
+  fields?: string[];
+  from?: string;
+  occurrence?: { action: string; due_on: string; until?: string } & Partial<Money>;
+  is_disconnected?: true;
+}
+
+const STATUS = { active: "Resumed", paused: "Paused", cancelled: "Cancelled", ended: "Ended" };
+
+/** What the list of recent changes says of them. */
+export const changes = {
+  add_bill: ({ name, schedule: days, ...cost }: Named & Partial<Money> & { schedule: Schedule }): string =>
+    `Added ${name}: ${cost.amount ? `${money(cost as Money)} ` : ""}${schedule(days)}`,
+  update_bill: ({ name, status, fields, from, occurrence, is_disconnected }: Updated): string =>
+    [
+      status && `${STATUS[status]} ${name}`,
+      fields &&
+      `Changed ${name}: ${fields.map(fieldName).join(", ")}${from ? ` from ${from} on` : ""}`,
+      occurrence && changeOfDate(name, occurrence),
+      is_disconnected && `Disconnected ${name} from its provider`,
+    ].filter(Boolean).join("; ") || `Changed nothing of ${name}`,
+  autopay: ({ name, due_on, ...paid }: Dated & Money): string =>
+    `${name} paid automatically on ${due_on}: ${money(paid)}`,
+};
+
+function changeOfDate(name: string, { action, due_on, until, ...cost }: NonNullable<Updated["occurrence"]>): string {
+  switch (action) {
+    case "skip":
+      return `Skipped ${name} due ${due_on}`;
+    case "snooze":
+      return `Snoozed ${name} due ${due_on} until ${until}`;
+    case "set_amount":
+      return `Set ${name} due ${due_on} to ${money(cost as Money)}`;
+    default:
+      return `Reopened ${name} due ${due_on}`;
+  }
+}

@@ -1,0 +1,78 @@
+/** Words of `update_expenses` and `delete_records`. */
+import type { Refusal } from "../message.ts";
+import { fieldName, names, totals } from "./phrases.ts";
+
+interface Missing {
+  missing: string[];
+  /** How many were asked for. */
+  asked: number;
+  /** Names of those that were there once. */
+  deleted?: string[];
+  organization: string;
+}
+
+export const refusals = {
+  "not_found.records": ({ missing, asked, deleted = [], organization }: Missing): Refusal => ({
+    message: deleted.length === missing.length
+      ? `Deleted already: ${names(deleted)}.`
+      : asked === 1
+      ? `There is no ${missing[0]} in ${organization}.`
+      : `${missing.length} of these ${asked} are not in ${organization}, so nothing was changed.`,
+    hint: deleted.length > 0
+      ? "What was deleted comes back with undo_change; get_context with include recent_changes lists the changes."
+      : "Take ids from list_expenses or list_bills.",
+  }),
+  "invalid_argument.nothing_to_change": (): Refusal => ({
+    message: "There is nothing to change.",
+    hint: "Give the fields to change in set, or tags in add_tags.",
+  }),
+  "invalid_argument.one_at_a_time": (): Refusal => ({
+    message: "Name, amount, currency and date can only be changed for one expense at a time.",
+    hint: "Call once for each expense, or set only category, payee, note and tags.",
+  }),
+  "invalid_argument.version_of_several": (): Refusal => ({
+    message: "A version belongs to one expense, and several are named.",
+    hint: "Leave expected_version out, or name one id.",
+  }),
+  "stale_version": ({ name, version }: { name: string; version: number }): Refusal => ({
+    message: `${name} was changed since it was read: it is at version ${version} now. Nothing was changed.`,
+    hint: "Tell the person what it says now, and if it is still to change call again with the new version.",
+  }),
+  "invalid_argument.expected_of_another": ({ id }: { id: string }): Refusal => ({
+    message: `Only what is to be deleted can be expected, and ${id} is not.`,
+    hint: "Give expected only for what is in ids.",
+  }),
+  "expectation_mismatch.of_record": ({ name, current }: {
+    name: string;
+    current: { amount?: string; currency?: string; date?: string };
+  }): Refusal => ({
+    message: `${
+      [
+        `${name} is not what was shown: it is`,
+        current.amount,
+        current.currency,
+        current.date && `on ${current.date}`,
+      ].filter(Boolean).join(" ")
+    }. Nothing was deleted.`,
+    hint: "Show the current values and ask again.",
+  }),
+  "invalid_argument.bill_among_others": (): Refusal => ({
+    message: "A bill is deleted on its own, since its payments go with it.",
+    hint: "Give one bill_ id, or up to 100 exp_ ids.",
+  }),
+};
+
+export const warnings = {
+  "payments_deleted": (payments: { count: number; totals: Record<string, string> }): string =>
+    `${payments.count === 1 ? "One payment of this bill leaves" : `${payments.count} payments of this bill leave`} ` +
+    `every total with it, ${totals(payments.totals)}. To stop a bill and keep what was paid, undo this and use ` +
+    'update_bill with status "cancelled".',
+};
+
+/** What the list of recent changes says of them. */
+export const changes = {
+  update_expenses: ({ names: changed, fields }: { names: string[]; fields: string[] }): string =>
+    `Changed ${changed.length === 1 ? changed[0] : `${changed.length} expenses`}: ${fields.map(fieldName).join(", ")}`,
+  delete_records: ({ names: deleted, reason }: { names: string[]; reason?: string }): string =>
+    `Deleted ${names(deleted)}${reason ? `: ${reason}` : ""}`,
+};

@@ -1,0 +1,79 @@
+/** What is wrong with arguments that their schema can judge, and what would be right. Names of fields are the contract's. */
+import type { Limit, Unit } from "../../connector/argument_error.ts";
+import type { FormHint, SentAmount } from "../../connector/form_hint.ts";
+import type { Refusal } from "../message.ts";
+import { count, quoted } from "./phrases.ts";
+
+interface Problem {
+  /** Path of the field, `items[0].amount`; absent when it is the arguments as a whole. */
+  subject?: string;
+  hint?: FormHint;
+}
+
+export const refusals = {
+  "invalid_argument.repeated_item": (problem: Problem): Refusal => refusal("is there twice", problem),
+  "invalid_argument.not_one_of": ({ options, ...problem }: Problem & { options: string[] }): Refusal =>
+    refusal(`must be one of: ${options.join(", ")}`, problem),
+  "invalid_argument.null": ({ subject }: Problem): Refusal => ({
+    ...refusal("must not be null", { subject }),
+    hint: "Leave a field out when there is nothing to say.",
+  }),
+  "invalid_argument.required": (problem: Problem): Refusal => refusal("is required", problem),
+  "invalid_argument.wrong_type": ({ type, ...problem }: Problem & { type: string }): Refusal =>
+    refusal(`must be ${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`, problem),
+  "invalid_argument.unknown_fields": (
+    { subject, unknown, known }: Problem & { unknown: string[]; known: string[] },
+  ): Refusal => ({
+    ...refusal(`cannot have ${unknown.map(quoted).join(", ")}`, { subject }),
+    hint: `Known fields: ${known.join(", ")}.`,
+  }),
+  "invalid_argument.wrong_form": (problem: Problem): Refusal => refusal("does not have the right form", problem),
+  "invalid_argument.wrong_length": ({ bound, value, unit, ...problem }: Problem & Limit & { unit: Unit }): Refusal =>
+    refusal(`must have at ${bound} ${count(value, unit)}`, problem),
+  "invalid_argument.out_of_bounds": ({ bound, value, is_inclusive, ...problem }: Problem & Limit): Refusal =>
+    refusal(
+      is_inclusive ? `must be at ${bound} ${value}` : `must be ${bound === "least" ? "more" : "less"} than ${value}`,
+      problem,
+    ),
+  "invalid_argument.not_valid": (problem: Problem): Refusal => refusal("is not valid", problem),
+};
+
+function refusal(what: string, { subject, hint }: Problem): Refusal {
+  return { message: `${subject ?? "The arguments"} ${what}.`, ...(hint && { hint: form(hint) }) };
+}
+
+function form(hint: FormHint): string {
+  switch (hint.form) {
+    case "described":
+      return hint.description;
+    case "date":
+      return "YYYY-MM-DD, or today, yesterday or tomorrow.";
+    case "currency":
+      return "A three-letter ISO 4217 code in capitals: EUR.";
+    case "amount":
+      return hint.sent ? amount(hint.sent) : 'A positive decimal in major units, as a string: "14.50".';
+    case "id":
+      return [
+        IDS[hint.sent ?? ""],
+        `Ids start with ${hint.kinds.join("_ or ")}_; take them from an earlier answer.`,
+      ].filter(Boolean).join(" ");
+  }
+}
+
+/** What takes the ids that a tool does not. */
+const IDS: Record<string, string> = {
+  pay: 'This is the payment of a bill. update_bill takes it back (occurrence action "reopen"), as undo_change does; ' +
+    "its category is that of the bill.",
+  bill: "This is a bill: see update_bill, and delete_records for one bill at a time.",
+  exp: "This is an expense: see update_expenses and delete_records.",
+};
+
+const amount = ({ plain, other, has_currency, negative }: SentAmount): string =>
+  [
+    other
+      ? `Ask whether "${plain}" or "${other}" is meant: a point for decimals, and nothing for thousands.`
+      : `Write it as "${plain}": a point for decimals, nothing for thousands.`,
+    has_currency && "The currency goes into the field currency.",
+    negative === "refund" && "Money that came back is a positive amount with is_refund true.",
+    negative === "never" && "An amount is never negative here.",
+  ].filter(Boolean).join(" ");

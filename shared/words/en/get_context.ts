@@ -1,0 +1,33 @@
+/** Words of `get_context`. */
+import { date, names } from "./phrases.ts";
+
+interface PlanEnding {
+  plan: string;
+  ends_on: string;
+  organization: string;
+  features: Feature[];
+}
+
+type Feature = "ai:connector" | "reminders:email" | "bills:variable";
+
+/** What a plan includes, as people know it. */
+const FEATURES: Record<Feature, string> = {
+  "ai:connector": "access for AI assistants",
+  "reminders:email": "reminder emails",
+  "bills:variable": "amounts from bill providers",
+};
+
+const capitalized = (word: string) => word[0]!.toUpperCase() + word.slice(1);
+const listed = (features: Feature[]) => names(features.map((feature) => FEATURES[feature]), features.length);
+
+export const warnings = {
+  "plan_ending.trial": ({ plan, ends_on, organization, features }: PlanEnding): string =>
+    `The trial of the ${capitalized(plan)} plan ends on ${date(ends_on)}. From then on ${organization} is without ${
+      listed(features)
+    } until its owner chooses a plan that includes them.`,
+  "plan_ending.past_due": ({ plan, ends_on, organization, features }: PlanEnding): string =>
+    `A payment for the ${capitalized(plan)} plan did not arrive. Unless one does by ${
+      date(ends_on)
+    }, ${organization} ` +
+    `loses ${listed(features)}.`,
+};

@@ -1,0 +1,144 @@
+/** Words of `import_expenses`. */
+import type { Refusal } from "../message.ts";
+import { and, count, money, names, quoted } from "./phrases.ts";
+
+const STEPS = "Pass csv first; then import_id, expected_count and expected_totals from the preview, without csv.";
+const columnsHint = (columns: string[]) => `Say in mapping which column it is. The columns: ${columns.join(", ")}.`;
+
+export const refusals = {
+  "invalid_argument.no_row_readable": (
+    { details }: { details: { rows_bad: { line: number; reason: string }[] } },
+  ): Refusal => ({
+    message: `No row of this file can be imported. Line ${details.rows_bad[0]!.line}: ${details.rows_bad[0]!.reason}`,
+    hint: "Check details.mapping; say in mapping which column is which.",
+  }),
+  "invalid_argument.csv_or_import_id": (): Refusal => ({
+    message: "Either csv or import_id is needed.",
+    hint: STEPS,
+  }),
+  "invalid_argument.csv_and_import_id": (): Refusal => ({
+    message: "Only one of csv and import_id can be given.",
+    hint: STEPS,
+  }),
+  "invalid_argument.needed_to_commit": ({ name }: { name: string }): Refusal => ({
+    message: `${name} is required with import_id.`,
+    hint: "Show the preview to the user, then pass preview.commit_with.",
+  }),
+  "invalid_argument.file_empty": (): Refusal => ({
+    message: "The file has no rows.",
+    hint: "Pass the text of the file as it is, header line included.",
+  }),
+  "invalid_argument.file_without_rows": (): Refusal => ({
+    message: "The file has a header line and no rows.",
+    hint: "Pass the whole file.",
+  }),
+  "invalid_argument.file_too_long": ({ most }: { most: number }): Refusal => ({
+    message: `The file has more than ${most} rows, which is as many as an import takes.`,
+    hint: "Split the file, with the header line in each part.",
+  }),
+  "invalid_argument.too_many_columns": ({ line, most }: { line: number; most: number }): Refusal => ({
+    message: `Line ${line} has more than ${most} cells, which is as many columns as an import takes.`,
+    hint: "Leave out the columns that say nothing about the expenses.",
+  }),
+  "invalid_argument.no_such_column": ({ name, columns }: { name: string; columns: string[] }): Refusal => ({
+    message: `There is no column ${quoted(name)}.`,
+    hint: columnsHint(columns),
+  }),
+  "invalid_argument.column_unclear": (
+    { column, columns }: { column: "date" | "amount" | "name"; columns: string[] },
+  ): Refusal => ({
+    message: column === "name"
+      ? "No column of the file says what the money was for."
+      : `No column of the file is clearly the ${column}.`,
+    hint: columnsHint(columns),
+  }),
+  // Why one row cannot be read.
+  "invalid_argument.row_too_wide": (
+    { cells, columns, delimiter }: { cells: number; columns: number; delimiter: string },
+  ): Refusal => ({
+    message: `There are ${cells} cells under ${columns} columns; text with a ${delimiter} needs quotation marks.`,
+  }),
+  "invalid_argument.row_without_date": (): Refusal => ({ message: "There is no date." }),
+  "invalid_argument.row_without_amount": (): Refusal => ({ message: "There is no amount." }),
+  "invalid_argument.row_without_name": (): Refusal => ({ message: "There is no name." }),
+  "invalid_argument.row_date": ({ value, format }: { value: string; format: string }): Refusal => ({
+    message: `${quoted(value)} is not a date as ${format}.`,
+  }),
+  "invalid_argument.row_amount": ({ value, decimal }: { value: string; decimal: "." | "," }): Refusal => ({
+    message: `${quoted(value)} is not an amount with a decimal ${decimal === "." ? "point" : "comma"}.`,
+  }),
+  "invalid_argument.row_amount_zero": (): Refusal => ({ message: "The amount is zero." }),
+  "invalid_argument.row_money_in": ({ value }: { value: string }): Refusal => ({
+    message: `${quoted(value)} is money that came in. If it is a refund, log it with log_expenses and is_refund true.`,
+  }),
+  "not_found.import": (): Refusal => ({
+    message: "There is no such import, or its preview is more than 24 hours old.",
+    hint: "Call with csv again to get a new preview.",
+  }),
+  "category_not_found.in_file": ({ name }: { name: string }): Refusal => ({
+    message: `There is no category called ${quoted(name)}.`,
+    hint:
+      "Ask the user. create_missing_categories true makes the missing ones; otherwise correct the category column " +
+      "and call with csv again.",
+  }),
+  "expectation_mismatch.of_import": (
+    { count: written, totals, skipped }: { count: number; totals: Record<string, string>; skipped: number },
+  ): Refusal => ({
+    message: `This would write ${count(written, "expense")}, ${
+      and(Object.entries(totals).map(([currency, amount]) => money({ amount, currency }))) || "worth nothing"
+    }, and skip ${skipped} that ${skipped === 1 ? "is" : "are"} in the books already. Nothing was written.`,
+    hint: "Show the user these numbers; when they agree, call again with details.commit_with.",
+  }),
+};
+
+/** What nothing in a file proves. */
+export const assumptions = {
+  no_header: (): string => "The file has no header line; what each column is was told from its cells.",
+  column_by_cells: ({ header, field }: { header: string; field: string }): string =>
+    `${quoted(header)} is taken for the ${field}, by its cells.`,
+  several_currencies: ({ headers }: { headers: string[] }): string =>
+    `${and(headers.map(quoted))} all name currencies, so none was taken for that of the amount. Set mapping.currency.`,
+  date_order: ({ order, is_sorted }: { order: "DMY" | "MDY"; is_sorted?: true }): string =>
+    `Every date can be read with the day or the month first; ${order === "DMY" ? "day" : "month"} first was assumed${
+      is_sorted ? ", because only so the rows are in order" : ""
+    }. Set mapping.date_format if that is wrong.`,
+  thousands: ({ digits }: { digits: string }): string =>
+    `${quoted(digits)} was read as thousands, not as three decimals. Set mapping.decimal if that is wrong.`,
+  negative_is_expense: (): string =>
+    "Negative amounts are expenses and positive ones money that came in, which is left out. " +
+    "Set mapping.negative_is_expense to false if that is wrong.",
+  negative_is_refund: (): string =>
+    "Positive amounts are expenses and negative ones refunds. " +
+    "Set mapping.negative_is_expense to true if that is wrong.",
+};
+
+export const warnings = {
+  "encoding": (): string =>
+    "Some letters of the file were lost before it came here and show as \ufffd. " +
+    "Save it as UTF-8 and import that, or correct the names later.",
+  "may_be_bill_payment": (
+    { count: rows, rows: first }: { count: number; rows: { line: number; bill: string }[] },
+  ): string => {
+    const listed = first.map(({ line, bill }) => `line ${line}, ${bill}`);
+    const more = rows - listed.length;
+    return `${rows === 1 ? "One row" : `${rows} rows`} may pay a bill that is in the books already ` +
+      `(preview.may_be_bills says which), and would then count twice: ${listed.join("; ")}${
+        more > 0 ? ` and ${more} more` : ""
+      }. Ask; leave those that do out of the csv and call with it again. A bill that is still open is paid with ` +
+      "mark_bill_paid.";
+  },
+  "category_not_found": ({ names: unknown }: { names: string[] }): string =>
+    `The file uses categories that do not exist yet: ${names(unknown.map(quoted))}. Ask whether to make them ` +
+    "(create_missing_categories true) or to correct the file.",
+};
+
+/** What the list of recent changes says of it. */
+export const changes = {
+  import_expenses: ({ count: written, names: first }: { count: number; names: string[] }): string => {
+    const more = written - Math.min(first.length, 3);
+    return `Imported ${count(written, "expense")}: ${
+      more > 0 ? `${first.slice(0, 3).join(", ")} and ${more} more` : names(first)
+    }`;
+  },
+  unsubscribe: ({ name }: { name: string }): string => `Turned off the reminders of ${name}`,
+};

@@ -1,0 +1,47 @@
+/** Words of `log_expenses`. */
+import type { Refusal } from "../message.ts";
+import { and, names, quoted, totals } from "./phrases.ts";
+
+export const refusals = {
+  "date_out_of_range.ahead": ({ date }: { date: string }): Refusal => ({
+    message: `${date} is more than a day ahead: only money that has left can be logged.`,
+    hint: `For a payment to come use add_bill with frequency "once" and first_due "${date}".`,
+  }),
+  "date_out_of_range.long_ago": ({ date, years }: { date: string; years: number }): Refusal => ({
+    message: `${date} is more than ${years} years ago.`,
+    hint: "Check the year.",
+  }),
+  "invalid_argument.expense_without_name": (): Refusal => ({
+    message: "An expense needs a name.",
+    hint: 'Give a short label, e.g. "Lunch".',
+  }),
+};
+
+export const warnings = {
+  "duplicate.expenses": ({ names: skipped }: { names: string[] }): string =>
+    `${names(skipped.map(quoted))} ${
+      skipped.length === 1 ? "is" : "are"
+    } in the books already and not written again. ` +
+    'If the money left twice, call again with on_duplicate "allow" and only what is missing.',
+  "dated_tomorrow": ({ names: early, date }: { names: string[]; date: string }): string =>
+    `${names(early)} ${early.length === 1 ? "is" : "are"} dated tomorrow, ${date}. ` +
+    'If the money has not left yet, undo this and use add_bill with frequency "once".',
+  "rate_missing.of_day": ({ currencies, into }: { currencies: string[]; into: string }): string =>
+    `No exchange rate from ${and(currencies)} to ${into} is known for the day, ` +
+    `so totals in ${into} leave the amount out and say so.`,
+};
+
+interface Logged {
+  written: { name: string; is_refund: boolean }[];
+  totals_by_currency: Record<string, string>;
+}
+
+/** What the list of recent changes says of it. */
+export const changes = {
+  log_expenses({ written, totals_by_currency }: Logged): string {
+    const all = written.map(({ name, is_refund }) => is_refund ? `refund of ${name}` : name);
+    return all.length === 1
+      ? `Logged ${all[0]}, ${totals(totals_by_currency)}`
+      : `Logged ${all.length} expenses: ${names(all)}`;
+  },
+};

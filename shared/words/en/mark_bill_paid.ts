@@ -1,0 +1,105 @@
+/** Words of `mark_bill_paid`. */
+import type { Money, Refusal } from "../message.ts";
+import { and, count, money, quoted } from "./phrases.ts";
+
+interface Dated {
+  name: string;
+  due_on: string;
+}
+
+export const refusals = {
+  "invalid_argument.id_and_name_differ": ({ name, bill_name }: { name: string; bill_name: string }): Refusal => ({
+    message: `The bill_id is that of ${name}, but the bill_name says ${quoted(bill_name)}. Nothing was paid.`,
+    hint: "Ask which one was paid, and give only its bill_id.",
+  }),
+  "invalid_argument.bill_not_named": (): Refusal => ({
+    message: "It is not clear which bill was paid.",
+    hint: "Give bill_id or bill_name.",
+  }),
+  "not_found.bill_name": ({ bill_name, organization }: { bill_name: string; organization: string }): Refusal => ({
+    message: `There is no bill called ${quoted(bill_name)} in ${organization}.`,
+    hint: "Use one of details.suggestions, find the bill with list_bills, or add it with add_bill.",
+  }),
+  "ambiguous_name": ({ count, bill_name }: { count: number; bill_name: string }): Refusal => ({
+    message: `${count} bills match ${quoted(bill_name)}.`,
+    hint: "Ask which one is meant and call again with its bill_id.",
+  }),
+  "invalid_argument.not_due": (
+    { name, date, details }: { name: string; date: string; details: { open_dates: string[] } },
+  ): Refusal => ({
+    message: `${name} is not due on ${date}.`,
+    hint: details.open_dates.length === 0
+      ? "Nothing of it is open."
+      : `Give one of its open dates: ${details.open_dates.join(", ")}.`,
+  }),
+  "invalid_argument.skipped": ({ name, due_on }: Dated): Refusal => ({
+    message: `${name} was skipped on ${due_on}, so nothing is to be paid for that day.`,
+    hint: 'If it was paid after all, reopen that date first (update_bill, occurrence action "reopen").',
+  }),
+  "already_paid.date": ({ name, due_on }: Dated): Refusal => ({
+    message: `${name} is already paid for ${due_on}.`,
+    hint: "Nothing to do. For another date give its due_on.",
+  }),
+  "already_paid.just_now": (
+    { name, due_on, payment, next_due }: Dated & { payment: Money; next_due?: string },
+  ): Refusal => ({
+    message: `${money(payment)} for ${name} due ${due_on} is already recorded.`,
+    hint: next_due
+      ? `If this is another payment, call again with due_on "${next_due}".`
+      : "Nothing else of it is open.",
+  }),
+  "already_paid.all": ({ name }: { name: string }): Refusal => ({
+    message: `Everything of ${name} is paid.`,
+    hint: "Nothing to do.",
+  }),
+  "invalid_argument.bill_inactive": ({ name, status }: { name: string; status: string }): Refusal => ({
+    message: `${name} is ${status} and nothing of it is open.`,
+    hint: "To pay it again make it active first (update_bill).",
+  }),
+  "invalid_argument.amount_unknown": ({ name, due_on }: Dated): Refusal => ({
+    message: `The amount of ${name} for ${due_on} is not known yet.`,
+    hint: "Ask for the amount and give it.",
+  }),
+  "overpayment": (
+    { name, due_on, remaining, whole, currency }: Dated & { remaining: string; whole: string; currency: string },
+  ): Refusal => ({
+    message: `Only ${money({ amount: remaining, currency })} of ${name} remains to be paid for ${due_on}.`,
+    hint: `If it really cost ${whole} this time, call update_bill first with occurrence {"due_on": "${due_on}", ` +
+      `"action": "set_amount", "amount": "${whole}"}; if the price is new for good, with set {"amount": "${whole}"} ` +
+      `and apply_from "${due_on}". Then pay it without amount. If it was a slip, give at most ${remaining}.`,
+  }),
+  "date_out_of_range.paid_in_future": ({ date }: { date: string }): Refusal => ({
+    message: `${date} is in the future: a payment is recorded once the money has left.`,
+    hint:
+      `Leave paid_on out if it was paid today; otherwise call this again on ${date}. The bill stays open until then, ` +
+      "and its reminder stays on.",
+  }),
+  "invalid_argument.other_currency": (
+    { name, currency, given }: { name: string; currency: string; given: string },
+  ): Refusal => ({
+    message: `${name} is a bill in ${currency}, not in ${given}.`,
+    hint: `Give the amount that was charged in ${currency}.`,
+  }),
+};
+
+export const warnings = {
+  "partly_paid": (
+    { name, due_on, remaining, currency, paid }: Dated & { remaining: string; currency: string; paid: string },
+  ): string =>
+    `${money({ amount: remaining, currency })} of ${name} due ${due_on} is still open. If that was all, close it: ` +
+    `update_bill with occurrence {"due_on": "${due_on}", "action": "set_amount", "amount": "${paid}"}.`,
+  "rate_missing.of_payment": ({ currency, into, date }: { currency: string; into: string; date: string }): string =>
+    `No exchange rate from ${currency} to ${into} is known for ${date}; totals in ${into} leave this payment out and ` +
+    "say so.",
+  "paid_in_advance": ({ name, due_on, days }: Dated & { days: number }): string =>
+    `This pays ${name} ahead of time: it is due on ${due_on}, in ${count(days, "day")}.`,
+  "overdue": ({ name, dates }: { name: string; dates: string[] }): string =>
+    `${name} is still unpaid for ${and(dates)}.`,
+};
+
+/** What the list of recent changes says of it. */
+export const changes = {
+  mark_bill_paid: ({ name, due_on, remaining, ...paid }: Dated & Money & { remaining?: string }): string =>
+    `Paid ${money(paid)} for ${name} due ${due_on}` +
+    (remaining ? `, ${money({ amount: remaining, currency: paid.currency })} remains` : ""),
+};

@@ -1,0 +1,100 @@
+/** English. */
+import * as answer from "./answer.ts";
+import * as args from "./arguments.ts";
+import * as bills from "./bills.ts";
+import * as changeExpenses from "./change_expenses.ts";
+import * as contract from "./contract.ts";
+import * as getContext from "./get_context.ts";
+import * as importExpenses from "./import_expenses.ts";
+import * as listBills from "./list_bills.ts";
+import * as listExpenses from "./list_expenses.ts";
+import * as logExpenses from "./log_expenses.ts";
+import * as markBillPaid from "./mark_bill_paid.ts";
+import { prompts } from "./prompts.ts";
+import { findings } from "./review_bills.ts";
+import { schedule } from "./schedule.ts";
+import * as spendingChart from "./show_spending_chart.ts";
+import * as syncBillAmounts from "./sync_bill_amounts.ts";
+import * as undoChange from "./undo_change.ts";
+import * as updateSettings from "./update_settings.ts";
+
+export const en = {
+  language: "en",
+  /** Why a tool refuses, by the code that the database names. */
+  refusals: {
+    ...answer.refusals,
+    ...contract.refusals,
+    ...args.refusals,
+    ...logExpenses.refusals,
+    ...listExpenses.refusals,
+    ...changeExpenses.refusals,
+    ...bills.refusals,
+    ...markBillPaid.refusals,
+    ...updateSettings.refusals,
+    ...listBills.refusals,
+    ...syncBillAmounts.refusals,
+    ...importExpenses.refusals,
+    ...undoChange.refusals,
+    ...spendingChart.refusals,
+  },
+  /** What a person should hear beside the result, by code. */
+  warnings: {
+    ...args.warnings,
+    ...logExpenses.warnings,
+    ...listExpenses.warnings,
+    ...changeExpenses.warnings,
+    ...bills.warnings,
+    ...markBillPaid.warnings,
+    ...updateSettings.warnings,
+    ...listBills.warnings,
+    ...importExpenses.warnings,
+    ...spendingChart.warnings,
+    ...getContext.warnings,
+  },
+  /** What a change did, by its tool. */
+  changes: {
+    ...logExpenses.changes,
+    ...changeExpenses.changes,
+    ...bills.changes,
+    ...markBillPaid.changes,
+    ...updateSettings.changes,
+    ...syncBillAmounts.changes,
+    ...importExpenses.changes,
+  },
+  /** Prompts by name. */
+  prompts,
+  /** Words around an answer. */
+  answer: answer.answer,
+  /** What the reader of a file assumed, by code. */
+  assumptions: importExpenses.assumptions,
+  /** What stands where there is no name. */
+  labels: { uncategorized: "Uncategorized", automatic: "automatic", formerMember: "a former member" },
+  /** What groups of `summarize_spending` are called that have no name. */
+  groups: {
+    category: "Uncategorized",
+    tag: "Untagged",
+    payee: "No payee",
+    member: "Automatic",
+    former_member: "Former member",
+    rest: "Other",
+  },
+  /** What `review_bills` found, by section. */
+  findings,
+  periodWords: spendingChart.periodWords,
+  earlierWords: spendingChart.earlierWords,
+  chart: spendingChart.chart,
+  undoneChange: undoChange.undoneChange,
+  fetchedFrom: syncBillAmounts.fetchedFrom,
+  /** What an undo took back, thing by thing, and what it could not. */
+  subject: undoChange.subject,
+  reversal: undoChange.reversal,
+  kept: undoChange.kept,
+  /** What became of asking a provider, by code. */
+  outcomes: syncBillAmounts.outcomes,
+  /** A bill's schedule. */
+  schedule,
+  rateRule: listExpenses.rateRule,
+  /** One bad item among several of a call, before what is wrong with it. */
+  ofItems: ({ failed, all, first, name }: { failed: number; all: number; first: number; name: string }): string =>
+    `${failed} of ${all} items cannot be logged, so none was. Item ${first}, "${name}": `,
+};

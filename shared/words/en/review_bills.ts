@@ -1,0 +1,132 @@
+/** What `review_bills` says of each finding, one sentence for a person. */
+import type { Money } from "../message.ts";
+import { date, money, signedPercent } from "./phrases.ts";
+import { type Schedule, schedule } from "./schedule.ts";
+
+interface Finding {
+  name: string;
+  currency: string;
+}
+
+const inCurrency = (amount: string, currency: string) => money({ amount, currency });
+
+/** What a provider says that nobody took over yet. */
+export interface Question extends Money {
+  due_on: string;
+  /** YYYY-MM of the statement; needed where there is no reason. */
+  period?: string;
+  /** Why it is no amount to take over; absent when it could be now. */
+  reason?: "unusual" | "other_currency" | "nothing_to_pay" | "skipped" | "paid" | "other";
+  usual?: string;
+}
+
+interface ProviderTrouble {
+  name: string;
+  provider: string;
+  kind: "needs_review" | "needs_reauth" | "paused_by_plan" | "paused" | "failed" | "amount_missing";
+  needs_review?: Question;
+  missing_period?: string;
+}
+
+export const findings = {
+  overdue: ({ name, due_on, dates, amount, currency }: Finding & { due_on: string; dates: number; amount?: string }) =>
+    `${name} has been overdue since ${date(due_on)}${dates > 1 ? ` (${dates} dates)` : ""}` +
+    `${amount ? `: ${inCurrency(amount, currency)}` : ""}.`,
+  price_rises: (
+    rise: Finding & { old: string; new: string; change_percent: number; since: string; upcoming?: boolean },
+  ) =>
+    `${rise.name} ${rise.upcoming ? "will cost" : "has cost"} ${inCurrency(rise.new, rise.currency)} ${
+      rise.upcoming ? "from" : "since"
+    } ${date(rise.since)}, before that ${inCurrency(rise.old, rise.currency)} (${signedPercent(rise.change_percent)}).`,
+  unusual_amounts: (
+    { name, due_on, amount, usual, currency, change_percent }: Finding & {
+      due_on: string;
+      amount: string;
+      usual: string;
+      change_percent: number;
+    },
+  ) =>
+    `${name} due ${date(due_on)} is ${inCurrency(amount, currency)}, usually about ${inCurrency(usual, currency)} (${
+      signedPercent(change_percent)
+    }).`,
+  possible_duplicates: (
+    { name, other_name, amount, other_amount, currency, schedule: days }: Finding & {
+      other_name: string;
+      amount?: string;
+      other_amount?: string;
+      schedule: Schedule;
+    },
+  ) => {
+    const same = name.toLowerCase() === other_name.toLowerCase();
+    const amounts = [amount, other_amount].filter((one) => one !== undefined).map((one) => inCurrency(one, currency));
+    return `${same ? `${name} is there twice` : `${name} and ${other_name} look like the same bill`}${
+      amounts.length > 0 ? `: ${amounts.join(" and ")}` : ""
+    }, ${schedule(days)}.`;
+  },
+  trials_ending: (
+    { name, trial_ends_on, amount, currency, schedule: days }: Finding & {
+      trial_ends_on: string;
+      amount?: string;
+      schedule: Schedule;
+    },
+  ) =>
+    `The trial of ${name} ends on ${date(trial_ends_on)}${
+      amount ? `; after that it costs ${inCurrency(amount, currency)} ${schedule(days)}` : ""
+    }.`,
+  cancel_by: ({ name, renews_on, cancel_by }: { name: string; renews_on: string; cancel_by: string }) =>
+    `${name} renews on ${date(renews_on)}; to end it, cancel by ${date(cancel_by)}.`,
+  provider_attention: ({ name, provider, kind, needs_review, missing_period }: ProviderTrouble) => {
+    switch (kind) {
+      case "needs_review":
+        return question({ name, provider, ...needs_review! });
+      case "needs_reauth":
+        return `The owner has to reconnect ${name} to ${provider}: update_bill with provider connect says where.`;
+      case "paused_by_plan":
+        return `The connection of ${name} to ${provider} is paused: the plan does not include fetching amounts.`;
+      case "paused":
+        return `The connection of ${name} to ${provider} is paused.`;
+      case "failed":
+        return `The amount of ${name} could not be fetched from ${provider}.`;
+      case "amount_missing":
+        return `The amount of ${name} is missing: ${provider} has no statement for ${
+          date(`${missing_period}-01`, { month: "long", year: "numeric" })
+        }.`;
+    }
+  },
+};
+
+const WHY = {
+  other_currency: "is in another currency than the bill",
+  nothing_to_pay: "leaves nothing to pay",
+  skipped: "was skipped",
+  paid: "is already paid",
+  other: "could not be taken over at the time",
+};
+
+/** What a provider says that was not taken over, why, and what to do about it. */
+export function question(asked: Question & { name: string; provider: string }): string {
+  const { name, provider, due_on, period, reason, usual, currency } = asked;
+  const why = reason === "unusual" ? `is far from the usual ${inCurrency(usual!, currency)}` : WHY[reason ?? "other"];
+  return `${provider} says ${money(asked)} for ${name} due ${date(due_on)}, which ${why}. ${whatToDo(reason, period)}`;
+}
+
+function whatToDo(reason: Question["reason"], period: string | undefined): string {
+  switch (reason) {
+    case undefined:
+      return `sync_bill_amounts for ${monthAfter(period!)} takes it over now.`;
+    case "nothing_to_pay":
+      return "It was not taken over; if it is right, skip that date with update_bill.";
+    case "paid":
+      return "What was paid stays as it is.";
+    case "skipped":
+      return "If it is to be paid after all, reopen that date with update_bill.";
+    default:
+      return "It was not taken over; if it is right, set the amount of that date with update_bill.";
+  }
+}
+
+/** Providers bill afterwards: a statement of a month is due in the next one. */
+function monthAfter(period: string): string {
+  const [year, month] = period.split("-").map(Number) as [number, number];
+  return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 7);
+}

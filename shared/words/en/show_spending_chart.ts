@@ -1,0 +1,99 @@
+/** Words of `show_spending_chart`. */
+import type { Money, Refusal } from "../message.ts";
+import { date, money } from "./phrases.ts";
+
+interface Period {
+  from: string;
+  to: string;
+  /** `this_month`, `last_30_days` …; absent for dates. */
+  name?: string;
+}
+
+export const refusals = {
+  "date_out_of_range.chart_too_long": ({ date: day, years }: { date: string; years: number }): Refusal => ({
+    message: `${day} is more than ${years} years ahead.`,
+    hint: "Ask for a shorter time.",
+  }),
+};
+
+export const warnings = {
+  "rate_missing.of_chart": ({ into }: { into: string }): string =>
+    `No exchange rate to ${into} is known for some payments; they are listed in unconverted and are not part of the chart.`,
+  "rate_missing.of_upcoming": ({ into }: { into: string }): string =>
+    `No exchange rate to ${into} is known today for some bills; they are listed in unconverted and are not part of the ` +
+    "chart.",
+  "truncated": ({ shown, lines }: { shown: number; lines: number }): string =>
+    `The chart shows the first ${shown} of ${lines} lines; the total is of all. list_bills shows the rest.`,
+};
+
+/** What to call a period, after an amount: "this month". */
+export function periodWords({ from, to, name }: Period): string {
+  switch (name) {
+    case undefined:
+      return `from ${from} to ${to}`;
+    case "last_30_days":
+      return "in the last 30 days";
+    case "last_12_months":
+      return "in the last 12 months";
+    default:
+      return name.replaceAll("_", " ");
+  }
+}
+
+/** What to call the period that one of this name is compared with: "by this day last month". */
+export function earlierWords({ from, to }: Period, name: string | undefined): string {
+  switch (name) {
+    case undefined:
+      return `from ${from} to ${to}`;
+    case "last_30_days":
+      return "in the 30 days before";
+    case "last_12_months":
+      return "in the 12 months before";
+    case "last_month":
+      return "the month before";
+    default:
+      return `by this day ${name.replace("this_", "last ").replaceAll("_", " ")}`;
+  }
+}
+
+interface Spent {
+  total: Money & { count: number };
+  period: string;
+  compared?: { words: string; whole_percent: number };
+  books_begin?: string;
+}
+
+export const chart = {
+  spending: "Spending",
+  other: "Other",
+  category: "Category",
+  share: "Share",
+  step: { day: "Day", week: "Week from", month: "Month" },
+  due: "Due",
+  bill: "Bill",
+  amount: (currency: string): string => `Amount (${currency})`,
+  total: (currency: string): string => `Total (${currency})`,
+  percent: (number: number): string => `${number}%`,
+  part: (step: string): string => `${step} (part)`,
+  dueDates: ({ from, to, overdue }: { from: string; to?: string; overdue?: boolean }): string =>
+    `${from}${to ? ` to ${to}` : ""}${overdue ? " (overdue)" : ""}`,
+  times: (name: string, dates: number | undefined): string => dates ? `${name} (${dates} ×)` : name,
+  dueUntil: (day: string): string => `due until ${day}`,
+  /** One sentence over the table. */
+  spent({ total, period, compared, books_begin }: Spent): string {
+    if (total.count === 0) return `Nothing spent ${period}.`;
+    const begin = books_begin ? `; the books begin on ${date(books_begin)}` : "";
+    return `${money(total)} ${period}${compared ? change(compared) : begin}.`;
+  },
+  upcoming: ({ total, to }: { total: Money & { count: number; overdue: number }; to: string }): string =>
+    total.count === 0
+      ? `Nothing due until ${to}.`
+      : `${money(total)} due until ${to}${
+        total.overdue > 0 ? `, ${total.overdue} of ${total.count} dates overdue` : ""
+      }.`,
+};
+
+const change = ({ words, whole_percent }: { words: string; whole_percent: number }): string =>
+  whole_percent === 0
+    ? `, about as much as ${words}`
+    : `, ${Math.abs(whole_percent)}% ${whole_percent < 0 ? "less" : "more"} than ${words}`;

@@ -1,0 +1,101 @@
+/** The database and the rules name codes, the catalog has the words: neither has one that the other lacks. */
+import { assertEquals, assertThrows } from "@std/assert";
+import { readMigrations } from "../../../local/database/migrations.ts";
+import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
+import { en } from "../../../shared/words/en/mod.ts";
+import { argumentsOf, callsOf, literalsIn } from "./sql_calls.ts";
+
+const sql = (await readMigrations()).map(({ sql }) => sql).join("\n");
+
+/** Which argument of which function is a code. A code that is passed on comes from a call that is looked at itself. */
+const CALLS: Record<string, { position: number; passesOn: string[] }> = {
+  // `first ->> 'code'` is the refusal of one item, told again for the whole call; `code` is what fail_already_paid was given.
+  "app.fail": { position: 0, passesOn: ["code", "first ->> 'code'"] },
+  "app.fail_already_paid": { position: 0, passesOn: [] },
+  "app.warning": { position: 0, passesOn: [] },
+  "app.sync_fact": { position: 0, passesOn: ["u.code"] },
+};
+
+/** @throws {Error} a code that nobody can read off the sources. */
+function codesOf(call: string, text = sql): string[] {
+  const { position, passesOn } = CALLS[call]!;
+  return callsOf(text, call).flatMap((args) => {
+    const code = argumentsOf(args)[position]!;
+    if (passesOn.includes(code)) return [];
+    const codes = /^'[^']*'$/.test(code) ? literalsIn(code) : branchesOf(code);
+    if (codes.length === 0) throw new Error(`${call}(${code}, …) names no code`);
+    return codes;
+  });
+}
+
+/** What a `case` can come to: a literal, or what the condition compares a variable with. */
+const branchesOf = (code: string): string[] =>
+  /^case\b[\s\S]*\bend$/.test(code)
+    ? [...code.matchAll(/\bwhen\b([\s\S]*?)\bthen\b\s*('[^']*')?|\belse\s+('[^']*')/g)]
+      .flatMap(([, condition = "", then, otherwise]) => literalsIn(then ?? otherwise ?? condition))
+    : [];
+
+const sorted = (codes: Iterable<string>) => [...new Set(codes)].toSorted();
+
+/** What the sources of the rules name; that each has words is a type (`RefusalCode`, `Assumption`). */
+async function namedInRules(): Promise<Set<string>> {
+  const files = ["shared/connector", "shared/import", "functions/mcp/tools"].flatMap((folder) =>
+    [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`)
+  );
+  const texts = await Promise.all([...files, "functions/mcp/tool_call.ts"].map((file) => Deno.readTextFile(file)));
+  return new Set(texts.flatMap((text) => [...text.matchAll(/"([a-z_]+(?:\.[a-z_]+)?)"/g)].map(([, word]) => word!)));
+}
+const rules = await namedInRules();
+
+Deno.test("every code of app.fail() has words, and every refusal with words has a code", () => {
+  const codes = sorted([...codesOf("app.fail"), ...codesOf("app.fail_already_paid")]);
+  const words = Object.keys(en.refusals);
+  assertEquals(codes.filter((code) => !words.includes(code)), []);
+  assertEquals(words.filter((code) => !codes.includes(code) && !rules.has(code)), []);
+});
+
+Deno.test("every code of app.warning() has words, and every warning with words has a code", () => {
+  const codes = codesOf("app.warning");
+  const words = Object.keys(en.warnings);
+  assertEquals(codes.filter((code) => !words.includes(code)), []);
+  // What the reader of an import warns of passes through the database.
+  assertEquals(words.filter((code) => !codes.includes(code)), ["encoding"]);
+  assertEquals(rules.has("encoding"), true);
+});
+
+Deno.test("every outcome of app.sync_fact() has words, and every outcome with words has a code", () => {
+  const unasked = /create function app\.describe_unasked[\s\S]+?\$\$;/.exec(sql)![0];
+  // array['failed', 'not_connected']: the status, and the code.
+  const chosen = [...unasked.matchAll(/array\['\w+', '(\w+)'\]/g)].map(([, code]) => code!);
+  assertEquals(sorted([...codesOf("app.sync_fact"), ...chosen]), sorted(Object.keys(en.outcomes)));
+});
+
+Deno.test("every assumption with words is made by the reader of imports", () => {
+  assertEquals(Object.keys(en.assumptions).filter((code) => !rules.has(code)), []);
+});
+
+Deno.test("every tool that writes, and every change that is no tool's, has words for what it did", () => {
+  const isRead = /tool not in \(([^)]+)\)/.exec(sql)![1]!;
+  const writing = TOOLS.map(({ listed }) => listed.name).filter((name) => !literalsIn(isRead).includes(name));
+  const inserted = [
+    ...[...sql.matchAll(/insert into app\.change_sets[\s\S]+?;/g)].flatMap(([insert]) => literalsIn(insert)),
+    ...callsOf(sql, "app.begin_change").flatMap(literalsIn),
+  ].filter((literal) => /^(autopay|provider_sync|unsubscribe)$/.test(literal));
+  assertEquals(sorted(inserted), ["autopay", "provider_sync", "unsubscribe"]);
+  // These two are told by other changes, and a sync by its second call.
+  const nested = ["provider_sync", "undo_change"];
+  const told = [...writing, ...inserted].map((name) => name === "sync_bill_amounts" ? "store_bill_amounts" : name);
+  assertEquals(sorted([...Object.keys(en.changes), ...nested]), sorted(told));
+});
+
+Deno.test("test of the test: codes are found wherever a call has them, and a code that is computed is not passed over", () => {
+  const find = (text: string) => codesOf("app.fail", text);
+  assertEquals(find("perform app.fail('busy');"), ["busy"]);
+  assertEquals(find("perform app.fail(\n  case when a ->> 'x' = 'Y z' then 'one.a' else 'two' end, '{}'\n);"), [
+    "one.a",
+    "two",
+  ]);
+  assertEquals(find("perform app.fail(code, f(a, 'b'));"), []);
+  assertThrows(() => find("perform app.fail('ab' || kind, '{}');"), Error, "names no code");
+  assertEquals(find("-- app.fail('gone')\nperform app.fail_not_due(bill, 'x');"), []);
+});
