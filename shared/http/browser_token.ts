@@ -2,6 +2,7 @@
  * Ties a form to the browser that it was shown in, where no session can: a signed double-submit token. The cookie is random and, by its
  * `__Host-` prefix, out of a sibling subdomain's reach; the field is a signature of the cookie, so neither can be made up.
  */
+import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { parse, serialize } from "hono/utils/cookie";
 import type { Config } from "../config.ts";
@@ -65,8 +66,7 @@ function keptCookie(c: AppContext, config: Keys): string | undefined {
 }
 
 function setCookie(c: AppContext, config: Keys): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(32));
-  const value = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const value = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
   const options = { path: "/", httpOnly: true, secure: isSecure(config), sameSite: "Lax" } as const;
   c.get("cookies").push(serialize(browserCookie(config), value, options));
   return value;

@@ -5,6 +5,8 @@
  * by a secret, and anybody's invention from anybody else, who is then the caller. A gateway of one's own without Cloudflare in front must drop
  * `cf-connecting-ip`.
  */
+import { Buffer } from "node:buffer";
+import ipaddr from "ipaddr.js";
 import type { Config } from "../config.ts";
 import { parseAddress } from "../net/ip_address.ts";
 import { FRONT_DOOR_HEADER } from "../routes.ts";
@@ -31,11 +33,10 @@ export async function readCaller(
 
 /** One spelling an address. */
 function readAddress(text: string): Caller | undefined {
-  const bytes = parseAddress(text.trim());
-  if (!bytes) return undefined;
-  const isMapped = bytes.length === 16 && bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255;
-  if (bytes.length === 4 || isMapped) return { name: bytes.slice(-4).join(".") };
-  const prefix = (length: number) =>
-    Array.from(bytes.slice(0, length), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const address = parseAddress(text.trim());
+  if (!address) return undefined;
+  if (address instanceof ipaddr.IPv4) return { name: address.toString() };
+  if (address.isIPv4MappedAddress()) return { name: address.toIPv4Address().toString() };
+  const prefix = (length: number) => Buffer.from(address.toByteArray().slice(0, length)).toString("hex");
   return { name: prefix(8), network: prefix(6) };
 }
