@@ -1,23 +1,8 @@
 -- log_expenses: writes down money that left, or came back. All items or none; what is already in the books is not written twice.
 -- Row-level security keeps every statement inside the organization of the request, here and in the tools that follow.
 
-create type app.expense_draft as (
-  name text,
-  payee text,
-  amount_minor bigint,
-  currency text,
-  direction text,
-  paid_on date,
-  base app.base_value,
-  category_id text,
-  category_source text,
-  tags text[],
-  note text,
-  external_id text,
-  id text,
-  existing_id text
-);
-comment on type app.expense_draft is 'An item of log_expenses on its way into the books: id when it is to be written, existing_id when it is there already.';
+-- An item on its way into the books is a draft, an object by name: columns of app.expenses and of app.payments, and beside them place (in the call,
+-- or its line in a file), label, category_source, and existing_id when it is in the books already. What it does not have is not there.
 
 create function app.parse_paid_on(context app.context, value text, field text) returns date
 language plpgsql stable set search_path = '' as $$
@@ -35,37 +20,38 @@ end
 $$;
 comment on function app.parse_paid_on is 'The day of a payment: at most 10 years back and, for who is ahead of the owner''s clock, one day ahead.';
 
-create function app.parse_expense_item(context app.context, item jsonb, field text, create_missing_categories boolean) returns app.expense_draft
+create function app.parse_expense_item(context app.context, item jsonb, field text, create_missing_categories boolean) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  draft app.expense_draft;
+  name constant text := app.clean_text(item ->> 'name');
+  payee constant text := app.clean_text(item ->> 'payee');
+  currency constant text := coalesce(item ->> 'currency', context.base_currency);
+  amount_minor bigint;
+  paid_on date;
+  tags text[];
   category app.category_choice;
 begin
-  draft.name := app.clean_text(item ->> 'name');
-  if draft.name is null then
+  if name is null then
     perform app.fail('invalid_argument.expense_without_name', field => parse_expense_item.field || '.name');
   end if;
-  draft.payee := app.clean_text(item ->> 'payee');
-  draft.currency := coalesce(item ->> 'currency', context.base_currency);
-  draft.amount_minor := app.parse_amount(item ->> 'amount', draft.currency, field || '.amount');
-  draft.direction := case when (item ->> 'is_refund')::boolean then 'refund' else 'out' end;
-  draft.paid_on := app.parse_paid_on(context, coalesce(item ->> 'date', 'today'), field || '.date');
-  draft.base := app.value_in_base(context.base_currency, draft.amount_minor, draft.currency, draft.paid_on);
-  draft.tags := app.clean_tags(item -> 'tags', field || '.tags');
-  draft.note := nullif(btrim(item ->> 'note'), '');
-  draft.external_id := nullif(btrim(item ->> 'external_id'), '');
-  category := app.choose_category(context, item ->> 'category', draft.payee, draft.name, field || '.category', create_missing_categories);
-  draft.category_id := category.id;
-  draft.category_source := category.source;
-  return draft;
+  amount_minor := app.parse_amount(item ->> 'amount', currency, field || '.amount');
+  paid_on := app.parse_paid_on(context, coalesce(item ->> 'date', 'today'), field || '.date');
+  tags := app.clean_tags(item -> 'tags', field || '.tags');
+  category := app.choose_category(context, item ->> 'category', payee, name, field || '.category', create_missing_categories);
+  return jsonb_strip_nulls(jsonb_build_object(
+    'name', name, 'payee', payee, 'label', lower(coalesce(payee, name)), 'category_id', category.id, 'category_source', category.source,
+    'tags', tags, 'note', nullif(btrim(item ->> 'note'), ''), 'external_id', nullif(btrim(item ->> 'external_id'), ''),
+    'direction', case when (item ->> 'is_refund')::boolean then 'refund' else 'out' end,
+    'amount_minor', amount_minor, 'currency', currency, 'paid_on', paid_on
+  ) || coalesce(to_jsonb(app.value_in_base(context.base_currency, amount_minor, currency, paid_on)), '{}'));
 end
 $$;
-comment on function app.parse_expense_item is 'One item as it would be written; field is its place in the arguments, for errors.';
+comment on function app.parse_expense_item is 'One item as a draft; field is its place in the arguments, for errors.';
 
-create function app.parse_expense_items(context app.context, items jsonb, create_missing_categories boolean) returns app.expense_draft[]
+create function app.parse_expense_items(context app.context, items jsonb, create_missing_categories boolean) returns jsonb[]
 language plpgsql volatile set search_path = '' as $$
 declare
-  drafts app.expense_draft[] := '{}';
+  drafts jsonb[] := '{}';
   invalid jsonb := '[]';
   item jsonb;
   index int;
@@ -74,7 +60,9 @@ declare
 begin
   for item, index in select i.value, i.ordinality - 1 from jsonb_array_elements(items) with ordinality as i loop
     begin
-      drafts := drafts || app.parse_expense_item(context, item, format('items[%s]', index), create_missing_categories);
+      drafts := drafts || (
+        app.parse_expense_item(context, item, format('items[%s]', index), create_missing_categories) || jsonb_build_object('place', index)
+      );
     exception when sqlstate 'EX001' then
       get stacked diagnostics problem = pg_exception_detail;
       invalid := invalid || jsonb_build_object(
@@ -96,7 +84,7 @@ begin
   return drafts;
 end
 $$;
-comment on function app.parse_expense_items is 'All items as they would be written; when some cannot be, the error is that of the first and details.results lists each.';
+comment on function app.parse_expense_items is 'All items as drafts; when some cannot be, the error is that of the first and details.results lists each.';
 
 create function app.find_external(external_id text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -110,7 +98,7 @@ end
 $$;
 comment on function app.find_external is 'The expense in the books with this external id, else null.';
 
-create function app.find_same_payment(draft app.expense_draft) returns text
+create function app.find_same_payment(draft jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 begin
   return (
@@ -118,8 +106,9 @@ begin
     select case e.kind when 'bill' then p.id else e.id end
     from app.payments as p
     join app.expenses as e on e.id = p.expense_id
-    where p.paid_on = draft.paid_on and p.amount_minor = draft.amount_minor and p.currency = draft.currency and p.direction = draft.direction
-      and p.deleted_at is null and e.label = lower(coalesce(draft.payee, draft.name))
+    where p.paid_on = (draft ->> 'paid_on')::date and p.amount_minor = (draft ->> 'amount_minor')::bigint
+      and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
+      and p.deleted_at is null and e.label = draft ->> 'label'
     order by p.entry desc
     limit 1
   );
@@ -128,45 +117,69 @@ $$;
 comment on function app.find_same_payment is
   'The expense or bill payment in the books of the same day, amount, currency, direction and payee (name, where there is no payee), else null.';
 
-create function app.describe_drafts(context app.context, drafts app.expense_draft[], is_preview boolean) returns jsonb
+create function app.write_expenses(context app.context, drafts jsonb, source text) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into app.expenses (id, organization_id, kind, name, payee, category_id, tags, note, source, external_id, created_by)
+  select d.id, context.organization_id, 'one_off', d.name, d.payee, d.category_id, d.tags, d.note, write_expenses.source, d.external_id, context.actor_id
+  from jsonb_populate_recordset(null::app.expenses, drafts) with ordinality as d
+  order by d.ordinality;
+  insert into app.payments (
+    organization_id, expense_id, direction, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate, fx_rate_on, fx_source, source, paid_by
+  )
+  select context.organization_id, d.id, d.direction, d.amount_minor, d.currency, d.paid_on,
+    d.base_currency, d.base_minor, d.fx_rate, d.fx_rate_on, d.fx_source, write_expenses.source, context.actor_id
+  from jsonb_populate_recordset(null::app.payments, drafts) with ordinality as d
+  order by d.ordinality;
+end
+$$;
+comment on function app.write_expenses is
+  'Writes drafts that have an id, each as an expense and its payment, in their order: the only writer of new one-off expenses (undo puts kept rows back).';
+
+create function app.total_drafts(drafts jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  return jsonb_build_object(
-    'results', (
-      select jsonb_agg(jsonb_build_object(
-        'index', d.ordinality - 1,
-        'status', case when d.id is null then 'duplicate' else 'created' end,
-        'id', case when not is_preview then d.id end,
-        'existing_id', d.existing_id,
-        'name', d.name,
-        'date', d.paid_on,
-        'amount', app.format_minor(d.amount_minor, c.exponent),
-        'currency', d.currency,
-        'category', category.name,
-        'category_source', d.category_source,
-        'base_amount', app.format_minor((d.base).base_minor, base.exponent)
-      ) order by d.ordinality)
-      from unnest(drafts) with ordinality as d
-      join app.currencies as c on c.code = d.currency
-      join app.currencies as base on base.code = context.base_currency
-      left join app.categories as category on category.id = d.category_id
-    ),
-    'totals_by_currency', (
-      select coalesce(jsonb_object_agg(sums.currency, app.format_minor(sums.net, c.exponent)), '{}')
-      from (
-        select d.currency, sum(case d.direction when 'out' then d.amount_minor else -d.amount_minor end) as net
-        from unnest(drafts) as d
-        where d.id is not null
-        group by d.currency
-      ) as sums
-      join app.currencies as c on c.code = sums.currency
-    )
+  return (
+    select coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net, s.currency)), '{}')
+    from (
+      select d.currency, sum(case d.direction when 'out' then d.amount_minor else -d.amount_minor end) as net
+      from jsonb_to_recordset(drafts) as d (currency text, direction text, amount_minor bigint)
+      group by d.currency
+    ) as s
   );
 end
 $$;
-comment on function app.describe_drafts is 'Data of log_expenses: {results, totals_by_currency}; the totals are of what is written.';
+comment on function app.total_drafts is 'Sums by currency, refunds subtracted: {"EUR": "12.00"}.';
 
-create function app.warn_of_drafts(context app.context, drafts app.expense_draft[]) returns jsonb
+create function app.describe_drafts(context app.context, drafts jsonb, is_preview boolean) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_agg(jsonb_build_object(
+      'index', d.place,
+      'status', case when d.id is null then 'duplicate' else 'created' end,
+      'id', case when not is_preview then d.id end,
+      'existing_id', d.existing_id,
+      'name', d.name,
+      'date', d.paid_on,
+      'amount', app.format_minor(d.amount_minor, c.exponent),
+      'currency', d.currency,
+      'category', category.name,
+      'category_source', d.category_source,
+      'base_amount', app.format_minor(d.base_minor, base.exponent)
+    ) order by d.place)
+    from jsonb_to_recordset(drafts) as d (
+      place int, id text, existing_id text, name text, paid_on date, amount_minor bigint, currency text, category_id text, category_source text, base_minor bigint
+    )
+    join app.currencies as c on c.code = d.currency
+    join app.currencies as base on base.code = context.base_currency
+    left join app.categories as category on category.id = d.category_id
+  );
+end
+$$;
+comment on function app.describe_drafts is 'What becomes of each item of log_expenses.';
+
+create function app.warn_of_drafts(context app.context, drafts jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   skipped text[];
@@ -174,11 +187,11 @@ declare
   early text[];
   warnings jsonb := '[]';
 begin
-  select array_agg(d.name order by d.ordinality) filter (where d.id is null),
-    array_agg(distinct d.currency) filter (where d.id is not null and (d.base).base_minor is null),
-    array_agg(d.name order by d.ordinality) filter (where d.id is not null and d.paid_on > context.today)
+  select array_agg(d.name order by d.place) filter (where d.id is null),
+    array_agg(distinct d.currency) filter (where d.id is not null and d.base_minor is null),
+    array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today)
   into skipped, unrated, early
-  from unnest(drafts) with ordinality as d;
+  from jsonb_to_recordset(drafts) as d (place int, id text, name text, paid_on date, currency text, base_minor bigint);
   if skipped is not null then
     warnings := warnings || app.warning('duplicate.expenses', jsonb_build_object('names', skipped));
   end if;
@@ -197,63 +210,58 @@ create function app.log_expenses(context app.context, arguments jsonb) returns j
 language plpgsql volatile set search_path = '' as $$
 declare
   is_duplicate_allowed constant boolean := coalesce(arguments ->> 'on_duplicate' = 'allow', false);
-  drafts app.expense_draft[] := app.parse_expense_items(
+  drafts jsonb[] := app.parse_expense_items(
     context, arguments -> 'items', coalesce((arguments ->> 'create_missing_categories')::boolean, false)
   );
+  -- Ids of this call by external id.
+  own_ids jsonb := '{}';
   known_id text;
-  data jsonb;
+  existing_id text;
+  written jsonb;
+  totals jsonb;
 begin
   -- Judged against the books as they were before the call: two equal items in one call are two expenses, but an external id stands for one.
   for i in 1..cardinality(drafts) loop
-    known_id := coalesce(
-      app.find_external(drafts[i].external_id),
-      (select d.id from unnest(drafts[:i - 1]) as d where d.external_id = drafts[i].external_id and d.id is not null)
-    );
-    drafts[i].existing_id := coalesce(known_id, app.find_same_payment(drafts[i]));
-    if drafts[i].existing_id is null or is_duplicate_allowed then
-      drafts[i].id := app.new_id('exp');
-      drafts[i].existing_id := null;
-      if known_id is not null then
-        drafts[i].external_id := null;
-      end if;
+    known_id := coalesce(app.find_external(drafts[i] ->> 'external_id'), own_ids ->> (drafts[i] ->> 'external_id'));
+    existing_id := coalesce(known_id, app.find_same_payment(drafts[i]));
+    if existing_id is not null and not is_duplicate_allowed then
+      drafts[i] := drafts[i] || jsonb_build_object('existing_id', existing_id);
+      continue;
+    end if;
+    drafts[i] := drafts[i] || jsonb_build_object('id', app.new_id('exp'));
+    if known_id is not null then
+      drafts[i] := drafts[i] - 'external_id';
+    elsif drafts[i] ? 'external_id' then
+      own_ids := own_ids || jsonb_build_object(drafts[i] ->> 'external_id', drafts[i] -> 'id');
     end if;
   end loop;
 
-  insert into app.expenses (id, organization_id, kind, name, payee, category_id, tags, note, external_id, created_by)
-  select d.id, context.organization_id, 'one_off', d.name, d.payee, d.category_id, d.tags, d.note, d.external_id, context.actor_id
-  from unnest(drafts) with ordinality as d
-  where d.id is not null
-  order by d.ordinality;
-  insert into app.payments (
-    organization_id, expense_id, direction, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate, fx_rate_on, fx_source, paid_by
-  )
-  select context.organization_id, d.id, d.direction, d.amount_minor, d.currency, d.paid_on,
-    (d.base).base_currency, (d.base).base_minor, (d.base).fx_rate, (d.base).fx_rate_on, (d.base).fx_source, context.actor_id
-  from unnest(drafts) with ordinality as d
-  where d.id is not null
-  order by d.ordinality;
-
-  data := app.describe_drafts(context, drafts, coalesce((arguments ->> 'dry_run')::boolean, false));
+  written := jsonb_path_query_array(to_jsonb(drafts), '$[*] ? (exists(@.id))');
+  perform app.write_expenses(context, written, 'assistant');
+  totals := app.total_drafts(written);
   return jsonb_build_object(
-    'data', data, 'warnings', app.warn_of_drafts(context, drafts),
+    'data', jsonb_build_object(
+      'results', app.describe_drafts(context, to_jsonb(drafts), coalesce((arguments ->> 'dry_run')::boolean, false)),
+      'totals_by_currency', totals
+    ),
+    'warnings', app.warn_of_drafts(context, to_jsonb(drafts)),
     'facts', jsonb_build_object(
       'written', (
-        select coalesce(jsonb_agg(jsonb_build_object('name', d.name, 'is_refund', d.direction = 'refund') order by d.ordinality), '[]')
-        from unnest(drafts) with ordinality as d
-        where d.id is not null
+        select coalesce(jsonb_agg(jsonb_build_object('name', d -> 'name', 'is_refund', d ->> 'direction' = 'refund')), '[]')
+        from jsonb_array_elements(written) as d
       ),
-      'totals_by_currency', data -> 'totals_by_currency'
+      'totals_by_currency', totals
     )
   );
 end
 $$;
-comment on function app.log_expenses is 'Tool log_expenses: data {results, totals_by_currency}.';
+comment on function app.log_expenses is 'Tool log_expenses: data {results, totals_by_currency}; the totals are of what is written.';
 
 revoke all on function
-  app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.describe_drafts,
-  app.warn_of_drafts, app.log_expenses
+  app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.write_expenses,
+  app.total_drafts, app.describe_drafts, app.warn_of_drafts, app.log_expenses
   from public, anon;
 grant execute on function
-  app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.describe_drafts,
-  app.warn_of_drafts, app.log_expenses
+  app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.write_expenses,
+  app.total_drafts, app.describe_drafts, app.warn_of_drafts, app.log_expenses
   to authenticated, service_role;

@@ -94,25 +94,6 @@ begin atomic
 end;
 comment on function app.find_payments is 'Payments in the books that a filter lets through, with the expense or bill that each belongs to.';
 
-create type app.expense_row as (
-  id text,
-  kind text,
-  paid_on date,
-  name text,
-  payee text,
-  category text,
-  tags text[],
-  note text,
-  amount text,
-  currency text,
-  base_amount text,
-  bill_id text,
-  version int,
-  sort_key text,
-  entry bigint
-);
-comment on type app.expense_row is 'A row of list_expenses, and where it stands in the order.';
-
 create function app.list_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set random_page_cost = 1.1 as $$
 declare
@@ -123,7 +104,7 @@ declare
   page_size constant int := coalesce((arguments ->> 'limit')::int, case when is_csv then 500 else 25 end);
   scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', arguments - 'cursor' - 'limit');
   key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor', case when is_by_amount then 'bigint'::regtype else 'date' end);
-  page app.expense_row[];
+  page jsonb[];
   next_cursor text;
   total_count bigint;
   totals jsonb;
@@ -154,13 +135,16 @@ begin
           from sums as s join app.currencies as c on c.code = s.currency
         ),
         array(
-          select (
-            case when starts_with(p.expense_id, 'bill_') then p.payment_id else p.expense_id end,
-            case when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment' else 'one_off' end,
-            p.paid_on, p.name, p.payee, category.name, p.tags, p.note,
-            app.format_minor(p.amount_minor, c.exponent), p.currency, app.format_minor(value.base_minor, base.exponent),
-            case when starts_with(p.expense_id, 'bill_') then p.expense_id end, p.version, p.sort_key, p.entry
-          )::app.expense_row
+          select jsonb_build_object(
+            'id', case when starts_with(p.expense_id, 'bill_') then p.payment_id else p.expense_id end,
+            'kind', case when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment' else 'one_off' end,
+            'date', p.paid_on, 'name', p.name, 'payee', p.payee, 'category', category.name, 'tags', nullif(p.tags, '{}'), 'note', p.note,
+            'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency,
+            'base_amount', app.format_minor(value.base_minor, base.exponent),
+            'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end, 'version', p.version,
+            -- Where it stands in the order.
+            'key', jsonb_build_array(p.sort_key, p.entry)
+          )
           from page as p
           join app.currencies as c on c.code = p.currency
           join app.currencies as base on base.code = $4
@@ -178,15 +162,12 @@ begin
 
   if cardinality(page) > page_size then
     page := page[:page_size];
-    next_cursor := app.write_cursor(scope, jsonb_build_array(page[page_size].sort_key, page[page_size].entry));
+    next_cursor := app.write_cursor(scope, page[page_size] -> 'key');
   end if;
   return jsonb_build_object(
     'data', jsonb_build_object(case when is_csv then 'csv' else 'rows' end, (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'id', r.id, 'kind', r.kind, 'date', r.paid_on, 'name', r.name, 'payee', r.payee, 'category', r.category, 'tags', nullif(r.tags, '{}'),
-        'note', r.note, 'amount', r.amount, 'currency', r.currency, 'base_amount', r.base_amount, 'bill_id', r.bill_id, 'version', r.version
-      ) order by r.ordinality), '[]')
-      from unnest(page) with ordinality as r
+      select coalesce(jsonb_agg(r.shown - 'key' order by r.place), '[]')
+      from unnest(page) with ordinality as r (shown, place)
     )),
     'next_cursor', next_cursor, 'total_count', total_count, 'totals_by_currency', totals
   );

@@ -90,7 +90,8 @@ begin
   end if;
 end
 $$;
-comment on function app.write_rows is 'Makes rows say what they said when they were kept.';
+comment on function app.write_rows is
+  'Makes rows say what they said when they were kept: a restore, with ids and versions as they were, of any table. New expenses are app.write_expenses'' to write.';
 
 create function app.remove_rows(table_name text, ids text[]) returns text[]
 language plpgsql volatile set search_path = '' as $$

@@ -41,55 +41,44 @@ end
 $$;
 comment on function app.currency_of_sign is 'The currency that a sign shared by several stands for: the one at home if it uses the sign, else its best-known; anything else as it is.';
 
-create type app.import_row as (
-  line int,
-  item jsonb,
-  draft app.expense_draft
-);
-comment on type app.import_row is 'A row of a file, as it was read and as it would be written.';
-
 create function app.read_import_rows(
-  context app.context, items jsonb, create_missing_categories boolean, out rows app.import_row[], out bad jsonb
+  context app.context, items jsonb, create_missing_categories boolean, out drafts jsonb, out bad jsonb
 ) returns record
 language plpgsql volatile set search_path = '' as $$
 declare
+  good jsonb[] := '{}';
+  refused jsonb[] := '{}';
   item jsonb;
   problem text;
 begin
-  rows := '{}';
-  bad := '[]';
   for item in select i from jsonb_array_elements(items) as i loop
     begin
-      rows := rows || ((item ->> 'line')::int, item, app.parse_expense_item(context, item, 'csv', create_missing_categories))::app.import_row;
+      good := good || (app.parse_expense_item(context, item, 'csv', create_missing_categories) || jsonb_build_object('place', item -> 'line'));
     exception when sqlstate 'EX001' then
       get stacked diagnostics problem = pg_exception_detail;
-      bad := bad || jsonb_build_object('line', (item ->> 'line')::int, 'error', problem::jsonb);
+      refused := refused || jsonb_build_object('line', item -> 'line', 'error', problem::jsonb);
     end;
   end loop;
+  drafts := to_jsonb(good);
+  bad := to_jsonb(refused);
 end
 $$;
-comment on function app.read_import_rows is 'Rows as they would be written, and those that cannot be, with why: [{line, error}].';
+comment on function app.read_import_rows is 'Rows as drafts whose place is their line, and those that cannot be, with why: [{line, error}].';
 
-create function app.find_imported(rows app.import_row[]) returns app.import_row[]
+create function app.find_imported(drafts jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 begin
   return (
     with incoming as (
-      select r.ordinality as place, r.line, r.item, r.draft, lower(coalesce((r.draft).payee, (r.draft).name)) as label,
-        -- Two equal lines are two expenses: the second one is in the books only when the books have two.
-        row_number() over (
-          partition by (r.draft).paid_on, (r.draft).amount_minor, (r.draft).currency, (r.draft).direction, lower(coalesce((r.draft).payee, (r.draft).name))
-          order by r.ordinality
-        ) as nth
-      from unnest(rows) with ordinality as r
+      -- Two equal lines are two expenses: the second one is in the books only when the books have two.
+      select i.draft, d.*, row_number() over (partition by d.paid_on, d.amount_minor, d.currency, d.direction, d.label order by d.place) as nth
+      from jsonb_array_elements(drafts) as i (draft)
+      cross join lateral jsonb_to_record(i.draft) as d (place int, paid_on date, amount_minor bigint, currency text, direction text, label text)
     ), keys as (
-      select distinct (i.draft).paid_on, (i.draft).amount_minor, (i.draft).currency, (i.draft).direction from incoming as i
+      select distinct i.paid_on, i.amount_minor, i.currency, i.direction from incoming as i
     ), known as (
-      select k.paid_on, k.amount_minor, k.currency, k.direction, lower(coalesce(e.payee, e.name)) as label,
-        case e.kind when 'bill' then p.id else e.id end as id,
-        row_number() over (
-          partition by k.paid_on, k.amount_minor, k.currency, k.direction, lower(coalesce(e.payee, e.name)) order by p.entry
-        ) as nth
+      select k.paid_on, k.amount_minor, k.currency, k.direction, e.label, case e.kind when 'bill' then p.id else e.id end as id,
+        row_number() over (partition by k.paid_on, k.amount_minor, k.currency, k.direction, e.label order by p.entry) as nth
       from (select distinct k.paid_on from keys as k) as d
       -- Day by day, since the planner cannot know how few days of all the payments a file is about.
       cross join lateral (select p.* from app.payments as p where p.paid_on = d.paid_on and p.deleted_at is null offset 0) as p
@@ -97,25 +86,23 @@ begin
         on k.paid_on = p.paid_on and k.amount_minor = p.amount_minor and k.currency = p.currency and k.direction = p.direction
       cross join lateral (select e.* from app.expenses as e where e.id = p.expense_id offset 0) as e
     )
-    select array_agg(
-      (i.line, i.item, jsonb_populate_record(i.draft, jsonb_build_object('existing_id', k.id)))::app.import_row order by i.place
-    )
+    select coalesce(jsonb_agg(i.draft || jsonb_strip_nulls(jsonb_build_object('existing_id', k.id)) order by i.place), '[]')
     from incoming as i
     left join known as k
-      on k.paid_on = (i.draft).paid_on and k.amount_minor = (i.draft).amount_minor and k.currency = (i.draft).currency
-      and k.direction = (i.draft).direction and k.label = i.label and k.nth = i.nth
+      on k.paid_on = i.paid_on and k.amount_minor = i.amount_minor and k.currency = i.currency
+      and k.direction = i.direction and k.label = i.label and k.nth = i.nth
   );
 end
 $$;
-comment on function app.find_imported is 'The rows, each with the id of the expense or payment in the books that it repeats, if any: by the rule of log_expenses, counted.';
+comment on function app.find_imported is 'The drafts, each with the id of the expense or payment in the books that it repeats, if any: by the rule of log_expenses, counted.';
 
-create function app.find_near_bills(context app.context, rows app.import_row[]) returns jsonb
+create function app.find_near_bills(context app.context, drafts jsonb) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
   -- Banks book a day or a weekend later than people pay.
   days constant int := 5;
-  first_day constant date := (select min((r.draft).paid_on) from unnest(rows) as r) - days;
-  last_day constant date := (select max((r.draft).paid_on) from unnest(rows) as r) + days;
+  first_day constant date := (select min(d.paid_on) from jsonb_to_recordset(drafts) as d (paid_on date)) - days;
+  last_day constant date := (select max(d.paid_on) from jsonb_to_recordset(drafts) as d (paid_on date)) + days;
 begin
   return (
     with known as materialized (
@@ -127,42 +114,28 @@ begin
       from app.expense_occurrences as o
       where o.organization_id = context.organization_id and o.status = 'open' and o.due_on between first_day and last_day
     ), near as (
-      select distinct on (r.line) r.line, r.draft, k.day, k.is_paid, b.id, b.name
-      from unnest(rows) as r
-      join known as k on k.amount_minor = (r.draft).amount_minor and k.currency = (r.draft).currency
-        and k.day between (r.draft).paid_on - days and (r.draft).paid_on + days
+      select distinct on (d.place) d.*, k.day, k.is_paid, b.id as bill_id, b.name as bill
+      from jsonb_to_recordset(drafts) as d (
+        place int, name text, payee text, direction text, amount_minor bigint, currency text, paid_on date, existing_id text
+      )
+      join known as k on k.amount_minor = d.amount_minor and k.currency = d.currency and k.day between d.paid_on - days and d.paid_on + days
       join app.expenses as b on b.id = k.expense_id and b.status <> 'cancelled' and b.deleted_at is null
-      where (r.draft).existing_id is null and (r.draft).direction = 'out'
+      where d.existing_id is null and d.direction = 'out'
         -- What comes every few days is near to anything of its amount, unless it is called alike.
         and (b.frequency not in ('daily', 'weekly')
-          or app.text_likeness(b.name, (r.draft).name) > 0.5 or app.text_likeness(coalesce(b.payee, b.name), coalesce((r.draft).payee, (r.draft).name)) > 0.5)
-      order by r.line, app.text_likeness(b.name, (r.draft).name) desc, abs(k.day - (r.draft).paid_on), k.is_paid desc, b.id
+          or app.text_likeness(b.name, d.name) > 0.5 or app.text_likeness(coalesce(b.payee, b.name), coalesce(d.payee, d.name)) > 0.5)
+      order by d.place, app.text_likeness(b.name, d.name) desc, abs(k.day - d.paid_on), k.is_paid desc, b.id
     )
     select coalesce(jsonb_agg(jsonb_build_object(
-      'line', n.line, 'date', (n.draft).paid_on, 'name', (n.draft).name, 'amount', app.format_amount((n.draft).amount_minor, (n.draft).currency),
-      'currency', (n.draft).currency, 'bill_id', n.id, 'bill', n.name, case when n.is_paid then 'paid_on' else 'due_on' end, n.day
-    ) order by n.line), '[]')
+      'line', n.place, 'date', n.paid_on, 'name', n.name, 'amount', app.format_amount(n.amount_minor, n.currency),
+      'currency', n.currency, 'bill_id', n.bill_id, 'bill', n.bill, case when n.is_paid then 'paid_on' else 'due_on' end, n.day
+    ) order by n.place), '[]')
     from near as n
   );
 end
 $$;
 comment on function app.find_near_bills is
   'Rows that may be the payment of a bill which is in the books on another day or still open: [{line, date, name, amount, currency, bill_id, bill, paid_on or due_on}].';
-
-create function app.import_totals(drafts app.expense_draft[]) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return (
-    select coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net, s.currency)), '{}')
-    from (
-      select d.currency, sum(case d.direction when 'out' then d.amount_minor else -d.amount_minor end) as net
-      from unnest(drafts) as d
-      group by d.currency
-    ) as s
-  );
-end
-$$;
-comment on function app.import_totals is 'Sums by currency, refunds subtracted: {"EUR": "12.00"}.';
 
 create function app.list_unknown_categories(context app.context, items jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -209,6 +182,14 @@ $$;
 comment on function app.describe_unknown_categories is
   'The first of the unknown categories and how many there are, {unknown_categories: [{name, rows, suggestions?}], unknown_categories_count}; for the very first what may have been meant.';
 
+create function app.drafts_to_write(drafts jsonb, arguments jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when arguments ->> 'on_duplicate' = 'allow' then drafts else jsonb_path_query_array(drafts, '$[*] ? (!exists(@.existing_id))') end;
+end
+$$;
+comment on function app.drafts_to_write is 'The drafts of a file that go into the books: without those that are there, unless the caller wants them twice.';
+
 create function app.preview_import(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -218,10 +199,10 @@ declare
   max_listed constant int := 100;
   items jsonb;
   readable jsonb;
-  rows app.import_row[];
+  drafts jsonb;
   bad jsonb;
   import_id text;
-  written app.expense_draft[];
+  written jsonb;
   duplicates jsonb;
   near_bills jsonb;
   totals jsonb;
@@ -235,29 +216,26 @@ begin
   select jsonb_agg(case when lower(app.clean_text(i ->> 'category')) = any (unknown_names) then i - 'category' else i end)
   into readable
   from jsonb_array_elements(items) as i;
-  select r.rows, r.bad into rows, bad from app.read_import_rows(context, readable, false) as r;
+  select r.drafts, r.bad into drafts, bad from app.read_import_rows(context, readable, false) as r;
   select coalesce(jsonb_agg(b order by (b ->> 'line')::int), '[]') into bad
   from jsonb_array_elements(coalesce(arguments -> 'rows_bad', '[]') || bad) as b;
-  if rows = '{}' then
+  if drafts = '[]' then
     perform app.fail('invalid_argument.no_row_readable', jsonb_build_object('details', jsonb_build_object(
       'rows_bad', (select jsonb_agg(b) from (select b from jsonb_array_elements(bad) as b limit max_listed) as b),
       'mapping', arguments -> 'mapping'
     )), 'csv');
   end if;
-  rows := app.find_imported(rows);
-  written := array(
-    select r.draft from unnest(rows) with ordinality as r
-    where (r.draft).existing_id is null or arguments ->> 'on_duplicate' = 'allow' order by r.ordinality
-  );
-  totals := app.import_totals(written);
+  drafts := app.find_imported(drafts);
+  written := app.drafts_to_write(drafts, arguments);
+  totals := app.total_drafts(written);
   select coalesce(jsonb_agg(jsonb_build_object(
-    'line', r.line, 'date', (r.draft).paid_on, 'name', (r.draft).name, 'amount', app.format_amount((r.draft).amount_minor, (r.draft).currency),
-    'currency', (r.draft).currency, 'existing_id', (r.draft).existing_id
-  ) order by r.ordinality), '[]') into duplicates
-  from unnest(rows) with ordinality as r
-  where (r.draft).existing_id is not null;
+    'line', d.place, 'date', d.paid_on, 'name', d.name, 'amount', app.format_amount(d.amount_minor, d.currency),
+    'currency', d.currency, 'existing_id', d.existing_id
+  ) order by d.place), '[]') into duplicates
+  from jsonb_to_recordset(drafts) as d (place int, paid_on date, name text, amount_minor bigint, currency text, existing_id text)
+  where d.existing_id is not null;
 
-  near_bills := app.find_near_bills(context, rows);
+  near_bills := app.find_near_bills(context, drafts);
   if near_bills <> '[]' then
     warnings := warnings || app.warning('may_be_bill_payment', jsonb_build_object(
       'count', jsonb_array_length(near_bills), 'rows', jsonb_path_query_array(near_bills, '$[0 to 2]')
@@ -267,7 +245,7 @@ begin
   insert into app.import_batches (organization_id, actor_id, rows, expires_at)
   select context.organization_id, context.actor_id, jsonb_agg(i order by (i ->> 'line')::int), context.at + interval '24 hours'
   from jsonb_array_elements(items) as i
-  where (i ->> 'line')::int in (select r.line from unnest(rows) as r)
+  where (i ->> 'line')::int in (select d.place from jsonb_to_recordset(drafts) as d (place int))
   returning id into import_id;
 
   if unknown <> '[]' then
@@ -277,7 +255,7 @@ begin
   end if;
   return jsonb_build_object('data', jsonb_build_object('preview', jsonb_build_object(
     'import_id', import_id,
-    'rows_ok', cardinality(written),
+    'rows_ok', jsonb_array_length(written),
     'rows_bad', (select coalesce(jsonb_agg(b), '[]') from (select b from jsonb_array_elements(bad) as b limit max_listed) as b),
     'rows_bad_count', jsonb_array_length(bad),
     'duplicates', (select coalesce(jsonb_agg(d), '[]') from (select d from jsonb_array_elements(duplicates) as d limit max_listed) as d),
@@ -286,18 +264,25 @@ begin
     'totals', totals,
     'sample', (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'line', s.line, 'date', (s.draft).paid_on, 'name', (s.draft).name, 'payee', (s.draft).payee,
-        'amount', app.format_amount((s.draft).amount_minor, (s.draft).currency), 'currency', (s.draft).currency,
-        'is_refund', case (s.draft).direction when 'refund' then true end,
+        'line', s.place, 'date', s.paid_on, 'name', s.name, 'payee', s.payee,
+        'amount', app.format_amount(s.amount_minor, s.currency), 'currency', s.currency,
+        'is_refund', case s.direction when 'refund' then true end,
         'category', coalesce(
-          (select i ->> 'category' from jsonb_array_elements(items) as i where (i ->> 'line')::int = s.line),
-          (select c.name from app.categories as c where c.id = (s.draft).category_id)
-        ), 'category_source', (s.draft).category_source, 'note', (s.draft).note
-      ) order by s.line), '[]')
-      from (select r.* from unnest(rows) as r order by r.line limit 5) as s
+          (select i ->> 'category' from jsonb_array_elements(items) as i where (i ->> 'line')::int = s.place),
+          (select c.name from app.categories as c where c.id = s.category_id)
+        ), 'category_source', s.category_source, 'note', s.note
+      ) order by s.place), '[]')
+      from (
+        select d.*
+        from jsonb_to_recordset(drafts) as d (
+          place int, paid_on date, name text, payee text, amount_minor bigint, currency text, direction text, category_id text, category_source text, note text
+        )
+        order by d.place
+        limit 5
+      ) as s
     ),
     'mapping', arguments -> 'mapping',
-    'commit_with', jsonb_build_object('import_id', import_id, 'expected_count', cardinality(written), 'expected_totals', totals)
+    'commit_with', jsonb_build_object('import_id', import_id, 'expected_count', jsonb_array_length(written), 'expected_totals', totals)
   ) || app.describe_unknown_categories(unknown)), 'warnings', warnings);
 end
 $$;
@@ -318,9 +303,10 @@ create function app.commit_import(context app.context, arguments jsonb) returns 
 language plpgsql volatile set search_path = '' as $$
 declare
   batch app.import_batches;
-  rows app.import_row[];
   unknown jsonb;
-  written app.expense_draft[];
+  drafts jsonb;
+  written jsonb;
+  count int;
   totals jsonb;
   skipped int;
   answer jsonb;
@@ -339,50 +325,36 @@ begin
       'name', unknown #> '{0,name}', 'details', app.describe_unknown_categories(unknown)
     ), 'create_missing_categories');
   end if;
-  select r.rows into rows from app.read_import_rows(context, batch.rows, true) as r;
-  rows := app.find_imported(rows);
-  written := array(
-    select jsonb_populate_record(r.draft, jsonb_build_object('id', app.new_id('exp')))
-    from unnest(rows) with ordinality as r
-    where (r.draft).existing_id is null or arguments ->> 'on_duplicate' = 'allow'
-    order by r.ordinality
-  );
-  totals := app.import_totals(written);
-  skipped := cardinality(rows) - cardinality(written);
-  if (arguments ->> 'expected_count')::numeric is distinct from cardinality(written) or not app.same_totals(arguments -> 'expected_totals', totals) then
+  select app.find_imported(r.drafts) into drafts from app.read_import_rows(context, batch.rows, true) as r;
+  written := app.drafts_to_write(drafts, arguments);
+  count := jsonb_array_length(written);
+  totals := app.total_drafts(written);
+  skipped := jsonb_array_length(drafts) - count;
+  if (arguments ->> 'expected_count')::numeric is distinct from count or not app.same_totals(arguments -> 'expected_totals', totals) then
     perform app.fail(
       'expectation_mismatch.of_import',
-      jsonb_build_object('count', cardinality(written), 'totals', totals, 'skipped', skipped, 'details', jsonb_build_object(
-        'commit_with', jsonb_build_object('import_id', batch.id, 'expected_count', cardinality(written), 'expected_totals', totals),
+      jsonb_build_object('count', count, 'totals', totals, 'skipped', skipped, 'details', jsonb_build_object(
+        'commit_with', jsonb_build_object('import_id', batch.id, 'expected_count', count, 'expected_totals', totals),
         'skipped', skipped
       )),
-      case when (arguments ->> 'expected_count')::numeric is distinct from cardinality(written) then 'expected_count' else 'expected_totals' end
+      case when (arguments ->> 'expected_count')::numeric is distinct from count then 'expected_count' else 'expected_totals' end
     );
   end if;
 
-  insert into app.expenses (id, organization_id, kind, name, payee, category_id, tags, note, source, created_by)
-  select d.id, context.organization_id, 'one_off', d.name, d.payee, d.category_id, d.tags, d.note, 'import', context.actor_id
-  from unnest(written) with ordinality as d
-  order by d.ordinality;
-  insert into app.payments (
-    organization_id, expense_id, direction, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate, fx_rate_on, fx_source, source, paid_by
-  )
-  select context.organization_id, d.id, d.direction, d.amount_minor, d.currency, d.paid_on,
-    (d.base).base_currency, (d.base).base_minor, (d.base).fx_rate, (d.base).fx_rate_on, (d.base).fx_source, 'import', context.actor_id
-  from unnest(written) with ordinality as d
-  order by d.ordinality;
+  select coalesce(jsonb_agg(d || jsonb_build_object('id', app.new_id('exp'))), '[]') into written from jsonb_array_elements(written) as d;
+  perform app.write_expenses(context, written, 'import');
 
   answer := jsonb_build_object(
-    'data', jsonb_build_object('created', cardinality(written), 'skipped', skipped, 'totals', totals),
-    'change_id', case when written <> '{}' then current_setting('app.change_id') end,
+    'data', jsonb_build_object('created', count, 'skipped', skipped, 'totals', totals),
+    'change_id', case when count > 0 then current_setting('app.change_id') end,
     'warnings', app.warn_of_drafts(context, written)
   );
   update app.import_batches as b
   set result = answer, change_id = answer ->> 'change_id'
   where b.id = batch.id;
   return answer || jsonb_build_object('facts', jsonb_build_object(
-    'count', cardinality(written), 'totals_by_currency', totals,
-    'names', array(select d.name from unnest(written) with ordinality as d order by d.ordinality limit 4)
+    'count', count, 'totals_by_currency', totals,
+    'names', jsonb_path_query_array(written, '$[0 to 3].name')
   ));
 end
 $$;
@@ -397,8 +369,8 @@ $$;
 comment on function app.import_expenses is 'Tool import_expenses: data {preview}, then {created, skipped, totals}. Arguments of the first step: {rows, rows_bad, mapping, warnings}, read from the file.';
 
 revoke all on function
-  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.import_totals, app.list_unknown_categories,
-  app.describe_unknown_categories, app.preview_import, app.same_totals, app.commit_import, app.import_expenses from public, anon;
+  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.list_unknown_categories,
+  app.describe_unknown_categories, app.drafts_to_write, app.preview_import, app.same_totals, app.commit_import, app.import_expenses from public, anon;
 grant execute on function
-  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.import_totals, app.list_unknown_categories,
-  app.describe_unknown_categories, app.preview_import, app.same_totals, app.commit_import, app.import_expenses to authenticated, service_role;
+  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.list_unknown_categories,
+  app.describe_unknown_categories, app.drafts_to_write, app.preview_import, app.same_totals, app.commit_import, app.import_expenses to authenticated, service_role;

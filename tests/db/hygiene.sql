@@ -192,4 +192,11 @@ select is_empty($$
   'a change of any column that is not derived is seen');
 -- planted: alter table app.expenses add column planted int
 
+select is_empty($$
+    select signature from rules.functions
+    where source ~* '\minsert\s+into\s+app\.(expenses|payments)\M'
+      and name not in ('app.write_expenses', 'app.write_bill', 'app.pay_occurrence') $$,
+  'one writer a thing: one-off expenses with their payments, bills, payments of bills');
+-- planted: create function app.planted() returns void language plpgsql set search_path = '' as 'begin insert into app.expenses (id) values (null); end'
+
 select * from finish();
