@@ -3,7 +3,7 @@ import { decimalSignOf, readMoney, toDecimal } from "../import/money_text.ts";
 import { type JsonSchema, PATTERNS } from "./schema.ts";
 
 export type FormHint =
-  | { form: "date" | "currency" }
+  | { form: "date" | "currency" | "url" }
   | { form: "amount"; sent?: SentAmount }
   /** `sent` is the kind of id that was sent instead. */
   | { form: "id"; kinds: string[]; sent?: string }
@@ -36,6 +36,8 @@ export function formHint(field: JsonSchema | undefined, sent: unknown, siblings:
       return { form: "date" };
     case PATTERNS.currency:
       return { form: "currency" };
+    case PATTERNS.url:
+      return { form: "url" };
   }
 }
 

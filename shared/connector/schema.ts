@@ -19,6 +19,7 @@ export const PATTERNS = {
   date: "^(today|yesterday|tomorrow|\\d{4}-\\d{2}-\\d{2})$",
   amount: "^\\d{1,12}(\\.\\d{1,4})?$",
   currency: "^[A-Z]{3}$",
+  url: "^(https?://[^\\s/?#@\\\\]+([/?#]\\S*)?)?$",
 };
 
 /** An object that knows its fields and refuses others. */
@@ -83,6 +84,8 @@ export const ids = (...prefixes: string[]): JsonSchema =>
 export const name = (more: JsonSchema = {}): JsonSchema => ({ type: "string", minLength: 1, maxLength: 120, ...more });
 export const payee = text(120);
 export const note = text(2000);
+/** Empty where a note may be: it takes the link away. */
+export const url = text(2000, { pattern: PATTERNS.url, description: "Link to the receipt or order, http(s)." });
 export const category = (description = "Category name."): JsonSchema => text(60, { description });
 export const inferredCategory = category("Category name. Omit to let the server infer it from payee history.");
 export const categories = list(text(60), { maxItems: 20 });

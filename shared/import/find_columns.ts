@@ -5,6 +5,7 @@ import type { CsvRow } from "./read_csv.ts";
 import { readDate } from "./date_text.ts";
 import { type Field, FIELDS, isSameHeader, plainHeader, rankOf } from "./header_words.ts";
 import { isKnownCurrency, readCurrency, readMoney } from "./money_text.ts";
+import { readUrl } from "./url_text.ts";
 
 export type Columns = Partial<Record<Field, number>>;
 
@@ -33,10 +34,11 @@ const LOOKS: Partial<Record<Field, (cell: string) => unknown>> = {
   date: readDate,
   amount: readMoney,
   currency: readCurrency,
+  url: readUrl,
 };
 
 /** The most telling fields choose first. */
-const ORDER: Field[] = ["date", "amount", "currency", "category", "payee", "name", "note"];
+const ORDER: Field[] = ["date", "amount", "currency", "category", "payee", "name", "note", "url"];
 
 export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string>>): FoundColumns | MissingColumn {
   const named = FIELDS.map((field) => mapping[field]).filter((name): name is string => !!name).map(plainHeader);

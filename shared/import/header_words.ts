@@ -1,6 +1,6 @@
 /** What columns are called in the exports of banks and expense programs, in seven languages; per field the most telling words first. */
 
-export const FIELDS = ["date", "amount", "name", "payee", "currency", "category", "note"] as const;
+export const FIELDS = ["date", "amount", "name", "payee", "currency", "category", "note", "url"] as const;
 export type Field = typeof FIELDS[number];
 
 /** As `plainHeader` writes them. English, German, French, Spanish, Italian, Dutch, Portuguese. */
@@ -151,6 +151,20 @@ const WORDS: Record<Field, string[]> = {
       "annotazioni",
     ],
     ...["opmerking", "opmerkingen", "notitie", "toelichting", "observacoes", "comentarios"],
+  ],
+  url: [
+    ...[
+      "url",
+      "link",
+      "receipt url",
+      "receipt link",
+      "receipt",
+      "order url",
+      "order link",
+      "invoice url",
+      "invoice link",
+    ],
+    ...["beleg link", "belegurl", "lien", "lien du recu", "enlace", "collegamento", "ligacao"],
   ],
 };
 

@@ -10,6 +10,7 @@ import { findDateOrder, findDecimalSign, findSign } from "./find_conventions.ts"
 import type { Field } from "./header_words.ts";
 import { type DecimalSign, readCurrency, readMoney, toDecimal } from "./money_text.ts";
 import { readCsv } from "./read_csv.ts";
+import { readUrl } from "./url_text.ts";
 
 export const MAX_ROWS = 2000;
 /** The widest exports have about fifty. */
@@ -32,6 +33,7 @@ export interface ImportRow {
   payee?: string;
   category?: string;
   note?: string;
+  url?: string;
   is_refund?: true;
 }
 
@@ -118,6 +120,7 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
 
   const good: ImportRow[] = [];
   const bad: ReadImport["rows_bad"] = [];
+  let brokenLinks = 0;
   for (const { line, cells, date, money } of read) {
     const dateCell = cell(cells, columns.date);
     const amountCell = cell(cells, columns.amount);
@@ -146,6 +149,9 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
       const currencyCell = cell(cells, columns.currency);
       const currency = (currencyCell && (readCurrency(currencyCell) ?? currencyCell.slice(0, 10))) || money.currency ||
         headerCurrency;
+      const urlCell = cell(cells, columns.url).trim();
+      const url = readUrl(urlCell);
+      if (urlCell && !url) brokenLinks++;
       const note = cell(cells, columns.note) || (label.length > 120 ? label : "");
       good.push({
         line,
@@ -156,6 +162,7 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
         ...optional("payee", shorten(oneLine(cell(cells, columns.payee)), 120)),
         ...optional("category", shorten(oneLine(cell(cells, columns.category)), 60)),
         ...optional("note", shorten(note, 2000)),
+        ...(url && { url }),
         ...((!sign.value && money.isNegative || cells[kindColumn] === "refund") && { is_refund: true as const }),
       });
     }
@@ -167,6 +174,10 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
     ...found.assumed,
     ...[order, decimal, sign].flatMap((said) => "assumed" in said && said.assumed ? said.assumed : []),
   ];
+  // The expense is worth more than its link.
+  if (brokenLinks > 0) {
+    assumed.push({ code: "links_left_out", params: { count: brokenLinks, column: shorten(headers[columns.url!]!, 40) } });
+  }
   return {
     rows: good,
     rows_bad: bad,

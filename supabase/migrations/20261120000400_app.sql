@@ -26,6 +26,7 @@ create table app.expenses (
   category_id text collate "C",
   tags text[] not null default '{}' constraint expenses_tags_count check (cardinality(tags) <= 10),
   note text constraint expenses_note_length check (length(note) between 1 and 2000),
+  url text constraint expenses_url_shape check (length(url) <= 2000 and url ~ '^https?://[^\s/?#@\\]+([/?#]\S*)?$'),
 
   amount_mode text constraint expenses_amount_mode_known check (amount_mode in ('fixed', 'estimated', 'variable')),
   amount_minor bigint constraint expenses_amount_minor_range check (amount_minor between 1 and 1000000000000000),
@@ -82,6 +83,7 @@ create table app.expenses (
   constraint expenses_ends_after_start check (ends_on >= anchor_on)
 ) with (fillfactor = 85);
 comment on table app.expenses is 'An expense that happened once, or a bill that comes again. What was paid is in payments, what is due in expense_occurrences.';
+comment on column app.expenses.url is 'A link to the receipt or the order: http or https, without a name or password in it.';
 comment on column app.expenses.anchor_on is 'First scheduled date; every later one is counted from here, never from the one before.';
 comment on column app.expenses.month_days is 'Days of the month, -1 for the last; null: the day of the anchor.';
 comment on column app.expenses.tracked_from is 'Scheduled dates before this day were never ours to watch and are neither open nor overdue.';

@@ -4,6 +4,19 @@
 -- An item on its way into the books is a draft, an object by name: columns of app.expenses and of app.payments, and beside them place (in the call,
 -- or its line in a file), label, category_source, and existing_id when it is in the books already. What it does not have is not there.
 
+create function app.parse_url(value text, field text) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  url constant text := nullif(btrim(value), '');
+begin
+  if url !~ '^https?://[^\s/?#@\\]+([/?#]\S*)?$' or length(url) > 2000 then
+    perform app.fail('invalid_argument.not_a_link', jsonb_build_object('value', left(url, 40)), field);
+  end if;
+  return url;
+end
+$$;
+comment on function app.parse_url is 'A link argument; blank is null.';
+
 create function app.parse_paid_on(context app.context, value text, field text) returns date
 language plpgsql stable set search_path = '' as $$
 declare
@@ -29,6 +42,7 @@ declare
   amount_minor bigint;
   paid_on date;
   tags text[];
+  url text;
   category app.category_choice;
 begin
   if name is null then
@@ -37,10 +51,11 @@ begin
   amount_minor := app.parse_amount(item ->> 'amount', currency, field || '.amount');
   paid_on := app.parse_paid_on(context, coalesce(item ->> 'date', 'today'), field || '.date');
   tags := app.clean_tags(item -> 'tags', field || '.tags');
+  url := app.parse_url(item ->> 'url', field || '.url');
   category := app.choose_category(context, item ->> 'category', payee, name, field || '.category', create_missing_categories);
   return jsonb_strip_nulls(jsonb_build_object(
     'name', name, 'payee', payee, 'label', lower(coalesce(payee, name)), 'category_id', category.id, 'category_source', category.source,
-    'tags', tags, 'note', nullif(btrim(item ->> 'note'), ''), 'external_id', nullif(btrim(item ->> 'external_id'), ''),
+    'tags', tags, 'note', nullif(btrim(item ->> 'note'), ''), 'url', url, 'external_id', nullif(btrim(item ->> 'external_id'), ''),
     'direction', case when (item ->> 'is_refund')::boolean then 'refund' else 'out' end,
     'amount_minor', amount_minor, 'currency', currency, 'paid_on', paid_on
   ) || coalesce(to_jsonb(app.value_in_base(context.base_currency, amount_minor, currency, paid_on)), '{}'));
@@ -120,8 +135,8 @@ comment on function app.find_same_payment is
 create function app.write_expenses(context app.context, drafts jsonb, source text) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  insert into app.expenses (id, organization_id, kind, name, payee, category_id, tags, note, source, external_id, created_by)
-  select d.id, context.organization_id, 'one_off', d.name, d.payee, d.category_id, d.tags, d.note, write_expenses.source, d.external_id, context.actor_id
+  insert into app.expenses (id, organization_id, kind, name, payee, category_id, tags, note, url, source, external_id, created_by)
+  select d.id, context.organization_id, 'one_off', d.name, d.payee, d.category_id, d.tags, d.note, d.url, write_expenses.source, d.external_id, context.actor_id
   from jsonb_populate_recordset(null::app.expenses, drafts) with ordinality as d
   order by d.ordinality;
   insert into app.payments (
@@ -258,10 +273,10 @@ $$;
 comment on function app.log_expenses is 'Tool log_expenses: data {results, totals_by_currency}; the totals are of what is written.';
 
 revoke all on function
-  app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.write_expenses,
+  app.parse_url, app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.write_expenses,
   app.total_drafts, app.describe_drafts, app.warn_of_drafts, app.log_expenses
   from public, anon;
 grant execute on function
-  app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.write_expenses,
+  app.parse_url, app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external, app.find_same_payment, app.write_expenses,
   app.total_drafts, app.describe_drafts, app.warn_of_drafts, app.log_expenses
   to authenticated, service_role;

@@ -69,13 +69,13 @@ comment on function app.is_about is 'Whether an expense or bill is one that a fi
 create function app.find_payments(filter app.expense_filter)
 returns table (
   payment_id text, entry bigint, paid_on date, currency text, direction text, amount_minor bigint, worth_minor bigint, paid_by uuid,
-  expense_id text, name text, payee text, category_id text, tags text[], note text, version int
+  expense_id text, name text, payee text, category_id text, tags text[], note text, url text, version int
 )
 language sql stable
 begin atomic
   select p.id, p.entry, p.paid_on, p.currency, p.direction, p.amount_minor, p.worth_minor, p.paid_by,
     p.expense_id, e.name, e.payee, p.category_id, e.tags,
-    case when starts_with(p.expense_id, 'bill_') then p.note else e.note end,
+    case when starts_with(p.expense_id, 'bill_') then p.note else e.note end, e.url,
     -- What is shown as one row counts the changes to both of its rows.
     case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end
   from app.payments as p
@@ -138,7 +138,7 @@ begin
           select jsonb_build_object(
             'id', case when starts_with(p.expense_id, 'bill_') then p.payment_id else p.expense_id end,
             'kind', case when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment' else 'one_off' end,
-            'date', p.paid_on, 'name', p.name, 'payee', p.payee, 'category', category.name, 'tags', nullif(p.tags, '{}'), 'note', p.note,
+            'date', p.paid_on, 'name', p.name, 'payee', p.payee, 'category', category.name, 'tags', nullif(p.tags, '{}'), 'note', p.note, 'url', p.url,
             'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency,
             'base_amount', app.format_minor(value.base_minor, base.exponent),
             'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end, 'version', p.version,

@@ -5,7 +5,7 @@ language sql stable
 begin atomic
   select e.id, e.name, jsonb_strip_nulls(jsonb_build_object(
     'name', e.name, 'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency, 'date', p.paid_on, 'payee', e.payee,
-    'category', category.name, 'tags', nullif(e.tags, '{}'), 'note', e.note
+    'category', category.name, 'tags', nullif(e.tags, '{}'), 'note', e.note, 'url', e.url
   )), e.version + p.version - 1
   from unnest(ids) as wanted (id)
   join app.expenses as e on e.id = wanted.id and e.kind = 'one_off' and e.deleted_at is null
@@ -52,7 +52,7 @@ begin
   if changes ? 'name' and app.clean_text(changes ->> 'name') is null then
     perform app.fail('invalid_argument.expense_without_name', field => 'set.name');
   end if;
-  if cardinality(ids) > 1 and changes - array['category', 'payee', 'note', 'tags'] <> '{}' then
+  if cardinality(ids) > 1 and changes - array['category', 'payee', 'note', 'url', 'tags'] <> '{}' then
     perform app.fail('invalid_argument.one_at_a_time', field => 'set');
   end if;
   if cardinality(ids) > 1 and arguments ? 'expected_version' then
@@ -117,6 +117,7 @@ begin
     payee = case when changes ? 'payee' then app.clean_text(changes ->> 'payee') else e.payee end,
     category_id = case when changes ? 'category' then new_category_id else e.category_id end,
     note = case when changes ? 'note' then nullif(btrim(changes ->> 'note'), '') else e.note end,
+    url = case when changes ? 'url' then app.parse_url(changes ->> 'url', 'set.url') else e.url end,
     tags = app.clean_tags(coalesce(changes -> 'tags', to_jsonb(e.tags)) || coalesce(arguments -> 'add_tags', '[]'), 'add_tags')
   where e.id = any (ids);
   if changes ?| array['amount', 'currency', 'date'] then

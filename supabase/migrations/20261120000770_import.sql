@@ -12,7 +12,7 @@ create table app.import_batches (
   expires_at timestamptz not null
 );
 comment on table app.import_batches is 'Rows of a file that were shown and wait for a yes, for 24 hours; after it, what the import answered.';
-comment on column app.import_batches.rows is 'Items as log_expenses takes them, each with its line in the file: [{line, name, amount, currency, date, payee?, category?, note?, is_refund?}].';
+comment on column app.import_batches.rows is 'Items as log_expenses takes them, each with its line in the file: [{line, name, amount, currency, date, payee?, category?, note?, url?, is_refund?}].';
 comment on column app.import_batches.result is 'What committing answered, so that a repeated call answers it again; null before.';
 create index import_batches_organization_id_idx on app.import_batches (organization_id);
 create index import_batches_change_id_idx on app.import_batches (change_id);
@@ -270,12 +270,12 @@ begin
         'category', coalesce(
           (select i ->> 'category' from jsonb_array_elements(items) as i where (i ->> 'line')::int = s.place),
           (select c.name from app.categories as c where c.id = s.category_id)
-        ), 'category_source', s.category_source, 'note', s.note
+        ), 'category_source', s.category_source, 'note', s.note, 'url', s.url
       ) order by s.place), '[]')
       from (
         select d.*
         from jsonb_to_recordset(drafts) as d (
-          place int, paid_on date, name text, payee text, amount_minor bigint, currency text, direction text, category_id text, category_source text, note text
+          place int, paid_on date, name text, payee text, amount_minor bigint, currency text, direction text, category_id text, category_source text, note text, url text
         )
         order by d.place
         limit 5

@@ -195,7 +195,7 @@ select is_empty($$
 select is_empty($$
     select signature from rules.functions
     where source ~* '\minsert\s+into\s+app\.(expenses|payments)\M'
-      and name not in ('app.write_expenses', 'app.write_bill', 'app.pay_occurrence') $$,
+      and name not in ('app.write_expenses', 'app.add_bill', 'app.pay_occurrence') $$,
   'one writer a thing: one-off expenses with their payments, bills, payments of bills');
 -- planted: create function app.planted() returns void language plpgsql set search_path = '' as 'begin insert into app.expenses (id) values (null); end'
 

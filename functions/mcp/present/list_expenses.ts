@@ -9,7 +9,7 @@ export function presentExpenses({ rows, csv, ...data }: Facts, { labels }: Words
 }
 
 /** Names of fields, the same in every language: the import reads the file again. */
-const COLUMNS = "id,kind,date,name,payee,category,tags,note,amount,currency,base_amount,bill_id".split(",");
+const COLUMNS = "id,kind,date,name,payee,category,tags,note,url,amount,currency,base_amount,bill_id".split(",");
 
 /** A column is added up by whoever opens the file, so what came back is negative. */
 function toLine(row: Facts): Facts {

@@ -23,6 +23,7 @@ export const importExpenses = defineTool({
       currency: column,
       category: column,
       note: column,
+      url: column,
       date_format: oneOf(["YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YYYY", "DD.MM.YYYY"]),
       decimal: oneOf([".", ","]),
       negative_is_expense: { type: "boolean" },

@@ -15,6 +15,7 @@ import {
   payee,
   tags,
   text,
+  url,
 } from "../../../shared/connector/schema.ts";
 import { CREATE, defineTool } from "../../../shared/connector/tool.ts";
 
@@ -35,6 +36,7 @@ export const logExpenses = defineTool({
         category: inferredCategory,
         tags,
         note,
+        url,
         is_refund: flag(false),
         external_id: text(128),
       }, ["name", "amount"]),

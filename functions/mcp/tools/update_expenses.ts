@@ -12,6 +12,7 @@ import {
   object,
   payee,
   tags,
+  url,
 } from "../../../shared/connector/schema.ts";
 import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
 
@@ -19,12 +20,23 @@ export const updateExpenses = defineTool({
   name: "update_expenses",
   title: "Update expenses",
   annotations: UPDATE,
-  description: "Change fields of 1-100 expenses. With more than one id only category, payee, note and tags may change.",
+  description:
+    "Change fields of 1-100 expenses. With more than one id only category, payee, note, url and tags may change.",
   inputSchema: object({
     ids: ids("exp"),
     // No field of a change has a default: it would reset what the caller did not mention.
     set: object(
-      { name: name(), amount: amount(), currency: currency(), date: date(), payee, category: category(), tags, note },
+      {
+        name: name(),
+        amount: amount(),
+        currency: currency(),
+        date: date(),
+        payee,
+        category: category(),
+        tags,
+        note,
+        url,
+      },
       [],
       { minProperties: 1 },
     ),

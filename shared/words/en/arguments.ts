@@ -38,6 +38,10 @@ export const refusals = {
     message: `${quoted(value)} is not an amount.`,
     hint: 'Give a positive decimal in major units, e.g. "14.50".',
   }),
+  "invalid_argument.not_a_link": ({ value }: { value: string }): Refusal => ({
+    message: `${quoted(value)} is not a link.`,
+    hint: "Give the whole address of the receipt or order: https://….",
+  }),
   "amount_precision": (
     { amount, currency, decimals }: { amount: string; currency: string; decimals: number },
   ): Refusal => ({

@@ -28,7 +28,7 @@ export const refusals = {
   }),
   "invalid_argument.one_at_a_time": (): Refusal => ({
     message: "Name, amount, currency and date can only be changed for one expense at a time.",
-    hint: "Call once for each expense, or set only category, payee, note and tags.",
+    hint: "Call once for each expense, or set only category, payee, note, url and tags.",
   }),
   "invalid_argument.version_of_several": (): Refusal => ({
     message: "A version belongs to one expense, and several are named.",

@@ -50,6 +50,8 @@ function form(hint: FormHint): string {
       return "YYYY-MM-DD, or today, yesterday or tomorrow.";
     case "currency":
       return "A three-letter ISO 4217 code in capitals: EUR.";
+    case "url":
+      return "The whole address, https://…, without a name or password in it.";
     case "amount":
       return hint.sent ? amount(hint.sent) : 'A positive decimal in major units, as a string: "14.50".';
     case "id":

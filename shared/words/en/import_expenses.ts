@@ -93,6 +93,8 @@ export const refusals = {
 
 /** What nothing in a file proves. */
 export const assumptions = {
+  links_left_out: ({ count: cells, column }: { count: number; column: string }): string =>
+    `${count(cells, "cell")} of ${quoted(column)} left out: no link, or longer than 2000 characters.`,
   no_header: (): string => "The file has no header line; what each column is was told from its cells.",
   column_by_cells: ({ header, field }: { header: string; field: string }): string =>
     `${quoted(header)} is taken for the ${field}, by its cells.`,

@@ -308,3 +308,13 @@ Deno.test("readImport() is done with any file of its size in a moment", async (t
   const wide = problem(files["20,000 columns"]!);
   assertEquals(wide.message, "Line 1 has more than 200 cells, which is as many columns as an import takes.");
 });
+
+Deno.test("readImport() takes links of a column, and says when cells of it are none", () => {
+  const csv = "Date,Name,Amount,Receipt\n2026-10-05,Lunch,14.50,https://shop.example.com/7\n2026-10-06,Tea,3.00,lost\n";
+  const { rows, mapping } = read(csv, { url: "Receipt" });
+  assertEquals(rows.map(({ name, url }) => [name, url]), [["Lunch", "https://shop.example.com/7"], ["Tea", undefined]]);
+  assertEquals(mapping.url, "Receipt");
+  assertMatch((mapping.assumed as string[]).join(), /1 cell of "Receipt" left out: no link/);
+  // Numbers of receipts are no links, whatever the header says.
+  assertEquals(read(csv.replace(/https\S+/, "4711")).mapping.url, undefined);
+});

@@ -1,0 +1,81 @@
+/** The link of an expense to its receipt or order: from every tool that takes it to every tool that shows it, and back by undo. */
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { readImport } from "../../shared/import/read_import.ts";
+import type { Books, Json } from "../_support/books.ts";
+import { testBooks } from "../_support/book_steps.ts";
+
+const ORDER = "https://shop.example.com/orders/7?key=ä#receipt";
+const OTHER = "http://shop.example.com";
+const lunch = (more: Json = {}) => ({ name: "Lunch", amount: "14.50", date: "2026-11-19", ...more });
+
+const log = async (books: Books, more: Json = {}): Promise<string> =>
+  (await books.ok("log_expenses", { items: [lunch({ url: ORDER, ...more })] })).results[0].id;
+const urls = async (books: Books): Promise<(string | undefined)[]> =>
+  (await books.ok("list_expenses")).rows.map(({ url }: Json) => url);
+
+testBooks("url of an expense", {}, {
+  "is kept and listed as it was given, and left out where there is none": async (books) => {
+    await log(books);
+    await log(books, { name: "Tea", url: " " });
+    assertEquals(await urls(books), [undefined, ORDER]);
+  },
+
+  "is changed, taken away, and brought back by undo": async (books) => {
+    const id = await log(books);
+    const { updated } = await books.ok("update_expenses", { ids: [id], set: { url: OTHER } });
+    assertEquals([updated[0].before, updated[0].after], [{ url: ORDER }, { url: OTHER }]);
+    await books.ok("update_expenses", { ids: [id], set: { url: "" } });
+    assertEquals(await urls(books), [undefined]);
+    for (const url of [OTHER, ORDER]) {
+      await books.ok("undo_change");
+      assertEquals(await urls(books), [url]);
+    }
+  },
+
+  "is one for several expenses of an order": async (books) => {
+    const ids = [await log(books, { url: "" }), await log(books, { name: "Tea", url: "" })];
+    await books.ok("update_expenses", { ids, set: { url: ORDER } });
+    assertEquals(await urls(books), [ORDER, ORDER]);
+  },
+
+  "is written into a file and read out of it again": async (books) => {
+    const id = await log(books);
+    const { csv } = await books.ok("list_expenses", { format: "csv" });
+    assertMatch(csv, /,note,url,amount,/);
+    await books.ok("delete_records", { ids: [id] });
+    const { preview } = await books.ok("import_expenses", readImport(csv) as Json);
+    assertEquals([preview.mapping.url, preview.sample[0].url], ["url", ORDER]);
+    await books.ok("import_expenses", preview.commit_with);
+    assertEquals(await urls(books), [ORDER]);
+  },
+
+  "is refused by the database as well when it is no link of the web": async (books, database) => {
+    const id = await log(books);
+    const bad = [
+      "javascript:alert(1)",
+      "//shop.example.com",
+      "https://",
+      "https://me:secret@shop.example.com",
+      "https://a b",
+    ];
+    for (
+      const url of [
+        ...bad,
+        "ftp://shop.example.com",
+        "https://bank.example\\@evil.example",
+        `https://a/${"x".repeat(2000)}`,
+      ]
+    ) {
+      const logged = await books.fails("invalid_argument", "log_expenses", { items: [lunch({ name: "Tea", url })] });
+      assertEquals(logged.field, "items[0].url");
+      const changed = await books.fails("invalid_argument", "update_expenses", { ids: [id], set: { url } });
+      assertEquals(changed.field, "set.url");
+      await assertRejects(
+        () => database.query("update app.expenses set url = $1 where id = $2", [url, id]),
+        Error,
+        "expenses_url_shape",
+      );
+    }
+    assertEquals(await urls(books), [ORDER]);
+  },
+});
