@@ -11,6 +11,8 @@ import type { DigestLinks } from "../../shared/reminders/content.ts";
 import { composeDigest } from "../../shared/reminders/digest_mail.ts";
 import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
 import { createUrls } from "../../shared/urls.ts";
+import { localeOf } from "../../shared/words/locale.ts";
+import { wordsOf } from "../../shared/words/words.ts";
 import { mailProblem } from "./mail_problems.ts";
 import type { Job, Stage } from "./stage.ts";
 
@@ -136,16 +138,19 @@ async function compose(
   const mails: OutgoingMail[] = [];
   const failed: MailResult[] = [];
   const urls = createUrls(config);
+  const host = new URL(config.siteUrl).hostname;
+  const words = wordsOf("en");
   for (const { id, owner_id: ownerId, content } of batch.digests) {
     try {
       const token = await signUnsubscribing(config.codeSecrets, { ownerId, sentOn: content.today });
       const links: DigestLinks = {
-        settings: urls.account,
+        account: urls.account,
         connect: ({ bill_id, provider_key }) =>
           `${urls.connectProvider}?${new URLSearchParams({ bill: bill_id, provider: provider_key })}`,
         unsubscribe: `${urls.unsubscribe}?t=${token}`,
       };
-      mails.push({ id, ...await composeDigest({ id, content }, { links, host: new URL(config.siteUrl).hostname }) });
+      const locale = localeOf({ language: words.language, country: content.country ?? undefined });
+      mails.push({ id, ...await composeDigest({ id, content }, { words, locale, links, host }) });
     } catch (thrown) {
       log.error("digest_not_composed", { code: "not_composed", error: describeError(thrown) });
       failed.push({ id, outcome: "dead", code: "not_composed" });

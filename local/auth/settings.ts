@@ -3,7 +3,9 @@ import { parse } from "smol-toml";
 
 const ROOT = new URL("../../", import.meta.url);
 
-export type MailKind = "magic_link" | "confirmation";
+/** The identity provider's names for the mails that it sends. */
+export const MAIL_KINDS = ["magic_link", "confirmation"] as const;
+export type MailKind = typeof MAIL_KINDS[number];
 
 export interface MailTemplate {
   subject: string;

@@ -1,7 +1,9 @@
-/** What a digest says, as the database wrote it down when the digest was first sent (jobs.describe_digest). */
+/** The facts of a digest, as the database wrote them down when it was first sent (jobs.describe_digest). */
 
 export interface DigestContent {
   address: string;
+  /** The owner's country, ISO 3166-1 alpha-2: it decides how dates and numbers are written. */
+  country: string | null;
   /** The owner's date, YYYY-MM-DD, that everything is told from. */
   today: string;
   /** The owner wants no amounts in mails; there are none in here then. */
@@ -101,7 +103,7 @@ export function unlistedOf({ organizations }: DigestContent): Unlisted {
 
 /** Where a digest's links lead. */
 export interface DigestLinks {
-  settings: string;
+  account: string;
   /** Where a bill is connected to its provider. */
   connect(bill: Pick<Reconnect, "bill_id" | "provider_key">): string;
   /** Signed; for 90 days it works without signing in. */

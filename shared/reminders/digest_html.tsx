@@ -1,12 +1,13 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The HTML part of a digest: one column, a table, nothing from outside. Styles that mail programs must not lose stand on the elements; the
- * dark theme and narrow screens come from the sheet, which some leave out.
+ * The HTML part of a digest: one column, a table, nothing loaded. Styles that must survive stand on the elements; the dark theme and narrow
+ * screens come from the style sheet, which some mail programs drop.
  */
 import type { DigestContent, DigestLinks } from "./content.ts";
 import { advice, reason, reconnectSentences } from "./phrases.ts";
 import { type Row, type Section, sectionsOf } from "./rows.ts";
-import { sentenceOf, subjectOf } from "./subject.ts";
+import { headlineOf, subjectOf } from "./subject.ts";
+import type { Wording } from "./wording.ts";
 
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 const INK = "#17201d";
@@ -30,15 +31,24 @@ td { overflow-wrap: anywhere; }
   .column { padding: 20px 16px !important; }
 }`;
 
-export async function digestHtml(content: DigestContent, links: DigestLinks): Promise<string> {
+interface DigestView {
+  links: DigestLinks;
+  wording: Wording;
+}
+
+export async function digestHtml(
+  content: DigestContent,
+  { links, wording, language }: DigestView & { language: string },
+): Promise<string> {
+  const { words } = wording;
   const html = await (
-    <html lang="en">
+    <html lang={language}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="format-detection" content="telephone=no, date=no, address=no" />
-        <title>{subjectOf(content)}</title>
+        <title>{subjectOf(content, wording)}</title>
         <style dangerouslySetInnerHTML={{ __html: SHEET }} />
       </head>
       <body class="paper" style={`margin:0;padding:0;background:#ffffff;color:${INK};font-family:${FONT}`}>
@@ -61,17 +71,24 @@ export async function digestHtml(content: DigestContent, links: DigestLinks): Pr
               >
                 <tr>
                   <td>
+                    <p class="muted" style={`margin:0 0 8px;color:${MUTED};font-size:14px;font-weight:600`}>
+                      {words.product}
+                    </p>
                     <h1 style="margin:0 0 24px;font-size:21px;line-height:1.35;font-weight:600">
-                      {sentenceOf(content)}
+                      {headlineOf(content, wording)}
                     </h1>
-                    {sectionsOf(content).map((section) => <Bills section={section} />)}
-                    {reconnectSentences(content).map(({ link, sentence }) => (
+                    {sectionsOf(content, wording).map((section) => <Bills section={section} words={words} />)}
+                    {reconnectSentences(content, wording).map(({ link, sentence }) => (
                       <p style="margin:24px 0 0">
-                        {sentence} <a href={links.connect(link)} style={`color:${ACCENT}`}>Reconnect</a>
+                        {sentence} <a href={links.connect(link)} style={`color:${ACCENT}`}>{words.links.reconnect}</a>
                       </p>
                     ))}
-                    <p style="margin:24px 0 0">{advice(content)}</p>
-                    <Footer content={content} links={links} />
+                    <p style="margin:24px 0 0">{advice(content, wording)}</p>
+                    <p style="margin:8px 0 0">
+                      {words.withoutAssistant}{" "}
+                      <a href={links.account} style={`color:${ACCENT}`}>{words.links.account}</a>
+                    </p>
+                    <Footer content={content} links={links} wording={wording} />
                   </td>
                 </tr>
               </table>
@@ -84,7 +101,8 @@ export async function digestHtml(content: DigestContent, links: DigestLinks): Pr
   return `<!doctype html>${html}`;
 }
 
-function Bills({ section: { title, overdue, due, moreOverdue, moreDue, total } }: { section: Section }) {
+function Bills({ section, words: { headings } }: { section: Section; words: Wording["words"] }) {
+  const { title, overdue, due, moreOverdue, moreDue, total } = section;
   return (
     <>
       {title && <h2 dir="auto" style="margin:28px 0 4px;font-size:17px;line-height:1.35;font-weight:600">{title}</h2>}
@@ -94,8 +112,8 @@ function Bills({ section: { title, overdue, due, moreOverdue, moreDue, total } }
         cellspacing="0"
         style={`margin:0;font:16px/1.5 ${FONT};border-collapse:collapse`}
       >
-        {overdue.length > 0 && <Group heading="Overdue" rows={overdue} more={moreOverdue} />}
-        {due.length > 0 && <Group heading="Due" rows={due} more={moreDue} />}
+        {overdue.length > 0 && <Group heading={headings.overdue} rows={overdue} more={moreOverdue} />}
+        {due.length > 0 && <Group heading={headings.due} rows={due} more={moreDue} />}
         {total && (
           <tr>
             <td
@@ -147,7 +165,7 @@ function Line({ row: { name, date, distance, amount, notes } }: { row: Row }) {
         <bdi style="font-weight:600">{name}</bdi>
         <br />
         <span class="muted" style={`color:${MUTED}`}>
-          {date}, {distance}
+          {date} · {distance}
         </span>
         {notes.length > 0 && (
           <>
@@ -167,7 +185,7 @@ function Line({ row: { name, date, distance, amount, notes } }: { row: Row }) {
   );
 }
 
-function Footer({ content, links }: { content: DigestContent; links: DigestLinks }) {
+function Footer({ content, links, wording }: DigestView & { content: DigestContent }) {
   return (
     <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="margin-top:32px">
       <tr>
@@ -175,11 +193,11 @@ function Footer({ content, links }: { content: DigestContent; links: DigestLinks
           class="muted line"
           style={`padding-top:12px;border-top:1px solid ${LINE};color:${MUTED};font:14px/1.5 ${FONT}`}
         >
-          {reason(content)}
+          {reason(content, wording)}
           <br />
-          <a href={links.settings} style={`color:${ACCENT}`}>Settings</a>
+          <a href={links.account} style={`color:${ACCENT}`}>{wording.words.links.settings}</a>
           {" · "}
-          <a href={links.unsubscribe} style={`color:${ACCENT}`}>Unsubscribe</a>
+          <a href={links.unsubscribe} style={`color:${ACCENT}`}>{wording.words.links.unsubscribe}</a>
         </td>
       </tr>
     </table>

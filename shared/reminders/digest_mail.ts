@@ -1,4 +1,9 @@
-/** Puts a digest together as a mail: subject, both parts, headers. The same digest always makes the same bytes: a mail service knows a repeated one by them. */
+/**
+ * Puts a digest together as a mail: subject, both parts, headers. The same digest makes the same bytes each time, which is how a mail
+ * service recognizes one that is sent again.
+ */
+import { formatOf } from "../words/format.ts";
+import type { Words } from "../words/words.ts";
 import type { DigestContent, DigestLinks } from "./content.ts";
 import { digestHtml } from "./digest_html.tsx";
 import { digestText } from "./digest_text.ts";
@@ -13,16 +18,20 @@ export interface DigestMail {
   headers: Readonly<Record<string, string>>;
 }
 
-/** @param options.host the right-hand side of the Message-ID. */
+/**
+ * @param options.locale how the owner is used to dates and numbers, see `localeOf`.
+ * @param options.host the right-hand side of the Message-ID.
+ */
 export async function composeDigest(
   { id, content }: { id: string; content: DigestContent },
-  { links, host }: { links: DigestLinks; host: string },
+  { words, locale, links, host }: { words: Words; locale: string; links: DigestLinks; host: string },
 ): Promise<DigestMail> {
+  const wording = { words: words.mails.digest, format: formatOf(locale) };
   return {
     to: content.address,
-    subject: subjectOf(content),
-    text: digestText(content, links),
-    html: await digestHtml(content, links),
+    subject: subjectOf(content, wording),
+    text: digestText(content, { links, wording }),
+    html: await digestHtml(content, { links, wording, language: words.language }),
     // Stable, so that a mail program can fold a mail that came twice into one.
     messageId: `<digest.${id}@${host}>`,
     headers: {

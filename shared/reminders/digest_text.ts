@@ -2,29 +2,39 @@
 import type { DigestContent, DigestLinks } from "./content.ts";
 import { advice, reason, reconnectSentences } from "./phrases.ts";
 import { type Row, type Section, sectionsOf } from "./rows.ts";
-import { sentenceOf } from "./subject.ts";
+import { headlineOf } from "./subject.ts";
+import type { Wording } from "./wording.ts";
 
-export function digestText(content: DigestContent, links: DigestLinks): string {
+export function digestText(
+  content: DigestContent,
+  { links, wording }: { links: DigestLinks; wording: Wording },
+): string {
+  const { words } = wording;
   return [
-    sentenceOf(content),
-    ...sectionsOf(content).map(sectionText),
-    ...reconnectSentences(content).map(({ link, sentence }) => `${sentence}\nReconnect: ${links.connect(link)}`),
-    advice(content),
+    words.product,
+    headlineOf(content, wording),
+    ...sectionsOf(content, wording).map((section) => sectionText(section, wording)),
+    ...reconnectSentences(content, wording).map(({ link, sentence }) =>
+      `${sentence}\n${words.links.reconnect}: ${links.connect(link)}`
+    ),
+    advice(content, wording),
+    `${words.withoutAssistant} ${words.links.account}: ${links.account}`,
     "-- ",
     [
-      reason(content),
-      `Settings: ${links.settings}`,
-      `Unsubscribe: ${links.unsubscribe}`,
+      reason(content, wording),
+      `${words.links.settings}: ${links.account}`,
+      `${words.links.unsubscribe}: ${links.unsubscribe}`,
     ].join("\n"),
   ].join("\n\n") + "\n";
 }
 
-function sectionText({ title, overdue, due, moreOverdue, moreDue, total }: Section): string {
+function sectionText(section: Section, { words: { headings } }: Wording): string {
+  const { title, overdue, due, moreOverdue, moreDue, total } = section;
   return [
-    ...(title ? [title.toUpperCase()] : []),
-    ...group("Overdue", overdue, moreOverdue),
-    ...group("Due", due, moreDue),
-    ...(total ? [`${total}.`] : []),
+    ...(title ? [title] : []),
+    ...group(headings.overdue, overdue, moreOverdue),
+    ...group(headings.due, due, moreDue),
+    ...(total ? [total] : []),
   ].join("\n");
 }
 
@@ -34,5 +44,5 @@ const group = (heading: string, rows: Row[], more: string | null) =>
 function rowText({ name, date, distance, amount, notes }: Row): string {
   const amounts = amount ? `: ${amount}` : "";
   const detail = notes.length > 0 ? ` (${notes.join("; ")})` : "";
-  return `  ${name}, ${date}, ${distance}${amounts}${detail}`;
+  return `  ${[name, date, distance].join(" · ")}${amounts}${detail}`;
 }

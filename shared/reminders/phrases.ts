@@ -1,47 +1,54 @@
-/** Sentences that every digest ends with. */
+/** Sentences at the end of a digest: what to do now, what to connect again, why the mail came. */
 import { billsOf, type DigestBill, type DigestContent, type Reconnect } from "./content.ts";
-import { inSentence } from "./words.ts";
+import { inSentence } from "./names.ts";
+import type { Wording } from "./wording.ts";
 
-/** What the assistant can do about it: nothing has to be marked that pays itself, and what comes every day is not put off by days. */
-export function advice(content: DigestContent): string {
-  const nameOf = ({ name }: DigestBill) => inSentence(name, 40);
+const LONGEST_NAME = 120;
+const nameOf = ({ name }: DigestBill) => inSentence(name, 40);
+
+/** What the assistant can do: autopaid bills need no marking, and snoozing a daily bill by days makes no sense. */
+export function advice(content: DigestContent, { words, format }: Wording): string {
   const payable = billsOf(content).filter(({ autopay }) => !autopay);
-  if (payable.length === 0) return "Ask your assistant: “what is due this week?”";
+  if (payable.length === 0) return words.advice.ask;
   const first = payable[0]!;
   const later = payable.filter(({ is_daily }) => !is_daily);
   const second = later.find((bill) => bill !== first) ?? later[0];
-  const marked = `“mark ${nameOf(first)} paid”`;
-  return `Tell your assistant: ${marked}${
-    second ? ` or “snooze ${nameOf(second)} until ${soon(content.today)}”` : ""
-  }.`;
+  const name = nameOf(first);
+  if (!second) return words.advice.mark({ name });
+  const until = format.date(snoozeDay(content.today), { style: "weekday" });
+  return words.advice.markOrSnooze({ name, snoozed: nameOf(second), until });
 }
 
-/** A weekday that comes, whichever today is. */
-function soon(today: string): string {
-  const FRIDAY = 5;
-  return new Date(`${today}T00:00:00Z`).getUTCDay() < FRIDAY ? "Friday" : "Monday";
+const DAY_MS = 86_400_000;
+const MONDAY = 1;
+const FRIDAY = 5;
+
+/** The coming Friday, or Monday when Friday is today or over: YYYY-MM-DD. */
+function snoozeDay(today: string): string {
+  const weekday = new Date(`${today}T00:00:00Z`).getUTCDay();
+  const days = weekday < FRIDAY ? FRIDAY - weekday : 7 + MONDAY - weekday;
+  return new Date(Date.parse(today) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** Why the mail came. */
-export function reason({ organizations }: DigestContent): string {
-  const names = organizations.map(({ name }) => inSentence(name, 120));
-  const what = names.length === 1 ? names[0] : `${names.length} organizations`;
-  return `You get this mail because you own ${what} and reminders are on: at most one mail a day.`;
+export function reason({ organizations }: DigestContent, { words }: Wording): string {
+  const [only] = organizations;
+  const count = organizations.length;
+  return words.reason({ organization: count === 1 ? inSentence(only!.name, LONGEST_NAME) : null, count });
 }
 
-/** What has to be connected again: "Cloud hosting: DigitalOcean no longer accepts our key, so its amount cannot be fetched." */
+/** The bills whose provider has to be connected again, each with its sentence. */
 export function reconnectSentences(
-  { organizations, reconnect }: DigestContent,
+  { reconnect, organizations }: DigestContent,
+  { words }: Wording,
 ): { link: Reconnect; sentence: string }[] {
   const isAlone = (id: string) => organizations.length === 1 && organizations[0]!.id === id;
-  return reconnect.map((link) => {
-    const where = isAlone(link.organization_id) ? "" : ` of ${inSentence(link.organization, 120)}`;
-    const provider = inSentence(link.provider, 60);
-    return {
-      link,
-      sentence: `${
-        inSentence(link.name, 120)
-      }${where}: ${provider} no longer accepts our key, so its amount cannot be fetched.`,
-    };
-  });
+  return reconnect.map((link) => ({
+    link,
+    sentence: words.reconnect({
+      name: inSentence(link.name, LONGEST_NAME),
+      organization: isAlone(link.organization_id) ? undefined : inSentence(link.organization, LONGEST_NAME),
+      provider: inSentence(link.provider, 60),
+    }),
+  }));
 }

@@ -1,4 +1,6 @@
-/** A line of a digest in words: the facts that the text and the HTML of a mail both say. */
+/** A line of a digest in words: what the text and the HTML of a mail both say. */
+import type { Difference } from "../words/message.ts";
+import { difference, percentOf } from "./amounts.ts";
 import {
   type DigestBill,
   type DigestContent,
@@ -6,13 +8,14 @@ import {
   isOverdue,
   type ProviderWord,
 } from "./content.ts";
-import { daysFromNow, difference, longDate, money, oneLine, plainDate, plainShortDate } from "./words.ts";
+import { oneLine } from "./names.ts";
+import type { Wording } from "./wording.ts";
 
 export interface Row {
   name: string;
-  /** "Monday 5 October". */
+  /** "Monday, October 5"; "since September 20" where several dates are overdue. */
   date: string;
-  /** "in 3 days"; for what is overdue "since 3 days", or how many dates are. */
+  /** "in 3 days", "2 days ago"; "2 due dates" where several are overdue. */
   distance: string;
   /** "€84.20"; null when unknown or hidden. */
   amount: string | null;
@@ -27,17 +30,26 @@ export interface Section {
   organizationId: string;
   overdue: Row[];
   due: Row[];
-  /** "and 12 more", of lines that there would be. */
+  /** "and 12 more", for lines left out. */
   moreOverdue: string | null;
   moreDue: string | null;
-  /** "In all: €1,284.10 (exchange rates of 19 November)"; null when not known, hidden, or of a single line that says it. */
+  /** "Total: €1,284.10 (exchange rates of November 19)"; null when unknown, hidden, or said by a single line. */
   total: string | null;
 }
 
-export function sectionsOf(content: DigestContent): Section[] {
-  const { organizations, today } = content;
+/** What a line needs to be told besides its bill. */
+interface Setting extends Wording {
+  today: string;
+  base: string;
+  hidesAmounts: boolean;
+}
+
+export function sectionsOf(content: DigestContent, wording: Wording): Section[] {
+  const { organizations, today, hides_amounts: hidesAmounts } = content;
+  const more = (count: number) => count > 0 ? wording.words.moreLines({ count }) : null;
   return organizations.map((organization) => {
-    const rows = organization.bills.map((bill) => rowOf(bill, { today, base: organization.base_currency, content }));
+    const setting = { ...wording, today, base: organization.base_currency, hidesAmounts };
+    const rows = organization.bills.map((bill) => rowOf(bill, setting));
     return {
       title: organizations.length > 1 ? oneLine(organization.name) : null,
       organizationId: organization.id,
@@ -45,81 +57,80 @@ export function sectionsOf(content: DigestContent): Section[] {
       due: rows.filter((row) => !row.isOverdue),
       moreOverdue: more(organization.unlisted.overdue),
       moreDue: more(organization.unlisted.due),
-      total: totalOf(organization, today),
+      total: totalOf(organization, setting),
     };
   });
 }
 
-const more = (count: number) => count > 0 ? `and ${count} more` : null;
-
-function rowOf(
-  bill: DigestBill,
-  { today, base, content }: { today: string; base: string; content: DigestContent },
-): Row {
+function rowOf(bill: DigestBill, setting: Setting): Row {
+  const { words: { line }, format, today } = setting;
   const several = isOverdue(bill) && bill.dates > 1;
   return {
     name: oneLine(bill.name),
-    date: several ? `since ${plainDate(bill.due_on, today)}` : longDate(bill.due_on, today),
-    distance: several ? `${bill.dates} due dates` : daysFromNow(bill.days),
-    amount: bill.amount && money(bill.amount, bill.currency),
-    notes: content.hides_amounts ? paymentNotes(bill) : [...amountNotes(bill, { base, today }), ...paymentNotes(bill)],
+    date: several
+      ? line.since({ date: format.date(bill.due_on, { style: "day", today }) })
+      : format.date(bill.due_on, { style: "full", today }),
+    distance: several ? line.dueDates({ count: bill.dates }) : format.daysFromNow(bill.days),
+    amount: bill.amount && format.money(bill.amount, bill.currency),
+    notes: [
+      ...(setting.hidesAmounts ? [] : amountNotes(bill, setting)),
+      ...(bill.autopay ? [line.paidAutomatically] : []),
+    ],
     isOverdue: isOverdue(bill),
   };
 }
 
-const paymentNotes = (bill: DigestBill) => bill.autopay ? ["paid automatically"] : [];
-
-function amountNotes(bill: DigestBill, { base, today }: { base: string; today: string }): string[] {
-  const earlier = bill.earlier_amount && money(bill.earlier_amount, bill.currency);
-  const notTaken = bill.not_taken ? [notTakenNote(bill.not_taken, today)] : [];
+function amountNotes(bill: DigestBill, setting: Setting): string[] {
+  const { words: { line }, format, base } = setting;
+  const notTaken = bill.not_taken ? [notTakenNote(bill.not_taken, setting)] : [];
   if (!bill.amount) {
-    return [earlier ? `amount not known yet, last time ${earlier}` : "amount not known yet", ...notTaken];
+    const lastTime = bill.earlier_amount ? format.money(bill.earlier_amount, bill.currency) : undefined;
+    return [line.amountUnknown({ lastTime }), ...notTaken];
   }
   const notes: string[] = [];
-  if (bill.base_amount) notes.push(`about ${money(bill.base_amount, base)}`);
-  if (bill.fetched) notes.push(fetchedNote(bill.fetched, today));
+  if (bill.base_amount) notes.push(line.inBaseCurrency({ amount: format.money(bill.base_amount, base) }));
+  if (bill.fetched) notes.push(fetchedNote(bill.fetched, setting));
   notes.push(...notTaken);
-  if (bill.is_estimate) notes.push("estimated");
+  if (bill.is_estimate) notes.push(line.estimated);
   const isCompared = bill.is_estimate || bill.fetched?.usual;
   if (!isCompared && bill.dates === 1 && bill.earlier_amount && bill.earlier_amount !== bill.amount) {
-    notes.push(changeSince(bill.amount, bill.earlier_amount, bill.currency));
+    const change = difference(bill.amount, bill.earlier_amount);
+    const amount = format.money(change.replace("-", ""), bill.currency);
+    notes.push(line.sinceLastTime({ amount, ...differenceOf(change, { of: bill.earlier_amount, format }) }));
   }
   return notes;
 }
 
-/** "fetched 1 Oct from DigitalOcean, 38 % above usual". */
-const fetchedNote = (word: ProviderWord, today: string) =>
-  `fetched ${plainShortDate(word.on, today)} from ${oneLine(word.provider)}${besideUsual(word)}`;
+/** "from DigitalOcean on Oct 1, 38% above usual". */
+const fetchedNote = (word: ProviderWord, { words: { line }, format, today }: Setting) =>
+  line.fetched({
+    on: format.date(word.on, { style: "shortDay", today }),
+    provider: oneLine(word.provider),
+    usual: besideUsual(word, format),
+  });
 
-/** "DigitalOcean said $130.00 on 1 Oct, 63 % above usual: please check". */
-function notTakenNote(word: ProviderWord, today: string): string {
-  const amount = word.amount ? money(word.amount, word.currency) : "another amount";
-  return `${oneLine(word.provider)} said ${amount} on ${plainShortDate(word.on, today)}${
-    besideUsual(word)
-  }: please check`;
+/** "DigitalOcean reported $130.00 on Oct 1, 63% above usual: please check". */
+const notTakenNote = (word: ProviderWord, { words: { line }, format, today }: Setting) =>
+  line.notTaken({
+    on: format.date(word.on, { style: "shortDay", today }),
+    provider: oneLine(word.provider),
+    amount: word.amount ? format.money(word.amount, word.currency) : undefined,
+    usual: besideUsual(word, format),
+  });
+
+const besideUsual = ({ amount, usual }: ProviderWord, format: Wording["format"]): Difference | undefined =>
+  amount && usual ? differenceOf(difference(amount, usual), { of: usual, format }) : undefined;
+
+function differenceOf(change: string, { of, format }: { of: string; format: Wording["format"] }): Difference {
+  const percent = percentOf(change, of);
+  return { isLess: change.startsWith("-"), ...(percent > 0 && { share: format.percent(percent) }) };
 }
 
-function besideUsual({ amount, usual }: ProviderWord): string {
-  if (!amount || !usual) return "";
-  const change = difference(amount, usual);
-  const percent = percentOf(change, usual);
-  return percent === 0 ? ", as usual" : `, ${percent} % ${change.startsWith("-") ? "below" : "above"} usual`;
-}
-
-/** Without a sign. */
-const percentOf = (change: string, of: string) => Math.round(Math.abs(Number(change) / Number(of)) * 100);
-
-/** "€1.00 more than last time, up 6 %". */
-function changeSince(amount: string, earlier: string, currency: string): string {
-  const change = difference(amount, earlier);
-  const isLess = change.startsWith("-");
-  const percent = percentOf(change, earlier);
-  const share = percent > 0 ? `, ${isLess ? "down" : "up"} ${percent} %` : "";
-  return `${money(change.replace("-", ""), currency)} ${isLess ? "less" : "more"} than last time${share}`;
-}
-
-function totalOf({ total, bills, base_currency, rates_on }: DigestOrganization, today: string): string | null {
+function totalOf(
+  { total, bills, base_currency, rates_on }: DigestOrganization,
+  { words, format, today }: Setting,
+): string | null {
   if (!total || bills.length < 2) return null;
-  const rates = rates_on ? ` (exchange rates of ${plainDate(rates_on, today)})` : "";
-  return `In all ${money(total, base_currency)}${rates}`;
+  const ratesOn = rates_on ? format.date(rates_on, { style: "day", today }) : undefined;
+  return words.total({ amount: format.money(total, base_currency), ratesOn });
 }

@@ -39,3 +39,10 @@ export interface Money {
   amount: string;
   currency: string;
 }
+
+/** How an amount compares with another one; `share` is missing where it rounds to 0%. */
+export interface Difference {
+  /** As the reader's locale writes it: "8%". */
+  share?: string;
+  isLess: boolean;
+}

@@ -213,7 +213,7 @@ begin
     return null;
   end if;
   return jsonb_build_object(
-    'address', identity.reminder_address(owner), 'today', (at at time zone owner.timezone)::date,
+    'address', identity.reminder_address(owner), 'country', owner.country, 'today', (at at time zone owner.timezone)::date,
     'hides_amounts', owner.hide_amounts_in_email, 'organizations', sections, 'reconnect', jsonb_path_query_array(reconnects, '$[0 to 19]'),
     'reminds_of', reminds_of
   );

@@ -5,6 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { composeDigest } from "../../shared/reminders/digest_mail.ts";
 import { renderMail } from "../../local/auth/mail_template.ts";
+import { wordsOf } from "../../shared/words/words.ts";
 import { EXAMPLES, LINKS } from "../shared/reminders/digests.ts";
 import { launchChromium } from "./chromium.ts";
 
@@ -22,7 +23,12 @@ const VALUES = {
 /** Every mail by name: digests, and the sign-in mails that the identity provider sends. */
 async function mails(): Promise<[name: string, html: string][]> {
   const digests = Object.entries(EXAMPLES).map(async ([name, content]): Promise<[string, string]> => {
-    const { html } = await composeDigest({ id: "1", content }, { links: LINKS, host: "expenses.example.com" });
+    const { html } = await composeDigest({ id: "1", content }, {
+      words: wordsOf("en"),
+      locale: "en-US",
+      links: LINKS,
+      host: "expenses.example.com",
+    });
     return [name, html];
   });
   const templates = ["magic_link", "confirmation"].map(async (name): Promise<[string, string]> => {

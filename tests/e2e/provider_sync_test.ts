@@ -99,7 +99,7 @@ Deno.test("an amount is fetched when the month is over, told in a mail, paid, an
       const mails: ReceivedMail[] = await (await fetch(`${stack.mail_url}?to=${encodeURIComponent(mira.email)}`))
         .json();
       const mail = mails.find(({ headers }) => headers["list-unsubscribe"]);
-      assertMatch(mail!.text, /Cloud hosting, .*: \$[\d.]+ \(.*fetched 2 \w{3} from DigitalOcean/);
+      assertMatch(mail!.text, /Cloud hosting · .*: (US)?\$[\d.]+ \(.*from DigitalOcean on /);
       assertStringIncludes(mail!.html, "from DigitalOcean");
     });
 

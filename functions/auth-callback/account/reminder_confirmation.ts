@@ -5,11 +5,12 @@ import type { SignedInUser } from "../../../shared/http/session.ts";
 import { describeError } from "../../../shared/log.ts";
 import { sendMail } from "../../../shared/mail/send_mail.ts";
 import { readToken, signToken } from "../../../shared/signed_token.ts";
+import { wordsOf } from "../../../shared/words/words.ts";
 import { claimAttempt } from "../attempts.ts";
 import type { PageDeps } from "../page_deps.ts";
 
 const LABEL = "reminder-email";
-const LIFETIME_MS = 7 * 24 * 3600_000;
+const LIFETIME_DAYS = 7;
 
 export interface ReminderAddress {
   userId: string;
@@ -29,16 +30,17 @@ export async function mailReminderConfirmation(
     await claimAttempt(c, deps, { attempt: "reminder_mail", subject: address });
     const token = await signToken(deps.config.codeSecrets, LABEL, {
       claims: { sub: user.id, address },
-      expiresAt: new Date(deps.clock().getTime() + LIFETIME_MS),
+      expiresAt: new Date(deps.clock().getTime() + LIFETIME_DAYS * 86_400_000),
     });
+    const words = wordsOf("en").mails.reminderAddress;
     await sendMail(deps, {
       to: address,
-      subject: "May we send reminders to this address?",
-      text: [
-        `${user.email} asked us to send reminders of bills that fall due to this address.`,
-        `If that is fine, open this link and confirm it:\n${deps.config.siteUrl}/account/reminder-email?t=${token}`,
-        "The link works for seven days. If you know nothing of this, do nothing: no reminders will come.",
-      ].join("\n\n") + "\n",
+      subject: words.subject,
+      text: words.text({
+        email: user.email,
+        link: `${deps.config.siteUrl}/account/reminder-email?t=${token}`,
+        days: LIFETIME_DAYS,
+      }),
     });
     return true;
   } catch (error) {

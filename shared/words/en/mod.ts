@@ -9,6 +9,7 @@ import * as importExpenses from "./import_expenses.ts";
 import * as listBills from "./list_bills.ts";
 import * as listExpenses from "./list_expenses.ts";
 import * as logExpenses from "./log_expenses.ts";
+import { mails } from "./mails/mod.ts";
 import * as markBillPaid from "./mark_bill_paid.ts";
 import { prompts } from "./prompts.ts";
 import { findings } from "./review_bills.ts";
@@ -94,6 +95,7 @@ export const en = {
   /** A bill's schedule. */
   schedule,
   rateRule: listExpenses.rateRule,
+  mails,
   /** One bad item among several of a call, before what is wrong with it. */
   ofItems: ({ failed, all, first, name }: { failed: number; all: number; first: number; name: string }): string =>
     `${failed} of ${all} items cannot be logged, so none was. Item ${first}, "${name}": `,

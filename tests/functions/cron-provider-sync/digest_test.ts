@@ -45,8 +45,8 @@ Deno.test("a fetched amount is in the digest with its day and its distance from 
   const { books, billId } = await scene();
   assertEquals((await sync(() => ({ amount: "84.18", currency: "EUR" }))).synced, 1);
   const [mail] = await mails();
-  const said = "fetched 2 Nov from DigitalOcean, 38 % above usual";
-  assertStringIncludes(mail!.text, `Cloud hosting, Thursday 5 November, in 3 days: €84.18 (${said})`);
+  const said = "from DigitalOcean on 2 Nov, 38\u00a0% above usual";
+  assertStringIncludes(mail!.text, `Cloud hosting · Thursday, 5 November · in 3 days: €84.18 (${said})`);
   assertStringIncludes(mail!.html, said);
 
   books.goTo("2026-11-05");
@@ -62,7 +62,7 @@ Deno.test("an amount that was not taken over is told beside the bill, until some
   const [mail] = await mails();
   assertStringIncludes(
     mail!.text,
-    "(amount not known yet, last time €61.00; DigitalOcean said €212.40 on 2 Nov, 248 % above usual: please check)",
+    "(amount not known yet, last time €61.00; DigitalOcean reported €212.40 on 2 Nov, 248\u00a0% above usual: please check)",
   );
   books.goTo("2026-11-03");
   await books.ok("update_bill", {
@@ -93,7 +93,7 @@ Deno.test("an amount that came back to what it was is told as fetched", async ()
     }).run("2026-10");
   }
   await change("reopen");
-  assertStringIncludes((await mails())[0]!.text, "€62.00 (fetched 2 Nov from DigitalOcean");
+  assertStringIncludes((await mails())[0]!.text, "€62.00 (from DigitalOcean on 2 Nov");
 });
 
 Deno.test("what a provider said is no question any more once the bill is connected to another", async () => {
@@ -104,7 +104,7 @@ Deno.test("what a provider said is no question any more once the bill is connect
   assert(!(await mails())[0]!.text.includes("please check"));
   await database.exec("delete from jobs.reminder_digests where true");
   await sync(() => ({ amount: "62", currency: "EUR" }));
-  assertStringIncludes((await mails("2026-11-03"))[0]!.text, "€62.00 (fetched 2 Nov from DigitalOcean");
+  assertStringIncludes((await mails("2026-11-03"))[0]!.text, "€62.00 (from DigitalOcean on 2 Nov");
 });
 
 Deno.test("who wants no amounts in mails gets none of a provider's either", async () => {
@@ -129,7 +129,7 @@ Deno.test("a link that waits for its owner is a line with the address to connect
   assertStringIncludes(mail!.subject, "Rent");
   assertStringIncludes(
     mail!.text,
-    "Cloud hosting: DigitalOcean no longer accepts our key, so its amount cannot be fetched.\n" +
+    "Cloud hosting: DigitalOcean no longer accepts our key, so we can’t fetch the amount.\n" +
       `Reconnect: ${SITE}/account/providers/connect?bill=${billId}&provider=digitalocean\n`,
   );
   for (

@@ -118,9 +118,9 @@ Deno.test("bills that fall due are mailed once, in one digest, and rolled when t
   });
   const [mail] = first.mail.delivered;
   assertEquals(mail!.subject, "Overdue: Water (since 12 Nov), +2 more");
-  assertStringIncludes(mail!.text, "Rent, Monday 23 November, in 3 days: €1,450.00");
-  assertStringIncludes(mail!.text, "Netflix, Sunday 22 November, in 2 days: $12.00 (about €8.57)");
-  assertStringIncludes(mail!.text, "Water, Thursday 12 November, 8 days ago: €10.00");
+  assertStringIncludes(mail!.text, "Rent · Monday, 23 November · in 3 days: €1,450.00");
+  assertStringIncludes(mail!.text, "Netflix · Sunday, 22 November · in 2 days: US$12.00 (about €8.57)");
+  assertStringIncludes(mail!.text, "Water · Thursday, 12 November · 8 days ago: €10.00");
   assert(!mail!.text.includes("Later") && !mail!.text.includes("Quiet"));
   assertEquals(mail!.headers["List-Unsubscribe-Post"], "List-Unsubscribe=One-Click");
 
@@ -146,8 +146,19 @@ Deno.test("a digest advises what can be done: no daily bill is put off, nothing 
   await run();
   assertStringIncludes(
     mail.delivered[0]!.text,
-    "Tell your assistant: “mark Breakfast rolls paid” or “snooze Every other day until Monday”.",
+    "Tell your assistant: “Mark Breakfast rolls paid” or “Snooze Every other day until Monday.”",
   );
+});
+
+Deno.test("a digest is written as the owner's country writes dates", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: "2026-11-20" });
+  await books.ok("add_bill", { name: "Rent", amount: "1450", first_due: "2026-11-23" });
+  await database.exec("update identity.profiles set country = 'US' where true");
+  const { run, mail } = job();
+  await run();
+  assertEquals(mail.delivered[0]!.subject, "Due Mon, Nov 23: Rent");
+  assertStringIncludes(mail.delivered[0]!.text, "Rent · Monday, November 23 · in 3 days: €1,450.00");
 });
 
 Deno.test("a stage that fails does not stop the others", async () => {

@@ -115,7 +115,7 @@ function mortal(database: Database, process: Process): Database {
 
 /** The bills that a mail reminds of: each once in its line of the table; the sentences around it name bills too. */
 export const billsIn = (text: string): string[] =>
-  [...text.matchAll(/^ {2}(Bill \d+\.\d+),/gm)].map(([, name]) => name!);
+  [...text.matchAll(/^ {2}(Bill \d+\.\d+) /gm)].map(([, name]) => name!);
 
 /** How often each bill is named in texts that were delivered. */
 export function countBills(texts: readonly string[]): Map<string, number> {

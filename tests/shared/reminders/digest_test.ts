@@ -1,51 +1,60 @@
 /** What a digest mail says, in its subject, its text and its HTML. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { composeDigest } from "../../../shared/reminders/digest_mail.ts";
+import { difference } from "../../../shared/reminders/amounts.ts";
+import { oneLine } from "../../../shared/reminders/names.ts";
 import { advice } from "../../../shared/reminders/phrases.ts";
-import { sentenceOf, subjectOf } from "../../../shared/reminders/subject.ts";
-import { difference, money, oneLine } from "../../../shared/reminders/words.ts";
+import { headlineOf, subjectOf } from "../../../shared/reminders/subject.ts";
+import { formatOf } from "../../../shared/words/format.ts";
+import { wordsOf } from "../../../shared/words/words.ts";
+import { accented, plainWords } from "../../_support/accented_mails.ts";
 import { bill, digest, EXAMPLES, LINKS, reconnect, word } from "./digests.ts";
 
-const compose = (content: ReturnType<typeof digest>) =>
+const english = wordsOf("en");
+const compose = (content: ReturnType<typeof digest>, { words = english, locale = "en-US" } = {}) =>
   composeDigest({ id: "00000000-0000-4000-8000-000000000001", content }, {
+    words,
+    locale,
     links: LINKS,
     host: "expenses.example.com",
   });
+const american = { words: english.mails.digest, format: formatOf("en-US") };
 
 Deno.test("subjectOf() names what falls due, without amounts", () => {
   const cases: [Parameters<typeof digest>[0], string][] = [
-    [[bill("Rent", 3)], "Rent is due Monday 5 Oct"],
-    [[bill("Rent", 0)], "Rent is due today"],
-    [[bill("Rent", 1)], "Rent is due tomorrow"],
-    [[bill("Rent", 95)], "Rent is due Tuesday 5 Jan 2027"],
-    [[bill("Rent", 1), bill("Netflix", 2), bill("Water", 3)], "3 bills due by Mon 5 Oct: Rent, Netflix, +1"],
+    [[bill("Rent", 3)], "Due Mon, Oct 5: Rent"],
+    [[bill("Rent", 0)], "Due today: Rent"],
+    [[bill("Breakfast rolls", 0)], "Due today: Breakfast rolls"],
+    [[bill("Rent", 1)], "Due tomorrow: Rent"],
+    [[bill("Rent", 95)], "Due Tue, Jan 5, 2027: Rent"],
+    [[bill("Rent", 1), bill("Netflix", 2), bill("Water", 3)], "3 bills due by Mon, Oct 5: Rent, Netflix, +1"],
     [[bill("Rent", 0), bill("Netflix", 0)], "2 bills due today: Netflix, Rent"],
     [
       [bill("Electricity", -10, { due_on: "2026-09-22" }), bill("Rent", 1)],
-      "Overdue: Electricity (since 22 Sep), +1 more",
+      "Overdue: Electricity (since Sep 22), +1 more",
     ],
-    [[bill("x".repeat(60), 3)], `${"x".repeat(39)}… is due Monday 5 Oct`],
+    [[bill("x".repeat(60), 3)], `Due Mon, Oct 5: ${"x".repeat(39)}…`],
   ];
-  for (const [bills, subject] of cases) assertEquals(subjectOf(digest(bills)), subject);
+  for (const [bills, subject] of cases) assertEquals(subjectOf(digest(bills), american), subject);
 });
 
-Deno.test("sentenceOf() is what a person needs to know", () => {
+Deno.test("headlineOf() says what a person needs to know", () => {
   const cases: [Parameters<typeof digest>[0], string][] = [
-    [[bill("Rent", 3), bill("Netflix", 5)], "Rent is due on Monday, Netflix on Wednesday."],
-    [[bill("Rent", 3), bill("Netflix", 3)], "Netflix and Rent are due on Monday."],
-    [[bill("Rent", 0), bill("Netflix", 1), bill("Car", 20)], "Rent is due today, Netflix tomorrow, Car on 22 October."],
-    [[bill("Water", -2), bill("Rent", 3)], "Water is overdue since 30 September. Rent is due on Monday."],
-    [[bill("Water", -2), bill("Gas", -9), bill("Rent", 1)], "Gas and Water are overdue. Rent is due tomorrow."],
+    [[bill("Rent", 3), bill("Netflix", 5)], "Due Monday: Rent. Wednesday: Netflix."],
+    [[bill("Rent", 3), bill("Netflix", 3)], "Due Monday: Netflix and Rent."],
+    [[bill("Rent", 0), bill("Netflix", 1), bill("Car", 20)], "Due today: Rent. Tomorrow: Netflix. October 22: Car."],
+    [[bill("Water", -2), bill("Rent", 3)], "Water has been overdue since September 30. Due Monday: Rent."],
+    [[bill("Water", -2), bill("Gas", -9), bill("Rent", 1)], "Gas and Water are overdue. Due tomorrow: Rent."],
     [
       [bill("Rent", -2)],
-      "Rent is overdue since 30 September.",
+      "Rent has been overdue since September 30.",
     ],
     [
       [0, 1, 2, 3, 4].map((days) => bill(`Bill ${days}`, days)),
-      "Bill 0 is due today, Bill 1 tomorrow, Bill 2 on Sunday, 2 more by 6 October.",
+      "Due today: Bill 0. Tomorrow: Bill 1. Sunday: Bill 2. 2 more by October 6.",
     ],
   ];
-  for (const [bills, sentence] of cases) assertEquals(sentenceOf(digest(bills)), sentence);
+  for (const [bills, sentence] of cases) assertEquals(headlineOf(digest(bills), american), sentence);
 });
 
 Deno.test("what has no line is counted everywhere", async () => {
@@ -57,10 +66,10 @@ Deno.test("what has no line is counted everywhere", async () => {
       unlisted: { overdue: 7, due: 12, due_until: "2026-10-08" },
     })),
   };
-  assertEquals(subjectOf(content), "Overdue: Water (since 30 Sep), +22 more");
+  assertEquals(subjectOf(content, american), "Overdue: Water (since Sep 30), +22 more");
   assertEquals(
-    sentenceOf(content),
-    "Water, Gas and 7 more are overdue. Rent is due tomorrow, Netflix on Monday, 12 more by 8 October.",
+    headlineOf(content, american),
+    "Water, Gas, and 7 more are overdue. Due tomorrow: Rent. Monday: Netflix. 12 more by October 8.",
   );
   const { text, html } = await compose(content);
   assertEquals(text.match(/^ {2}and .*$/gm), ["  and 7 more", "  and 12 more"]);
@@ -73,18 +82,18 @@ Deno.test("what has no line is counted everywhere", async () => {
     subjectOf({
       ...due,
       organizations: due.organizations.map((one) => ({ ...one, unlisted: { ...one.unlisted, overdue: 0 } })),
-    }),
-    "14 bills due by Thu 8 Oct: Rent, Netflix, +12",
+    }, american),
+    "14 bills due by Thu, Oct 8: Rent, Netflix, +12",
   );
 });
 
 Deno.test("a line says what the provider said: when, and how far from usual", async () => {
   const cases: [NonNullable<Parameters<typeof word>[0]>, string][] = [
-    [{ amount: "59.34", usual: "43.00" }, "fetched 1 Oct from DigitalOcean, 38 % above usual"],
-    [{ amount: "30.10", usual: "43.00" }, "fetched 1 Oct from DigitalOcean, 30 % below usual"],
-    [{ amount: "43.00", usual: "43.00" }, "fetched 1 Oct from DigitalOcean, as usual"],
-    [{ amount: "43.00" }, "fetched 1 Oct from DigitalOcean"],
-    [{ on: "2025-12-31", provider: "Power\r\nBcc: x" }, "fetched 31 Dec 2025 from Power Bcc: x"],
+    [{ amount: "59.34", usual: "43.00" }, "from DigitalOcean on Oct 1, 38% above usual"],
+    [{ amount: "30.10", usual: "43.00" }, "from DigitalOcean on Oct 1, 30% below usual"],
+    [{ amount: "43.00", usual: "43.00" }, "from DigitalOcean on Oct 1, as usual"],
+    [{ amount: "43.00" }, "from DigitalOcean on Oct 1"],
+    [{ on: "2025-12-31", provider: "Power\r\nBcc: x" }, "from Power Bcc: x on Dec 31, 2025"],
   ];
   for (const [more, note] of cases) {
     const { text, html } = await compose(digest([bill("Cloud", 3, { earlier_amount: "12.00", fetched: word(more) })]));
@@ -98,7 +107,7 @@ Deno.test("a line says what the provider said: when, and how far from usual", as
     not_taken: word({ amount: "212.40", usual: "84.20", currency: "USD" }),
   });
   const { text, html } = await compose(digest([unsure]));
-  const note = "DigitalOcean said $212.40 on 1 Oct, 152 % above usual: please check";
+  const note = "DigitalOcean reported $212.40 on Oct 1, 152% above usual: please check";
   assertStringIncludes(text, `(amount not known yet; ${note})`);
   assertStringIncludes(html, note);
   const hidden = { ...unsure, not_taken: word({ amount: null }), fetched: word({ amount: null }) };
@@ -114,14 +123,14 @@ Deno.test("what has to be connected again is said with the link to do it, and wi
     provider_key: "github",
   });
   const { subject, text, html } = await compose(digest([bill("Rent", 3)], { reconnect: [own, other] }));
-  assertEquals(subject, "Rent is due Monday 5 Oct");
+  assertEquals(subject, "Due Mon, Oct 5: Rent");
   assertStringIncludes(
     text,
-    "Cloud hosting: DigitalOcean no longer accepts our key, so its amount cannot be fetched.\n" +
+    "Cloud hosting: DigitalOcean no longer accepts our key, so we can’t fetch the amount.\n" +
       "Reconnect: https://expenses.example.com/account/providers/connect?bill=bill_00000009&provider=digitalocean\n",
   );
-  assertStringIncludes(text, "<b>Build</b> of Banyan Studio: GitHub no longer accepts our key");
-  assertStringIncludes(html, "&lt;b&gt;Build&lt;/b&gt; of Banyan Studio: GitHub no longer");
+  assertStringIncludes(text, "<b>Build</b> (Banyan Studio): GitHub no longer accepts our key");
+  assertStringIncludes(html, "&lt;b&gt;Build&lt;/b&gt; (Banyan Studio): GitHub no longer");
   assertStringIncludes(
     html,
     `href="https://expenses.example.com/account/providers/connect?bill=bill_00000009&amp;provider=github"`,
@@ -132,21 +141,21 @@ Deno.test("advice() is to do what can be done, on a day that is still to come", 
   const daily = bill("Breakfast rolls", 0, { is_daily: true });
   const paysItself = bill("Design suite", 1, { autopay: true });
   const cases: [Parameters<typeof digest>[0], string][] = [
-    [[bill("Rent", 3)], "Tell your assistant: “mark Rent paid” or “snooze Rent until Monday”."],
+    [[bill("Rent", 3)], "Tell your assistant: “Mark Rent paid” or “Snooze Rent until Monday.”"],
     [
       [paysItself, bill("Rent", 3), bill("Gas", 4)],
-      "Tell your assistant: “mark Rent paid” or “snooze Gas until Monday”.",
+      "Tell your assistant: “Mark Rent paid” or “Snooze Gas until Monday.”",
     ],
-    [[daily, paysItself], "Tell your assistant: “mark Breakfast rolls paid”."],
-    [[daily, bill("Rent", 3)], "Tell your assistant: “mark Breakfast rolls paid” or “snooze Rent until Monday”."],
-    [[bill("Rent", 0), daily], "Tell your assistant: “mark Breakfast rolls paid” or “snooze Rent until Monday”."],
-    [[paysItself], "Ask your assistant: “what is due this week?”"],
+    [[daily, paysItself], "Tell your assistant: “Mark Breakfast rolls paid.”"],
+    [[daily, bill("Rent", 3)], "Tell your assistant: “Mark Breakfast rolls paid” or “Snooze Rent until Monday.”"],
+    [[bill("Rent", 0), daily], "Tell your assistant: “Mark Breakfast rolls paid” or “Snooze Rent until Monday.”"],
+    [[paysItself], "Ask your assistant: “What is due this week?”"],
   ];
-  for (const [bills, words] of cases) assertEquals(advice(digest(bills)), words);
-  const on = (today: string) => advice(digest([bill("Rent", 3)], { today })).split("until ")[1];
+  for (const [bills, words] of cases) assertEquals(advice(digest(bills), american), words);
+  const on = (today: string) => advice(digest([bill("Rent", 3)], { today }), american).split("until ")[1];
   assertEquals(
     ["2026-10-01", "2026-10-02", "2026-10-03", "2026-10-04", "2026-10-05"].map(on),
-    ["Friday”.", "Monday”.", "Monday”.", "Friday”.", "Friday”."],
+    ["Friday.”", "Monday.”", "Monday.”", "Friday.”", "Friday.”"],
   );
 });
 
@@ -161,7 +170,7 @@ Deno.test("both parts say the same facts in the same order", async () => {
     for (const { bills } of content.organizations) {
       for (const one of bills) {
         const shown = oneLine(one.name);
-        const amount = one.amount && money(one.amount, one.currency);
+        const amount = one.amount && formatOf("en-US").money(one.amount, one.currency);
         for (const fact of [shown, ...(amount ? [amount.replace("\u00a0", " ")] : [])]) {
           assert(text.replaceAll("\u00a0", " ").includes(fact), `${name}: the text lacks ${fact}`);
           const found = plain.replaceAll("\u00a0", " ").indexOf(fact, position);
@@ -171,9 +180,9 @@ Deno.test("both parts say the same facts in the same order", async () => {
       }
     }
     for (const part of [text, html]) {
-      assertStringIncludes(part, LINKS.settings);
+      assertStringIncludes(part, LINKS.account);
       assertStringIncludes(part, LINKS.unsubscribe);
-      assertStringIncludes(part, "You get this mail because");
+      assertStringIncludes(part, "You’re getting this email because");
     }
   }
 });
@@ -182,13 +191,13 @@ Deno.test("a line of the text tells name, day, distance, amount and what else is
   const { text } = await compose(EXAMPLES.long!);
   for (
     const line of [
-      "  Electricity, since 20 September, 2 due dates: €168.00 (estimated)",
-      "  Water, Wednesday 30 September, 2 days ago: €96.40",
-      "  Broadband, Friday 2 October, today: €44.99 (€2.00 more than last time, up 5 %; paid automatically)",
-      "  Netflix, Sunday 4 October, in 2 days: $17.99 (about €15.85; paid automatically)",
-      "  Rent, Monday 5 October, in 3 days: €1,450.00",
-      "  Cloud hosting, Monday 5 October, in 3 days (amount not known yet, last time $84.20)",
-      "In all €1,863.24 (exchange rates of 1 October).",
+      "  Electricity · since September 20 · 2 due dates: €168.00 (estimated)",
+      "  Water · Wednesday, September 30 · 2 days ago: €96.40",
+      "  Broadband · Friday, October 2 · today: €44.99 (€2.00 more than last time, up 5%; paid automatically)",
+      "  Netflix · Sunday, October 4 · in 2 days: $17.99 (about €15.85; paid automatically)",
+      "  Rent · Monday, October 5 · in 3 days: €1,450.00",
+      "  Cloud hosting · Monday, October 5 · in 3 days (amount not known yet, last time $84.20)",
+      "Total: €1,863.24 (exchange rates of October 1)",
     ]
   ) assertStringIncludes(text, `${line}\n`);
 });
@@ -226,13 +235,32 @@ Deno.test("headers let a mail program unsubscribe by itself, and machines keep s
   assertEquals(await compose(EXAMPLES.short!), mail);
 });
 
-Deno.test("money() and difference() keep every digit", () => {
-  assertEquals(
-    [["1450.00", "EUR"], ["980", "JPY"], ["1.234", "KWD"], ["12.50", "AFN"], ["9007199254740993.11", "EUR"]].map((
-      [amount, currency],
-    ) => money(amount!, currency!)),
-    ["€1,450.00", "¥980", "KWD\u00a01.234", "AFN\u00a012.50", "€9,007,199,254,740,993.11"],
-  );
+Deno.test("the owner’s country decides how dates and numbers are written", async () => {
+  const { subject, text } = await compose(EXAMPLES.fetched!, { locale: "en-DE" });
+  assertEquals(subject, "2 bills due by Wed, 7 Oct: Cloud hosting, Model usage");
+  assertStringIncludes(text, "  Cloud hosting · Monday, 5 October · in 3 days: US$59.34 (about €51.60; ");
+  assertStringIncludes(text, "from DigitalOcean on 1 Oct, 38\u00a0% above usual)");
+});
+
+Deno.test("a digest says from which service it is, and what can be done without an assistant", async () => {
+  const { text, html } = await compose(EXAMPLES.short!);
+  assert(text.startsWith("Expenses\n\n"), text);
+  assertStringIncludes(text, "No assistant at hand? Open your account: https://expenses.example.com/account\n");
+  assertStringIncludes(html, ">Expenses</p>");
+  assertStringIncludes(html, ">Open your account</a>");
+});
+
+Deno.test("every word of a digest is the catalog’s or the locale’s: with accents none is left without", async () => {
+  for (const [name, content] of Object.entries(EXAMPLES)) {
+    const { subject, text, html } = await compose(content, { words: accented(english), locale: "ru-RU" });
+    const shown = html.replace(/<style>.*?<\/style>/s, "").replaceAll(/<[^>]+>/g, " ").replaceAll(/&\w+;/g, " ");
+    for (const part of [subject, text, shown]) {
+      assertEquals(plainWords(part, [content, LINKS, LINKS.connect(reconnect("")), "github"]), [], name);
+    }
+  }
+});
+
+Deno.test("difference() keeps every digit", () => {
   assertEquals([
     difference("10.50", "9.75"),
     difference("9.75", "10.50"),

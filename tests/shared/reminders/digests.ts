@@ -10,7 +10,7 @@ import type {
 
 export const TODAY = "2026-10-02"; // a Friday
 export const LINKS: DigestLinks = {
-  settings: "https://expenses.example.com/account",
+  account: "https://expenses.example.com/account",
   connect: ({ bill_id, provider_key }) =>
     `https://expenses.example.com/account/providers/connect?bill=${bill_id}&provider=${provider_key}`,
   unsubscribe: "https://expenses.example.com/email/unsubscribe?t=abc.def",
@@ -38,6 +38,7 @@ export const bill = (name: string, days: number, more: Partial<DigestBill> = {})
 
 export const digest = (bills: DigestBill[], more: Partial<DigestContent> = {}): DigestContent => ({
   address: "mira@example.com",
+  country: "US",
   today: TODAY,
   hides_amounts: false,
   organizations: [{

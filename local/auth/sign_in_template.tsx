@@ -1,0 +1,47 @@
+/** @jsxImportSource hono/jsx */
+/**
+ * The sign-in mails as templates for the identity provider, which fills in `{{ .Name }}` (Go's html/template). Their words come from the
+ * catalog; `deno task build:mails` writes them to `supabase/templates/`.
+ */
+import type { Words } from "../../shared/words/words.ts";
+import type { MailKind } from "./settings.ts";
+
+const BUTTON = "display:inline-block;padding:12px 20px;border-radius:6px;background:#0b5f4c;color:#ffffff;" +
+  "font-weight:600;text-decoration:none";
+const FONT = "16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
+
+/** The link carries the token's hash to our own page; it is `RedirectTo`, unless that is not one of the places allowed. */
+const TOKEN = "token_hash={{ .TokenHash }}&type=email";
+const LINKS = { isFallback: "{{ if eq .RedirectTo .SiteURL }}", otherwise: "{{ else }}", end: "{{ end }}" };
+
+export async function signInTemplate(kind: MailKind, { language, mails }: Words): Promise<string> {
+  const { heading, lead, button, beforeCode, ending } = mails.signIn[kind];
+  const html = await (
+    <html lang={language}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{heading}</title>
+      </head>
+      <body style={`margin:0;padding:32px 20px;overflow-wrap:anywhere;font:${FONT}`}>
+        <div style="max-width:480px;margin:0 auto">
+          <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">{heading}</h1>
+          <p style="margin:0 0 24px">{lead({ email: "{{ .Email }}" })}</p>
+          <p style="margin:0 0 24px">
+            {LINKS.isFallback}
+            <a href={`{{ .SiteURL }}/auth/callback?${TOKEN}`} style={BUTTON}>{button}</a>
+            {LINKS.otherwise}
+            <a href={`{{ .RedirectTo }}&${TOKEN}`} style={BUTTON}>{button}</a>
+            {LINKS.end}
+          </p>
+          <p style="margin:0 0 8px">{beforeCode}</p>
+          <p style="margin:0 0 24px;font-size:28px;font-weight:600;letter-spacing:6px">{"{{ .Token }}"}</p>
+          <p style="margin:0;font-size:14px;opacity:.8">{ending}</p>
+        </div>
+      </body>
+    </html>
+  ).toString();
+  // A line for each part, so that a change of words shows as one.
+  return `<!doctype html>\n${html.replaceAll(/<\/(head|h1|p)>/g, "$&\n")}\n`;
+}

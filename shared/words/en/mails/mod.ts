@@ -1,0 +1,6 @@
+/** Every mail in English. */
+import { digest } from "./digest.ts";
+import { reminderAddress } from "./reminder_address.ts";
+import { signIn } from "./sign_in.ts";
+
+export const mails = { digest, reminderAddress, signIn };

@@ -1,0 +1,11 @@
+/** Words of the mail that asks at an address whether reminders may go there. */
+
+export const reminderAddress = {
+  subject: "Confirm this address for bill reminders from Expenses",
+  text: ({ email, link, days }: { email: string; link: string; days: number }): string =>
+    [
+      `${email} asked us to send reminders of bills to this address.`,
+      `If that’s fine with you, open this link and confirm:\n${link}`,
+      `The link works for ${days} days. Don’t know ${email}? Ignore this email, and no reminders will come.`,
+    ].join("\n\n") + "\n",
+};

@@ -1,0 +1,33 @@
+/** Words of the mails that the identity provider sends, by its names for them. It fills in the address. */
+
+interface SignInMail {
+  subject: string;
+  heading: string;
+  /** @param to.email what the identity provider puts there. */
+  lead(to: { email: string }): string;
+  button: string;
+  beforeCode: string;
+  ending: string;
+}
+
+const beforeCode = "Or type this code on the page where you asked for it:";
+const ending = "Expires in 1 hour. Didn’t ask for this? Ignore this email.";
+
+export const signIn: Record<"magic_link" | "confirmation", SignInMail> = {
+  magic_link: {
+    subject: "Sign in to Expenses",
+    heading: "Sign in to Expenses",
+    lead: ({ email }) => `Press the button to sign in as ${email}.`,
+    button: "Sign in",
+    beforeCode,
+    ending,
+  },
+  confirmation: {
+    subject: "Confirm your email address for Expenses",
+    heading: "Confirm your email address",
+    lead: ({ email }) => `Press the button to confirm ${email} and sign in to Expenses.`,
+    button: "Confirm and sign in",
+    beforeCode,
+    ending,
+  },
+};

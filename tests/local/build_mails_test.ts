@@ -1,0 +1,26 @@
+/** The sign-in mails are files that the platform reads; this keeps them what the catalog says. */
+import { assert, assertEquals } from "@std/assert";
+import { MAIL_KINDS, readAuthSettings } from "../../local/auth/settings.ts";
+import { signInTemplate } from "../../local/auth/sign_in_template.tsx";
+import { wordsOf } from "../../shared/words/words.ts";
+import { accented, plainWords } from "../_support/accented_mails.ts";
+
+const english = wordsOf("en");
+
+Deno.test("the sign-in mails and their subjects are what the catalog says", async () => {
+  const { templates, otpExpirySeconds } = await readAuthSettings();
+  for (const kind of MAIL_KINDS) {
+    assertEquals(templates[kind].subject, english.mails.signIn[kind].subject);
+    assert(templates[kind].html === await signInTemplate(kind, english), "run deno task build:mails");
+    assert(templates[kind].html.includes("Expires in 1 hour."));
+  }
+  assertEquals(otpExpirySeconds, 3600, "the mails say 1 hour");
+});
+
+Deno.test("every word of a sign-in mail is the catalog’s: with accents none is left without", async () => {
+  for (const kind of MAIL_KINDS) {
+    const html = (await signInTemplate(kind, accented(english))).replace("<!doctype html>", "");
+    const shown = html.replaceAll(/{{.*?}}/g, "").replaceAll(/<[^>]+>/g, " ");
+    assertEquals(plainWords(shown, []), [], kind);
+  }
+});
