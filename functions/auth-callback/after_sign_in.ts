@@ -6,8 +6,11 @@ import { withNext } from "../../shared/identity/next_path.ts";
 import type { PageDeps } from "./page_deps.ts";
 import { forgetSignIn } from "./waiting_sign_in.ts";
 
-/** To onboarding without a country, else to where they wanted to go, else to the account. @param user as the identity provider knows them now. */
-export async function goOn(
+/**
+ * Redirects to onboarding while no country is known, else to where they wanted to go, else to the account.
+ * @param user as the identity provider knows them now.
+ */
+export async function continueAfterSignIn(
   c: AppContext,
   deps: PageDeps,
   { user, next }: { user: { id: string; email?: string | undefined }; next: string | undefined },

@@ -7,7 +7,7 @@ import { readVisitorForm } from "../../shared/http/form_post.ts";
 import { askIdentityProvider, isOurSession, isSuspension, readSession, suspended } from "../../shared/http/session.ts";
 import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
 import { renderProblem } from "../../shared/pages/error_page.tsx";
-import { goOn } from "./after_sign_in.ts";
+import { continueAfterSignIn } from "./after_sign_in.ts";
 import { type CallbackFailure, failureOf, WORDS } from "./callback_failure.ts";
 import { renderConfirm } from "./confirm_page.tsx";
 import { readMailedAddress } from "./mailed_address.ts";
@@ -52,7 +52,7 @@ export const postCallback = (deps: PageDeps): Handler => async (c) => {
     c.set("cookies", []);
     return await fail(c, deps, "other_address");
   }
-  return await goOn(c, deps, { user: data.user, next: nextOf(c) });
+  return await continueAfterSignIn(c, deps, { user: data.user, next: nextOf(c) });
 };
 
 const addressOf = (c: AppContext, { config, clock }: PageDeps) =>
@@ -83,7 +83,7 @@ async function exchangeCode(
     c.set("cookies", []);
     return await fail(c, deps, "refused");
   }
-  return await goOn(c, deps, { user: data.user, next: nextOf(c) });
+  return await continueAfterSignIn(c, deps, { user: data.user, next: nextOf(c) });
 }
 
 /** Always 400: whatever is wrong with the link, starting again is the way on, with `next` kept. */

@@ -5,7 +5,7 @@ import { readVisitorForm } from "../../shared/http/form_post.ts";
 import { askIdentityProvider, isSuspension, readSession, suspended } from "../../shared/http/session.ts";
 import { isEmail } from "../../shared/identity/email.ts";
 import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
-import { goOn } from "./after_sign_in.ts";
+import { continueAfterSignIn } from "./after_sign_in.ts";
 import { claimAttempt } from "./attempts.ts";
 import { renderLogin, renderSent } from "./login_page.tsx";
 import { withMailedAddress } from "./mailed_address.ts";
@@ -94,7 +94,7 @@ async function takeCode(c: AppContext, deps: PageDeps, { form, next }: Step): Pr
   if (error || !data.user) {
     return await refuse("That code is wrong, already used or expired. Check it, or ask for another email.");
   }
-  return await goOn(c, deps, { user: data.user, next });
+  return await continueAfterSignIn(c, deps, { user: data.user, next });
 }
 
 async function leaveForProvider(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {

@@ -5,11 +5,11 @@
 import { acceptsEventStream } from "../../shared/connector/accept.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
-import { admit, type Connector } from "./connector.ts";
+import { authenticateRequest, type Connector } from "./connector.ts";
 import { DESCRIPTION, PROTOCOL_VERSIONS, SERVER_INFO } from "./server_info.ts";
 
 export async function getCard(c: AppContext, connector: Connector): Promise<Response> {
-  const refused = await admit(c, connector);
+  const refused = await authenticateRequest(c, connector);
   if (refused) return refused;
   if (acceptsEventStream(c.req.header("accept"))) {
     throw new AppError("method_not_allowed", "This server opens no event stream; send requests by POST.", {

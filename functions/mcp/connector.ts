@@ -53,7 +53,7 @@ export async function callerOf(c: AppContext, { address, config }: Connector): P
  * Refuses who may not use the connector.
  * @returns the answer to give instead, or undefined for a caller who may.
  */
-export function refusal(
+export function refusalResponse(
   verdict: Authentication | ToolRun,
   { address, plansUrl }: Connector,
   id: RequestId = null,
@@ -72,18 +72,18 @@ export function refusal(
  * Both at once, for requests that do nothing but ask.
  * @returns the answer to give instead, or undefined for a caller who may.
  */
-export async function admit(c: AppContext, connector: Connector): Promise<Response | undefined> {
+export async function authenticateRequest(c: AppContext, connector: Connector): Promise<Response | undefined> {
   const caller = await callerOf(c, connector);
   const verdict = await connector.store.authenticate(caller);
-  noteUse(connector, verdict, caller);
-  return refusal(verdict, connector);
+  recordLastUsed(connector, verdict, caller);
+  return refusalResponse(verdict, connector);
 }
 
 /**
  * Keeps "last used" true to within an hour by a call of its own after the answer, so that neither the call of a tool nor whoever waits for it pays.
  * It may fail: the next request tries again.
  */
-export function noteUse(
+export function recordLastUsed(
   { store, log }: Connector,
   verdict: Authentication | ToolRun,
   { tokenHash }: Pick<Bearer, "tokenHash">,

@@ -13,8 +13,8 @@ import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { BodyReader } from "../../shared/http/body_reader.ts";
 import { describeError } from "../../shared/log.ts";
-import { callerOf, type Connector, noteUse, refusal } from "./connector.ts";
-import { settle } from "./settle.ts";
+import { callerOf, type Connector, recordLastUsed, refusalResponse } from "./connector.ts";
+import { bufferResponse } from "./buffer_response.ts";
 import { createServer, type RunTool } from "./server.ts";
 import { createToolCall } from "./tool_call.ts";
 import { TOOLS } from "./tools/mod.ts";
@@ -30,7 +30,7 @@ export async function postMessage(c: AppContext, connector: Connector): Promise<
   try {
     const isShort = await readUpTo(body, MESSAGE_BYTES);
     const verdict = isShort ? undefined : await authenticate(connector, caller);
-    const refused = verdict && refusal(verdict, connector);
+    const refused = verdict && refusalResponse(verdict, connector);
     if (refused) return refused;
     if (!isShort && !(await readUpTo(body, LARGEST_BYTES))) throw tooLarge(LARGEST_BYTES);
     return await answer(c, connector, { caller, body, verdict });
@@ -58,12 +58,12 @@ async function answer(
   if (isCall && !isTooDeep) {
     const response = await serve(c, connector, exchange);
     const verdict = await call.verdict();
-    if (!known) noteUse(connector, verdict, caller);
-    return refusal(verdict, connector, message.id) ?? response;
+    if (!known) recordLastUsed(connector, verdict, caller);
+    return refusalResponse(verdict, connector, message.id) ?? response;
   }
 
   const verdict = known ?? await authenticate(connector, caller);
-  const refused = refusal(verdict, connector, message.id);
+  const refused = refusalResponse(verdict, connector, message.id);
   if (refused) return refused;
   if (isTooDeep) {
     return errorResponse({
@@ -81,7 +81,7 @@ async function answer(
 
 async function authenticate(connector: Connector, caller: Bearer): Promise<Authentication> {
   const verdict = await connector.store.authenticate(caller);
-  noteUse(connector, verdict, caller);
+  recordLastUsed(connector, verdict, caller);
   return verdict;
 }
 
@@ -113,7 +113,7 @@ async function serve(
   if (response.status >= 500) {
     log.error("mcp_failure", { request_id: c.get("requestId"), error: describeError(failure) });
   }
-  return isStream ? response : await settle(response, acceptsEventStream(accept));
+  return isStream ? response : await bufferResponse(response, acceptsEventStream(accept));
 }
 
 function parseJson(text: string): unknown {

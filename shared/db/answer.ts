@@ -1,11 +1,11 @@
-/** Whether the database has answered the question at all: an outage can also look like an answer. */
+/** Tells an answer of the database from an outage that looks like one. */
 import { AppError } from "../errors.ts";
 
 /**
- * @param isOne what an answer must be like to be believed.
+ * @param isOne what makes it an answer.
  * @throws {AppError} `unavailable`, never a verdict: nobody may lose a login over nonsense.
  */
-export function believe<Answer>(
+export function expectAnswer<Answer>(
   name: string,
   answer: unknown,
   isOne: (answer: Record<string, unknown>) => boolean,

@@ -5,7 +5,7 @@
 import type { Clock } from "../clock.ts";
 import type { FactEnvelope } from "../connector/result.ts";
 import type { Arguments } from "../connector/tool.ts";
-import { believe, hasOutcome } from "./answer.ts";
+import { expectAnswer, hasOutcome } from "./answer.ts";
 import type { Database } from "./client.ts";
 import { type Allowance, type Limited, type Quota, withinLimits } from "./quota.ts";
 
@@ -60,7 +60,7 @@ export function createConnectorStore(
         at: at(),
         ...(limits && { limits }),
       });
-      return withinLimits(believe<Authentication | Limited>(
+      return withinLimits(expectAnswer<Authentication | Limited>(
         "authenticate_bearer",
         answer,
         (answer) => answer.outcome === "ok" || REFUSALS(answer),
@@ -68,7 +68,7 @@ export function createConnectorStore(
     },
     async callTool({ tokenHash, limits, tool, arguments: args }) {
       const call = { token_hash: tokenHash, resource, tool, arguments: args, at: at(), ...(limits && { limits }) };
-      return withinLimits(believe<ToolRun | Limited>(
+      return withinLimits(expectAnswer<ToolRun | Limited>(
         "call_tool",
         await database.call("call_tool", call),
         (answer) =>

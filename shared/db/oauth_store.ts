@@ -1,5 +1,5 @@
 /** What the authorization server asks of the database: one call a request. Times are instants, hashes lower-case hex SHA-256. */
-import { believe, hasOutcome } from "./answer.ts";
+import { expectAnswer, hasOutcome } from "./answer.ts";
 import type { Database, FunctionName } from "./client.ts";
 import { type ClientLimits, type ClientRoom, type Limited, type Quota, withinLimits } from "./quota.ts";
 
@@ -76,7 +76,7 @@ export function createOAuthStore(database: Database) {
     args: Record<string, unknown>,
     isOne: (answer: Record<string, unknown>) => boolean,
   ): Promise<Result> {
-    return withinLimits(believe<Result | Limited>(name, await database.call(name, args), isOne));
+    return withinLimits(expectAnswer<Result | Limited>(name, await database.call(name, args), isOne));
   }
   return {
     registerClient: (client: {

@@ -7,7 +7,7 @@ import { plainError } from "./plain_error.ts";
 const EVENT_DATA = /^data: ?(.+)$/m;
 
 /** @param acceptsEventStream whether the client itself named the type. */
-export async function settle(response: Response, acceptsEventStream: boolean): Promise<Response> {
+export async function bufferResponse(response: Response, acceptsEventStream: boolean): Promise<Response> {
   if (!response.body) return response;
   const text = await response.text();
   const isEventStream = response.headers.get("content-type")?.startsWith("text/event-stream");
