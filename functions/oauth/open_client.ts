@@ -16,7 +16,7 @@ export type OpenedClient =
   | { ok: false; reason: PageRefusal };
 
 /** Who asks, and in whose name. */
-export interface Asking {
+export interface ClientLookup {
   clientId: string;
   /** Null when nobody is signed in. */
   userId: string | null;
@@ -27,18 +27,22 @@ export interface Asking {
  * One database call; two when a document had to be fetched.
  * @throws {AppError} `rate_limited` past the pages of a caller, or when a document would have to be fetched and may not be for now.
  */
-export async function openClient(c: AppContext, server: AuthorizationServer, asking: Asking): Promise<OpenedClient> {
+export async function openClient(
+  c: AppContext,
+  server: AuthorizationServer,
+  lookup: ClientLookup,
+): Promise<OpenedClient> {
   const quotas = await callerQuotas(server.config, "authorize", c);
-  if (!isDocumentUrl(asking.clientId)) return known(await server.store.openConsent({ ...asking, quotas }));
-  const judged = judgeClientUrl(asking.clientId, server);
+  if (!isDocumentUrl(lookup.clientId)) return known(await server.store.openConsent({ ...lookup, quotas }));
+  const judged = judgeClientUrl(lookup.clientId, server);
   if (!judged.ok) {
-    logDocument(c, server, { ...asking, outcome: "refused", reason: judged.reason });
+    logDocument(c, server, { ...lookup, outcome: "refused", reason: judged.reason });
     return { ok: false, reason: "client_url_not_allowed" };
   }
   const opened = await server.store.openDocumentConsent({
-    ...asking,
+    ...lookup,
     quotas,
-    ...await documentQuotas(server.config, { c, clientId: asking.clientId }),
+    ...await documentQuotas(server.config, { c, clientId: lookup.clientId }),
   });
   switch (opened.document) {
     case "fresh":
@@ -47,33 +51,33 @@ export async function openClient(c: AppContext, server: AuthorizationServer, ask
       if (opened.serves_stale) return known(opened);
       throw tooMany("Many apps are being looked up at this moment.", opened.retry_after);
     case "due":
-      return await readAndOpen(c, server, { asking, opened });
+      return await readAndOpen(c, server, { lookup, opened });
   }
 }
 
 async function readAndOpen(
   c: AppContext,
   server: AuthorizationServer,
-  { asking, opened }: { asking: Asking; opened: OpenedDocumentConsent },
+  { lookup, opened }: { lookup: ClientLookup; opened: OpenedDocumentConsent },
 ): Promise<OpenedClient> {
-  const read = await server.readDocument(asking.clientId);
+  const read = await server.readDocument(lookup.clientId);
   if (read.ok) {
-    logDocument(c, server, { ...asking, outcome: "read" });
+    logDocument(c, server, { ...lookup, outcome: "read" });
     return known(
       await server.store.storeClientDocument({
-        clientId: asking.clientId,
+        clientId: lookup.clientId,
         clientName: read.document.client_name,
         redirectUris: read.document.redirect_uris,
         freshUntil: read.freshUntil,
-        userId: asking.userId,
-        room: await documentRoom(server.config, { c, clientId: asking.clientId }),
+        userId: lookup.userId,
+        room: await documentRoom(server.config, { c, clientId: lookup.clientId }),
         at: server.clock(),
       }),
     );
   }
   // People who use the client already are not to suffer from an outage of its server; nobody new is let in on old words.
   const isServed = read.unavailable && opened.serves_stale;
-  logDocument(c, server, { ...asking, outcome: isServed ? "served_stale" : "refused", reason: read.reason });
+  logDocument(c, server, { ...lookup, outcome: isServed ? "served_stale" : "refused", reason: read.reason });
   if (isServed) return known(opened);
   return { ok: false, reason: read.unavailable ? "client_document_unavailable" : "client_document_invalid" };
 }

@@ -40,7 +40,7 @@ export type AskFailure =
   /** An adapter failed in a way of its own. */
   | "defect";
 
-export interface Asking {
+export interface AskDeps {
   registry: Registry;
   /** Master keys of credentials, `config.credentialsKeys`. */
   keys: readonly string[];
@@ -57,16 +57,16 @@ export interface Asking {
 /** @param options.deadlineMs how long all of it may take. */
 export type Ask = (link: AskedLink, options: { deadlineMs: number }) => Promise<Answer>;
 
-export function createAsk(asking: Asking): Ask {
+export function createAsk(deps: AskDeps): Ask {
   return async (link, options) => {
-    const provider = asking.registry.get(link.provider_key);
+    const provider = deps.registry.get(link.provider_key);
     if (!provider) return { outcome: "failed", code: "no_adapter" };
     try {
-      const credential = await open(link, asking);
+      const credential = await open(link, deps);
       if (typeof credential === "string") return failed(provider, credential);
       const { amount, currency, dueOn } = await fetchMonth(
         { provider, credential, period: link.period },
-        asking,
+        deps,
         options,
       );
       return {
@@ -80,7 +80,7 @@ export function createAsk(asking: Asking): Ask {
       if (thrown instanceof ProviderError) return failed(provider, thrown.code, thrown.retryAfterSeconds);
       if (thrown instanceof FetchRefused && thrown.reason === "timed_out") return failed(provider, "timeout");
       // Its message may quote what it was given.
-      asking.log.error("provider_defect", {
+      deps.log.error("provider_defect", {
         reason: provider.key,
         error: thrown instanceof Error ? thrown.name : typeof thrown,
       });
@@ -92,7 +92,7 @@ export function createAsk(asking: Asking): Ask {
 /** The credential of a link, or why there is none. One that was sealed under an earlier key is sealed anew on the way. */
 async function open(
   { link_id, envelope }: AskedLink,
-  { keys, clock, log, reseal }: Asking,
+  { keys, clock, log, reseal }: AskDeps,
 ): Promise<Credential | AskFailure> {
   // Only connecting it again helps.
   if (!envelope) return "auth";
@@ -109,7 +109,7 @@ async function open(
 /** An adapter that does not stop by itself counts for nothing past the deadline. */
 function fetchMonth(
   { provider, credential, period }: { provider: Provider; credential: Credential; period: Period },
-  { bases, fetch, guardedFetch, clock }: Asking,
+  { bases, fetch, guardedFetch, clock }: AskDeps,
   { deadlineMs }: { deadlineMs: number },
 ): Promise<Statement> {
   const signal = AbortSignal.timeout(deadlineMs);

@@ -91,7 +91,7 @@ function addressAt(base: string, url: string): URL {
   return address;
 }
 
-interface Asking {
+interface GetContext {
   headers: Readonly<Record<string, string>>;
   maxBytes: number;
   fetch: typeof fetch;
@@ -105,7 +105,7 @@ interface Answer {
   body: Body;
 }
 
-async function ask(url: URL, { headers, fetch, signal }: Asking): Promise<Answer> {
+async function ask(url: URL, { headers, fetch, signal }: GetContext): Promise<Answer> {
   try {
     // A redirect comes back as what it is. Compressed bodies are welcome: what counts is what they grow to.
     return await before(signal, fetch(url, { headers, redirect: "manual", signal }));
@@ -116,7 +116,7 @@ async function ask(url: URL, { headers, fetch, signal }: Asking): Promise<Answer
   }
 }
 
-async function askGuarded(url: string, { headers, maxBytes, guardedFetch, signal }: Asking): Promise<Answer> {
+async function askGuarded(url: string, { headers, maxBytes, guardedFetch, signal }: GetContext): Promise<Answer> {
   const asking = guardedFetch({ url, headers, maxBytes, deadlineMs: GUARDED_DEADLINE_MS });
   const answer = await before(signal, asking).catch(() => ({ ok: false, reason: "timed_out" }) as const);
   if (!answer.ok) throw failureOfRefusal(answer.reason);

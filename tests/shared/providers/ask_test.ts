@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { openCredential, sealCredential } from "../../../shared/credentials/envelope.ts";
 import { createLog } from "../../../shared/log.ts";
-import { type AskedLink, type Asking, createAsk } from "../../../shared/providers/ask.ts";
+import { type AskDeps, type AskedLink, createAsk } from "../../../shared/providers/ask.ts";
 import type { MonthRequest, Provider, Statement } from "../../../shared/providers/provider.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
 
@@ -23,9 +23,9 @@ const power = (say: Say): Provider => ({
   fetchMonth: say,
 });
 
-function scene(say: Say, more: Partial<Asking> = {}) {
+function scene(say: Say, more: Partial<AskDeps> = {}) {
   const lines: string[] = [];
-  const resealed: Parameters<Asking["reseal"]>[0][] = [];
+  const resealed: Parameters<AskDeps["reseal"]>[0][] = [];
   const ask = createAsk({
     registry: new Map([["power", power(say)]]),
     keys: [KEY],
