@@ -17,12 +17,13 @@ import { mailProblem } from "./mail_problems.ts";
 import type { Job, Stage } from "./stage.ts";
 
 const LONGEST_SEND_MS = 10_000;
-/** So many batches in a row without an answer, and the service is left alone until the next run. */
-const PATIENCE = 3;
-/** Bills on a page, and how much smaller the next one is when it was too much. */
+/** After this many batches in a row without an answer the mail service is left alone until the next run. */
+const MAX_UNANSWERED_BATCHES = 3;
+/** Bills on a page, and by how much the next one shrinks when a page was too much. */
 const PAGE = 2000;
-const SHRINK = 45;
-const KEPT_FOR_MAILS = 0.5;
+const PAGE_SHRINK_FACTOR = 45;
+/** The part of the time left that belongs to sending. */
+const SENDING_TIME_SHARE = 0.5;
 
 interface Sent {
   digests: number;
@@ -53,7 +54,7 @@ async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage
   let size = PAGE;
   let failure: AppError | undefined;
   // What is not collected today is collected tomorrow, as long as it is in its window: sending what there is comes first.
-  const keptMs = remainingMs() * KEPT_FOR_MAILS;
+  const keptMs = remainingMs() * SENDING_TIME_SHARE;
   while (remainingMs() > keptMs) {
     try {
       const page = await store.collectReminders({ after, size, at });
@@ -66,7 +67,7 @@ async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage
       failure = toAppError(thrown);
       log.error("page_not_collected", { code: "not_collected", error: describeError(thrown) });
       if (size === 1) break;
-      size = Math.max(1, Math.floor(size / SHRINK));
+      size = Math.max(1, Math.floor(size / PAGE_SHRINK_FACTOR));
     }
   }
   return failure;
@@ -94,7 +95,7 @@ async function sendBatches(job: Job, stage: Stage, transport: MailTransport): Pr
     });
     slowestMs = Math.max(slowestMs, performance.now() - startedAt);
     unanswered = isUnsure ? unanswered + 1 : 0;
-    if (pause || unanswered === PATIENCE) break;
+    if (pause || unanswered === MAX_UNANSWERED_BATCHES) break;
   }
   const count = await store.countWaiting(clock());
   if (count > 0) problems.add({ ...mailProblem("left_for_next_run"), count });

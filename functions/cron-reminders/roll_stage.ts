@@ -11,17 +11,17 @@ interface Rolled {
 
 /** Pages that are rolled at once. Two keep a small database busy and leave the others their connections. */
 const AT_ONCE = 2;
-/** Due dates on a page, and how much smaller pages are tried next when one was too much. */
+/** Due dates on a page, and by how much the next pages shrink when one was too much. */
 const PAGE = 2000;
-const SHRINK = 45;
-/** How long a page is looked at again and again while somebody else writes to some of its bills: longer than a statement may take (8 s). */
-const PATIENCE = { ms: 10_000, pauseMs: 500 };
+const PAGE_SHRINK_FACTOR = 45;
+/** How long a page is tried again while somebody else writes to its bills: longer than a statement may take (8 s). */
+const BUSY_RETRIES = { ms: 10_000, pauseMs: 500 };
 
 /** @throws {AppError} what the database refused even a single due date with, once all others came to their end. */
-export async function rollBills(job: Job, stage: Stage, patience = PATIENCE): Promise<Rolled> {
+export async function rollBills(job: Job, stage: Stage, retries = BUSY_RETRIES): Promise<Rolled> {
   let advanced = 0;
-  for (let size = PAGE;; size = Math.max(1, Math.floor(size / SHRINK))) {
-    const round = await rollPages(job, stage, { size, patience });
+  for (let size = PAGE;; size = Math.max(1, Math.floor(size / PAGE_SHRINK_FACTOR))) {
+    const round = await rollPages(job, stage, { size, retries });
     advanced += round.advanced;
     if (!round.refusal) return { advanced, complete: round.complete };
     job.log.error("page_not_rolled", { code: "page_not_rolled", error: describeError(round.refusal) });
@@ -33,7 +33,7 @@ export async function rollBills(job: Job, stage: Stage, patience = PATIENCE): Pr
 async function rollPages(
   { store }: Job,
   { problems, at, remainingMs }: Stage,
-  { size, patience }: { size: number; patience: typeof PATIENCE },
+  { size, retries }: { size: number; retries: typeof BUSY_RETRIES },
 ) {
   const waiting = (await store.findRollingPages({ at, size })).map((page) => ({ page, notBefore: 0, until: Infinity }));
   const round = { advanced: 0, complete: true, refusal: undefined as unknown };
@@ -51,7 +51,7 @@ async function rollPages(
         const now = performance.now();
         if (passedOver > 0 && now < until) {
           // They may be another run's, which has not said yet where they go: what reminds of them has to wait for that.
-          waiting.push({ page, notBefore: now + patience.pauseMs, until: Math.min(until, now + patience.ms) });
+          waiting.push({ page, notBefore: now + retries.pauseMs, until: Math.min(until, now + retries.ms) });
           continue;
         }
         if (passedOver > 0) {

@@ -4,8 +4,8 @@
  */
 import { INVALID_PARAMS } from "../../shared/connector/json_rpc.ts";
 
-/** How many findings are told; a request with more is best written anew. */
-const MOST = 3;
+/** How many findings an answer names; a request with more is best written anew. */
+const MAX_FINDINGS = 3;
 
 const FINDINGS = /"error":\{"code":-3260[23],"message":"[^"[]*\[/;
 
@@ -15,7 +15,9 @@ export function plainError(answer: string): string {
   const { error, ...rest } = JSON.parse(answer) as { error: { message: string } };
   const findings = readFindings(error.message);
   if (!findings) return answer;
-  const message = findings.slice(0, MOST).map(({ path, message }) => `${path.join(".")}: ${message}.`).join(" ");
+  const message = findings.slice(0, MAX_FINDINGS).map(({ path, message }) => `${path.join(".")}: ${message}.`).join(
+    " ",
+  );
   return JSON.stringify({ ...rest, error: { code: INVALID_PARAMS, message } });
 }
 

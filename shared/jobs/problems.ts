@@ -9,7 +9,7 @@ export interface Problem {
   count: number;
 }
 
-const MOST = 50;
+const MAX_PROBLEMS = 50;
 
 export class Problems {
   readonly #entries = new Map<string, Problem>();
@@ -23,6 +23,6 @@ export class Problems {
   }
 
   list(): Problem[] {
-    return [...this.#entries.values()].slice(0, MOST);
+    return [...this.#entries.values()].slice(0, MAX_PROBLEMS);
   }
 }

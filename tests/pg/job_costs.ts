@@ -11,7 +11,7 @@ import { withParts } from "../_support/new_database.ts";
 const [FEW, MANY] = [10_000, 100_000];
 const AT = "2026-11-20T08:00:00Z";
 /** Trees of ten times as many entries are a level higher at most. */
-const MOST = 1.5;
+const MAX_GROWTH = 1.5;
 
 const ROLL = `select sum((public.roll_bills($1, page) ->> 'advanced')::int)::int as done
   from jsonb_array_elements(public.find_rolling_pages($1, 2000)) as page`;
@@ -86,7 +86,10 @@ Deno.test("the job's cost follows what is due", async (t) => {
         assert(small.done > FEW / 50, `${small.done} were due`);
         assertEquals(large.done, small.done);
         assertEquals(large.scans, 0, "no table of theirs was read from end to end");
-        assert(large.pages < small.pages * MOST, `${small.pages} pages, and ${large.pages} among ten times as many`);
+        assert(
+          large.pages < small.pages * MAX_GROWTH,
+          `${small.pages} pages, and ${large.pages} among ten times as many`,
+        );
       });
     }
     await t.step("test of the test: a scan does not", async () => {
