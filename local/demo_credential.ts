@@ -4,7 +4,7 @@
  */
 import { openCredential, sealCredential } from "../shared/credentials/envelope.ts";
 import type { Database } from "../shared/db/client.ts";
-import { createConnectionStore } from "../shared/db/connection_store.ts";
+import { createProviderLinkStore } from "../shared/db/provider_link_store.ts";
 import { createCredentialStore } from "../shared/db/credential_store.ts";
 import { digitalocean } from "../shared/providers/digitalocean.ts";
 import { digitaloceanFixture } from "./fixtures/providers/digitalocean.ts";
@@ -21,14 +21,14 @@ export async function keepDemoCredential(
   database: Database,
   { keys, at }: { keys: readonly string[]; at: Date },
 ): Promise<void> {
-  const connections = createConnectionStore(database);
+  const providerLinks = createProviderLinkStore(database);
   const { userId, billId, linkId } = DEMO;
-  const opened = await connections.openConnection({ userId, billId, providerKey: digitalocean.key, quotas: [], at });
+  const opened = await providerLinks.openConnection({ userId, billId, providerKey: digitalocean.key, quotas: [], at });
   if (opened.outcome !== "open" || opened.link_id !== linkId) return;
   const envelope = (await createCredentialStore(database).readCredentials([linkId])).get(linkId);
   if (envelope && await openCredential(keys, linkId, envelope).then(() => true, () => false)) return;
   const credential = digitaloceanFixture.credential("");
-  await connections.connectProvider({
+  await providerLinks.connectProvider({
     userId,
     billId,
     provider: digitalocean,

@@ -3,7 +3,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { forgetVerifiers } from "../../shared/http/session.ts";
 import { withNext } from "../../shared/identity/next_path.ts";
-import type { PageDeps } from "./page_deps.ts";
+import type { PageDeps } from "./page_guards.ts";
 import { forgetSignIn } from "./waiting_sign_in.ts";
 
 /**

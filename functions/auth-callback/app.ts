@@ -1,5 +1,5 @@
 /** Routes of the identity pages. */
-import { createConnectionStore } from "../../shared/db/connection_store.ts";
+import { createProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
@@ -16,7 +16,7 @@ import { showFrontPage } from "./front_page.tsx";
 import { postLogin, showLogin } from "./login.ts";
 import { postLogout } from "./logout.ts";
 import { postOnboarding, showOnboarding } from "./onboarding.ts";
-import type { PageDeps } from "./page_deps.ts";
+import type { PageDeps } from "./page_guards.ts";
 import { postUnsubscribe, showUnsubscribe } from "./unsubscribe/unsubscribe.ts";
 
 export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDERS): App {
@@ -24,7 +24,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   const pages: PageDeps = {
     ...deps,
     store: createIdentityStore(deps.database),
-    connections: createConnectionStore(deps.database),
+    providerLinks: createProviderLinkStore(deps.database),
     providers,
   };
 

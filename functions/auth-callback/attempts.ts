@@ -2,7 +2,7 @@
 import type { AppContext } from "../../shared/http/app.ts";
 import { callerQuotas, isOverridden, type LimitName, limitOf, tooManyAttempts } from "../../shared/http/quotas.ts";
 import { keyedHash } from "../../shared/signed_token.ts";
-import type { PageDeps } from "./page_deps.ts";
+import type { PageDeps } from "./page_guards.ts";
 
 /**
  * Mails count by address, wherever they are asked from, so that no mailbox is flooded. Codes count by the sign-in that they are typed for, which

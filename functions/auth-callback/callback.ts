@@ -11,7 +11,7 @@ import { continueAfterSignIn } from "./after_sign_in.ts";
 import { type CallbackFailure, failureOf, WORDS } from "./callback_failure.ts";
 import { renderConfirm } from "./confirm_page.tsx";
 import { readMailedAddress } from "./mailed_address.ts";
-import type { Handler, PageDeps } from "./page_deps.ts";
+import type { Handler, PageDeps } from "./page_guards.ts";
 
 const MAIL_TYPES = ["email", "magiclink", "signup", "invite", "recovery", "email_change"] as const;
 type MailType = (typeof MAIL_TYPES)[number];

@@ -5,7 +5,7 @@ import { createBrowserToken } from "../../shared/http/browser_token.ts";
 import type { SignedInUser } from "../../shared/http/session.ts";
 import { BrowserToken, Buttons, Name, Notice, TextField } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
-import type { PageDeps } from "./page_deps.ts";
+import type { PageDeps } from "./page_guards.ts";
 
 export interface ConfirmView {
   /** Undefined when the link does not say it: then the person does. */

@@ -4,7 +4,7 @@ import { hasSession } from "../../shared/http/session.ts";
 import { Buttons } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
 import { createUrls } from "../../shared/urls.ts";
-import type { Handler, PageDeps } from "./page_deps.ts";
+import type { Handler, PageDeps } from "./page_guards.ts";
 
 export const showFrontPage = ({ config }: PageDeps): Handler => (c) =>
   renderPage(c, {

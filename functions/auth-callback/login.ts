@@ -9,7 +9,7 @@ import { continueAfterSignIn } from "./after_sign_in.ts";
 import { claimAttempt } from "./attempts.ts";
 import { renderLogin, renderSent } from "./login_page.tsx";
 import { withMailedAddress } from "./mailed_address.ts";
-import type { Form, Handler, PageDeps } from "./page_deps.ts";
+import type { Form, Handler, PageDeps } from "./page_guards.ts";
 import { keepSignIn, keptSignIn } from "./waiting_sign_in.ts";
 
 /** The identity provider sends the mail before it answers. */

@@ -6,7 +6,7 @@ import { withNext } from "../../shared/identity/next_path.ts";
 import { readAskingApp } from "../../shared/oauth/asking_app.ts";
 import { BrowserToken, Buttons, Name, TextField } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
-import type { PageDeps } from "./page_deps.ts";
+import type { PageDeps } from "./page_guards.ts";
 
 export interface LoginView {
   next: string | undefined;

@@ -7,7 +7,7 @@ import { safeNextPath } from "../../shared/identity/next_path.ts";
 import { isTimezone, timezoneOfCountry } from "../../shared/identity/timezone.ts";
 import type { Onboarding } from "../../shared/db/identity_store.ts";
 import { type Problems, renderOnboarding } from "./onboarding_page.tsx";
-import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "./page_deps.ts";
+import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "./page_guards.ts";
 import { mailReminderConfirmation } from "./account/reminder_confirmation.ts";
 
 const goalOf = (c: AppContext) => safeNextPath(c.req.query("next")) ?? "/account";

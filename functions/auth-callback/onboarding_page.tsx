@@ -9,7 +9,7 @@ import { COUNTRIES } from "../../shared/identity/country.ts";
 import { RENAMED_TIMEZONES, timezones } from "../../shared/identity/timezone.ts";
 import { BrowserToken, Buttons, Name, Notice, SelectField, TextField } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
-import type { PageDeps } from "./page_deps.ts";
+import type { PageDeps } from "./page_guards.ts";
 
 /** What is wrong with a field, in a sentence, by field. */
 export type Problems = Partial<Record<keyof Onboarding, string>>;

@@ -5,7 +5,7 @@
 import { parse, serialize } from "hono/utils/cookie";
 import type { AppContext } from "../../shared/http/app.ts";
 import { readToken, signToken } from "../../shared/signed_token.ts";
-import type { PageDeps } from "./page_deps.ts";
+import type { PageDeps } from "./page_guards.ts";
 
 const LABEL = "sign-in/v1";
 /** As long as the mailed link and code are good. */

@@ -8,7 +8,7 @@ import { isEmail, reminderAddress } from "../../../shared/identity/email.ts";
 import { withNext } from "../../../shared/identity/next_path.ts";
 import { isTimezone } from "../../../shared/identity/timezone.ts";
 import { type Done, renderAccount } from "./account_page.tsx";
-import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_deps.ts";
+import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { changeLink } from "./providers/change_link.ts";
 import { mailReminderConfirmation } from "./reminder_confirmation.ts";
 

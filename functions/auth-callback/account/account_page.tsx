@@ -8,7 +8,7 @@ import type { SignedInUser } from "../../../shared/http/session.ts";
 import { Notice } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { createUrls } from "../../../shared/urls.ts";
-import type { PageDeps } from "../page_deps.ts";
+import type { PageDeps } from "../page_guards.ts";
 import { ConnectedApps } from "./connected_apps.tsx";
 import { GrantAlerts } from "./grant_alerts.tsx";
 import { Organizations } from "./organizations.tsx";

@@ -5,7 +5,7 @@ import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Buttons, Name, Notice } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { AppFacts, appName } from "./connected_apps.tsx";
-import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_deps.ts";
+import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 
 /** `?grant=` which one. */
 export const showDisconnect = (deps: PageDeps): Handler =>

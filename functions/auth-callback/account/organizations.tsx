@@ -5,7 +5,7 @@ import type { Account } from "../../../shared/db/identity_store.ts";
 import { offText, planText } from "../../../shared/identity/plan_text.ts";
 import { Name } from "../../../shared/pages/components.tsx";
 import { createUrls } from "../../../shared/urls.ts";
-import type { PageDeps } from "../page_deps.ts";
+import type { PageDeps } from "../page_guards.ts";
 
 export function Organizations({ organizations, token, config }: {
   organizations: Account["organizations"];

@@ -7,7 +7,7 @@ import { sendMail } from "../../../shared/mail/send_mail.ts";
 import { readToken, signToken } from "../../../shared/signed_token.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
 import { claimAttempt } from "../attempts.ts";
-import type { PageDeps } from "../page_deps.ts";
+import type { PageDeps } from "../page_guards.ts";
 
 const LABEL = "reminder-email";
 const LIFETIME_DAYS = 7;

@@ -5,7 +5,7 @@ import type { AppContext } from "../../../shared/http/app.ts";
 import { Buttons, Name } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
-import type { Handler, PageDeps } from "../page_deps.ts";
+import type { Handler, PageDeps } from "../page_guards.ts";
 import { readConfirmation } from "./reminder_confirmation.ts";
 
 const confirmationOf = (c: AppContext, deps: PageDeps) => readConfirmation(deps, c.req.query("t") ?? "");

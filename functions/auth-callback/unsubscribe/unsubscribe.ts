@@ -8,7 +8,7 @@ import { createFormToken, requireFormToken } from "../../../shared/http/form_pos
 import { readText } from "../../../shared/http/read_body.ts";
 import { readSession, type SignedInUser } from "../../../shared/http/session.ts";
 import { isScope, readUnsubscribing, type Unsubscribing } from "../../../shared/reminders/unsubscribe_token.ts";
-import type { Handler, PageDeps } from "../page_deps.ts";
+import type { Handler, PageDeps } from "../page_guards.ts";
 import { askToSignIn, refuseLink, renderDone, renderQuestion } from "./unsubscribe_page.tsx";
 
 const LARGEST_BYTES = 16 * 1024;

@@ -8,7 +8,7 @@ import { Buttons, Name } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { Scope } from "../../../shared/reminders/unsubscribe_token.ts";
-import type { PageDeps } from "../page_deps.ts";
+import type { PageDeps } from "../page_guards.ts";
 
 type Organizations = Unsubscribable["organizations"];
 

@@ -1,11 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** Which provider a bill is to be connected to, where the address does not say, or says one that we do not know. */
-import type { OpenConnection } from "../../../../shared/db/connection_store.ts";
+import type { OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
 import { Name, Notice, Row } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
-import type { PageDeps } from "../../page_deps.ts";
+import type { PageDeps } from "../../page_guards.ts";
 import { connectPath } from "./addresses.ts";
 
 interface ChooserView {

@@ -3,7 +3,7 @@
  * `connect_url` of the tool update_bill says them. A credential is tried before it is kept, and no answer ever repeats it.
  */
 import { type Envelope, sealCredential } from "../../../../shared/credentials/envelope.ts";
-import type { ConnectionRefusal, OpenConnection } from "../../../../shared/db/connection_store.ts";
+import type { ConnectionRefusal, OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import { type Quota, withinLimits } from "../../../../shared/db/quota.ts";
 import { AppError } from "../../../../shared/errors.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
@@ -11,7 +11,7 @@ import { callerQuotas, quotasFor } from "../../../../shared/http/quotas.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
 import type { Credential, Provider } from "../../../../shared/providers/provider.ts";
 import type { Registry } from "../../../../shared/providers/registry.ts";
-import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../../page_deps.ts";
+import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../../page_guards.ts";
 import { connectedPath, fieldName } from "./addresses.ts";
 import { renderChooser } from "./chooser_page.tsx";
 import { renderConnect } from "./connect_page.tsx";
@@ -77,14 +77,14 @@ function providerOf(c: AppContext, providers: Registry): Provider | undefined {
 /** @throws {AppError} `rate_limited` */
 async function open(
   c: AppContext,
-  { connections, clock }: PageDeps,
+  { providerLinks, clock }: PageDeps,
   { user, provider, quotas }: { user: SignedInUser; provider: Provider | undefined; quotas: readonly Quota[] },
 ): Promise<OpenConnection | ConnectionRefusal> {
   const billId = billOf(c);
   // What is no id of ours need not be looked up, and text that the database refuses is none.
   if (!/^bill_[0-9a-z]{8,32}$/.test(billId)) return { outcome: "unknown_bill" };
   const asked = { userId: user.id, billId, providerKey: provider?.key ?? null, quotas, at: clock() };
-  return withinLimits(await connections.openConnection(asked));
+  return withinLimits(await providerLinks.openConnection(asked));
 }
 
 const trialQuotas = async (c: AppContext, { config }: PageDeps, user: SignedInUser): Promise<Quota[]> => [
@@ -113,7 +113,7 @@ async function keep(
 ): Promise<Response | undefined> {
   const billId = billOf(c);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const answer = await deps.connections.connectProvider({
+    const answer = await deps.providerLinks.connectProvider({
       userId: user.id,
       billId,
       provider,

@@ -1,13 +1,13 @@
 /** @jsxImportSource hono/jsx */
 /** The form for a provider's credential: what it is, where to find it, what becomes of it. What was typed is never shown again, not even after an error. */
-import type { OpenConnection } from "../../../../shared/db/connection_store.ts";
+import type { OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import { createFormToken } from "../../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
 import { Buttons, Name, Notice, TextField } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
 import type { Provider } from "../../../../shared/providers/provider.ts";
-import type { PageDeps } from "../../page_deps.ts";
+import type { PageDeps } from "../../page_guards.ts";
 import { connectPath, fieldName } from "./addresses.ts";
 import type { Failure } from "./connect_problems.ts";
 import { providerName } from "./provider_name.ts";

@@ -1,11 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** Says that a bill is connected, and what happens from now on. */
-import type { OpenConnection } from "../../../../shared/db/connection_store.ts";
+import type { OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
 import { Facts, Name, Notice } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
-import type { PageDeps } from "../../page_deps.ts";
+import type { PageDeps } from "../../page_guards.ts";
 import { providerName } from "./provider_name.ts";
 
 interface ConnectedView {

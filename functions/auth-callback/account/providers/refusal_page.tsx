@@ -1,12 +1,12 @@
 /** @jsxImportSource hono/jsx */
 /** Why a bill cannot be connected, by whom it can be, or what has to come first. */
-import type { ConnectionRefusal } from "../../../../shared/db/connection_store.ts";
+import type { ConnectionRefusal } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
 import { Name } from "../../../../shared/pages/components.tsx";
 import { type Problem, renderProblem } from "../../../../shared/pages/error_page.tsx";
 import { createUrls } from "../../../../shared/urls.ts";
-import type { PageDeps } from "../../page_deps.ts";
+import type { PageDeps } from "../../page_guards.ts";
 
 export function renderRefusal(
   c: AppContext,

@@ -4,7 +4,7 @@ import { AppError } from "../../../../shared/errors.ts";
 import { createFormToken } from "../../../../shared/http/form_post.ts";
 import { Buttons, Name } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
-import { type Handler, type PageDeps, signedIn, signedInForm } from "../../page_deps.ts";
+import { type Handler, type PageDeps, signedIn, signedInForm } from "../../page_guards.ts";
 import { removePath } from "./addresses.ts";
 import { changeLink } from "./change_link.ts";
 import { providerName } from "./provider_name.ts";

@@ -3,7 +3,7 @@ import type { Envelope } from "../../../../shared/credentials/envelope.ts";
 import { type AskFailure, createAsk } from "../../../../shared/providers/ask.ts";
 import { lastPeriod } from "../../../../shared/providers/period.ts";
 import type { Provider } from "../../../../shared/providers/provider.ts";
-import type { PageDeps } from "../../page_deps.ts";
+import type { PageDeps } from "../../page_guards.ts";
 
 const DEADLINE_MS = 10_000;
 

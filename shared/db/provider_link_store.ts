@@ -31,10 +31,10 @@ export interface OpenConnection extends ConnectableBill {
 
 type Asked = { userId: string; billId: string; at: Date };
 export type LinkAction = "pause" | "resume" | "remove";
-export type ConnectionStore = ReturnType<typeof createConnectionStore>;
+export type ProviderLinkStore = ReturnType<typeof createProviderLinkStore>;
 
 /** Every method throws what `Database.call` throws. */
-export function createConnectionStore(database: Database) {
+export function createProviderLinkStore(database: Database) {
   return {
     /** @param asked.quotas what a try of a credential draws on; none to look only. */
     openConnection: (asked: Asked & { providerKey: string | null; quotas: readonly Quota[] }) =>

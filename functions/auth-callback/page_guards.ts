@@ -1,5 +1,5 @@
-/** What the identity pages are built from, and the two doors that most of them stand behind. */
-import type { ConnectionStore } from "../../shared/db/connection_store.ts";
+/** What the identity pages are built from, and the two guards that most of them stand behind. */
+import type { ProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import type { IdentityStore } from "../../shared/db/identity_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import type { AppContext } from "../../shared/http/app.ts";
@@ -10,7 +10,7 @@ import type { Registry } from "../../shared/providers/registry.ts";
 
 export interface PageDeps extends Deps {
   store: IdentityStore;
-  connections: ConnectionStore;
+  providerLinks: ProviderLinkStore;
   providers: Registry;
 }
 
