@@ -11,11 +11,11 @@ import { postDisconnect, showDisconnect } from "./account/disconnect.tsx";
 import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
 import { postRemove, showRemove } from "./account/providers/remove.tsx";
 import { postReminderEmail, showReminderEmail } from "./account/reminder_email.tsx";
-import { finishSignIn, postCallback } from "./callback.ts";
-import { showFrontPage } from "./front_page.tsx";
-import { postLogin, showLogin } from "./login.ts";
-import { postLogout } from "./logout.ts";
-import { postOnboarding, showOnboarding } from "./onboarding.ts";
+import { finishSignIn, postCallback } from "./sign_in/callback.ts";
+import { showFrontPage } from "./front_page/front_page.tsx";
+import { postLogin, showLogin } from "./sign_in/login.ts";
+import { postLogout } from "./sign_in/logout.ts";
+import { postOnboarding, showOnboarding } from "./onboarding/onboarding.ts";
 import type { PageDeps } from "./page_guards.ts";
 import { postUnsubscribe, showUnsubscribe } from "./unsubscribe/unsubscribe.ts";
 

@@ -5,7 +5,7 @@ import type { Deps } from "../../shared/deps.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { readForm, requireFormToken } from "../../shared/http/form_post.ts";
 import { readSession, type SignedInUser } from "../../shared/http/session.ts";
-import { withNext } from "../../shared/identity/next_path.ts";
+import { withNext } from "../../shared/next_path.ts";
 import type { Registry } from "../../shared/providers/registry.ts";
 
 export interface PageDeps extends Deps {

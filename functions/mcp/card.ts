@@ -5,7 +5,8 @@
 import { acceptsEventStream } from "../../shared/connector/accept.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
-import { authenticateRequest, type Connector } from "./connector.ts";
+import { authenticateRequest } from "./authentication.ts";
+import type { Connector } from "./connector.ts";
 import { DESCRIPTION, PROTOCOL_VERSIONS, SERVER_INFO } from "./server_info.ts";
 
 export async function getCard(c: AppContext, connector: Connector): Promise<Response> {

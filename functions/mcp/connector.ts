@@ -1,19 +1,9 @@
-/**
- * What the handlers of one address share, and the door they all go through: who is asking, and may they.
- */
-import { readBearer } from "../../shared/connector/bearer.ts";
-import { challenge, type ChallengeError } from "../../shared/connector/challenge.ts";
-import { errorResponse, type RequestId } from "../../shared/connector/json_rpc.ts";
+/** What the handlers of one address share. */
 import type { FollowUpServices } from "../../shared/connector/tool.ts";
-import type { Authentication, Bearer, ConnectorStore, Refusal, ToolRun } from "../../shared/db/connector_store.ts";
-import { AppError } from "../../shared/errors.ts";
-import type { AppContext } from "../../shared/http/app.ts";
-import { afterAnswer } from "../../shared/http/after_answer.ts";
-import { connectorLimits, type LimitConfig } from "../../shared/http/quotas.ts";
-import { describeError, type Log } from "../../shared/log.ts";
-import { hashToken } from "../../shared/oauth/tokens.ts";
+import type { ConnectorStore } from "../../shared/db/connector_store.ts";
+import type { LimitConfig } from "../../shared/http/quotas.ts";
+import type { Log } from "../../shared/log.ts";
 import type { ConnectorAddress } from "../../shared/urls.ts";
-import { wordsOf } from "../../shared/words/words.ts";
 
 export interface Connector {
   store: ConnectorStore;
@@ -27,101 +17,4 @@ export interface Connector {
   connectUrl: string;
   /** For the tool that fetches amounts. */
   askProviders: FollowUpServices["askProviders"];
-}
-
-/**
- * The caller's token, without asking whether it is any good.
- * @throws {AppError} `unauthorized` with a challenge, or `invalid_request` for what is no bearer credential at all.
- */
-export async function callerOf(c: AppContext, { address, config }: Connector): Promise<Bearer> {
-  const bearer = readBearer(c.req.header("authorization"));
-  switch (bearer.kind) {
-    case "token":
-      return { tokenHash: await hashToken(bearer.token), limits: await connectorLimits(config, c) };
-    case "malformed":
-      throw new AppError("invalid_request", "The Authorization header is not a bearer credential.", {
-        headers: { "www-authenticate": challenge(address.metadata, "invalid_request") },
-      });
-    case "absent":
-      throw unauthorized(address);
-    case "foreign":
-      throw unauthorized(address, "invalid_token");
-  }
-}
-
-/**
- * Refuses who may not use the connector.
- * @returns the answer to give instead, or undefined for a caller who may.
- */
-export function refusalResponse(
-  verdict: Authentication | ToolRun,
-  { address, plansUrl }: Connector,
-  id: RequestId = null,
-): Response | undefined {
-  switch (verdict.outcome) {
-    case "ok":
-      return undefined;
-    case "invalid_token":
-      throw unauthorized(address, "invalid_token");
-    case "feature_not_in_plan":
-      return planResponse(verdict, { address, upgradeUrl: plansUrl(verdict.organization.id), id });
-  }
-}
-
-/**
- * Both at once, for requests that do nothing but ask.
- * @returns the answer to give instead, or undefined for a caller who may.
- */
-export async function authenticateRequest(c: AppContext, connector: Connector): Promise<Response | undefined> {
-  const caller = await callerOf(c, connector);
-  const verdict = await connector.store.authenticate(caller);
-  recordLastUsed(connector, verdict, caller);
-  return refusalResponse(verdict, connector);
-}
-
-/**
- * Keeps "last used" true to within an hour by a call of its own after the answer, so that neither the call of a tool nor whoever waits for it pays.
- * It may fail: the next request tries again.
- */
-export function recordLastUsed(
-  { store, log }: Connector,
-  verdict: Authentication | ToolRun,
-  { tokenHash }: Pick<Bearer, "tokenHash">,
-): void {
-  if (verdict.outcome !== "ok" || !verdict.first_use_in_hour) return;
-  afterAnswer(
-    store.recordUse(tokenHash).catch((thrown) => log.error("use_not_recorded", { error: describeError(thrown) })),
-  );
-}
-
-function unauthorized(address: ConnectorAddress, error?: ChallengeError): AppError {
-  return new AppError("unauthorized", error ? "This access token is not valid. Sign in again." : "Sign in first.", {
-    headers: { "www-authenticate": challenge(address.metadata, error) },
-  });
-}
-
-/** 403 without an error in the challenge: a client would answer `insufficient_scope` by signing in again, for nothing. */
-function planResponse(
-  { plan, required_plan, organization }: Extract<Refusal, { outcome: "feature_not_in_plan" }>,
-  { address, upgradeUrl, id }: { address: ConnectorAddress; upgradeUrl: string; id: RequestId },
-): Response {
-  return errorResponse({
-    status: 403,
-    id,
-    message: wordsOf("en").answer.planMissing({
-      plan,
-      required_plan,
-      organization: organization.name,
-      upgrade_url: upgradeUrl,
-    }),
-    data: {
-      code: "feature_not_in_plan",
-      feature: "ai:connector",
-      plan,
-      required_plan,
-      organization,
-      upgrade_url: upgradeUrl,
-    },
-    headers: { "www-authenticate": challenge(address.metadata) },
-  });
 }

@@ -1,6 +1,7 @@
 /** `DELETE` of the connector: ends a session. There are none, so it has nothing to do but to say that it is done. */
 import type { AppContext } from "../../shared/http/app.ts";
-import { authenticateRequest, type Connector } from "./connector.ts";
+import { authenticateRequest } from "./authentication.ts";
+import type { Connector } from "./connector.ts";
 
 export async function endSession(c: AppContext, connector: Connector): Promise<Response> {
   return await authenticateRequest(c, connector) ?? c.body(null, 204);

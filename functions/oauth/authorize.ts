@@ -4,7 +4,7 @@
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { readSession } from "../../shared/http/session.ts";
-import { withNext } from "../../shared/identity/next_path.ts";
+import { withNext } from "../../shared/next_path.ts";
 import { withAskingApp } from "../../shared/oauth/asking_app.ts";
 import {
   AUTHORIZATION_PARAMETERS,

@@ -6,7 +6,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { readForm } from "../../shared/http/form_post.ts";
 import { readSession } from "../../shared/http/session.ts";
-import { withNext } from "../../shared/identity/next_path.ts";
+import { withNext } from "../../shared/next_path.ts";
 import { issueCode } from "../../shared/oauth/authorization_code.ts";
 import { authorizationPath } from "../../shared/oauth/authorization_request.ts";
 import { openConsent } from "../../shared/oauth/consent_token.ts";

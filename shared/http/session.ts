@@ -9,7 +9,7 @@ import { parse, serialize } from "hono/utils/cookie";
 import type { Config } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { AppError } from "../errors.ts";
-import { isOurSignIn, type SessionClaims } from "../identity/sign_in_method.ts";
+import { isOurSignIn, type SessionClaims } from "./sign_in_method.ts";
 import type { AppContext } from "./app.ts";
 import { tooManyAttempts } from "./quotas.ts";
 

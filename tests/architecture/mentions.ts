@@ -49,7 +49,7 @@ export const mentionRules: Rule[] = [
     planted: {
       "shared/oauth/planted.ts": `const id = crypto.randomUUID();`,
       "shared/billing/planted.ts": `const n = Math.random();`,
-      "shared/identity/planted.ts": `await Deno.readTextFile("names.txt");`,
+      "shared/reminders/planted.ts": `await Deno.readTextFile("names.txt");`,
     },
     violations: ({ path, mentions }) =>
       !path.startsWith("shared/") || OUTWARD.test(path)

@@ -1,6 +1,6 @@
 /** Every page in the states that are worth looking at, over a fake identity provider and a database that says what a state needs. */
 import { createOAuthApp } from "../../functions/oauth/app.ts";
-import { withMailedAddress } from "../../functions/auth-callback/mailed_address.ts";
+import { withMailedAddress } from "../../functions/auth-callback/sign_in/mailed_address.ts";
 import type { ConnectionRefusal, OpenConnection } from "../../shared/db/provider_link_store.ts";
 import type { Account, ConnectedApp } from "../../shared/db/identity_store.ts";
 import type { ConsentOrganization } from "../../shared/db/oauth_store.ts";

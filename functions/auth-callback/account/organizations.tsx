@@ -2,7 +2,7 @@
 /** The organizations of a person with what their plan means today; an owner can rename theirs. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
-import { offText, planText } from "../../../shared/identity/plan_text.ts";
+import { offText, planText } from "./plan_text.ts";
 import { Name } from "../../../shared/pages/components.tsx";
 import { createUrls } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_guards.ts";

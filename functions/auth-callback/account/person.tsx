@@ -2,7 +2,7 @@
 /** Who is signed in, and where they live. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
-import { COUNTRIES } from "../../../shared/identity/country.ts";
+import { COUNTRIES } from "../profile/country.ts";
 import { Name } from "../../../shared/pages/components.tsx";
 
 export function Person({ email, profile, token }: { email: string; profile: Account["profile"]; token: Child }) {

@@ -2,7 +2,7 @@
 /** When and where reminders go. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
-import { timezones } from "../../../shared/identity/timezone.ts";
+import { timezones } from "../profile/timezone.ts";
 import { Buttons, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
 
 interface ReminderView {

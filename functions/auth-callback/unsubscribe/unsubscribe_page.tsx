@@ -3,7 +3,7 @@
 import type { Unsubscribable } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
-import { withNext } from "../../../shared/identity/next_path.ts";
+import { withNext } from "../../../shared/next_path.ts";
 import { Buttons, Name } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
-import { withMailedAddress } from "../../../functions/auth-callback/mailed_address.ts";
+import { withMailedAddress } from "../../../functions/auth-callback/sign_in/mailed_address.ts";
 import { answering, type Browser, createPages, formsOf, NOW, type Pages, signIn } from "./harness.ts";
 
 /** Path of the link in the newest mail, as the templates write it. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { authorizationPath, judgeAuthorizationRequest } from "../../../shared/oauth/authorization_request.ts";
-import { safeNextPath } from "../../../shared/identity/next_path.ts";
+import { safeNextPath } from "../../../shared/next_path.ts";
 
 const RESOURCES = ["https://expenses.example/api/mcp"];
 const SENT = {

@@ -1,9 +1,9 @@
 /** What is noted of a person who has signed in, and where they go. */
-import { AppError } from "../../shared/errors.ts";
-import type { AppContext } from "../../shared/http/app.ts";
-import { forgetVerifiers } from "../../shared/http/session.ts";
-import { withNext } from "../../shared/identity/next_path.ts";
-import type { PageDeps } from "./page_guards.ts";
+import { AppError } from "../../../shared/errors.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { forgetVerifiers } from "../../../shared/http/session.ts";
+import { withNext } from "../../../shared/next_path.ts";
+import type { PageDeps } from "../page_guards.ts";
 import { forgetSignIn } from "./waiting_sign_in.ts";
 
 /**

@@ -1,10 +1,10 @@
 /** @jsxImportSource hono/jsx */
 /** The front page: what this is, the address to give to an AI client, the way in. Asks neither the identity provider nor the database. */
-import { hasSession } from "../../shared/http/session.ts";
-import { Buttons } from "../../shared/pages/components.tsx";
-import { renderPage } from "../../shared/pages/layout.tsx";
-import { createUrls } from "../../shared/urls.ts";
-import type { Handler, PageDeps } from "./page_guards.ts";
+import { hasSession } from "../../../shared/http/session.ts";
+import { Buttons } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import { createUrls } from "../../../shared/urls.ts";
+import type { Handler, PageDeps } from "../page_guards.ts";
 
 export const showFrontPage = ({ config }: PageDeps): Handler => (c) =>
   renderPage(c, {

@@ -1,15 +1,15 @@
 /** @jsxImportSource hono/jsx */
 /** The onboarding form: five fields, each filled in as well as we can guess, each with the reason we ask. */
-import type { Onboarding } from "../../shared/db/identity_store.ts";
-import type { AppContext } from "../../shared/http/app.ts";
-import { createBrowserToken } from "../../shared/http/browser_token.ts";
-import { createFormToken } from "../../shared/http/form_post.ts";
-import type { SignedInUser } from "../../shared/http/session.ts";
-import { COUNTRIES } from "../../shared/identity/country.ts";
-import { RENAMED_TIMEZONES, timezones } from "../../shared/identity/timezone.ts";
-import { BrowserToken, Buttons, Name, Notice, SelectField, TextField } from "../../shared/pages/components.tsx";
-import { renderPage } from "../../shared/pages/layout.tsx";
-import type { PageDeps } from "./page_guards.ts";
+import type { Onboarding } from "../../../shared/db/identity_store.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { createBrowserToken } from "../../../shared/http/browser_token.ts";
+import { createFormToken } from "../../../shared/http/form_post.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { COUNTRIES } from "../profile/country.ts";
+import { RENAMED_TIMEZONES, timezones } from "../profile/timezone.ts";
+import { BrowserToken, Buttons, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import type { PageDeps } from "../page_guards.ts";
 
 /** What is wrong with a field, in a sentence, by field. */
 export type Problems = Partial<Record<keyof Onboarding, string>>;

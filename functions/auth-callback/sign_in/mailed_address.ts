@@ -2,8 +2,8 @@
  * Which address a mailed link signs in, said in the link and signed by us, since the token in it says it to the identity provider only. It comes
  * back in the mail to that very address, so whoever holds the statement can read that mail; nobody is signed in by it.
  */
-import type { Config } from "../../shared/config.ts";
-import { readToken, signToken } from "../../shared/signed_token.ts";
+import type { Config } from "../../../shared/config.ts";
+import { readToken, signToken } from "../../../shared/signed_token.ts";
 
 const LABEL = "mailed-address/v1";
 const PARAMETER = "for";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { isOurSignIn, type SessionClaims } from "../../../shared/identity/sign_in_method.ts";
+import { isOurSignIn, type SessionClaims } from "../../../shared/http/sign_in_method.ts";
 
 const session = (methods: string[], providers: string[] = ["email"]): SessionClaims => ({
   amr: methods.map((method) => ({ method, timestamp: 1 })),

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { safeNextPath, withNext } from "../../../shared/identity/next_path.ts";
+import { safeNextPath, withNext } from "../../shared/next_path.ts";
 
 Deno.test("safeNextPath() keeps paths of this site as they are", () => {
   for (

@@ -1,14 +1,14 @@
 /** The one page between signing in for the first time and using the service. */
-import type { AppContext } from "../../shared/http/app.ts";
-import type { SignedInUser } from "../../shared/http/session.ts";
-import { countryOfLanguages, currencyOfCountry, isCountry } from "../../shared/identity/country.ts";
-import { isEmail, reminderAddress } from "../../shared/identity/email.ts";
-import { safeNextPath } from "../../shared/identity/next_path.ts";
-import { isTimezone, timezoneOfCountry } from "../../shared/identity/timezone.ts";
-import type { Onboarding } from "../../shared/db/identity_store.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { countryOfLanguages, currencyOfCountry, isCountry } from "../profile/country.ts";
+import { isEmail, reminderAddress } from "../profile/email.ts";
+import { safeNextPath } from "../../../shared/next_path.ts";
+import { isTimezone, timezoneOfCountry } from "../profile/timezone.ts";
+import type { Onboarding } from "../../../shared/db/identity_store.ts";
 import { type Problems, renderOnboarding } from "./onboarding_page.tsx";
-import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "./page_guards.ts";
-import { mailReminderConfirmation } from "./account/reminder_confirmation.ts";
+import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
+import { mailReminderConfirmation } from "../account/reminder_confirmation.ts";
 
 const goalOf = (c: AppContext) => safeNextPath(c.req.query("next")) ?? "/account";
 

@@ -1,11 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** The page that a mailed link opens: whom it signs in, and one press, since scanners follow links in mails but send no forms. */
-import type { AppContext } from "../../shared/http/app.ts";
-import { createBrowserToken } from "../../shared/http/browser_token.ts";
-import type { SignedInUser } from "../../shared/http/session.ts";
-import { BrowserToken, Buttons, Name, Notice, TextField } from "../../shared/pages/components.tsx";
-import { renderPage } from "../../shared/pages/layout.tsx";
-import type { PageDeps } from "./page_guards.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { createBrowserToken } from "../../../shared/http/browser_token.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { BrowserToken, Buttons, Name, Notice, TextField } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import type { PageDeps } from "../page_guards.ts";
 
 export interface ConfirmView {
   /** Undefined when the link does not say it: then the person does. */

@@ -1,15 +1,15 @@
 /** Signing in: by a mailed link or its six-digit code, or through another service. Never tells whether an address is known. */
-import { AppError } from "../../shared/errors.ts";
-import type { AppContext } from "../../shared/http/app.ts";
-import { readVisitorForm } from "../../shared/http/form_post.ts";
-import { askIdentityProvider, isSuspension, readSession, suspended } from "../../shared/http/session.ts";
-import { isEmail } from "../../shared/identity/email.ts";
-import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
+import { AppError } from "../../../shared/errors.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { readVisitorForm } from "../../../shared/http/form_post.ts";
+import { askIdentityProvider, isSuspension, readSession, suspended } from "../../../shared/http/session.ts";
+import { isEmail } from "../profile/email.ts";
+import { safeNextPath, withNext } from "../../../shared/next_path.ts";
 import { continueAfterSignIn } from "./after_sign_in.ts";
-import { claimAttempt } from "./attempts.ts";
+import { claimAttempt } from "../attempts.ts";
 import { renderLogin, renderSent } from "./login_page.tsx";
 import { withMailedAddress } from "./mailed_address.ts";
-import type { Form, Handler, PageDeps } from "./page_guards.ts";
+import type { Form, Handler, PageDeps } from "../page_guards.ts";
 import { keepSignIn, keptSignIn } from "./waiting_sign_in.ts";
 
 /** The identity provider sends the mail before it answers. */

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { offText, type PlanState, planText } from "../../../shared/identity/plan_text.ts";
+import { offText, type PlanState, planText } from "../../../functions/auth-callback/account/plan_text.ts";
 
 const PRO: PlanState = {
   plan: "pro",

@@ -1,8 +1,8 @@
 /** Ends the session of this browser. */
-import { readVisitorForm } from "../../shared/http/form_post.ts";
-import { signOut } from "../../shared/http/session.ts";
-import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
-import type { Handler, PageDeps } from "./page_guards.ts";
+import { readVisitorForm } from "../../../shared/http/form_post.ts";
+import { signOut } from "../../../shared/http/session.ts";
+import { safeNextPath, withNext } from "../../../shared/next_path.ts";
+import type { Handler, PageDeps } from "../page_guards.ts";
 
 /** `next` comes back after signing in as somebody else ("not you?"). */
 export const postLogout = (deps: PageDeps): Handler => async (c) => {

@@ -2,16 +2,22 @@
  * Where the identity provider sends people back: a code to exchange, a mailed token to confirm, or the reason why not.
  * This page is what starts the session. One that is there already is read to say, before the press, that it would be another's.
  */
-import type { AppContext } from "../../shared/http/app.ts";
-import { readVisitorForm } from "../../shared/http/form_post.ts";
-import { askIdentityProvider, isOurSession, isSuspension, readSession, suspended } from "../../shared/http/session.ts";
-import { safeNextPath, withNext } from "../../shared/identity/next_path.ts";
-import { renderProblem } from "../../shared/pages/error_page.tsx";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { readVisitorForm } from "../../../shared/http/form_post.ts";
+import {
+  askIdentityProvider,
+  isOurSession,
+  isSuspension,
+  readSession,
+  suspended,
+} from "../../../shared/http/session.ts";
+import { safeNextPath, withNext } from "../../../shared/next_path.ts";
+import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { continueAfterSignIn } from "./after_sign_in.ts";
 import { type CallbackFailure, failureOf, WORDS } from "./callback_failure.ts";
 import { renderConfirm } from "./confirm_page.tsx";
 import { readMailedAddress } from "./mailed_address.ts";
-import type { Handler, PageDeps } from "./page_guards.ts";
+import type { Handler, PageDeps } from "../page_guards.ts";
 
 const MAIL_TYPES = ["email", "magiclink", "signup", "invite", "recovery", "email_change"] as const;
 type MailType = (typeof MAIL_TYPES)[number];

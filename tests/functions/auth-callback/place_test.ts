@@ -1,6 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { COUNTRIES, countryOfLanguages, currencyOfCountry, isCountry } from "../../../shared/identity/country.ts";
-import { isTimezone, timezoneOfCountry, timezones } from "../../../shared/identity/timezone.ts";
+import {
+  COUNTRIES,
+  countryOfLanguages,
+  currencyOfCountry,
+  isCountry,
+} from "../../../functions/auth-callback/profile/country.ts";
+import { isTimezone, timezoneOfCountry, timezones } from "../../../functions/auth-callback/profile/timezone.ts";
 
 Deno.test("COUNTRIES is ISO 3166-1, each with an English name and a currency", () => {
   assertEquals(COUNTRIES.length, 249);

@@ -3,9 +3,9 @@
  * cookie, so that the page survives a reload and no address travels in a URL, and signed, so that nobody can wait in another's name.
  */
 import { parse, serialize } from "hono/utils/cookie";
-import type { AppContext } from "../../shared/http/app.ts";
-import { readToken, signToken } from "../../shared/signed_token.ts";
-import type { PageDeps } from "./page_guards.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { readToken, signToken } from "../../../shared/signed_token.ts";
+import type { PageDeps } from "../page_guards.ts";
 
 const LABEL = "sign-in/v1";
 /** As long as the mailed link and code are good. */

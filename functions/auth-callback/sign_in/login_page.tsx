@@ -1,12 +1,12 @@
 /** @jsxImportSource hono/jsx */
 /** What a person sees while signing in: first the address, then where to look for the mail. */
-import type { AppContext } from "../../shared/http/app.ts";
-import { createBrowserToken } from "../../shared/http/browser_token.ts";
-import { withNext } from "../../shared/identity/next_path.ts";
-import { readAskingApp } from "../../shared/oauth/asking_app.ts";
-import { BrowserToken, Buttons, Name, TextField } from "../../shared/pages/components.tsx";
-import { renderPage } from "../../shared/pages/layout.tsx";
-import type { PageDeps } from "./page_guards.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { createBrowserToken } from "../../../shared/http/browser_token.ts";
+import { withNext } from "../../../shared/next_path.ts";
+import { readAskingApp } from "../../../shared/oauth/asking_app.ts";
+import { BrowserToken, Buttons, Name, TextField } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import type { PageDeps } from "../page_guards.ts";
 
 export interface LoginView {
   next: string | undefined;

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { isEmail, reminderAddress } from "../../../shared/identity/email.ts";
+import { isEmail, reminderAddress } from "../../../functions/auth-callback/profile/email.ts";
 
 Deno.test("isEmail() takes what a mail could be sent to", () => {
   for (const text of ["a@b.example", "first.last+tag@sub.example.com", "ü@münchen.example", "o'neill@example.com"]) {
