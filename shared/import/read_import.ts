@@ -176,7 +176,10 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
   ];
   // The expense is worth more than its link.
   if (brokenLinks > 0) {
-    assumed.push({ code: "links_left_out", params: { count: brokenLinks, column: shorten(headers[columns.url!]!, 40) } });
+    assumed.push({
+      code: "links_left_out",
+      params: { count: brokenLinks, column: shorten(headers[columns.url!]!, 40) },
+    });
   }
   return {
     rows: good,
