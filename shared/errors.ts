@@ -1,7 +1,8 @@
 /**
- * The errors a function may answer with: one class, a closed set of codes, one status each.
- * Internal detail travels in `cause` and reaches the log only; `message` is written for the caller.
+ * The errors a function may answer with: one class, a closed set of codes, one status each. Internal detail travels in `cause` and
+ * reaches the log only; `message` is what programs and the log are told. A page says `says`, or else what its catalog has for the code.
  */
+import type { Words } from "./words/words.ts";
 
 const STATUS = {
   invalid_request: 400,
@@ -27,7 +28,12 @@ export class AppError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly options: { cause?: unknown; headers?: Record<string, string> } = {},
+    readonly options: {
+      cause?: unknown;
+      headers?: Record<string, string>;
+      /** What a person is told on a page, in their language. */
+      says?: (failures: Words["pages"]["failures"]) => string;
+    } = {},
   ) {
     super(message, { cause: options.cause });
   }

@@ -5,7 +5,9 @@ import type { Deps } from "../../shared/deps.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
 import { ICON } from "../../shared/pages/icon.ts";
 import { pageErrors } from "../../shared/pages/error_page.tsx";
+import { readers } from "../../shared/pages/reader.ts";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
+import type { Languages } from "../../shared/words/words.ts";
 import { postAccount, showAccount } from "./account/account.ts";
 import { postDisconnect, showDisconnect } from "./account/disconnect.tsx";
 import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
@@ -19,8 +21,9 @@ import { postOnboarding, showOnboarding } from "./onboarding/onboarding.ts";
 import type { PageDeps } from "./page_guards.ts";
 import { postUnsubscribe, showUnsubscribe } from "./unsubscribe/unsubscribe.ts";
 
-export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDERS): App {
+export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDERS, languages?: Languages): App {
   const app = createApp("auth-callback", deps, pageErrors(deps.config));
+  app.use(readers(languages));
   const pages: PageDeps = {
     ...deps,
     store: createIdentityStore(deps.database),

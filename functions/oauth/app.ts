@@ -1,7 +1,9 @@
 /** Routes of the authorization server. */
 import type { Deps } from "../../shared/deps.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
+import { readers } from "../../shared/pages/reader.ts";
 import { ROUTES } from "../../shared/routes.ts";
+import type { Languages } from "../../shared/words/words.ts";
 import { authorize } from "./authorize.ts";
 import { decideConsent } from "./consent.ts";
 import { renderError } from "./errors.ts";
@@ -15,10 +17,11 @@ import { token } from "./token.ts";
 
 const DISCOVERY = ROUTES.filter(({ slug, path }) => slug === "oauth" && path.includes("/.well-known/"));
 
-export function createOAuthApp(deps: Deps): App {
+export function createOAuthApp(deps: Deps, languages?: Languages): App {
   const server = createAuthorizationServer(deps);
   const app = createApp("oauth", deps, renderError(deps.config));
   app.use(headers);
+  app.use(readers(languages));
 
   const serve = (method: "GET" | "POST", path: string, endpoint: Endpoint) => {
     const methods = method === "GET" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";

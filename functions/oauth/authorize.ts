@@ -1,6 +1,6 @@
 /**
- * The authorization endpoint (RFC 6749 §3.1): judges a request and puts it to the person. Until the client and its
- * redirect URI are known to be good, what is wrong is said on a page and nobody is sent anywhere.
+ * The authorization endpoint (RFC 6749 §3.1): judges a request and asks the person. Until the client and its redirect URI are known to
+ * be good, errors are shown on a page; no redirect.
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { readSession } from "../../shared/http/session.ts";
@@ -17,7 +17,7 @@ import { isClientId } from "../../shared/oauth/client_id.ts";
 import { signConsent } from "../../shared/oauth/consent_token.ts";
 import { readParameters } from "../../shared/oauth/parameters.ts";
 import { isRegistered, judgeRedirectUri, type RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
-import { redirect, refuseUnasked } from "./authorization_response.ts";
+import { redirect, refuseUnasked } from "./authorization_response.tsx";
 import { showConsent } from "./consent_page.tsx";
 import { openClient } from "./open_client.ts";
 import { type PageRefusal, refuseWithPage } from "./page_refusal.ts";

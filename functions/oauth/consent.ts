@@ -10,7 +10,7 @@ import { withNext } from "../../shared/next_path.ts";
 import { issueCode } from "../../shared/oauth/authorization_code.ts";
 import { authorizationPath } from "../../shared/oauth/authorization_request.ts";
 import { openConsent } from "../../shared/oauth/consent_token.ts";
-import { redirect, redirectRefusal, redirectWithCode } from "./authorization_response.ts";
+import { redirect, redirectRefusal, redirectWithCode } from "./authorization_response.tsx";
 import { type PageRefusal, refuseWithPage } from "./page_refusal.ts";
 import type { AuthorizationServer } from "./server.ts";
 
@@ -61,5 +61,5 @@ function requireOwnSite(c: AppContext, site: string): void {
   const isOurs = fetchSite
     ? fetchSite === "same-origin" && (!origin || origin === "null" || origin === site)
     : origin === site;
-  if (!isOurs) throw new AppError("forbidden", "That answer was sent from another website, so we did nothing with it.");
+  if (!isOurs) throw new AppError("forbidden", "form of another site", { says: ({ otherSite }) => otherSite });
 }

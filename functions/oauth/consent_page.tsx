@@ -9,6 +9,7 @@ import { type ClientTrust, judgeClient, type Publisher } from "../../shared/oaut
 import type { RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
 import { BrowserToken, Buttons, type Choice, Facts, Name, Notice, RadioList } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
+import type { Words } from "../../shared/words/words.ts";
 import type { AuthorizationServer } from "./server.ts";
 
 export interface ConsentPage {
@@ -32,46 +33,51 @@ export async function showConsent(
   const trust = judgeClient({ clientId: client.client_id, name: client.client_name, redirectUri });
   const chosen = organizations.find(({ has_connector }) => has_connector)?.organization_id;
   const browserToken = await createBrowserToken(c, config);
+  const { consent: words, plan } = c.get("reader").words;
   return await renderPage(c, {
-    title: `Connect ${name}`,
+    title: words.title(name),
     config,
     formAction: formActionOf(target, redirectUri),
     children: (
       <>
-        <h1>
-          <Name>{name}</Name> wants to use your expenses
-        </h1>
+        <h1>{words.heading(<Name>{name}</Name>)}</h1>
         <p class="muted">
-          <MadeBy publisher={trust.publisher} />
+          <MadeBy publisher={trust.publisher} words={words} />
         </p>
         <form class="stack" method="post" action={urls.authorize}>
           <input type="hidden" name="consent" value={token} />
           <RadioList
             name="organization_id"
-            legend="Which organization"
+            legend={words.which}
             choices={organizations.map((organization) =>
-              choiceOf(organization, { urls, isSold: config.pricingUrl !== undefined })
+              choiceOf(organization, { words, plans: plan.names, urls, isSold: config.pricingUrl !== undefined })
             )}
             selected={chosen}
           />
           <Facts
             facts={[
-              ["It can", "see, add, change and delete expenses, bills and categories, and undo it"],
-              ["Also", "see the members’ e-mail addresses, and update amounts from connected providers"],
-              ...(organizations.some(({ role }) => role === "owner") ? [OF_OWNERS] : []),
-              ["It cannot", "sign in as you, or see your provider credentials or other organizations"],
-              ["Then it", <Destination target={target} />],
+              [words.can, words.canDo],
+              [words.also, words.alsoDo],
+              // What the tool update_settings changes for owners only.
+              ...(organizations.some(({ role }) => role === "owner") ? [[words.owner, words.ownerDo] as const] : []),
+              [words.cannot, words.cannotDo],
+              [words.then, <Destination target={target} words={words} />],
             ]}
           />
-          <Caution name={name} target={target} trust={trust} />
+          <Caution name={name} target={target} trust={trust} words={words} />
           <Buttons even>
-            <button class="primary" type="submit" name="action" value="approve" disabled={!chosen}>Allow</button>
-            <button type="submit" name="action" value="deny" formnovalidate>Deny</button>
+            <button class="primary" type="submit" name="action" value="approve" disabled={!chosen}>
+              {words.allow}
+            </button>
+            <button type="submit" name="action" value="deny" formnovalidate>{words.deny}</button>
           </Buttons>
           <p class="muted small">
-            Signed in as {user.email}, <button class="link" type="submit" form="switch-user">not you?</button>
+            {words.signedInAs(
+              user.email,
+              (text) => <button class="link" type="submit" form="switch-user">{text}</button>,
+            )}
             <br />
-            You can disconnect it at any time under Account.
+            {words.disconnectLater}
           </p>
         </form>
         <form id="switch-user" method="post" action="/logout">
@@ -83,28 +89,26 @@ export async function showConsent(
   });
 }
 
-/** What the tool update_settings changes for owners only. */
-const OF_OWNERS = [
-  "If you own it",
-  "change the main currency, your time zone and your reminder mails",
-] as const;
-
-const PLANS = { free: "Free plan", pro: "Pro plan", team: "Team plan" };
-const ROLES = { owner: "you are the owner", member: "you are a member" };
+type ConsentWords = Words["pages"]["consent"];
 
 /** @param place.isSold whether there is a page that sells plans; else the account says who can change them. */
 function choiceOf(
   { organization_id, name, plan, role, has_connector }: ConsentOrganization,
-  { urls, isSold }: { urls: AuthorizationServer["urls"]; isSold: boolean },
+  { words, plans, urls, isSold }: {
+    words: ConsentWords;
+    plans: Words["pages"]["plan"]["names"];
+    urls: AuthorizationServer["urls"];
+    isSold: boolean;
+  },
 ): Choice {
   return {
     value: organization_id,
     title: <Name>{name}</Name>,
-    detail: `${PLANS[plan]}, ${ROLES[role]}`,
+    detail: words.membership(plans[plan], words.roles[role]),
     ...(!has_connector && {
       disabledReason: (
         <>
-          needs the Pro plan, <a href={urls.plans(organization_id)}>{isSold ? "see plans" : "see your account"}</a>
+          {words.needsPlan}, <a href={urls.plans(organization_id)}>{isSold ? words.seePlans : words.seeAccount}</a>
         </>
       ),
     }),
@@ -118,97 +122,75 @@ const APPS: Readonly<Record<string, string>> = {
 };
 const appOf = (scheme: string) => APPS[scheme] ?? scheme;
 
-function Destination({ target }: { target: RedirectTarget }) {
+function Destination({ target, words }: { target: RedirectTarget; words: ConsentWords }) {
   switch (target.kind) {
     case "https":
-      return (
-        <>
-          sends you back to <strong>{target.host}</strong>
-        </>
-      );
+      return <>{words.sendsTo(target.host)}</>;
     case "loopback":
-      return <>sends you back to an app on this computer ({target.host})</>;
+      return <>{words.sendsToComputer(target.host)}</>;
     case "app":
-      return (
-        <>
-          opens the app <strong>{appOf(target.scheme)}</strong>
-        </>
-      );
+      return <>{words.opens(appOf(target.scheme))}</>;
   }
 }
 
-function MadeBy({ publisher }: { publisher: Publisher }) {
+function MadeBy({ publisher, words }: { publisher: Publisher; words: ConsentWords }) {
   switch (publisher.kind) {
-    case "verified":
-      return <>{publisher.app}, by {publisher.maker} (verified: {publisher.host})</>;
+    case "verified": {
+      const { app, maker, host } = publisher;
+      return <>{words.verified({ app, maker, host })}</>;
+    }
     case "published":
-      return (
-        <>
-          Published by <strong>{publisher.host}</strong>
-        </>
-      );
+      return <>{words.published(publisher.host)}</>;
     case "unconfirmed":
-      return <>We can’t confirm who made this app</>;
+      return <>{words.unconfirmed}</>;
   }
+}
+
+interface CautionView {
+  name: string;
+  trust: ClientTrust;
+  words: ConsentWords;
 }
 
 /** What to think about before pressing Allow, when there is something. */
-function Caution({ name, target, trust }: { name: string; target: RedirectTarget; trust: ClientTrust }) {
+function Caution({ target, ...view }: CautionView & { target: RedirectTarget }) {
+  const { name, trust, words } = view;
   switch (target.kind) {
     case "loopback":
       return (
         <>
-          <Doubt name={name} trust={trust} />
-          <p>Allow it only if you started connecting it yourself, on this computer, just now.</p>
+          <Doubt {...view} />
+          <p>{words.onlyIfStarted}</p>
         </>
       );
     case "app": {
+      const app = appOf(target.scheme);
       const isCalledOtherwise = trust.doubt === "not_of_host" && !trust.host;
       return (
         <>
-          {!isCalledOtherwise && <Doubt name={name} trust={trust} />}
+          {!isCalledOtherwise && <Doubt {...view} />}
           <Notice kind="warning">
-            Any app on this device can claim to be {appOf(target.scheme)}. {isCalledOtherwise && (
-              <>
-                And this one calls itself <Name>{name}</Name>.{" "}
-              </>
-            )}
-            Allow it only if you started connecting it there yourself, just now.
+            {isCalledOtherwise ? words.anyAppCanClaimCalled(app, <Name>{name}</Name>) : words.anyAppCanClaim(app)}
           </Notice>
         </>
       );
     }
     case "https":
-      return <Doubt name={name} trust={trust} />;
+      return <Doubt {...view} />;
   }
 }
 
-function Doubt({ name, trust: { doubt, host } }: { name: string; trust: ClientTrust }) {
+function Doubt({ name, trust: { doubt, host }, words }: CautionView) {
+  const shown = <Name>{name}</Name>;
   switch (doubt) {
     case null:
       return null;
     case "look_alike":
-      return (
-        <Notice kind="warning">
-          Some letters in <Name>{name}</Name> look like others, so it may not be the app that it seems to be.
-          {host && <>{" "}Allow it only if you know {host} and started connecting there.</>}
-        </Notice>
-      );
+      return <Notice kind="warning">{host ? words.lookAlikeOf(shown, host) : words.lookAlike(shown)}</Notice>;
     case "not_of_host":
-      return (
-        <Notice kind="warning">
-          It calls itself <Name>{name}</Name>, but we can’t tell whether {host}{" "}
-          belongs to it. Allow it only if you know that address and started connecting there.
-        </Notice>
-      );
+      return <Notice kind="warning">{words.notOfHost(shown, host)}</Notice>;
     case "forwarded":
-      return (
-        <Notice kind="warning">
-          {host}{" "}
-          hands our answer on to another app or website, and we can’t see which. Allow it only if you started connecting
-          it yourself, just now.
-        </Notice>
-      );
+      return <Notice kind="warning">{words.forwarded(host)}</Notice>;
   }
 }
 

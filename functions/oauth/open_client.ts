@@ -49,7 +49,7 @@ export async function openClient(
       return known(opened);
     case "limited":
       if (opened.serves_stale) return known(opened);
-      throw tooMany("Many apps are being looked up at this moment.", opened.retry_after);
+      throw tooMany(opened.retry_after, ({ manyLookups }) => manyLookups);
     case "due":
       return await readAndOpen(c, server, { lookup, opened });
   }

@@ -14,6 +14,7 @@ export function expectAnswer<Answer>(
     return answer as Answer;
   }
   throw new AppError("unavailable", "We couldn't reach our database.", {
+    says: ({ databaseDown }) => databaseDown,
     cause: new Error(`${name} answered with what cannot be its answer`),
     headers: { "retry-after": "5" },
   });

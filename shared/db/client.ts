@@ -55,6 +55,7 @@ function failure(name: string, status: number, error: { code?: string; message?:
     NOT_NOW.test(error.code ?? "");
   return isUnavailable
     ? new AppError("unavailable", "We couldn't reach our database.", {
+      says: ({ databaseDown }) => databaseDown,
       cause,
       headers: { "retry-after": "5" },
     })

@@ -6,6 +6,7 @@ import { type Context, Hono } from "hono";
 import type { Config } from "../config.ts";
 import { AppError, toAppError } from "../errors.ts";
 import { describeError, type Log } from "../log.ts";
+import type { Reader } from "../pages/reader.ts";
 import { localPath, METHODS, type Slug } from "../routes.ts";
 import { STRICT_TRANSPORT_SECURITY } from "./transport_security.ts";
 
@@ -14,6 +15,8 @@ export type AppEnv = {
     requestId: string;
     /** `Set-Cookie` values that leave with the answer, whatever the handler returned (session.ts). */
     cookies: string[];
+    /** On surfaces of pages (pages/reader.ts). */
+    reader: Reader;
   };
 };
 export type AppContext = Context<AppEnv>;

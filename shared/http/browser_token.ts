@@ -38,7 +38,7 @@ export async function requireBrowserToken(
 ): Promise<void> {
   const cookie = keptCookie(c, config);
   if (!cookie) {
-    throw new AppError("forbidden", "This page needs cookies, and your browser sent none. Allow them, then try again.");
+    throw new AppError("forbidden", "no browser cookie", { says: ({ cookiesNeeded }) => cookiesNeeded });
   }
   const token = form.get(BROWSER_TOKEN) ?? "";
   const shownIn = token.split(".")[0]!;
@@ -47,7 +47,7 @@ export async function requireBrowserToken(
     one.length === token.length && timingSafeEqual(utf8.encode(one), utf8.encode(token))
   );
   if (!isOurs || (!isVouchedFor && shownIn !== await digestOf(cookie))) {
-    throw new AppError("forbidden", "That page is out of date. Open it again, then try once more.");
+    throw new AppError("forbidden", "browser token of another browser", { says: ({ pageOutOfDate }) => pageOutOfDate });
   }
 }
 

@@ -22,7 +22,7 @@ const LABEL = "form";
 export async function readForm(c: AppContext, config: Pick<Config, "siteUrl">): Promise<ReadonlyMap<string, string>> {
   refuseOtherSites(c, config);
   if (!/^application\/x-www-form-urlencoded\b/i.test(c.req.header("content-type") ?? "")) {
-    throw new AppError("unsupported_media_type", "This page takes forms only.");
+    throw new AppError("unsupported_media_type", "not a form");
   }
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(await readText(c.req.raw, LARGEST_BYTES))) {
@@ -52,7 +52,7 @@ function refuseOtherSites(c: AppContext, config: Pick<Config, "siteUrl">): void 
   const site = c.req.header("sec-fetch-site");
   const origin = c.req.header("origin");
   const isOurs = site ? site === "same-origin" : !origin || origin === config.siteUrl;
-  if (!isOurs) throw new AppError("forbidden", "That form was sent from another website, so we did nothing with it.");
+  if (!isOurs) throw new AppError("forbidden", "form of another site", { says: ({ otherSite }) => otherSite });
 }
 
 /** The value of the hidden field `form_token` on a page shown to this person. */
@@ -68,6 +68,8 @@ export async function requireFormToken(
 ): Promise<void> {
   const claims = await readToken(config.codeSecrets, LABEL, { token: form.get("form_token") ?? "", at });
   if (claims?.sub !== userId) {
-    throw new AppError("forbidden", "That page was open for too long, or somebody else has signed in since.");
+    throw new AppError("forbidden", "form token missing, expired or not theirs", {
+      says: ({ pageTooOld }) => pageTooOld,
+    });
   }
 }

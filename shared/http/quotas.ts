@@ -140,16 +140,10 @@ export const isOverridden = ({ rateLimits }: Pick<Config, "rateLimits">, name: L
 const keyOf = async ({ codeSecrets }: LimitConfig, name: LimitName, subject: string) =>
   `${name}:${await keyedHash(codeSecrets, name, subject)}`;
 
-/** What a person reads who tried too often. @param retryAfter in seconds. */
+/** @param retryAfter in seconds, as the database says. @param says what a person reads. */
+export const tooMany = (retryAfter: number, says: NonNullable<AppError["options"]["says"]>): AppError =>
+  new AppError("rate_limited", "too many attempts", { headers: { "retry-after": String(retryAfter) }, says });
+
+/** For a person who tried too often. @param retryAfter in seconds. */
 export const tooManyAttempts = (retryAfter: number): AppError =>
-  tooMany(`Too many attempts. Try again in ${inWords(retryAfter)}.`, retryAfter);
-
-/** How long to wait, as a person says it. */
-export function inWords(seconds: number): string {
-  if (seconds < 90) return seconds === 1 ? "1 second" : `${seconds} seconds`;
-  return `${Math.ceil(seconds / 60)} minutes`;
-}
-
-/** @param retryAfter in seconds, as the database says. */
-export const tooMany = (message: string, retryAfter: number): AppError =>
-  new AppError("rate_limited", message, { headers: { "retry-after": String(retryAfter) } });
+  tooMany(retryAfter, ({ tooManyAttempts }) => tooManyAttempts(retryAfter));

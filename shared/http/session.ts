@@ -61,11 +61,7 @@ export const isOurSession = (accessToken: string, { authProviders }: Pick<Config
 /** Whether the identity provider refused somebody because they are banned; at a sign-in it says so before it looks at six digits. */
 export const isSuspension = (error: { code?: string | undefined } | null): boolean => error?.code === "user_banned";
 
-export const suspended = () =>
-  new AppError(
-    "suspended",
-    "This account is suspended: nobody can sign in to it, and apps that it connected get no answer.",
-  );
+export const suspended = () => new AppError("suspended", "this account is suspended");
 
 // getUser() has the identity provider look at the very token whose claims are read afterwards; those of a cookie prove nothing.
 async function askWho(auth: Auth) {
@@ -144,7 +140,8 @@ export async function askIdentityProvider<
   const answer = await Promise.race([ask(auth), expired(deadline)]);
   const status = answer?.error ? answer.error.status ?? 0 : 200;
   if (!answer || status === 0 || status >= 500) {
-    throw new AppError("unavailable", "We cannot reach the service that signs people in. Try again in a minute.", {
+    throw new AppError("unavailable", "the identity provider does not answer", {
+      says: ({ signInServiceDown }) => signInServiceDown,
       cause: answer?.error ?? new Error("identity provider: no answer in time"),
       headers: { "retry-after": "30" },
     });

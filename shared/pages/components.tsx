@@ -2,6 +2,7 @@
 /** The few pieces that several pages are made of. Each renders plain HTML that works without scripts. */
 import type { Child } from "hono/jsx";
 import { BROWSER_TOKEN } from "../http/browser_token.ts";
+import type { PageFormat } from "../words/page_format.ts";
 
 /** Text that somebody else chose (a client's, a person's, an organization's name): isolated, so that its direction and marks cannot rearrange the sentence around it. */
 export const Name = ({ children }: { children: Child }) => <bdi>{children}</bdi>;
@@ -50,15 +51,20 @@ export function TextField({ name, label, reason, error, ...input }: FieldProps &
 export type SelectOption = { value: string; label: string } & Record<`data-${string}`, string>;
 
 /** One choice out of many; one has to be made when `selected` is none of them. */
-export function SelectField({ name, label, reason, error, options, selected, ...select }:
+export function SelectField({ name, label, reason, error, options, selected, unchosen, ...select }:
   & FieldProps
-  & { options: readonly SelectOption[]; selected?: string | undefined }
+  & {
+    options: readonly SelectOption[];
+    selected?: string | undefined;
+    /** What stands there until something is chosen. */
+    unchosen: string;
+  }
   & Record<string, unknown>) {
   const isChosen = options.some(({ value }) => value === selected);
   return (
     <Labelled {...{ name, label, reason, error }}>
       <select id={name} name={name} {...describedBy({ name, reason, error })} {...select}>
-        {!isChosen && <option value="" selected>Please choose</option>}
+        {!isChosen && <option value="" selected>{unchosen}</option>}
         {options.map(({ value, label, ...data }) => (
           <option value={value} selected={value === selected} {...data}>{label}</option>
         ))}
@@ -144,18 +150,15 @@ export const Row = ({ children, action }: { children: Child; action?: Child }) =
   </li>
 );
 
-/** An instant on a person's own clock: "3 October 2026 at 10:05". */
-export const TimeText = ({ at, timezone }: { at: string; timezone: string }) => (
-  <time datetime={at}>
-    {new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: timezone }).format(
-      new Date(at),
-    )}
-  </time>
+interface InstantProps {
+  at: string;
+  format: PageFormat;
+}
+
+/** An instant on a person's own clock. */
+export const TimeText = ({ at, timezone, format }: InstantProps & { timezone: string }) => (
+  <time datetime={at}>{format.time(at, timezone)}</time>
 );
 
-/** A date as people write it, the same for every reader: "3 October 2026". */
-export const DateText = ({ at }: { at: string }) => (
-  <time datetime={at}>
-    {new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(new Date(at))}
-  </time>
-);
+/** The day of an instant. */
+export const DateText = ({ at, format }: InstantProps) => <time datetime={at}>{format.date(at)}</time>;

@@ -1,16 +1,19 @@
 /** @jsxImportSource hono/jsx */
-/** Failures as pages: what happened, whether anything was changed, the one next step. Never a stack, never a code alone. */
+/**
+ * Failures as pages: what happened, whether anything was changed, the one next step. Never a stack, never a code
+ * alone.
+ */
 import type { Child } from "hono/jsx";
 import type { AppContext, RenderError } from "../http/app.ts";
-import type { ErrorCode } from "../errors.ts";
+import type { AppError } from "../errors.ts";
 import { type PageConfig, renderPage } from "./layout.tsx";
 
 export interface Problem {
   title: string;
   /** What happened, in a sentence or two. */
   message: Child;
-  /** Whether anything was changed by it. */
-  changed: string;
+  /** Whether anything was changed by it; absent where nobody would wonder. */
+  changed?: string | undefined;
   next: {
     label: string;
     href: string;
@@ -38,14 +41,14 @@ export function renderProblem(
       <>
         <h1>{problem.title}</h1>
         <p class="lead">{problem.message}</p>
-        <p class="muted">{problem.changed}</p>
+        {problem.changed && <p class="muted">{problem.changed}</p>}
         <div class="buttons">
           <a class={problem.next.isQuiet ? "button" : "button primary"} href={problem.next.href}>
             {problem.next.label}
           </a>
         </div>
         <p class="request-id">
-          Request <code>{c.get("requestId")}</code>
+          {c.get("reader").words.frame.request} <code>{c.get("requestId")}</code>
         </p>
       </>
     ),
@@ -55,52 +58,30 @@ export function renderProblem(
 /** How a surface of pages answers errors; pass it to `createApp`. */
 export function pageErrors(config: PageConfig): RenderError {
   return (error, c) => {
-    const { title, message = error.message, changed, next } = WORDS[error.code];
-    const support = error.code === "suspended" && config.supportUrl
-      ? { label: "Contact support", href: config.supportUrl }
-      : undefined;
-    return renderProblem(c, {
-      config,
-      status: error.status,
-      problem: { title, message, changed, next: support ?? next ?? sameAgain(c) },
-    });
+    const { problems, failures } = c.get("reader").words;
+    const { title, message, changed } = problems.codes[error.code];
+    const said = error.options.says?.(failures) ?? message;
+    const problem = { title, message: said, changed, next: nextOf(c, config, error) };
+    return renderProblem(c, { config, status: error.status, problem });
   };
 }
 
-const UNCHANGED = "Nothing was changed.";
-const HOME = { label: "Go to the front page", href: "/" };
-
-/** Every code in words; an absent `message` is the error's own, an absent `next` the same page again. */
-const WORDS: Record<ErrorCode, { title: string; message?: string; changed: string; next?: Problem["next"] }> = {
-  invalid_request: { title: "That did not work", changed: UNCHANGED },
-  unauthorized: { title: "Please sign in", changed: UNCHANGED, next: { label: "Sign in", href: "/login" } },
-  forbidden: { title: "That did not work", changed: UNCHANGED },
-  suspended: {
-    title: "This account is suspended",
-    message:
-      "You can't use it for now, and neither can the apps you connected. If you think this is a mistake, ask whoever runs this service.",
-    changed: "Nothing in it was deleted or changed. When the suspension ends, you can sign in as before.",
-    next: { label: "Sign in with another account", href: "/login" },
-  },
-  not_found: { title: "There is no such page", changed: UNCHANGED, next: HOME },
-  method_not_allowed: { title: "That did not work", changed: UNCHANGED, next: HOME },
-  payload_too_large: { title: "That was too much at once", changed: UNCHANGED },
-  unsupported_media_type: { title: "That did not work", changed: UNCHANGED },
-  rate_limited: { title: "Please wait a little", changed: UNCHANGED },
-  internal: {
-    title: "Something went wrong on our side",
-    message: "It was nothing that you did. We have written down what happened.",
-    changed: "If you were saving something, your account shows whether it was saved.",
-    next: { label: "Go to your account", href: "/account" },
-  },
-  // Said to strangers too, and a write may have gone through although its answer never came.
-  unavailable: {
-    title: "We can't do that right now",
-    changed: "If you were saving something, check before trying again.",
-  },
-};
-
-// Forms post to the address of the page that shows them, so the same address starts again after either.
-function sameAgain(c: AppContext): Problem["next"] {
-  return { label: "Try again", href: c.req.path + new URL(c.req.url).search };
+function nextOf(c: AppContext, config: PageConfig, { code }: AppError): Problem["next"] {
+  const { problems, frame } = c.get("reader").words;
+  switch (code) {
+    case "unauthorized":
+      return { label: problems.signIn, href: "/login" };
+    case "suspended":
+      return config.supportUrl
+        ? { label: problems.contactSupport, href: config.supportUrl }
+        : { label: problems.signInAsAnother, href: "/login" };
+    case "not_found":
+    case "method_not_allowed":
+      return { label: problems.goHome, href: "/" };
+    case "internal":
+      return { label: frame.goToAccount, href: "/account" };
+    default:
+      // Forms post to the address of the page that shows them, so the same address starts again after either.
+      return { label: problems.tryAgain, href: c.req.path + new URL(c.req.url).search };
+  }
 }

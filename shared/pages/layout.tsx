@@ -11,6 +11,7 @@ import { createBrowserToken } from "../http/browser_token.ts";
 import { PAGE_POLICY_HEADER } from "../routes.ts";
 import { BrowserToken } from "./components.tsx";
 import { ICON_URL } from "./icon.ts";
+import type { Reader } from "./reader.ts";
 import { STYLES } from "./styles.ts";
 
 /** The links of the footer, absent = no link; and what the form for signing out is sealed with. */
@@ -29,33 +30,38 @@ export interface PageOptions {
 
 /** The document. Use {@link renderPage}, which makes the nonce and the headers that belong to it. */
 export function Page(
-  { title, config, script, children, nonce, browserToken }: PageOptions & {
+  { title, config, script, children, nonce, browserToken, reader }: PageOptions & {
     nonce: string;
     browserToken: string | undefined;
+    reader: Reader;
   },
 ) {
-  const footer = [["Support", config.supportUrl], ["Privacy", config.privacyUrl], ["Terms", config.termsUrl]]
+  const { frame } = reader.words;
+  const footer = [[frame.support, config.supportUrl], [frame.privacy, config.privacyUrl], [
+    frame.terms,
+    config.termsUrl,
+  ]]
     .filter((link): link is [string, string] => link[1] !== undefined);
   return (
-    <html lang="en">
+    <html lang={reader.language}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{`${title} · Expenses`}</title>
+        <title>{frame.title(title)}</title>
         <link rel="icon" href={ICON_URL} />
         <style nonce={nonce} dangerouslySetInnerHTML={{ __html: STYLES }} />
       </head>
       <body>
-        <a class="skip" href="#main">Skip to content</a>
+        <a class="skip" href="#main">{frame.skip}</a>
         <header class="bar">
           <div class="column">
-            <a class="brand" href="/">Expenses</a>
+            <a class="brand" href="/">{frame.service}</a>
             {browserToken && (
               <>
-                <a href="/account">Account</a>
+                <a href="/account">{frame.account}</a>
                 <form method="post" action="/logout">
                   <BrowserToken token={browserToken} />
-                  <button class="link" type="submit">Sign out</button>
+                  <button class="link" type="submit">{frame.signOut}</button>
                 </form>
               </>
             )}
@@ -66,7 +72,7 @@ export function Page(
         </main>
         {footer.length > 0 && (
           <footer class="foot">
-            <nav class="column" aria-label="About the service">
+            <nav class="column" aria-label={frame.about}>
               {footer.map(([label, href]) => <a href={href}>{label}</a>)}
             </nav>
           </footer>
@@ -98,7 +104,8 @@ export async function renderPage(
     "base-uri 'none'",
   ].join("; ");
   const browserToken = page.user ? await createBrowserToken(c, page.config) : undefined;
-  const html = await (<Page {...page} nonce={nonce} browserToken={browserToken} />).toString();
+  const reader = c.get("reader");
+  const html = await (<Page {...page} nonce={nonce} browserToken={browserToken} reader={reader} />).toString();
   return new Response(c.req.method === "HEAD" ? null : `<!doctype html>${html}`, {
     status,
     headers: {

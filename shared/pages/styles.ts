@@ -43,6 +43,7 @@ a { color: var(--accent); text-underline-offset: .18em; text-decoration-thicknes
 a:hover { color: var(--accent-strong); text-decoration-thickness: .12em; }
 :focus-visible { outline: .1875rem solid var(--accent); outline-offset: .1875rem; border-radius: .125rem; }
 code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; font-size: .9375em; }
+pre { margin: 0; white-space: pre-wrap; }
 .copy { display: block; padding: .75rem .875rem; background: var(--soft); border-radius: .375rem; user-select: all; }
 
 section { margin-top: 2.75rem; }

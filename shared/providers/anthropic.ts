@@ -28,9 +28,7 @@ export const anthropic: Provider = {
   base: "https://api.anthropic.com",
   fields: [{
     name: "api_key",
-    label: "Admin API key",
-    hint:
-      "An admin of the organization makes it at platform.claude.com → Settings → Admin keys. Keys that models are called with do not work, and costs of Priority Tier are not included.",
+    words: ({ anthropic }) => anthropic.api_key,
     isSecret: true,
     pattern: /sk-ant-admin[\w-]{16,300}/,
   }],

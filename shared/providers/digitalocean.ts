@@ -24,9 +24,7 @@ export const digitalocean: Provider = {
   base: "https://api.digitalocean.com",
   fields: [{
     name: "token",
-    label: "Personal access token",
-    hint:
-      "Make it at cloud.digitalocean.com → API → Tokens, with custom scopes and none but billing:read, in the team that gets the invoices.",
+    words: ({ digitalocean }) => digitalocean.token,
     isSecret: true,
     pattern: /do[op]_v1_[\w-]{16,200}/,
   }],

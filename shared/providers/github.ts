@@ -22,15 +22,12 @@ export const github: Provider = {
   base: "https://api.github.com",
   fields: [{
     name: "account",
-    label: "Organization",
-    hint: "Its name as in github.com/name. For what a personal account pays itself, write users/name.",
+    words: ({ github }) => github.account,
     isSecret: false,
     pattern: /(users\/)?[A-Za-z\d](-?[A-Za-z\d]){0,38}/,
   }, {
     name: "token",
-    label: "Fine-grained personal access token",
-    hint:
-      "Make it at github.com → Settings → Developer settings, with the organization as resource owner and the organization permission Administration: read; for a personal account with the account permission Plan: read.",
+    words: ({ github }) => github.token,
     isSecret: true,
     pattern: /(github_pat|gh[opu])_[\w-]{16,255}/,
   }],

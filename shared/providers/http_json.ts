@@ -31,15 +31,12 @@ export const httpJson: Provider = {
   name: "HTTP JSON",
   fields: [{
     name: "url",
-    label: "Address",
-    hint:
-      "https, at a public name. It is asked for a month by period_start and period_end and answers with amount, currency and final as JSON.",
+    words: ({ http_json }) => http_json.url,
     isSecret: false,
     pattern: /https:\/\/[^\s#@\\]{1,2000}/,
   }, {
     name: "token",
-    label: "Token",
-    hint: "Sent to that address as Authorization: Bearer; reading the amount is all it should be allowed to do.",
+    words: ({ http_json }) => http_json.token,
     isSecret: true,
     pattern: /[\w.~+/=-]{8,2000}/,
   }],

@@ -28,9 +28,7 @@ export const openai: Provider = {
   base: "https://api.openai.com",
   fields: [{
     name: "api_key",
-    label: "Admin key",
-    hint:
-      "An owner of the organization makes it at platform.openai.com → Settings → Organization → Admin keys; reading usage is all it must be allowed to do.",
+    words: ({ openai }) => openai.api_key,
     isSecret: true,
     pattern: /sk-admin-[\w-]{16,300}/,
   }],

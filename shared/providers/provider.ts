@@ -1,12 +1,12 @@
 /** What a bill provider is to us: somebody who can say what an account has to pay for a month. Which ones there are is in registry.ts. */
+import type { Words } from "../words/words.ts";
 import type { ProviderGet } from "./get.ts";
 
 /** What the connect page asks a person for. All of it is kept encrypted; an address of somebody's own may hold a secret too. */
 export interface CredentialField {
   name: string;
-  label: string;
-  /** Where to find it and what it must be allowed to do, in a sentence. */
-  hint: string;
+  /** What it is called; where to find it and what it must be allowed to do, in a sentence. */
+  words(credentials: Words["pages"]["credentials"]): { label: string; hint: string };
   /** Typed blind and never shown again. */
   isSecret: boolean;
   /** What a well-formed value looks like; it is searched for a whole match. */

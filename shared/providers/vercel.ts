@@ -24,15 +24,12 @@ export const vercel: Provider = {
   base: "https://api.vercel.com",
   fields: [{
     name: "team_id",
-    label: "Team ID",
-    hint: "At vercel.com → team → Settings → General; it begins with team_.",
+    words: ({ vercel }) => vercel.team_id,
     isSecret: false,
     pattern: /team_[A-Za-z\d]{8,64}/,
   }, {
     name: "token",
-    label: "Access token",
-    hint:
-      "Make it at vercel.com → Account Settings → Tokens, with the team as its scope; your role there must be one that sees billing.",
+    words: ({ vercel }) => vercel.token,
     isSecret: true,
     pattern: /[\w-]{20,200}/,
   }],

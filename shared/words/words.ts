@@ -11,6 +11,8 @@ export type Assumption = keyof Words["assumptions"];
 
 export type Language = "en";
 
-const LANGUAGES: Readonly<Record<Language, Words>> = { en };
+export type Languages = Readonly<Record<Language, Words>>;
+
+export const LANGUAGES: Languages = { en };
 
 export const wordsOf = (language: Language): Words => LANGUAGES[language];

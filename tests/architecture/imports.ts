@@ -58,7 +58,9 @@ export const importRules: Rule[] = [
       !isRule(path)
         ? []
         : imports.filter((one) =>
-          one.path ? !isRule(one.path) && !PLAIN.test(one.path) : /^(hono|@supabase\/|nodemailer)/.test(one.specifier)
+          one.path
+            ? !isRule(one.path) && !PLAIN.test(one.path)
+            : /^(hono(?!\/jsx$)|@supabase\/|nodemailer)/.test(one.specifier)
         ).map(describe),
   }),
   eachFile("only tests import tests, only local and tests import local", {

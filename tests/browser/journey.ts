@@ -65,7 +65,7 @@ journey("a new person signs in by mail, is asked five things, connects an app an
   assertEquals(await page.getByLabel("Time zone").inputValue(), "Europe/Paris");
   assertEquals(await page.getByLabel("Main currency").inputValue(), "EUR");
   await page.getByLabel("Name of your organization").fill("Chez Camille");
-  await page.getByLabel("E-mail for reminders").fill("factures@example.com");
+  await page.getByLabel("Email for reminders").fill("factures@example.com");
   await press(page, "Start");
   assertEquals(new URL(page.url()).search, "?from=mail");
   assertMatch(await page.locator("main").innerText(), /Chez Camille\s+Team plan, free to try until/);
@@ -101,14 +101,14 @@ journey("a person changes the name and the reminders, and comes back to what the
   await press(page, "Start");
   await page.getByText("Rename").click();
   await page.getByLabel("New name").fill("مصاريف نور");
-  await press(page, "Save the name");
+  await press(page, "Save name");
   assertStringIncludes(await page.locator("main").innerText(), "مصاريف نور");
   await page.getByLabel("Days before a bill is due").fill("10");
-  await page.getByLabel("Remind me by e-mail").uncheck();
+  await page.getByLabel("Remind me by email").uncheck();
   await press(page, "Save");
   assertStringIncludes(await page.getByRole("status").first().innerText(), "saved");
   assertEquals(await page.getByLabel("Days before a bill is due").inputValue(), "10");
-  assertEquals(await page.getByLabel("Remind me by e-mail").isChecked(), false);
+  assertEquals(await page.getByLabel("Remind me by email").isChecked(), false);
 });
 
 journey("the code of the mail signs in where the link cannot", async (page) => {
@@ -135,7 +135,7 @@ journey("a link that was used says so and offers a new one", async (page, contex
   await signIn(page, "olu@example.com");
   await page.goto(used);
   await press(page, "Sign in");
-  assertStringIncludes(await page.locator("main").innerText(), "If you are signed in here already, you still are.");
+  assertStringIncludes(await page.locator("main").innerText(), "If you’re already signed in here, you still are.");
   await page.getByRole("link", { name: "Sign in again" }).click();
   assertEquals(await heading(page), "A few things before we start");
 });
@@ -144,7 +144,7 @@ journey("a mistyped address is a page with a way home, and no second complaint",
   const failed: string[] = [];
   page.on("response", (response) => void (response.status() >= 400 && failed.push(new URL(response.url()).pathname)));
   await page.goto("/acount");
-  assertEquals(await heading(page), "There is no such page");
+  assertEquals(await heading(page), "Page not found");
   assertMatch(await page.locator(".request-id").innerText(), /Request [0-9a-f-]{36}/);
   await page.getByRole("link", { name: "Go to the front page" }).click();
   assertEquals(new URL(page.url()).pathname, "/");
@@ -170,7 +170,7 @@ journey("the owner of a variable bill connects its provider, pauses and removes 
   await token.fill("dop_v1_0123456789abcdef-401");
   await press(page, "Try it and connect");
   assertStringIncludes(await page.getByRole("alert").innerText(), "Nothing was saved");
-  assertMatch(await page.locator("main").innerText(), /DigitalOcean does not accept it/);
+  assertMatch(await page.locator("main").innerText(), /DigitalOcean doesn’t accept it/);
   assertEquals(await token.inputValue(), "");
   await token.fill(" dop_v1_0123456789abcdef7e57 ");
   await press(page, "Try it and connect");
@@ -183,7 +183,7 @@ journey("the owner of a variable bill connects its provider, pauses and removes 
   assertMatch(await page.locator("main").innerText(), /DigitalOcean, Team …7e57: working/);
   await page.getByRole("link", { name: "Remove the provider of Cloud hosting" }).click();
   await press(page, "Remove");
-  assertStringIncludes(await page.getByRole("status").first().innerText(), "the key for it is deleted");
+  assertStringIncludes(await page.getByRole("status").first().innerText(), "its key is deleted");
   assertEquals(await page.getByRole("link", { name: "Connect Cloud hosting" }).count(), 1);
 });
 

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { fieldProblems } from "../../functions/auth-callback/account/providers/connect_problems.ts";
 import { plainError } from "../../functions/mcp/plain_error.ts";
 import { getPrompt } from "../../functions/mcp/prompts.ts";
-import { settle } from "../../functions/mcp/settle.ts";
+import { bufferResponse } from "../../functions/mcp/buffer_response.ts";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
 import { parseEvent } from "../../shared/billing/event.ts";
 import { cleanLine, cleanText } from "../../shared/clean_text.ts";
@@ -19,10 +19,10 @@ import type { AppContext, AppEnv } from "../../shared/http/app.ts";
 import { readCaller } from "../../shared/http/caller.ts";
 import { readForm } from "../../shared/http/form_post.ts";
 import { readBody } from "../../shared/http/read_body.ts";
-import { countryOfLanguages } from "../../shared/identity/country.ts";
-import { isEmail } from "../../shared/identity/email.ts";
-import { safeNextPath } from "../../shared/identity/next_path.ts";
-import { isTimezone } from "../../shared/identity/timezone.ts";
+import { countryOfLanguages } from "../../functions/auth-callback/profile/country.ts";
+import { isEmail } from "../../functions/auth-callback/profile/email.ts";
+import { safeNextPath } from "../../shared/next_path.ts";
+import { isTimezone } from "../../functions/auth-callback/profile/timezone.ts";
 import { readDate, toIsoDate } from "../../shared/import/date_text.ts";
 import { currencyInHeader } from "../../shared/import/find_columns.ts";
 import { findDecimalSign } from "../../shared/import/find_conventions.ts";
@@ -66,12 +66,13 @@ import { parseEcb } from "../../shared/rates/ecb.ts";
 import { parseFrankfurter } from "../../shared/rates/frankfurter.ts";
 import { rateSet } from "../../shared/rates/rate_set.ts";
 import { isScope } from "../../shared/reminders/unsubscribe_token.ts";
-import { oneLine } from "../../shared/reminders/words.ts";
+import { oneLine } from "../../shared/reminders/names.ts";
 import { localPath } from "../../shared/routes.ts";
 import { readToken } from "../../shared/signed_token.ts";
 import { startConnector } from "../functions/mcp/harness.ts";
 import { asking } from "../shared/providers/asking.ts";
 import type { Limits, Run } from "./cost.ts";
+import { en } from "../../shared/words/en/mod.ts";
 
 export interface Parser extends Limits {
   name: string;
@@ -90,6 +91,7 @@ const EVENT = 262_144;
 /** What an AI client fills in, and what another server says in one line. */
 const LINE = 65_536;
 
+const CONNECT_WORDS = en.pages.connectProvider;
 const at = new Date("2026-10-06T09:00:00Z");
 const SITE = "https://expenses.example";
 const SECRETS = ["a secret that is long enough for this test"];
@@ -199,8 +201,8 @@ const messages: Record<string, Run> = {
   "formHint()": (text) =>
     [PATTERNS.amount, PATTERNS.date, "^(exp|bill)_[0-9a-z]{8,32}$"].map((pattern) => formHint({ pattern }, text)),
   "plainError()": (text) => [plainError(text), plainError(`{"error":{"code":-32602,"message":"${text}[`)],
-  "settle()": (text) =>
-    settle(new Response(`data: ${text}`, { headers: { "content-type": "text/event-stream" } }), true),
+  "bufferResponse()": (text) =>
+    bufferResponse(new Response(`data: ${text}`, { headers: { "content-type": "text/event-stream" } }), true),
   "getPrompt()": (text) => getPrompt("month_close", { month: text }),
 };
 
@@ -252,7 +254,7 @@ const forms: Record<string, Run> = {
     [isCodeChallenge, isCodeVerifier, isAccessToken, isRefreshToken].map((is) => is(text)),
   "credentials of providers": (text) =>
     [...PROVIDERS.values()].map((provider) =>
-      fieldProblems(provider, Object.fromEntries(provider.fields.map(({ name }) => [name, text])))
+      fieldProblems(provider, Object.fromEntries(provider.fields.map(({ name }) => [name, text])), CONNECT_WORDS)
     ),
   "credentials of providers that begin well": (text) =>
     [...PROVIDERS.values()].map((provider) =>
@@ -262,7 +264,7 @@ const forms: Record<string, Run> = {
         account: `users/${text}`,
         url: `https://${text}`,
         team_id: `team_${text}`,
-      })
+      }, CONNECT_WORDS)
     ),
 };
 

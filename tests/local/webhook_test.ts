@@ -51,7 +51,7 @@ Deno.test("deno task webhook changes a plan of the running stack", async () => {
     await webhook(stack, "subscription.halted", "--org", id!);
     const email = plan === "Team" ? stack.demo!.email : stack.demo!.other_email;
     const { html } = (await signIn(stack, email, { next: "/account" })).page;
-    assertStringIncludes(html, `${plan} plan; a payment did not arrive`);
+    assertStringIncludes(html, `${plan} plan; a payment didn’t arrive`);
   }
 
   const help = await webhook(stack, "subscription.unheard_of");

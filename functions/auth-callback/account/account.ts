@@ -40,7 +40,7 @@ export const postAccount = (deps: PageDeps): Handler =>
       case "alerts_seen":
         return back(c, await dismissAlerts(deps, user, form));
       default:
-        throw new AppError("invalid_request", "This page does not know that change.");
+        throw new AppError("invalid_request", "unknown action", { says: ({ unknownChange }) => unknownChange });
     }
   });
 
@@ -48,16 +48,18 @@ const back = (c: AppContext, done: Done) => c.redirect(`/account?done=${done}`, 
 
 async function changeCountry({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
   const country = form.get("country") ?? "";
-  if (!isCountry(country)) throw new AppError("invalid_request", "Choose a country from the list.");
+  if (!isCountry(country)) {
+    throw new AppError("invalid_request", "unknown country", { says: ({ chooseCountry }) => chooseCountry });
+  }
   const { outcome } = await store.changeCountry({ userId: user.id, country, at: clock() });
-  if (outcome === "unknown") throw new AppError("not_found", "Your account is not set up yet.");
+  if (outcome === "unknown") throw new AppError("not_found", "no profile", { says: ({ notSetUp }) => notSetUp });
   return "moved";
 }
 
 async function rename({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
   const name = form.get("name") ?? "";
   if (name.length < 1 || name.length > 120) {
-    throw new AppError("invalid_request", "A name has between 1 and 120 characters.");
+    throw new AppError("invalid_request", "name too short or too long", { says: ({ nameLength }) => nameLength });
   }
   const { outcome } = await store.renameOrganization({
     userId: user.id,
@@ -65,14 +67,18 @@ async function rename({ store, clock }: PageDeps, user: SignedInUser, form: Form
     name,
     at: clock(),
   });
-  if (outcome === "not_owner") throw new AppError("forbidden", "Only the owner can rename an organization.");
+  if (outcome === "not_owner") {
+    throw new AppError("forbidden", "not the owner", { says: ({ onlyOwnerRenames }) => onlyOwnerRenames });
+  }
   return "renamed";
 }
 
 /** Field `until`: when the newest of the alerts that were shown was raised; one that came since stays. */
 async function dismissAlerts({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
   const until = new Date(form.get("until") ?? "");
-  if (Number.isNaN(until.getTime())) throw new AppError("invalid_request", "This page does not know that change.");
+  if (Number.isNaN(until.getTime())) {
+    throw new AppError("invalid_request", "until is no instant", { says: ({ unknownChange }) => unknownChange });
+  }
   await store.dismissGrantAlerts({ userId: user.id, until, at: clock() });
   return "seen";
 }
@@ -81,7 +87,7 @@ async function resumeReminders({ store, clock }: PageDeps, user: SignedInUser, f
   const organizationId = form.get("organization_id") ?? "";
   const { outcome } = await store.resumeReminders({ userId: user.id, organizationId, at: clock() });
   if (outcome === "not_owner") {
-    throw new AppError("forbidden", "Only the owner is reminded of an organization's bills.");
+    throw new AppError("forbidden", "not the owner", { says: ({ onlyOwnerReminded }) => onlyOwnerReminded });
   }
   return "resumed";
 }
@@ -92,8 +98,10 @@ async function changeReminders(
   { user, form }: { user: SignedInUser; form: Form },
 ): Promise<Done> {
   const answer = await deps.store.updateReminders({ ...readReminders(form, user), userId: user.id, at: deps.clock() });
-  if (answer.outcome === "unknown") throw new AppError("not_found", "Your account is not set up yet.");
-  if (answer.outcome === "invalid") throw new AppError("invalid_request", "We do not know that time zone.");
+  if (answer.outcome === "unknown") throw new AppError("not_found", "no profile", { says: ({ notSetUp }) => notSetUp });
+  if (answer.outcome === "invalid") {
+    throw new AppError("invalid_request", "unknown time zone", { says: ({ unknownTimezone }) => unknownTimezone });
+  }
   if (!answer.unconfirmed) return "saved";
   const sent = await mailReminderConfirmation(c, deps, { user, address: answer.unconfirmed });
   return sent ? "confirm" : "not_sent";
@@ -108,15 +116,14 @@ function readReminders(form: Form, user: SignedInUser): Reminders {
     email_enabled: form.get("email_enabled") === "on",
   };
   if (!isEmail(reminders.reminder_email)) {
-    throw new AppError(
-      "invalid_request",
-      "That reminder address is not an e-mail address. Check it for a typing error.",
-    );
+    throw new AppError("invalid_request", "no email address", { says: ({ reminderAddress }) => reminderAddress });
   }
-  if (!isTimezone(reminders.timezone)) throw new AppError("invalid_request", "Choose a time zone from the list.");
+  if (!isTimezone(reminders.timezone)) {
+    throw new AppError("invalid_request", "unknown time zone", { says: ({ chooseTimezone }) => chooseTimezone });
+  }
   const lead = reminders.default_lead_days;
   if (!Number.isInteger(lead) || lead < 0 || lead > 90) {
-    throw new AppError("invalid_request", "Reminders can come 0 to 90 days before a bill is due.");
+    throw new AppError("invalid_request", "lead days out of range", { says: ({ leadDays }) => leadDays });
   }
   return reminders;
 }

@@ -7,6 +7,7 @@ import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { Notice } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { livingIn } from "../../../shared/pages/reader.ts";
 import { createUrls } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { ConnectedApps } from "./connected_apps.tsx";
@@ -16,25 +17,19 @@ import { Person } from "./person.tsx";
 import { ProviderLinks } from "./provider_links.tsx";
 import { EndedReminders, ReminderForm } from "./reminders.tsx";
 
-/** What was just done, as `?done=` says it after a redirect. */
+/** What was just done, as `?done=` says it after a redirect, and how it is shown. */
 const DONE = {
-  moved: { kind: "done", text: "Your country is saved. Currency and time zone are as they were." },
-  renamed: { kind: "done", text: "The organization has its new name." },
-  saved: { kind: "done", text: "Your reminder settings are saved." },
-  resumed: { kind: "done", text: "You will be reminded of that organization's bills again." },
-  confirm: {
-    kind: "done",
-    text: "Saved. We sent a mail to the new address; reminders go there once the link in it was confirmed.",
-  },
-  not_sent: {
-    kind: "warning",
-    text: "Saved, but the confirmation mail could not be sent. Save again in a few minutes to have it sent.",
-  },
-  seen: { kind: "done", text: "Good. We will not mention it again." },
-  link_paused: { kind: "done", text: "Paused. No amounts are looked up for that bill until you resume it." },
-  link_resumed: { kind: "done", text: "Amounts are looked up for that bill again." },
-  link_removed: { kind: "done", text: "The provider is removed, and the key for it is deleted." },
-  disconnected: { kind: "done", text: "The app is disconnected. It can no longer read or change anything." },
+  moved: "done",
+  renamed: "done",
+  saved: "done",
+  resumed: "done",
+  confirm: "done",
+  not_sent: "warning",
+  seen: "done",
+  link_paused: "done",
+  link_resumed: "done",
+  link_removed: "done",
+  disconnected: "done",
 } as const;
 export type Done = keyof typeof DONE;
 
@@ -57,42 +52,59 @@ export async function renderAccount(
       value={await createFormToken(config, { userId: user.id, at: deps.clock() })}
     />
   );
-  const news = Object.hasOwn(DONE, done ?? "") ? DONE[done as Done] : undefined;
+  const news = Object.hasOwn(DONE, done ?? "") ? done as Done : undefined;
+  const { words, format } = livingIn(c, account.profile.country);
   return renderPage(c, {
-    title: "Your account",
+    title: words.account.title,
     config,
     user,
     children: (
       <>
         {news && (
-          <Notice kind={news.kind}>
-            <p>{news.text}</p>
+          <Notice kind={DONE[news]}>
+            <p>{words.account.done[news]}</p>
           </Notice>
         )}
-        <h1>Your account</h1>
-        <Person email={user.email} profile={account.profile} token={token} />
-        <GrantAlerts alerts={account.grant_alerts} token={token} />
-        <Section title="Organization and plan">
-          <Organizations organizations={account.organizations} token={token} config={config} />
+        <h1>{words.account.title}</h1>
+        <Person email={user.email} profile={account.profile} token={token} words={words.account} format={format} />
+        <GrantAlerts alerts={account.grant_alerts} token={token} words={words.alerts} format={format} />
+        <Section title={words.account.organizations}>
+          <Organizations
+            organizations={account.organizations}
+            token={token}
+            config={config}
+            words={words}
+            format={format}
+          />
         </Section>
-        <Section title="Connected apps">
+        <Section title={words.account.apps}>
           <ConnectedApps
             apps={account.connected_apps}
             timezone={account.profile.timezone}
             connectorUrl={createUrls(config).resource}
+            words={words.apps}
+            format={format}
           />
         </Section>
-        <Section title="Bill providers">
+        <Section title={words.account.providers}>
           <ProviderLinks
             links={account.provider_links}
             connectable={account.connectable_bills}
             providers={deps.providers}
             token={token}
+            words={words.providerLinks}
+            format={format}
           />
         </Section>
-        <Section title="Reminders">
-          <EndedReminders organizations={account.organizations} token={token} />
-          <ReminderForm profile={account.profile} organizations={account.organizations} token={token} />
+        <Section title={words.account.reminders}>
+          <EndedReminders organizations={account.organizations} token={token} words={words.reminders} />
+          <ReminderForm
+            profile={account.profile}
+            organizations={account.organizations}
+            token={token}
+            words={words.reminders}
+            unchosen={words.frame.choose}
+          />
         </Section>
       </>
     ),

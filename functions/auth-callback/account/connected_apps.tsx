@@ -5,19 +5,25 @@ import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { judgeClient } from "../../../shared/oauth/client_trust.ts";
 import { judgeRedirectUri } from "../../../shared/oauth/redirect_uri.ts";
 import { DateText, Name, Row, TimeText } from "../../../shared/pages/components.tsx";
+import type { PageFormat } from "../../../shared/words/page_format.ts";
+import type { Words } from "../../../shared/words/words.ts";
+
+type AppWords = Words["pages"]["apps"];
 
 interface ConnectedAppsView {
   apps: Account["connected_apps"];
   /** The person's own. */
   timezone: string;
   connectorUrl: string;
+  words: AppWords;
+  format: PageFormat;
 }
 
-export function ConnectedApps({ apps, timezone, connectorUrl }: ConnectedAppsView) {
+export function ConnectedApps({ apps, timezone, connectorUrl, words, format }: ConnectedAppsView) {
   if (apps.length === 0) {
     return (
       <>
-        <p>No app is connected yet. Give your assistant this address; it sends you here to allow it.</p>
+        <p>{words.none}</p>
         <p>
           <code class="copy">{connectorUrl}</code>
         </p>
@@ -32,13 +38,13 @@ export function ConnectedApps({ apps, timezone, connectorUrl }: ConnectedAppsVie
             <a
               class="quiet danger"
               href={`/account/disconnect?grant=${app.grant_id}`}
-              aria-label={`Disconnect ${appName(app)}`}
+              aria-label={words.disconnectApp(appName(app))}
             >
-              Disconnect
+              {words.disconnect}
             </a>
           }
         >
-          <AppFacts app={app} timezone={timezone} />
+          <AppFacts app={app} timezone={timezone} words={words} format={format} />
         </Row>
       ))}
     </ul>
@@ -48,54 +54,57 @@ export function ConnectedApps({ apps, timezone, connectorUrl }: ConnectedAppsVie
 export const appName = (app: ConnectedApp): string => shownClientName(app.client_name);
 
 /** Says to the minute when it was connected: apps can have the same name. */
-export function AppFacts({ app, timezone }: { app: ConnectedApp; timezone: string }) {
+export function AppFacts({ app, timezone, words, format }: {
+  app: ConnectedApp;
+  timezone: string;
+  words: AppWords;
+  format: PageFormat;
+}) {
   return (
     <>
       <h3>
         <Name>{appName(app)}</Name>
       </h3>
       <p>
-        {whoMadeIt(app)} · {whereItLives(app.redirect_uri)}
+        {whoMadeIt(app, words)} · {whereItLives(app.redirect_uri, words)}
       </p>
       <p class="muted small">
-        <Name>{app.organization_name}</Name> · connected <TimeText at={app.created_at} timezone={timezone} /> ·{" "}
-        {app.last_used_at
-          ? (
-            <>
-              last used <DateText at={app.last_used_at} />
-            </>
-          )
-          : "never used"}
+        {words.connected(
+          <Name>{app.organization_name}</Name>,
+          <TimeText at={app.created_at} timezone={timezone} format={format} />,
+        )} · {app.last_used_at ? words.lastUsed(<DateText at={app.last_used_at} format={format} />) : words.neverUsed}
       </p>
     </>
   );
 }
 
-function whoMadeIt(app: ConnectedApp): string {
+function whoMadeIt(app: ConnectedApp, words: AppWords): string {
   const { publisher } = judgeClient({
     clientId: app.client_id,
     name: app.client_name,
     redirectUri: app.redirect_uri,
   });
   switch (publisher.kind) {
-    case "verified":
-      return `${publisher.app}, by ${publisher.maker} (verified: ${publisher.host})`;
+    case "verified": {
+      const { app, maker, host } = publisher;
+      return words.verified({ app, maker, host });
+    }
     case "published":
-      return `published by ${publisher.host}`;
+      return words.published(publisher.host);
     case "unconfirmed":
-      return "we can’t confirm who made it";
+      return words.unconfirmed;
   }
 }
 
-function whereItLives(redirectUri: string): string {
+function whereItLives(redirectUri: string, words: AppWords): string {
   const judged = judgeRedirectUri(redirectUri);
-  if (!judged.ok) return "unknown";
+  if (!judged.ok) return words.unknownPlace;
   switch (judged.target.kind) {
     case "https":
-      return `returns to ${judged.target.host}`;
+      return words.returnsTo(judged.target.host);
     case "loopback":
-      return `an app on a computer (${judged.target.host})`;
+      return words.onComputer(judged.target.host);
     case "app":
-      return `the app that opens ${judged.target.scheme}: links`;
+      return words.opens(judged.target.scheme);
   }
 }

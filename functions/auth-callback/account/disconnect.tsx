@@ -4,6 +4,7 @@ import { AppError } from "../../../shared/errors.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Buttons, Name, Notice } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
+import { livingIn } from "../../../shared/pages/reader.ts";
 import { AppFacts, appName } from "./connected_apps.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 
@@ -15,27 +16,23 @@ export const showDisconnect = (deps: PageDeps): Handler =>
     const app = account?.connected_apps.find(({ grant_id }) => grant_id === c.req.query("grant"));
     if (!app) return c.redirect("/account", 303);
     const formToken = await createFormToken(config, { userId: user.id, at: clock() });
+    const { words: { disconnect: words, apps }, format } = livingIn(c, account!.profile.country);
     return await renderPage(c, {
-      title: "Disconnect an app",
+      title: words.title,
       config,
       user,
       children: (
         <>
-          <h1>
-            Disconnect <Name>{appName(app)}</Name>?
-          </h1>
-          <p class="lead">
-            It can no longer read or change the expenses of{" "}
-            <Name>{app.organization_name}</Name>. Everything it wrote stays. You can connect it again at any time.
-          </p>
+          <h1>{words.question(<Name>{appName(app)}</Name>)}</h1>
+          <p class="lead">{words.lead(<Name>{app.organization_name}</Name>)}</p>
           <Notice>
-            <AppFacts app={app} timezone={account!.profile.timezone} />
+            <AppFacts app={app} timezone={account!.profile.timezone} words={apps} format={format} />
           </Notice>
           <form method="post" action={c.req.path + new URL(c.req.url).search}>
             <input type="hidden" name="form_token" value={formToken} />
             <Buttons even>
-              <button class="danger" type="submit">Disconnect</button>
-              <a class="button" href="/account">Keep it</a>
+              <button class="danger" type="submit">{words.yes}</button>
+              <a class="button" href="/account">{words.no}</a>
             </Buttons>
           </form>
         </>
@@ -46,7 +43,9 @@ export const showDisconnect = (deps: PageDeps): Handler =>
 export const postDisconnect = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user }) => {
     const grantId = c.req.query("grant") ?? "";
-    if (!/^[0-9a-f-]{36}$/.test(grantId)) throw new AppError("invalid_request", "We do not know that app.");
+    if (!/^[0-9a-f-]{36}$/.test(grantId)) {
+      throw new AppError("invalid_request", "no grant id", { says: ({ unknownApp }) => unknownApp });
+    }
     // One that has ended meanwhile is as disconnected as they wanted it.
     await deps.store.revokeGrant({ userId: user.id, grantId, at: deps.clock() });
     return c.redirect("/account?done=disconnected", 303);

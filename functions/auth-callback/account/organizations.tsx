@@ -2,16 +2,24 @@
 /** The organizations of a person with what their plan means today; an owner can rename theirs. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
-import { offText, planText } from "./plan_text.ts";
+import { planText } from "./plan_text.ts";
 import { Name } from "../../../shared/pages/components.tsx";
 import { createUrls } from "../../../shared/urls.ts";
+import type { PageFormat } from "../../../shared/words/page_format.ts";
+import type { Words } from "../../../shared/words/words.ts";
 import type { PageDeps } from "../page_guards.ts";
 
-export function Organizations({ organizations, token, config }: {
+interface OrganizationsView {
   organizations: Account["organizations"];
   token: Child;
   config: PageDeps["config"];
-}) {
+  words: Words["pages"];
+  format: PageFormat;
+}
+
+export function Organizations(
+  { organizations, token, config, words: { plan, organization: words }, format }: OrganizationsView,
+) {
   const urls = createUrls(config);
   return (
     <ul class="rows">
@@ -21,28 +29,27 @@ export function Organizations({ organizations, token, config }: {
             <h3>
               <Name>{organization.name}</Name>
             </h3>
-            <p>{planText(organization)}</p>
-            {organization.features_off.length > 0 && <p>{offText(organization.features_off)}</p>}
-            <HowToChange organization={organization} config={config} />
+            <p>{planText(organization, { words: plan, format })}</p>
+            {organization.features_off.length > 0 && <p>{plan.off(organization.features_off)}</p>}
+            <HowToChange organization={organization} config={config} words={words} />
             <p class="muted small">
-              You are {organization.role === "owner" ? "the owner" : "a member"} · totals in{" "}
-              {organization.base_currency}
+              {words[organization.role](organization.base_currency)}
               {config.pricingUrl && organization.role === "owner" && (
                 <>
                   {" · "}
-                  <a href={urls.plans(organization.id)}>See the plans</a>
+                  <a href={urls.plans(organization.id)}>{words.seePlans}</a>
                 </>
               )}
             </p>
           </div>
           {organization.role === "owner" && (
             <details>
-              <summary>Rename</summary>
+              <summary>{words.rename}</summary>
               <form method="post" action="/account">
                 {token}
                 <input type="hidden" name="action" value="rename" />
                 <input type="hidden" name="organization_id" value={organization.id} />
-                <label class="hidden" for={`name-${organization.id}`}>New name</label>
+                <label class="hidden" for={`name-${organization.id}`}>{words.newName}</label>
                 <input
                   id={`name-${organization.id}`}
                   name="name"
@@ -52,7 +59,7 @@ export function Organizations({ organizations, token, config }: {
                   maxlength={120}
                   dir="auto"
                 />
-                <button type="submit">Save the name</button>
+                <button type="submit">{words.saveName}</button>
               </form>
             </details>
           )}
@@ -65,17 +72,14 @@ export function Organizations({ organizations, token, config }: {
 interface WhoChanges {
   organization: Account["organizations"][number];
   config: PageDeps["config"];
+  words: Words["pages"]["organization"];
 }
 
 /** How an organization gets back what its plan leaves out, where no page sells plans or somebody else decides. */
-function HowToChange({ organization: { role, features_off }, config }: WhoChanges) {
+function HowToChange({ organization: { role, features_off }, config, words }: WhoChanges) {
   if (features_off.length === 0 || (role === "owner" && config.pricingUrl)) return null;
-  if (role !== "owner") return <p>Its owner can change the plan.</p>;
+  if (role !== "owner") return <p>{words.ownerChangesPlan}</p>;
   return config.supportUrl
-    ? (
-      <p>
-        To change the plan, <a href={config.supportUrl}>write to us</a>.
-      </p>
-    )
-    : <p>Whoever runs this service for you can change the plan.</p>;
+    ? <p>{words.toChangePlan((text) => <a href={config.supportUrl}>{text}</a>)}</p>
+    : <p>{words.operatorChangesPlan}</p>;
 }

@@ -2,31 +2,40 @@
 /** Who is signed in, and where they live. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
-import { COUNTRIES } from "../profile/country.ts";
+import { countriesByName } from "../profile/country.ts";
 import { Name } from "../../../shared/pages/components.tsx";
+import type { PageFormat } from "../../../shared/words/page_format.ts";
+import type { Words } from "../../../shared/words/words.ts";
 
-export function Person({ email, profile, token }: { email: string; profile: Account["profile"]; token: Child }) {
+interface PersonView {
+  email: string;
+  profile: Account["profile"];
+  /** The hidden input that ties a form to the person. */
+  token: Child;
+  words: Words["pages"]["account"];
+  format: PageFormat;
+}
+
+export function Person({ email, profile, token, words, format }: PersonView) {
   return (
     <ul class="rows">
       <li class="row">
         <div>
-          <p class="muted">
-            Signed in as <Name>{email}</Name>
-          </p>
-          <p class="muted small">{COUNTRIES.find(({ code }) => code === profile.country)?.name ?? profile.country}</p>
+          <p class="muted">{words.signedInAs(<Name>{email}</Name>)}</p>
+          <p class="muted small">{format.country(profile.country)}</p>
         </div>
         <details>
-          <summary>Change country</summary>
+          <summary>{words.changeCountry}</summary>
           <form method="post" action="/account">
             {token}
             <input type="hidden" name="action" value="country" />
-            <label class="hidden" for="country">Country</label>
+            <label class="hidden" for="country">{words.country}</label>
             <select id="country" name="country" autocomplete="country">
-              {COUNTRIES.map(({ code, name }) => (
+              {countriesByName(format).map(({ code, name }) => (
                 <option value={code} selected={code === profile.country}>{name}</option>
               ))}
             </select>
-            <button type="submit">Save the country</button>
+            <button type="submit">{words.saveCountry}</button>
           </form>
         </details>
       </li>

@@ -1,4 +1,6 @@
-/** What an organization's plan means for it today, in a sentence, and what it leaves out. */
+/** Which sentence says what an organization's plan means for it today. */
+import type { PageFormat } from "../../../shared/words/page_format.ts";
+import type { Words } from "../../../shared/words/words.ts";
 
 type Plan = "free" | "pro" | "team";
 
@@ -19,55 +21,43 @@ export interface PlanState {
   period_ends_at: string | null;
 }
 
-const PLANS = { free: "Free plan", pro: "Pro plan", team: "Team plan" } as const;
-const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
-const dayOf = (instant: string) => day.format(new Date(instant));
+interface Reading {
+  words: Words["pages"]["plan"];
+  format: PageFormat;
+}
 
-export function planText(state: PlanState): string {
+export function planText(state: PlanState, reading: Reading): string {
   const { plan, plan_status, trial_ends_at, is_trial, period_ends_at } = state;
-  if (!trial_ends_at || (plan === "team" && plan_status === "active")) return paidText(state);
-  const trialEnd = dayOf(trial_ends_at);
+  const { words, format } = reading;
+  if (!trial_ends_at || (plan === "team" && plan_status === "active")) return paidText(state, reading);
   if (!is_trial) {
     return plan === "free" && plan_status === "active"
-      ? `Free plan; the Team plan trial ended on ${trialEnd}`
-      : paidText(state);
+      ? words.trialEnded(trial_ends_at, format)
+      : paidText(state, reading);
   }
   if (plan !== "free") {
     // What a grace period gives, the trial gives too.
-    const paid = plan_status === "past_due"
-      ? `${PLANS[plan]}; a payment did not arrive`
-      : paidText({ ...state, second_plan: null });
-    return `${paid}. Until ${trialEnd} everything of the Team plan is free to try`;
+    const paid = plan_status === "past_due" ? words.unpaid(plan) : paidText({ ...state, second_plan: null }, reading);
+    return words.paidAndTrial(paid, trial_ends_at, format);
   }
-  const trial = `Team plan, free to try until ${trialEnd}`;
   return plan_status === "canceled" && period_ends_at
-    ? `${trial}; the subscription ended on ${dayOf(period_ends_at)}`
-    : trial;
+    ? words.trialOfCanceled(trial_ends_at, period_ends_at, format)
+    : words.trial(trial_ends_at, format);
 }
 
 /** The same without a trial. */
-function paidText(state: PlanState): string {
+function paidText(state: PlanState, { words, format }: Reading): string {
   const { plan, plan_status, effective_plan, grace_ends_at, second_plan, second_grace_ends_at, period_ends_at } = state;
   const second = effective_plan === second_plan && second_plan !== plan ? second_grace_ends_at : null;
   if (plan_status === "past_due" && grace_ends_at) {
     return effective_plan === "free"
-      ? `Free plan; the ${PLANS[plan]} stopped on ${dayOf(grace_ends_at)}, since a payment did not arrive`
-      : `${PLANS[effective_plan]}; a payment did not arrive, and it stops on ${dayOf(second ?? grace_ends_at)}`;
+      ? words.stopped(plan, grace_ends_at, format)
+      : words.unpaidUntil(effective_plan, second ?? grace_ends_at, format);
   }
-  const end = plan_status === "canceled" ? "; the subscription ended on " : ", paid until ";
-  const paid = PLANS[plan] + (period_ends_at ? end + dayOf(period_ends_at) : "");
-  return second
-    ? `${paid}. Until ${dayOf(second)} the ${PLANS[effective_plan]} counts too: its payment did not arrive`
-    : paid;
-}
-
-const FEATURES = {
-  "ai:connector": "connecting AI assistants",
-  "reminders:email": "reminder mails",
-  "bills:variable": "amounts from bill providers",
-} as const;
-
-/** "Off on this plan: …", or null when nothing is. */
-export function offText(features: readonly (keyof typeof FEATURES)[]): string | null {
-  return features.length === 0 ? null : `Off on this plan: ${features.map((feature) => FEATURES[feature]).join(", ")}`;
+  const paid = !period_ends_at
+    ? words.names[plan]
+    : plan_status === "canceled"
+    ? words.canceled(plan, period_ends_at, format)
+    : words.paidUntil(plan, period_ends_at, format);
+  return second ? words.alsoCounts(paid, effective_plan, second, format) : paid;
 }

@@ -4,6 +4,8 @@ import type { Child } from "hono/jsx";
 import type { Account, AccountProviderLink } from "../../../shared/db/identity_store.ts";
 import { Name, Row } from "../../../shared/pages/components.tsx";
 import type { Registry } from "../../../shared/providers/registry.ts";
+import type { PageFormat } from "../../../shared/words/page_format.ts";
+import type { Words } from "../../../shared/words/words.ts";
 import { connectPath, removePath } from "./providers/addresses.ts";
 import { providerName } from "./providers/provider_name.ts";
 
@@ -13,50 +15,56 @@ interface ProviderLinksView {
   providers: Registry;
   /** The hidden input that ties a form to the person. */
   token: Child;
+  words: LinkWords;
+  format: PageFormat;
 }
 
-export function ProviderLinks({ links, connectable, providers, token }: ProviderLinksView) {
-  if (links.length === 0 && connectable.length === 0) {
-    return (
-      <p>
-        No bill provider is connected. A bill that costs something else every time can have its amount looked up: tell
-        your assistant to add it as a variable bill, and connect it here.
-      </p>
-    );
-  }
+type LinkWords = Words["pages"]["providerLinks"];
+
+export function ProviderLinks({ links, connectable, providers, token, words, format }: ProviderLinksView) {
+  if (links.length === 0 && connectable.length === 0) return <p>{words.none}</p>;
   return (
     <ul class="rows">
       {links.map((link) => (
-        <Row action={link.role === "owner" && <Actions link={link} token={token} />}>
+        <Row action={link.role === "owner" && <Actions link={link} token={token} words={words} />}>
           <h3>
             <Name>{link.bill}</Name>
           </h3>
           <p>
-            {providerName(providers, link.provider_key)}, <Name>{link.account_label}</Name>: {statusOf(link)}
+            {words.state(
+              providerName(providers, link.provider_key),
+              <Name>{link.account_label}</Name>,
+              statusOf(link, words),
+            )}
           </p>
           {link.status === "needs_reauth" && !link.bill_is_over && link.bill_is_variable && (
             <p class="invalid">
-              {providerName(providers, link.provider_key)} no longer accepts our key, so no amounts come.{" "}
-              {link.role === "owner" ? "Connect it again." : "The owner has to connect it again."}
+              {words[link.role === "owner" ? "keyRefused" : "keyRefusedOwner"](
+                providerName(providers, link.provider_key),
+              )}
             </p>
           )}
           <p class="muted small">
             <Name>{link.organization}</Name>
             {link.last_success_period && (
               <>
-                {" · last amount for "}
-                <time datetime={link.last_success_period.slice(0, 7)}>{monthOf(link.last_success_period)}</time>
+                {" · "}
+                {words.lastAmount(
+                  <time datetime={link.last_success_period.slice(0, 7)}>
+                    {format.month(link.last_success_period)}
+                  </time>,
+                )}
               </>
             )}
           </p>
         </Row>
       ))}
       {connectable.map(({ id, name, organization }) => (
-        <Row action={<a href={connectPath(id)} aria-label={`Connect ${name}`}>Connect</a>}>
+        <Row action={<a href={connectPath(id)} aria-label={words.connectBill(name)}>{words.connect}</a>}>
           <h3>
             <Name>{name}</Name>
           </h3>
-          <p>Not connected: its amount is entered by hand.</p>
+          <p>{words.notConnected}</p>
           <p class="muted small">
             <Name>{organization}</Name>
           </p>
@@ -66,45 +74,31 @@ export function ProviderLinks({ links, connectable, providers, token }: Provider
   );
 }
 
-const LINK_STATUS = {
-  pending: "waiting for its first amount",
-  active: "working",
-  needs_reauth: "not working",
-  paused: "paused",
-  paused_by_plan: "paused until a plan pays for it again",
-} as const;
+const statusOf = ({ status, bill_is_over, bill_is_variable }: AccountProviderLink, words: LinkWords): string =>
+  bill_is_over ? words.billIsOver : bill_is_variable ? words.status[status] : words.billIsFixed;
 
-const statusOf = ({ status, bill_is_over, bill_is_variable }: AccountProviderLink) =>
-  bill_is_over
-    ? "the bill is over, so nothing is looked up"
-    : bill_is_variable
-    ? LINK_STATUS[status]
-    : "the bill has a fixed amount now, so nothing is looked up";
-
-function Actions({ link, token }: { link: AccountProviderLink; token: Child }) {
+function Actions({ link, token, words }: { link: AccountProviderLink; token: Child; words: LinkWords }) {
   const { id, bill, bill_id, bill_is_over, bill_is_variable, provider_key, status } = link;
-  const change = status === "paused" ? "resume" : "pause";
+  const change = status === "paused"
+    ? { action: "resume_link", label: words.resume, ofBill: words.resumeBill(bill) }
+    : { action: "pause_link", label: words.pause, ofBill: words.pauseBill(bill) };
+  const connect = status === "needs_reauth"
+    ? { label: words.connectAgain, ofBill: words.connectBillAgain(bill) }
+    : { label: words.newKey, ofBill: words.newKeyFor(bill) };
   return (
     <div class="actions">
       {!bill_is_over && bill_is_variable && status !== "paused_by_plan" && (
         <>
-          {status === "needs_reauth"
-            ? <a href={connectPath(bill_id, provider_key)} aria-label={`Connect ${bill} again`}>Connect again</a>
-            : <a href={connectPath(bill_id, provider_key)} aria-label={`New key for ${bill}`}>New key</a>}
+          <a href={connectPath(bill_id, provider_key)} aria-label={connect.ofBill}>{connect.label}</a>
           <form method="post" action="/account">
             {token}
-            <input type="hidden" name="action" value={`${change}_link`} />
+            <input type="hidden" name="action" value={change.action} />
             <input type="hidden" name="link_id" value={id} />
-            <button class="link" type="submit" aria-label={`${change === "pause" ? "Pause" : "Resume"} ${bill}`}>
-              {change === "pause" ? "Pause" : "Resume"}
-            </button>
+            <button class="link" type="submit" aria-label={change.ofBill}>{change.label}</button>
           </form>
         </>
       )}
-      <a class="quiet danger" href={removePath(id)} aria-label={`Remove the provider of ${bill}`}>Remove</a>
+      <a class="quiet danger" href={removePath(id)} aria-label={words.removeFrom(bill)}>{words.remove}</a>
     </div>
   );
 }
-
-const monthOf = (period: string) =>
-  new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" }).format(new Date(period));

@@ -13,21 +13,17 @@ const confirmationOf = (c: AppContext, deps: PageDeps) => readConfirmation(deps,
 export const showReminderEmail = (deps: PageDeps): Handler => async (c) => {
   const asked = await confirmationOf(c, deps);
   if (!asked) return await refuse(c, deps);
+  const { reminderEmail: words } = c.get("reader").words;
   return await renderPage(c, {
-    title: "Reminders to this address",
+    title: words.title,
     config: deps.config,
     children: (
       <>
-        <h1>Send reminders to this address?</h1>
-        <p class="lead">
-          Reminders of bills that fall due will come to{" "}
-          <strong>
-            <Name>{asked.address}</Name>
-          </strong>, at most one mail a day.
-        </p>
+        <h1>{words.question}</h1>
+        <p class="lead">{words.lead(<Name>{asked.address}</Name>)}</p>
         <form method="post" action={c.req.path + new URL(c.req.url).search}>
           <Buttons>
-            <button class="primary" type="submit">Yes, send them here</button>
+            <button class="primary" type="submit">{words.yes}</button>
           </Buttons>
         </form>
       </>
@@ -45,34 +41,29 @@ export const postReminderEmail = (deps: PageDeps): Handler => async (c) => {
     at: deps.clock(),
   });
   if (outcome === "stale") return await refuse(c, deps);
+  const { reminderEmail: words, frame } = c.get("reader").words;
   return await renderPage(c, {
-    title: "Reminders will come here",
+    title: words.doneTitle,
     config: deps.config,
     children: (
       <>
-        <h1>Done: reminders will come here</h1>
-        <p class="lead">
-          The next one goes to{" "}
-          <strong>
-            <Name>{asked.address}</Name>
-          </strong>. You can close this page.
-        </p>
+        <h1>{words.done}</h1>
+        <p class="lead">{words.doneLead(<Name>{asked.address}</Name>)}</p>
         <p>
-          <a href="/account">Go to your account</a>
+          <a href="/account">{frame.goToAccount}</a>
         </p>
       </>
     ),
   });
 };
 
-const refuse = (c: AppContext, { config }: PageDeps) =>
-  renderProblem(c, {
-    config,
-    status: 400,
-    problem: {
-      title: "This link no longer works",
-      message: "It is more than seven days old, or another address was chosen since.",
-      changed: "Nothing was changed.",
-      next: { label: "Go to your account", href: "/account" },
-    },
-  });
+function refuse(c: AppContext, { config }: PageDeps) {
+  const { reminderEmail: words, problems, frame } = c.get("reader").words;
+  const problem = {
+    title: words.stale,
+    message: words.staleMessage,
+    changed: problems.unchanged,
+    next: { label: frame.goToAccount, href: "/account" },
+  };
+  return renderProblem(c, { config, status: 400, problem });
+}

@@ -4,14 +4,18 @@ import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { timezones } from "../profile/timezone.ts";
 import { Buttons, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import type { Words } from "../../../shared/words/words.ts";
 
 interface ReminderView {
   profile: Account["profile"];
   organizations: Account["organizations"];
   token: Child;
+  words: Words["pages"]["reminders"];
 }
 
-export function ReminderForm({ profile, organizations, token }: ReminderView) {
+export function ReminderForm(
+  { profile, organizations, token, words, unchosen }: ReminderView & { unchosen: string },
+) {
   const waits = profile.reminder_email !== null && !profile.reminder_email_confirmed;
   return (
     <form method="post" action="/account" class="stack">
@@ -19,31 +23,25 @@ export function ReminderForm({ profile, organizations, token }: ReminderView) {
       <input type="hidden" name="action" value="reminders" />
       {profile.refused_email && (
         <Notice kind="warning">
-          <p>
-            <Name>{profile.refused_email}</Name>{" "}
-            did not accept our mail, so we stopped sending reminders there. Check the address and save to try again.
-          </p>
+          <p>{words.refused(<Name>{profile.refused_email}</Name>)}</p>
         </Notice>
       )}
       {waits && (
         <Notice kind="warning">
-          <p>
-            <Name>{profile.reminder_email}</Name> is not confirmed yet. Until then reminders go to{" "}
-            <Name>{profile.email}</Name>. Save again to have the link sent once more.
-          </p>
+          <p>{words.unconfirmed(<Name>{profile.reminder_email}</Name>, <Name>{profile.email}</Name>)}</p>
         </Notice>
       )}
-      <PlanNotice organizations={organizations} />
+      <PlanNotice organizations={organizations} words={words} />
       <label class="choice">
         <input type="checkbox" name="email_enabled" checked={profile.email_enabled} />
         <span>
-          <span class="title">Remind me by e-mail</span>
-          <span class="detail">At most one mail a day, with everything that falls due.</span>
+          <span class="title">{words.byEmail}</span>
+          <span class="detail">{words.byEmailDetail}</span>
         </span>
       </label>
       <TextField
         name="reminder_email"
-        label="E-mail for reminders"
+        label={words.address}
         type="email"
         value={profile.reminder_email ?? profile.email}
         required
@@ -52,8 +50,8 @@ export function ReminderForm({ profile, organizations, token }: ReminderView) {
       />
       <TextField
         name="default_lead_days"
-        label="Days before a bill is due"
-        reason="For bills that do not say otherwise."
+        label={words.days}
+        reason={words.daysReason}
         type="number"
         class="short"
         value={profile.default_lead_days}
@@ -64,55 +62,46 @@ export function ReminderForm({ profile, organizations, token }: ReminderView) {
       />
       <SelectField
         name="timezone"
-        label="Time zone"
-        reason="Decides which day it is for you."
+        label={words.timezone}
+        reason={words.timezoneReason}
         selected={profile.timezone}
+        unchosen={unchosen}
         options={timezones(profile.timezone).map((zone) => ({ value: zone, label: zone.replaceAll("_", " ") }))}
       />
       <Buttons>
-        <button class="primary" type="submit">Save</button>
+        <button class="primary" type="submit">{words.save}</button>
       </Buttons>
     </form>
   );
 }
 
 /** Whose bills nobody is reminded of now, whatever is ticked: only owners are mailed, and their plan has to include it. */
-function PlanNotice({ organizations }: Pick<ReminderView, "organizations">) {
+function PlanNotice({ organizations, words }: Pick<ReminderView, "organizations" | "words">) {
   const own = organizations.filter(({ role }) => role === "owner");
   const off = own.filter(({ features_off }) => features_off.includes("reminders:email"));
   if (off.length === 0) return null;
+  const warn = off.length === own.length ? words.noneSent : words.notAllSent;
   return (
     <Notice kind="warning">
-      <p>
-        {off.length === own.length ? "No reminders are sent now: " : "Not all reminders are sent: "}
-        {off.map(({ name }, n) => (
-          <>
-            {n > 0 && ", "}
-            <Name>{name}</Name>
-          </>
-        ))} {off.length === 1 ? "is on a plan" : "are on plans"}{" "}
-        without reminder mails. What you choose here counts again once the plan includes them.
-      </p>
+      <p>{warn(off.map(({ name }) => <Name>{name}</Name>))}</p>
     </Notice>
   );
 }
 
 /** Organizations whose reminders the owner ended from a mail. */
-export function EndedReminders({ organizations, token }: { organizations: Account["organizations"]; token: Child }) {
+export function EndedReminders({ organizations, token, words }: Omit<ReminderView, "profile">) {
   const ended = organizations.filter(({ role, reminders_enabled }) => role === "owner" && !reminders_enabled);
   if (ended.length === 0) return null;
   return (
     <ul class="rows">
       {ended.map(({ id, name }) => (
         <li class="row">
-          <p>
-            No reminders for bills of <Name>{name}</Name>.
-          </p>
+          <p>{words.ended(<Name>{name}</Name>)}</p>
           <form method="post" action="/account">
             {token}
             <input type="hidden" name="action" value="resume" />
             <input type="hidden" name="organization_id" value={id} />
-            <button type="submit">Remind me again</button>
+            <button type="submit">{words.resume}</button>
           </form>
         </li>
       ))}

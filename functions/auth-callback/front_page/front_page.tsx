@@ -6,34 +6,27 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import { createUrls } from "../../../shared/urls.ts";
 import type { Handler, PageDeps } from "../page_guards.ts";
 
-export const showFrontPage = ({ config }: PageDeps): Handler => (c) =>
-  renderPage(c, {
-    title: "Expenses and bills, kept by your assistant",
+export const showFrontPage = ({ config }: PageDeps): Handler => (c) => {
+  const { frontPage: words } = c.get("reader").words;
+  return renderPage(c, {
+    title: words.title,
     config,
     children: (
       <>
-        <h1>Your AI assistant keeps your expenses and bills</h1>
-        <p class="lead">
-          Connect Claude, ChatGPT, Cursor or any other assistant that speaks MCP, and tell it what you spend. It writes
-          it down, knows what is due, and undoes what it got wrong.
-        </p>
+        <h1>{words.heading}</h1>
+        <p class="lead">{words.lead}</p>
         <Buttons>
           {hasSession(c, config)
-            ? <a class="button primary" href="/account">Your account</a>
-            : <a class="button primary" href="/login">Sign in or start</a>}
+            ? <a class="button primary" href="/account">{words.account}</a>
+            : <a class="button primary" href="/login">{words.start}</a>}
         </Buttons>
         <section>
-          <h2>What you can say</h2>
-          <ul class="said">
-            <li>“Log 14.50 for lunch yesterday.”</li>
-            <li>“What is due this week?”</li>
-            <li>“Mark the rent paid.”</li>
-            <li>“What did I spend on travel this year, compared with last?”</li>
-          </ul>
+          <h2>{words.say}</h2>
+          <ul class="said">{words.examples.map((example) => <li>{example}</li>)}</ul>
         </section>
         <section>
-          <h2>How to connect</h2>
-          <p>Give your assistant this address. It sends you here to sign in and to choose what it may use.</p>
+          <h2>{words.connect}</h2>
+          <p>{words.connectLead}</p>
           <p>
             <code class="copy">{createUrls(config).resource}</code>
           </p>
@@ -41,3 +34,4 @@ export const showFrontPage = ({ config }: PageDeps): Handler => (c) =>
       </>
     ),
   });
+};

@@ -6,6 +6,7 @@ import { isEmail, reminderAddress } from "../profile/email.ts";
 import { safeNextPath } from "../../../shared/next_path.ts";
 import { isTimezone, timezoneOfCountry } from "../profile/timezone.ts";
 import type { Onboarding } from "../../../shared/db/identity_store.ts";
+import type { Words } from "../../../shared/words/words.ts";
 import { type Problems, renderOnboarding } from "./onboarding_page.tsx";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { mailReminderConfirmation } from "../account/reminder_confirmation.ts";
@@ -21,8 +22,9 @@ export const showOnboarding = (deps: PageDeps): Handler =>
 
 export const postOnboarding = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
-    const values = read(form, user);
-    const problems = check(values);
+    const { onboarding: words } = c.get("reader").words;
+    const values = read(form, user, words);
+    const problems = check(values, words);
     if (Object.keys(problems).length === 0) {
       const answer = await deps.store.completeOnboarding({
         ...values,
@@ -35,7 +37,7 @@ export const postOnboarding = (deps: PageDeps): Handler =>
       }
       // A second press of the button finds everything there and goes on like the first.
       if (answer.outcome !== "invalid") return c.redirect(goalOf(c), 303);
-      problems[answer.field] = "We do not know this one. Choose another from the list.";
+      problems[answer.field] = words.notInList;
     }
     const { currencies } = await deps.store.readOnboarding(user.id);
     return await renderOnboarding(c, deps, { user, currencies, values, problems, isFresh: false });
@@ -45,28 +47,28 @@ function suggest(c: AppContext, user: SignedInUser): Onboarding {
   const country = countryOfLanguages(c.req.header("accept-language"));
   return {
     country: country ?? "",
-    organization_name: "Personal",
+    organization_name: c.get("reader").words.onboarding.personal,
     timezone: timezoneOfCountry(country),
     base_currency: currencyOfCountry(country) ?? "EUR",
     reminder_email: user.email,
   };
 }
 
-const read = (form: Form, user: SignedInUser): Onboarding => ({
+type OnboardingWords = Words["pages"]["onboarding"];
+
+const read = (form: Form, user: SignedInUser, words: OnboardingWords): Onboarding => ({
   country: form.get("country")?.toUpperCase() ?? "",
-  organization_name: form.get("organization_name") || "Personal",
+  organization_name: form.get("organization_name") || words.personal,
   timezone: form.get("timezone") || timezoneOfCountry(form.get("country")),
   base_currency: form.get("base_currency")?.toUpperCase() || currencyOfCountry(form.get("country")) || "EUR",
   reminder_email: reminderAddress(form.get("reminder_email"), user.email),
 });
 
-function check(values: Onboarding): Problems {
+function check(values: Onboarding, words: OnboardingWords): Problems {
   return {
-    ...(!isCountry(values.country) && { country: "Choose a country." }),
-    ...(values.organization_name.length > 120 && { organization_name: "Use at most 120 characters." }),
-    ...(!isTimezone(values.timezone) && { timezone: "Choose a time zone from the list." }),
-    ...(!isEmail(values.reminder_email) && {
-      reminder_email: "That is not an e-mail address. Check it for a typing error.",
-    }),
+    ...(!isCountry(values.country) && { country: words.chooseCountry }),
+    ...(values.organization_name.length > 120 && { organization_name: words.nameTooLong }),
+    ...(!isTimezone(values.timezone) && { timezone: words.chooseTimezone }),
+    ...(!isEmail(values.reminder_email) && { reminder_email: words.notAnAddress }),
   };
 }

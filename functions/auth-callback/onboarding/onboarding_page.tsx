@@ -5,7 +5,7 @@ import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
-import { COUNTRIES } from "../profile/country.ts";
+import { countriesByName } from "../profile/country.ts";
 import { RENAMED_TIMEZONES, timezones } from "../profile/timezone.ts";
 import { BrowserToken, Buttons, Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
@@ -30,22 +30,23 @@ export async function renderOnboarding(
 ): Promise<Response> {
   const here = c.req.path + new URL(c.req.url).search;
   const browserToken = await createBrowserToken(c, config);
+  const { words: { onboarding: words, frame }, format } = c.get("reader");
   const hasProblems = Object.keys(problems).length > 0;
   return renderPage(c, {
-    title: "A few things before we start",
+    title: words.title,
     config,
     status: hasProblems ? 400 : 200,
     ...(isFresh && { script: SUGGEST }),
     children: (
       <>
-        <h1>A few things before we start</h1>
+        <h1>{words.title}</h1>
         {hasProblems
           ? (
             <Notice kind="failure">
-              <p>Nothing was saved yet. Please look at what is marked below.</p>
+              <p>{words.problems}</p>
             </Notice>
           )
-          : <p class="lead">We filled in what we could guess. Change what is wrong.</p>}
+          : <p class="lead">{words.lead}</p>}
         <form method="post" action={here} class="stack">
           <input
             type="hidden"
@@ -54,13 +55,14 @@ export async function renderOnboarding(
           />
           <SelectField
             name="country"
-            label="Country"
-            reason="For the currency and the time zone that we suggest."
+            label={words.country}
+            reason={words.countryReason}
             error={problems.country}
             required
             autocomplete="country"
             selected={values.country}
-            options={COUNTRIES.map(({ code, name, currency }) => ({
+            unchosen={frame.choose}
+            options={countriesByName(format).map(({ code, name, currency }) => ({
               value: code,
               label: name,
               "data-currency": currency,
@@ -68,8 +70,8 @@ export async function renderOnboarding(
           />
           <TextField
             name="organization_name"
-            label="Name of your organization"
-            reason="Whose expenses these are: yours, a household’s, a business’s. You see it when you connect an assistant."
+            label={words.organization}
+            reason={words.organizationReason}
             error={problems.organization_name}
             value={values.organization_name}
             required
@@ -79,26 +81,28 @@ export async function renderOnboarding(
           />
           <SelectField
             name="timezone"
-            label="Time zone"
-            reason="For reminders at the right day, and so that “yesterday” means your yesterday."
+            label={words.timezone}
+            reason={words.timezoneReason}
             error={problems.timezone}
             required
             selected={values.timezone}
+            unchosen={frame.choose}
             options={timezones(values.timezone).map((zone) => ({ value: zone, label: zone.replaceAll("_", " ") }))}
           />
           <SelectField
             name="base_currency"
-            label="Main currency"
-            reason="Totals are shown in it. Every expense keeps the currency it was paid in."
+            label={words.currency}
+            reason={words.currencyReason}
             error={problems.base_currency}
             required
             selected={values.base_currency}
-            options={currencies.map((code) => ({ value: code, label: `${code} – ${currencyNames.of(code)}` }))}
+            unchosen={frame.choose}
+            options={currencies.map((code) => ({ value: code, label: `${code} – ${format.currency(code)}` }))}
           />
           <TextField
             name="reminder_email"
-            label="E-mail for reminders"
-            reason="Where we tell you what falls due. If it is another address than yours, we first ask there."
+            label={words.email}
+            reason={words.emailReason}
             error={problems.reminder_email}
             type="email"
             value={values.reminder_email}
@@ -107,21 +111,19 @@ export async function renderOnboarding(
             autocomplete="email"
           />
           <Buttons>
-            <button class="primary" type="submit">Start</button>
+            <button class="primary" type="submit">{words.start}</button>
           </Buttons>
         </form>
         <section class="small muted">
           <form method="post" action="/logout">
             <BrowserToken token={browserToken} />
-            Signed in as <Name>{user.email}</Name>. <button class="link" type="submit">Not you?</button>
+            {words.signedInAs(<Name>{user.email}</Name>)} <button class="link" type="submit">{words.notYou}</button>
           </form>
         </section>
       </>
     ),
   });
 }
-
-const currencyNames = new Intl.DisplayNames("en", { type: "currency" });
 
 // The browser knows its own time zone, and a changed country suggests its currency until one is chosen by hand.
 const SUGGEST = `{

@@ -1,23 +1,25 @@
 /** Countries, and the currency that each suggests. Suggestions only: every combination is legal. */
 import countryToCurrency from "country-to-currency";
+import type { PageFormat } from "../../../shared/words/page_format.ts";
 
 export interface Country {
   /** ISO 3166-1 alpha-2. */
   code: string;
-  name: string;
   /** ISO 4217. */
   currency: string;
 }
 
 // The package also lists one withdrawn code and one that ISO leaves to its users.
 const NOT_ISO_3166_1 = ["AN", "XK"];
-const names = new Intl.DisplayNames("en", { type: "region" });
 
-/** All of ISO 3166-1, by English name. */
+/** All of ISO 3166-1. */
 export const COUNTRIES: readonly Country[] = Object.entries(countryToCurrency)
   .filter(([code]) => !NOT_ISO_3166_1.includes(code))
-  .map(([code, currency]) => ({ code, name: names.of(code) ?? code, currency }))
-  .sort((a, b) => a.name.localeCompare(b.name, "en"));
+  .map(([code, currency]) => ({ code, currency }));
+
+/** The same by name, as a reader calls and sorts them. */
+export const countriesByName = ({ country, compare }: PageFormat): (Country & { name: string })[] =>
+  COUNTRIES.map((one) => ({ ...one, name: country(one.code) })).sort((a, b) => compare(a.name, b.name));
 
 export const isCountry = (code: string): boolean => COUNTRIES.some((country) => country.code === code);
 

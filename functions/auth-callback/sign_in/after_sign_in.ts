@@ -6,10 +6,7 @@ import { withNext } from "../../../shared/next_path.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { forgetSignIn } from "./waiting_sign_in.ts";
 
-/**
- * Redirects to onboarding while no country is known, else to where they wanted to go, else to the account.
- * @param user as the identity provider knows them now.
- */
+/** To onboarding without a country, else to where they wanted to go, else to the account. @param user as the identity provider knows them now. */
 export async function continueAfterSignIn(
   c: AppContext,
   deps: PageDeps,

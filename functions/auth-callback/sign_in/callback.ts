@@ -14,7 +14,7 @@ import {
 import { safeNextPath, withNext } from "../../../shared/next_path.ts";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { continueAfterSignIn } from "./after_sign_in.ts";
-import { type CallbackFailure, failureOf, WORDS } from "./callback_failure.ts";
+import { type CallbackFailure, failureOf } from "./callback_failure.ts";
 import { renderConfirm } from "./confirm_page.tsx";
 import { readMailedAddress } from "./mailed_address.ts";
 import type { Handler, PageDeps } from "../page_guards.ts";
@@ -42,7 +42,7 @@ export const postCallback = (deps: PageDeps): Handler => async (c) => {
   const address = await addressOf(c, deps) ?? form.get("email");
   if (!address) {
     const user = await readSession(c, deps).catch(() => null);
-    return await renderConfirm(c, deps, { address, user, error: "Type the address that the link was sent to." });
+    return await renderConfirm(c, deps, { address, user, error: c.get("reader").words.confirm.typeAddress });
   }
   const isMeant = (user: { email?: string | undefined }) => user.email?.toLowerCase() === address.toLowerCase();
   const { data, error } = await askIdentityProvider(c, deps, async (auth) => {
@@ -95,11 +95,8 @@ async function exchangeCode(
 /** Always 400: whatever is wrong with the link, starting again is the way on, with `next` kept. */
 function fail(c: AppContext, { config, log }: PageDeps, failure: CallbackFailure): Promise<Response> {
   log.info("sign_in_failed", { request_id: c.get("requestId"), reason: failure });
-  const problem = {
-    ...WORDS[failure],
-    // Whether somebody is signed in is not read here.
-    changed: "It signed nobody in, and nothing was changed. If you are signed in here already, you still are.",
-    next: { label: "Sign in again", href: withNext("/login", nextOf(c)) },
-  };
+  const { reasons, unchanged, again } = c.get("reader").words.signInFailures;
+  const next = { label: again, href: withNext("/login", nextOf(c)) };
+  const problem = { ...reasons[failure], changed: unchanged, next };
   return renderProblem(c, { config, status: 400, problem });
 }

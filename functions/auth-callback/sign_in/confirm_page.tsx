@@ -23,43 +23,25 @@ export async function renderConfirm(
   { address, user, error }: ConfirmView,
 ): Promise<Response> {
   const browserToken = await createBrowserToken(c, config);
+  const { confirm: words } = c.get("reader").words;
   const isOther = user && user.email.toLowerCase() !== address?.toLowerCase();
+  const warn = address ? words.switches : words.canSwitch;
   return await renderPage(c, {
-    title: "Confirm that it’s you",
+    title: words.title,
     config,
     status: error ? 400 : 200,
     children: (
       <>
-        {address
-          ? (
-            <h1>
-              Sign in as <Name>{address}</Name>
-            </h1>
-          )
-          : <h1>Whose link is this?</h1>}
-        {isOther && (
-          <Notice kind="warning">
-            You are signed in here as{" "}
-            <strong>
-              <Name>{user.email}</Name>
-            </strong>. This link {address ? "switches" : "can switch"}{" "}
-            to another account: what you enter from then on goes there.
-          </Notice>
-        )}
-        <p class="lead">
-          {address
-            ? "You opened the link that we emailed to this address. Press the button to sign in on this device."
-            : "You opened a sign-in link that doesn’t say which address it is for. Type the address it was sent to."}
-        </p>
-        <p class="muted">
-          Not your address? Didn’t ask for this? Close this page and nothing happens.
-        </p>
+        <h1>{address ? words.signInAs(<Name>{address}</Name>) : words.whose}</h1>
+        {isOther && <Notice kind="warning">{warn(<Name>{user.email}</Name>)}</Notice>}
+        <p class="lead">{address ? words.lead : words.leadUnsaid}</p>
+        <p class="muted">{words.notYours}</p>
         <form method="post" action={c.req.path + new URL(c.req.url).search} class="stack">
           <BrowserToken token={browserToken} />
           {!address && (
             <TextField
               name="email"
-              label="Email address"
+              label={words.email}
               type="email"
               error={error}
               required
@@ -69,7 +51,7 @@ export async function renderConfirm(
             />
           )}
           <Buttons>
-            <button class="primary" type="submit">Sign in</button>
+            <button class="primary" type="submit">{words.signIn}</button>
           </Buttons>
         </form>
       </>

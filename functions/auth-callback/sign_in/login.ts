@@ -49,8 +49,7 @@ const callbackUrl = ({ config }: PageDeps, next: string | undefined) =>
 
 async function sendLink(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {
   const address = form.get("email") ?? "";
-  const refuse = () =>
-    renderLogin(c, deps, { next, address, error: "That’s not an email address. Check it for typos." });
+  const refuse = () => renderLogin(c, deps, { next, address, error: c.get("reader").words.login.notAnAddress });
   if (!isEmail(address)) return await refuse();
   await claimAttempt(c, deps, { attempt: "login_mail", subject: address });
   const emailRedirectTo = await withMailedAddress(deps.config, callbackUrl(deps, next), { address, at: deps.clock() });
@@ -72,7 +71,8 @@ async function sendLink(c: AppContext, deps: PageDeps, { form, next }: Step): Pr
 }
 
 const noMail = (cause: unknown) =>
-  new AppError("unavailable", "We couldn’t send email right now. Try again in a few minutes.", {
+  new AppError("unavailable", "the sign-in mail was not sent", {
+    says: ({ noMail }) => noMail,
     cause,
     headers: { "retry-after": "60" },
   });
@@ -82,8 +82,9 @@ async function takeCode(c: AppContext, deps: PageDeps, { form, next }: Step): Pr
   if (!waiting) return await renderLogin(c, deps, { next });
   const { address } = waiting;
   const code = (form.get("code") ?? "").replaceAll(/[\s-]/g, "");
+  const { sent: words } = c.get("reader").words;
   const refuse = (error: string) => renderSent(c, deps, { address, next, error });
-  if (!/^\d{6,10}$/.test(code)) return await refuse("The code has six digits. It’s in the email, below the button.");
+  if (!/^\d{6,10}$/.test(code)) return await refuse(words.codeShape);
   await claimAttempt(c, deps, { attempt: "login_code", subject: waiting.id });
   const { data, error } = await askIdentityProvider(
     c,
@@ -91,16 +92,16 @@ async function takeCode(c: AppContext, deps: PageDeps, { form, next }: Step): Pr
     (auth) => auth.verifyOtp({ email: address, token: code, type: "email" }),
   );
   if (isSuspension(error)) throw suspended();
-  if (error || !data.user) {
-    return await refuse("That code is wrong, already used or expired. Check it, or ask for another email.");
-  }
+  if (error || !data.user) return await refuse(words.codeRefused);
   return await continueAfterSignIn(c, deps, { user: data.user, next });
 }
 
 async function leaveForProvider(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {
   const provider = form.get("provider") ?? "";
   if (!deps.config.authProviders.includes(provider)) {
-    throw new AppError("invalid_request", "We do not offer that way to sign in.");
+    throw new AppError("invalid_request", "unknown identity provider", {
+      says: ({ methodNotOffered }) => methodNotOffered,
+    });
   }
   const { data, error } = await askIdentityProvider(c, deps, (auth) =>
     auth.signInWithOAuth({
@@ -108,7 +109,10 @@ async function leaveForProvider(c: AppContext, deps: PageDeps, { form, next }: S
       options: { redirectTo: callbackUrl(deps, next), skipBrowserRedirect: true },
     }));
   if (error || !data.url) {
-    throw new AppError("unavailable", "That way to sign in does not work right now.", { cause: error });
+    throw new AppError("unavailable", "no address to sign in at", {
+      says: ({ methodDown }) => methodDown,
+      cause: error,
+    });
   }
   return c.redirect(data.url, 303);
 }

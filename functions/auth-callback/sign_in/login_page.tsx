@@ -23,30 +23,23 @@ export async function renderLogin(
   const { authProviders, demoEmail } = config;
   const browserToken = await createBrowserToken(c, config);
   const app = await readAskingApp(config.codeSecrets, next, clock());
+  const { login: words } = c.get("reader").words;
   return await renderPage(c, {
-    title: "Sign in",
+    title: words.title,
     config,
     status: error ? 400 : 200,
     // The identity provider and whoever it sends people on to are redirects of our form.
     formAction: authProviders.length > 0 ? [new URL(config.supabaseUrl).origin, "https:"] : [],
     children: (
       <>
-        <h1>Sign in</h1>
-        {app && (
-          <p class="lead">
-            An app that calls itself{" "}
-            <strong>
-              <Name>{app}</Name>
-            </strong>{" "}
-            sent you here. Once you are signed in, you decide what it may use.
-          </p>
-        )}
-        <p>Sign in with a link or code we email you. If you’re new here, it creates your account.</p>
+        <h1>{words.title}</h1>
+        {app && <p class="lead">{words.sentHere(<Name>{app}</Name>)}</p>}
+        <p>{words.lead}</p>
         <form method="post" action={withNext("/login", next)} class="stack">
           <BrowserToken token={browserToken} />
           <TextField
             name="email"
-            label="Email address"
+            label={words.email}
             type="email"
             error={error}
             value={address}
@@ -56,16 +49,18 @@ export async function renderLogin(
             maxlength={254}
             autofocus
           />
-          <button class="primary" type="submit">Email me a link</button>
+          <button class="primary" type="submit">{words.send}</button>
         </form>
-        {(authProviders.length > 0 || demoEmail) && <p class="or">or</p>}
+        {(authProviders.length > 0 || demoEmail) && <p class="or">{words.or}</p>}
         {authProviders.length > 0 && (
           <form method="post" action={withNext("/login", next)}>
             <BrowserToken token={browserToken} />
             <input type="hidden" name="action" value="provider" />
             <Buttons>
               {authProviders.map((provider) => (
-                <button type="submit" name="provider" value={provider}>Continue with {providerName(provider)}</button>
+                <button type="submit" name="provider" value={provider}>
+                  {words.continueWith(providerName(provider))}
+                </button>
               ))}
             </Buttons>
           </form>
@@ -76,8 +71,8 @@ export async function renderLogin(
             <input type="hidden" name="email" value={demoEmail} />
             {next && <input type="hidden" name="next" value={next} />}
             <Buttons>
-              <button type="submit">Sign in as {demoEmail}</button>
-              <span class="tag">local</span>
+              <button type="submit">{words.signInAs(demoEmail)}</button>
+              <span class="tag">{words.local}</span>
             </Buttons>
           </form>
         )}
@@ -99,26 +94,22 @@ export async function renderSent(
   { address, next, error }: SentView,
 ): Promise<Response> {
   const browserToken = await createBrowserToken(c, config);
+  const { sent: words } = c.get("reader").words;
   return await renderPage(c, {
-    title: "Check your email",
+    title: words.title,
     config,
     status: error ? 400 : 200,
     children: (
       <>
-        <h1>Check your email</h1>
-        <p class="lead">
-          We sent a link to{" "}
-          <strong>
-            <Name>{address}</Name>
-          </strong>. Open it on this device. It works once and expires in 1 hour.
-        </p>
+        <h1>{words.title}</h1>
+        <p class="lead">{words.lead(<Name>{address}</Name>)}</p>
         <form method="post" action={withNext("/login", next)} class="stack">
           <BrowserToken token={browserToken} />
           <input type="hidden" name="action" value="code" />
           <TextField
             name="code"
-            label="Or enter the six-digit code"
-            reason="It’s in the same email. Use it if you read your email on another device."
+            label={words.code}
+            reason={words.codeReason}
             class="code"
             error={error}
             required
@@ -126,20 +117,18 @@ export async function renderSent(
             autocomplete="one-time-code"
             maxlength={12}
           />
-          <button class="primary" type="submit">Sign in</button>
+          <button class="primary" type="submit">{words.signIn}</button>
         </form>
         <section>
-          <h2>No email?</h2>
+          <h2>{words.noEmail}</h2>
+          <p>{words.patience}</p>
           <p>
-            It can take a minute. Check your spam folder too. After half a minute you can ask for another one.
-          </p>
-          <p>
-            <a href={withNext("/login", next)}>Use a different address</a>
+            <a href={withNext("/login", next)}>{words.otherAddress}</a>
           </p>
           <form method="post" action={withNext("/login", next)} class="later">
             <BrowserToken token={browserToken} />
             <input type="hidden" name="email" value={address} />
-            <button type="submit">Send another</button>
+            <button type="submit">{words.again}</button>
           </form>
         </section>
       </>

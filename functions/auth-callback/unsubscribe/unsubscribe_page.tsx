@@ -8,9 +8,11 @@ import { Buttons, Name } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { Scope } from "../../../shared/reminders/unsubscribe_token.ts";
+import type { Words } from "../../../shared/words/words.ts";
 import type { PageDeps } from "../page_guards.ts";
 
 type Organizations = Unsubscribable["organizations"];
+type UnsubscribeWords = Words["pages"]["unsubscribe"];
 
 const here = (c: AppContext) => c.req.path + new URL(c.req.url).search;
 
@@ -29,35 +31,27 @@ export function renderQuestion(
 ): Promise<Response> {
   const organizations = choices.email_enabled ? choices.organizations.filter((one) => one.reminders_enabled) : [];
   if (organizations.length === 0) return renderOff(c, config);
+  const { unsubscribe: words } = c.get("reader").words;
   return renderPage(c, {
-    title: "Unsubscribe",
+    title: words.title,
     config,
     user,
     children: (
       <>
-        <h1>Stop reminder emails?</h1>
+        <h1>{words.question}</h1>
         <p class="lead">
-          {organizations.length === 1
-            ? (
-              <>
-                They tell you about due and overdue bills of{" "}
-                <strong>
-                  <Name>{organizations[0]!.name}</Name>
-                </strong>.
-              </>
-            )
-            : "They tell you about due and overdue bills of your organizations."} Your bills stay as they are.
+          {organizations.length === 1 ? words.leadOne(<Name>{organizations[0]!.name}</Name>) : words.leadMany}
         </p>
         <form method="post" action={here(c)} class="stack">
           {formToken && <input type="hidden" name="form_token" value={formToken} />}
-          <Choices organizations={organizations} />
+          <Choices organizations={organizations} words={words} />
           <Buttons>
-            <button class="primary" type="submit">Unsubscribe</button>
+            <button class="primary" type="submit">{words.unsubscribe}</button>
           </Buttons>
         </form>
         {!user && (
           <section class="small muted">
-            Only one bill? <a href={withNext("/login", here(c))}>Sign in to choose it</a>.
+            {words.signInToChoose((text) => <a href={withNext("/login", here(c))}>{text}</a>)}
           </section>
         )}
       </>
@@ -66,19 +60,19 @@ export function renderQuestion(
 }
 
 /** With one organization and no bills to choose from there is no choice. */
-function Choices({ organizations }: { organizations: Organizations }) {
+function Choices({ organizations, words }: { organizations: Organizations; words: UnsubscribeWords }) {
   const bills = organizations.flatMap((organization) => organization.bills ?? []);
   if (organizations.length === 1 && bills.length === 0) return null;
   return (
     <fieldset>
-      <legend>Which ones</legend>
+      <legend>{words.which}</legend>
       <div class="choices">
-        <Choice scope="all" title="All of them" checked />
+        <Choice scope="all" title={words.all} checked />
         {organizations.length > 1 && organizations.map(({ id, name }) => <Choice scope={id} title={name} />)}
       </div>
       {bills.length > 0 && (
         <details>
-          <summary>Only one bill</summary>
+          <summary>{words.oneBill}</summary>
           <div class="choices">
             {bills.map(({ id, name }) => <Choice scope={id} title={name} />)}
           </div>
@@ -99,73 +93,53 @@ function Choice({ scope, title, checked }: { scope: Scope; title: string; checke
   );
 }
 
-const renderOff = (c: AppContext, config: PageDeps["config"]) =>
-  renderPage(c, {
-    title: "Reminder emails are off",
+function renderOff(c: AppContext, config: PageDeps["config"]): Promise<Response> {
+  const { unsubscribe: words } = c.get("reader").words;
+  return renderPage(c, {
+    title: words.off,
     config,
     children: (
       <>
-        <h1>Reminder emails are off</h1>
-        <p class="lead">You won’t get any.</p>
-        <BackOn />
+        <h1>{words.off}</h1>
+        <p class="lead">{words.offLead}</p>
+        <BackOn words={words} />
       </>
     ),
   });
+}
 
-const BackOn = () => (
-  <p>
-    Changed your mind? <a href="/account">Turn them back on in your account</a>.
-  </p>
+const BackOn = ({ words }: { words: UnsubscribeWords }) => (
+  <p>{words.backOn((text) => <a href="/account">{text}</a>)}</p>
 );
 
 export function renderDone(c: AppContext, { config }: PageDeps, scope: Scope): Promise<Response> {
-  const what = scope === "all"
-    ? "You won’t get any more reminder emails."
-    : scope.startsWith("org_")
-    ? "You won’t get reminders about that organization’s bills."
-    : "You won’t get reminders about that bill.";
+  const { unsubscribe: words } = c.get("reader").words;
+  const what = scope === "all" ? words.doneAll : scope.startsWith("org_") ? words.doneOrganization : words.doneBill;
   return renderPage(c, {
-    title: "Unsubscribed",
+    title: words.doneTitle,
     config,
     children: (
       <>
-        <h1>You’re unsubscribed</h1>
-        <p class="lead">{what} Nothing else has changed.</p>
-        <BackOn />
+        <h1>{words.done}</h1>
+        <p class="lead">{what}</p>
+        <BackOn words={words} />
       </>
     ),
   });
 }
 
 /** What needs the owner of the link. @param user whoever else is signed in here. */
-export const askToSignIn = (c: AppContext, { config }: PageDeps, user: SignedInUser | null): Promise<Response> =>
-  renderProblem(c, {
-    config,
-    status: 403,
-    problem: user
-      ? {
-        title: "This link is for another account",
-        message: "Sign out, then sign in with the address that the email was sent for.",
-        changed: "Nothing was changed.",
-        next: { label: "Go to your account", href: "/account" },
-      }
-      : {
-        title: "Sign in to unsubscribe",
-        message: "The links in our emails work for 90 days. After that, and for a single bill, we ask you to sign in.",
-        changed: "Nothing was changed.",
-        next: { label: "Sign in", href: withNext("/login", here(c)) },
-      },
-    user,
-  });
+export function askToSignIn(c: AppContext, { config }: PageDeps, user: SignedInUser | null): Promise<Response> {
+  const { unsubscribe: { otherAccount, signIn }, problems, frame } = c.get("reader").words;
+  const changed = problems.unchanged;
+  const problem = user
+    ? { ...otherAccount, changed, next: { label: frame.goToAccount, href: "/account" } }
+    : { ...signIn, changed, next: { label: signIn.next, href: withNext("/login", here(c)) } };
+  return renderProblem(c, { config, status: 403, problem, user });
+}
 
-export const refuseLink = (c: AppContext, { config }: PageDeps): Promise<Response> =>
-  Promise.resolve(renderProblem(c, {
-    config,
-    status: 400,
-    problem: {
-      title: "This link doesn’t work",
-      message: "Part of it is missing, or what it was about is gone.",
-      changed: "Nothing was changed.",
-      next: { label: "Change reminders in your account", href: "/account" },
-    },
-  }));
+export async function refuseLink(c: AppContext, { config }: PageDeps): Promise<Response> {
+  const { unsubscribe: { broken }, problems } = c.get("reader").words;
+  const problem = { ...broken, changed: problems.unchanged, next: { label: broken.next, href: "/account" } };
+  return await renderProblem(c, { config, status: 400, problem });
+}

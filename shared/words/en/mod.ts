@@ -12,6 +12,7 @@ import * as logExpenses from "./log_expenses.ts";
 import { mails } from "./mails/mod.ts";
 import * as markBillPaid from "./mark_bill_paid.ts";
 import { prompts } from "./prompts.ts";
+import * as pages from "./pages/mod.ts";
 import { findings } from "./review_bills.ts";
 import { schedule } from "./schedule.ts";
 import * as spendingChart from "./show_spending_chart.ts";
@@ -21,6 +22,7 @@ import * as updateSettings from "./update_settings.ts";
 
 export const en = {
   language: "en",
+  pages,
   /** Why a tool refuses, by the code that the database names. */
   refusals: {
     ...answer.refusals,

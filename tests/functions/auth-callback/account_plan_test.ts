@@ -45,18 +45,18 @@ Deno.test("GET /account shows plan, status, period end and what is off because o
   assertStringIncludes(await shown(3), "Off on this plan: amounts from bill providers");
 
   await say("pending", 4);
-  assertStringIncludes(await shown(5), "Team plan; a payment did not arrive, and it stops on 11 November 2026");
+  assertStringIncludes(await shown(5), "Team plan; a payment didn’t arrive, and it stops on 11 November 2026");
   const stopped = await shown(12);
   assertStringIncludes(stopped, "Free plan; the Team plan stopped on 11 November 2026");
   assertStringIncludes(
     stopped,
-    "Off on this plan: connecting AI assistants, amounts from bill providers, reminder mails",
+    "Off on this plan: connecting AI assistants, amounts from bill providers, reminder emails",
   );
 
   await say("cancelled", 13);
   const ended = await shown(14);
   assertStringIncludes(ended, "Free plan; the subscription ended on 13 November 2026");
-  assertStringIncludes(ended, "paused until a plan pays for it again");
+  assertStringIncludes(ended, "paused, needs the Team plan");
 
   await say("resumed", 15);
   assertStringIncludes(await shown(16), "invoices: working");
@@ -66,13 +66,13 @@ Deno.test("GET /account shows plan, status, period end and what is off because o
 
   // With no page that sells plans it still says who changes them, and that reminders do not go out.
   Object.assign(pages.config, { pricingUrl: undefined });
-  assertNotMatch(await shown(16), /can change the plan|No reminders are sent/);
+  assertNotMatch(await shown(16), /ask whoever runs|No reminders are sent/);
   await say("cancelled", 17);
   const unsold = await shown(18);
-  assertStringIncludes(unsold, "Whoever runs this service for you can change the plan.");
-  assertMatch(unsold, /No reminders are sent now: .+ is on a plan without reminder mails\./);
+  assertStringIncludes(unsold, "To change the plan, ask whoever runs this service.");
+  assertMatch(unsold, /No reminders are sent right now: .+ is on a plan without reminder emails\./);
   Object.assign(pages.config, { supportUrl: "https://help.example/" });
-  assertStringIncludes(await (await browser.get("/account")).text(), '<a href="https://help.example/">write to us</a>');
+  assertStringIncludes(await (await browser.get("/account")).text(), '<a href="https://help.example/">contact us</a>');
 
   // Set by hand it is paid by nobody, until no date.
   await database.query("update identity.organizations set plan = 'team', plan_status = 'active'");
@@ -90,6 +90,6 @@ Deno.test("GET /account shows plan, status, period end and what is off because o
   await say("resumed", 19, PLANS.pro);
   assertStringIncludes(
     await shown(19),
-    "Pro plan, paid until 20 December 2026. Until 25 November 2026 everything of the Team plan is free to try",
+    "Pro plan, paid until 20 December 2026. Until 25 November 2026 everything in the Team plan is free to try",
   );
 });

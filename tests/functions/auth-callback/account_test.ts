@@ -198,8 +198,8 @@ accountTest("POST /onboarding marks what is wrong, keeps what was typed and save
       ["organization_name", "x".repeat(121), "at most 120 characters"],
       ["timezone", "Mars/Olympus", "Choose a time zone"],
       ["timezone", "+05:30", "Choose a time zone"],
-      ["base_currency", "XXX", "We do not know this one"],
-      ["reminder_email", "nobody", "not an e-mail address"],
+      ["base_currency", "XXX", "We don’t know this one"],
+      ["reminder_email", "nobody", "not an email address"],
     ]
   ) {
     const response = await browser.submit(page, 'name="country"', {
@@ -261,7 +261,7 @@ accountTest(
     );
     assertEquals(pages.mails.map(({ to }) => to), ["bills@example.com"]);
     const waiting = await (await browser.get("/account?done=confirm")).text();
-    assertMatch(waiting, /bills@example\.com<\/bdi> is not confirmed yet/);
+    assertMatch(waiting, /bills@example\.com<\/bdi> isn’t confirmed yet/);
 
     for (
       const wrong of [

@@ -73,17 +73,17 @@ Deno.test("GET /auth/callback says in words why a sign-in failed, keeps next and
 
   const cases: [string, string, typeof used][] = [
     [second.pathname + second.search, "This link no longer works", used],
-    [first.pathname + first.search, "This link does not work here", used],
-    [first.pathname + first.search, "This link does not work here", pages.browser()],
-    ["/auth/callback?next=%2Fx", "The sign-in did not finish", pages.browser()],
-    ["/auth/callback?code=&next=%2Fx", "The sign-in did not finish", pages.browser()],
+    [first.pathname + first.search, "This link doesn’t work here", used],
+    [first.pathname + first.search, "This link doesn’t work here", pages.browser()],
+    ["/auth/callback?next=%2Fx", "The sign-in didn’t finish", pages.browser()],
+    ["/auth/callback?code=&next=%2Fx", "The sign-in didn’t finish", pages.browser()],
     ["/auth/callback?error=access_denied&next=%2Fx", "The sign-in was cancelled", pages.browser()],
     [
       "/auth/callback?error=server_error&error_code=unexpected_failure&error_description=%3Cb%3EPay%20here&next=%2Fx",
-      "The sign-in did not finish",
+      "The sign-in didn’t finish",
       pages.browser(),
     ],
-    ["/auth/callback?token_hash=abc&type=nonsense&next=%2Fx", "The sign-in did not finish", pages.browser()],
+    ["/auth/callback?token_hash=abc&type=nonsense&next=%2Fx", "The sign-in didn’t finish", pages.browser()],
   ];
   for (const [path, title, browser] of cases) {
     const response = await browser.get(path);
@@ -154,7 +154,7 @@ Deno.test("a mailed link tells who is signed in already that it switches, and to
   const text = async (browser: typeof victim) =>
     (await (await browser.get(path)).text()).replaceAll(/<[^>]+>/g, "").replaceAll(/\s+/g, " ");
   assertStringIncludes(await text(victim), "Sign in as attacker@example.com");
-  assertStringIncludes(await text(victim), "You are signed in here as victim@example.com. This link switches");
+  assertStringIncludes(await text(victim), "You’re signed in here as victim@example.com. This link switches");
   const { browser: attacker } = await signIn(pages, "attacker@example.com");
   await pages.browser().post("/login", { email: "attacker@example.com" });
   assert(!(await text(attacker)).includes("switches"));

@@ -128,7 +128,7 @@ providerTest(
       );
     }
     assertEquals(pagesShown.size, 1);
-    assertStringIncludes([...pagesShown][0]!, "We do not know that bill");
+    assertStringIncludes([...pagesShown][0]!, "We don’t know that bill");
     assertEquals(pages.ask.asked.length, 0);
     await assertNothingSaved(database);
   },
@@ -168,7 +168,7 @@ providerTest(
     await database.query("update identity.organizations set plan = 'pro'");
     const { status, page } = await read(household.browser.get(connectPath(household.billId)));
     assertEquals(status, 403);
-    assertStringIncludes(page, "The plan does not include this");
+    assertStringIncludes(page, "The plan doesn’t include this");
     assertStringIncludes(page, `https://pay.example/plans?organization_id=${household.organizationId}`);
     const sent = await household.browser.post(connectPath(household.billId), {
       form_token: token,
@@ -236,7 +236,7 @@ providerTest("a credential that the provider takes is kept, sealed for its link"
 providerTest("a provider that has no amount yet has taken the credential", async ({ pages, database, household }) => {
   pages.ask.answer = () => Response.json({ amount: "" });
   const { page } = await read(household.browser.get(await connected(household)));
-  assertStringIncludes(page, "There is no final amount of last month yet.");
+  assertStringIncludes(page, "There is no final amount for last month yet.");
   assertEquals((await linksOf(database)).map(({ status }) => status), ["active"]);
 });
 
@@ -254,7 +254,7 @@ const FAILURES: Record<
   "refuses it": {
     answer: () => new Response(`no such key: ${CANARY}`, { status: 401, statusText: CANARY }),
     status: 400,
-    words: /Meter &amp; Sons does not accept it\. It may be mistyped or expired/,
+    words: /Meter &amp; Sons doesn’t accept it\. It may be mistyped or expired/,
   },
   "does not let it read this": {
     answer: () => Response.json({ message: CANARY }, { status: 403 }),
@@ -264,23 +264,23 @@ const FAILURES: Record<
   "was asked too often": {
     answer: () => new Response(CANARY, { status: 429, headers: { "retry-after": "240" } }),
     status: 503,
-    words: /wants us to wait\. It works again in 4 minutes/,
+    words: /wants us to wait\. Try again in 4 minutes/,
   },
-  "is down": { answer: () => new Response(CANARY, { status: 502 }), status: 503, words: /cannot be reached right now/ },
+  "is down": { answer: () => new Response(CANARY, { status: 502 }), status: 503, words: /can’t be reached right now/ },
   "is out of reach": {
     answer: () => Promise.reject(new TypeError(`error sending ${CANARY}`)),
     status: 503,
-    words: /cannot be reached right now/,
+    words: /can’t be reached right now/,
   },
   "answers a page": {
     answer: () => new Response(`<html>${CANARY}</html>`, { headers: { "content-type": "text/html" } }),
     status: 503,
-    words: /answers something that we do not understand/,
+    words: /We don’t understand what Meter &amp; Sons answers/,
   },
   "leaves the amount out": {
     answer: () => Response.json({ error: CANARY }),
     status: 503,
-    words: /answers something that we do not understand/,
+    words: /We don’t understand what Meter &amp; Sons answers/,
   },
   "is read by an adapter that has a fault": {
     answer: () => Response.json({ amount: "defect" }),
@@ -290,7 +290,7 @@ const FAILURES: Record<
   "sends us elsewhere": {
     answer: () => new Response(null, { status: 302, headers: { location: `https://evil.example/?${CANARY}` } }),
     status: 503,
-    words: /answers something that we do not understand/,
+    words: /We don’t understand what Meter &amp; Sons answers/,
   },
 };
 
@@ -318,10 +318,10 @@ providerTest("what cannot be a credential is marked without asking anybody", asy
   const page = await (await household.browser.get(connectPath(household.billId))).text();
   for (
     const [fields, words] of [
-      [{ credential_key: "" }, "Please fill this in."],
-      [{ credential_key: "canary7" }, "does not look like a whole one"],
-      [{ credential_key: `${CANARY} and more` }, "does not look like a whole one"],
-      [{ credential_key: CANARY, credential_account: "canary7" }, "does not look like a whole one"],
+      [{ credential_key: "" }, "Fill this in."],
+      [{ credential_key: "canary7" }, "That key looks incomplete. Copy it again."],
+      [{ credential_key: `${CANARY} and more` }, "That key looks incomplete. Copy it again."],
+      [{ credential_key: CANARY, credential_account: "canary7" }, "That doesn’t look right. Check it for typos."],
     ] as const
   ) {
     const refused = await read(household.browser.submit(page, "credential_key", fields));
@@ -344,7 +344,7 @@ providerTest("connecting again keeps the link, and forgets what the old credenti
        asked_at = now(), ask_after = now() + interval '1 day', lease_token = gen_random_uuid(), leased_until = now() + interval '1 minute'`,
   );
   const { page } = await read(household.browser.get(connectPath(household.billId)));
-  assertStringIncludes(page, "no longer accepts the key that we have");
+  assertStringIncludes(page, "no longer accepts the key we have");
   await connected(household, { key: "another-key-4711" });
   const links = await linksOf(database);
   assertEquals(links.map(({ id, status, account_label }) => [id, status, account_label]), [[

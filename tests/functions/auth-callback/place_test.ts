@@ -1,15 +1,21 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   COUNTRIES,
+  countriesByName,
   countryOfLanguages,
   currencyOfCountry,
   isCountry,
 } from "../../../functions/auth-callback/profile/country.ts";
+import { pageFormat } from "../../../shared/words/page_format.ts";
 import { isTimezone, timezoneOfCountry, timezones } from "../../../functions/auth-callback/profile/timezone.ts";
 
-Deno.test("COUNTRIES is ISO 3166-1, each with an English name and a currency", () => {
+Deno.test("COUNTRIES is ISO 3166-1, each with a currency and a name in the reader's language", () => {
   assertEquals(COUNTRIES.length, 249);
-  for (const { code, name, currency } of COUNTRIES) {
+  assertEquals(countriesByName(pageFormat("de-DE")).map(({ name }) => name).slice(-2), [
+    "Zentralafrikanische Republik",
+    "Zypern",
+  ]);
+  for (const { code, name, currency } of countriesByName(pageFormat("en-GB"))) {
     assert(/^[A-Z]{2}$/.test(code) && name !== code && /^[A-Z]{3}$/.test(currency), code);
   }
   assert(isCountry("DE") && !isCountry("de") && !isCountry("XK") && !isCountry("") && !isCountry("EU"));

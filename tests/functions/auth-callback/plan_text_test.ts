@@ -1,5 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { offText, type PlanState, planText } from "../../../functions/auth-callback/account/plan_text.ts";
+import { type PlanState, planText as write } from "../../../functions/auth-callback/account/plan_text.ts";
+import { en } from "../../../shared/words/en/mod.ts";
+import { localeOf } from "../../../shared/words/locale.ts";
+import { pageFormat } from "../../../shared/words/page_format.ts";
+
+const READING = { words: en.pages.plan, format: pageFormat("en-GB") };
+const planText = (state: PlanState) => write(state, READING);
+const offText = en.pages.plan.off;
 
 const PRO: PlanState = {
   plan: "pro",
@@ -35,10 +42,10 @@ Deno.test("planText() says what the plan is and until when", () => {
     planText({ ...trial, effective_plan: "free" }),
     "Free plan; the Team plan trial ended on 4 December 2026",
   );
-  assertEquals(planText(late), "Pro plan; a payment did not arrive, and it stops on 4 December 2026");
+  assertEquals(planText(late), "Pro plan; a payment didn’t arrive, and it stops on 4 December 2026");
   assertEquals(
     planText({ ...late, effective_plan: "free" }),
-    "Free plan; the Pro plan stopped on 4 December 2026, since a payment did not arrive",
+    "Free plan; the Pro plan stopped on 4 December 2026 because a payment didn’t arrive",
   );
 });
 
@@ -47,11 +54,11 @@ Deno.test("planText() says beside a trial what is paid for, and what has ended",
   const trying = { ...paid, is_trial: true, effective_plan: "team" as const };
   assertEquals(
     planText(trying),
-    "Pro plan, paid until 20 December 2026. Until 4 December 2026 everything of the Team plan is free to try",
+    "Pro plan, paid until 20 December 2026. Until 4 December 2026 everything in the Team plan is free to try",
   );
   assertEquals(
     planText({ ...trying, plan_status: "past_due", grace_ends_at: "2026-12-01T10:00:00+00:00" }),
-    "Pro plan; a payment did not arrive. Until 4 December 2026 everything of the Team plan is free to try",
+    "Pro plan; a payment didn’t arrive. Until 4 December 2026 everything in the Team plan is free to try",
   );
   assertEquals(planText({ ...trying, plan: "team" }), "Team plan, paid until 20 December 2026");
   assertEquals(
@@ -69,7 +76,7 @@ Deno.test("planText() says which grace period gives more than the plan does, or 
   const second = { second_plan: "team", second_grace_ends_at: "2026-12-06T10:00:00+00:00" } as const;
   assertEquals(
     planText({ ...PRO, ...second, effective_plan: "team" }),
-    "Pro plan. Until 6 December 2026 the Team plan counts too: its payment did not arrive",
+    "Pro plan. The Team plan counts too until 6 December 2026: its payment didn’t arrive",
   );
   assertEquals(planText({ ...PRO, ...second }), "Pro plan");
   assertEquals(
@@ -81,15 +88,22 @@ Deno.test("planText() says which grace period gives more than the plan does, or 
       second_plan: "pro",
       second_grace_ends_at: "2026-12-06T10:00:00+00:00",
     }),
-    "Pro plan; a payment did not arrive, and it stops on 6 December 2026",
+    "Pro plan; a payment didn’t arrive, and it stops on 6 December 2026",
   );
 });
 
-Deno.test("offText() says what the plan leaves out", () => {
-  assertEquals(offText([]), null);
+Deno.test("the plan's words say what the plan leaves out", () => {
   assertEquals(offText(["bills:variable"]), "Off on this plan: amounts from bill providers");
   assertEquals(
     offText(["ai:connector", "reminders:email"]),
-    "Off on this plan: connecting AI assistants, reminder mails",
+    "Off on this plan: connecting AI assistants, reminder emails",
   );
+});
+
+Deno.test("the same plan is dated as people write dates in the United States and in Germany", () => {
+  const state = { ...PRO, period_ends_at: "2026-11-22T10:00:00+00:00" };
+  const inCountry = (country: string) =>
+    write(state, { ...READING, format: pageFormat(localeOf({ language: "en", country })) });
+  assertEquals(inCountry("US"), "Pro plan, paid until November 22, 2026");
+  assertEquals(inCountry("DE"), "Pro plan, paid until 22 November 2026");
 });

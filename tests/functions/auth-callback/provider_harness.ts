@@ -13,11 +13,15 @@ const meter: Provider = {
   name: "Meter & Sons",
   base: "https://api.meter.example",
   fields: [
-    { name: "account", label: "Account number", hint: "On every invoice.", isSecret: false, pattern: /(\d{1,9})?/ },
+    {
+      name: "account",
+      words: () => ({ label: "Account number", hint: "On every invoice." }),
+      isSecret: false,
+      pattern: /(\d{1,9})?/,
+    },
     {
       name: "key",
-      label: "Reading key",
-      hint: "Under Settings, Keys. It needs the right to read invoices.",
+      words: () => ({ label: "Reading key", hint: "Under Settings, Keys. It needs the right to read invoices." }),
       isSecret: true,
       pattern: /[\w-]{8,60}/,
     },

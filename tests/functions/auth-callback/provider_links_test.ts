@@ -40,7 +40,7 @@ linkTest("the account page says who is asked for what, and never with what", asy
   assert(!(await accountOf(household)).includes(CANARY));
   await database.query("update app.provider_links set status = 'needs_reauth', last_success_period = '2026-09-01'");
   const words = await shown(household);
-  assertStringIncludes(words, "Meter & Sons no longer accepts our key, so no amounts come. Connect it again.");
+  assertStringIncludes(words, "Meter & Sons no longer accepts our key, so no amounts arrive. Connect it again.");
   assertStringIncludes(words, "last amount for September 2026");
   await database.query("update app.provider_links set provider_key = 'forgotten'");
   assertStringIncludes(await shown(household), "forgotten, Meter …tial");
@@ -150,7 +150,7 @@ linkTest("what the plan has paused, only the plan resumes", async ({ database, h
   const token = tokenOf(await accountOf(household));
   const send = (action: string) => household.browser.post("/account", { form_token: token, action, link_id: linkId });
   await database.query("update identity.organizations set plan = 'free', plan_status = 'canceled'");
-  assertStringIncludes(await shown(household), "paused until a plan pays for it again");
+  assertStringIncludes(await shown(household), "paused, needs the Team plan");
   const forms = formsOf(await accountOf(household)).filter(({ html }) => html.includes(linkId));
   assertEquals(forms, []);
   assertEquals((await send("resume_link")).status, 400);
@@ -175,7 +175,7 @@ linkTest(
   async ({ database, household, linkId }) => {
     for (const ending of ["status = 'cancelled'", "status = 'active', deleted_at = now()"]) {
       await database.query(`update app.expenses set ${ending}`);
-      assertStringIncludes(await shown(household), "the bill is over, so nothing is looked up");
+      assertStringIncludes(await shown(household), "the bill has ended, so nothing is looked up");
     }
     await household.browser.submit(await (await household.browser.get(removePath(linkId))).text(), "Keep it");
     assertEquals((await linksOf(database)).map((link) => [link.status, link.has_credential]), [["revoked", false]]);

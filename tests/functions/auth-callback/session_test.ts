@@ -4,6 +4,7 @@ import { answering, type Browser, createPages, type Pages, signIn } from "./harn
 const ACCOUNT = {
   profile: {
     email: "mira@example.com",
+    country: "NL",
     timezone: "UTC",
     email_enabled: true,
     default_lead_days: 3,
@@ -196,7 +197,7 @@ Deno.test("a code of a service that we do not offer starts no session, and nothi
   const link = new URL(await pages.provider.follow(pages.provider.mails[0]!));
   const response = await browser.get(link.pathname + link.search);
   assertEquals([response.status, browser.cookies.has("__Host-session")], [400, false]);
-  assertStringIncludes(await response.text(), "You cannot sign in this way");
+  assertStringIncludes(await response.text(), "You can’t sign in this way");
   assertEquals(noted, ["claim_attempt"]);
 });
 

@@ -23,7 +23,7 @@ export const fakeProvider = (
   key,
   name: `The ${key} company`,
   base: "https://provider.invalid",
-  fields: [{ name: "account", label: "Account", hint: "", isSecret: true, pattern: /.+/ }],
+  fields: [{ name: "account", words: () => ({ label: "Account", hint: "" }), isSecret: true, pattern: /.+/ }],
   label: ({ account = "" }) => `…${account.slice(-4)}`,
   fetchMonth: async (request) => ({ pages: 1, ...await say(request) }),
 });

@@ -239,7 +239,7 @@ Deno.test("Medium 4: no open redirector of a known maker is a redirect, and what
   const redirect_uri = "https://vscode.dev/redirect";
   const id = await registerClient(harness, { client_name: "Visual Studio Code", redirect_uris: [redirect_uri] });
   const sent = { client_id: id, redirect_uri, state: "https://evil.example/" };
-  assertStringIncludes((await ask(sent)).text, "vscode.dev hands our answer on");
+  assertStringIncludes((await ask(sent)).text, "vscode.dev passes our answer on");
   await connectAt(id, redirect_uri);
   for (const visitor of [null, person]) {
     for (const [request] of UNASKED) assertEquals((await ask({ ...sent, ...request }, visitor)).status, 400);
@@ -280,7 +280,7 @@ Deno.test("a newcomer goes through onboarding first, and whoever has no organiza
   assertMatch(location!, /^\/onboarding\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
   const lonely = await ask({}, await createPerson(database, "lonely@example.com", []));
   assertEquals([lonely.status, lonely.location], [403, null]);
-  assertStringIncludes(lonely.text, "You are not in any organization");
+  assertStringIncludes(lonely.text, "You’re not in any organization");
 });
 
 Deno.test("the consent address answers nothing but GET, HEAD and POST", async () => {

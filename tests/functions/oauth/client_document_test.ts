@@ -220,7 +220,7 @@ for (const [what, answer] of Object.entries({ ...BAD, ...OUTAGES })) {
       const response = await client.ask({}, visitor);
       assertEquals([response.status, response.headers.get("location")], [400, null]);
       const text = await response.text();
-      assertStringIncludes(text, "We could not look this app up");
+      assertStringIncludes(text, "We couldn’t look this app up");
       // Nothing that was read, and nothing of what went wrong: it would tell what is to be found where.
       for (const told of ["169.254", "other.example", "address_not_public", "client.example"]) {
         assertEquals(text.includes(told), false, told);

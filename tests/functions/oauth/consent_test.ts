@@ -52,7 +52,7 @@ Deno.test("Allow sends the browser back with code, state and issuer, by one data
 
 /** What the page calls what each tool does. A new tool needs a line here, and words there. */
 const SAID: Record<string, string[]> = {
-  get_context: ["see the members’ e-mail addresses"],
+  get_context: ["see the members’ email addresses"],
   list_expenses: ["see, add, change and delete expenses, bills and categories"],
   summarize_spending: ["see, add, change and delete expenses"],
   show_spending_chart: ["see, add, change and delete expenses"],
@@ -67,7 +67,7 @@ const SAID: Record<string, string[]> = {
   sync_bill_amounts: ["update amounts from connected providers"],
   delete_records: ["delete expenses, bills"],
   undo_change: ["and undo it"],
-  update_settings: ["categories", "main currency", "time zone", "reminder mails"],
+  update_settings: ["categories", "main currency", "time zone", "reminder emails"],
 };
 
 Deno.test("the page says everything that the connector's tools can do", async () => {
@@ -85,7 +85,7 @@ Deno.test("who owns none of the organizations is not told what owners allow", as
     member.id,
   ]);
   const page = await (await harness.get(authorizationQuery(clientId), member)).text();
-  assertStringIncludes(page, "you are a member");
+  assertStringIncludes(page, "you’re a member");
   assert(!page.includes("If you own it"));
 });
 
@@ -102,14 +102,14 @@ Deno.test("pressing Allow twice within half a minute gives the same redirect, al
   harness.later(30);
   assertEquals((await allow({ organization_id: team })).headers.get("location"), first);
   harness.later(1);
-  await assertPage(await allow(), 400, "You have already answered");
+  await assertPage(await allow(), 400, "You’ve already answered");
 });
 
 Deno.test("pressing Allow again after the client used the code is a page", async () => {
   const { harness, clientId, allow } = await start();
   const { code } = answerOf(await allow());
   assertEquals((await harness.post("token", exchangeFields(clientId, code!))).status, 200);
-  await assertPage(await allow(), 400, "You have already answered");
+  await assertPage(await allow(), 400, "You’ve already answered");
 });
 
 Deno.test("the code is good for ten minutes from Allow, however long the page was open", async () => {
@@ -165,10 +165,10 @@ Deno.test("a page that was shown to somebody else, altered, made up or left open
   const [body, signature] = token.split(".");
   const altered = btoa(atob(body!).replace("54123", "54124")).replaceAll("=", "");
   for (const consent of [undefined, "", "x.y", `${altered}.${signature}`, `${token}x`]) {
-    await assertPage(await allow({ consent }), 400, "That page was not complete");
+    await assertPage(await allow({ consent }), 400, "That page was incomplete");
   }
   harness.later(600);
-  await assertPage(await allow(), 400, "open for too long");
+  await assertPage(await allow(), 400, "open too long");
   assertEquals(harness.calls, []);
 });
 
@@ -185,7 +185,7 @@ Deno.test("an organization of somebody else, without the feature, or none at all
   await assertPage(await allow({ organization_id: "org_' or true" }), 403, "not a member");
   await assertPage(await allow({ organization_id: free }), 403, "needs the Pro plan");
   await assertPage(await allow({ organization_id: undefined }), 400, "Which organization?");
-  await assertPage(await allow({ action: "whatever" }), 400, "did not say Allow or Deny");
+  await assertPage(await allow({ action: "whatever" }), 400, "didn’t say Allow or Deny");
   assertEquals((await allow()).status, 303);
   assertEquals(harness.calls.length, 3);
 });
@@ -199,13 +199,13 @@ Deno.test("a feature that was lost between page and answer counts", async () => 
 
 Deno.test("the consent address takes small forms only", async () => {
   const { harness, allow } = await start();
-  await assertPage(await allow({ padding: "x".repeat(16 * 1024) }), 413, "too much");
+  await assertPage(await allow({ padding: "x".repeat(16 * 1024) }), 413, "too long");
   const json = await harness.request("/api/oauth/authorize", {
     method: "POST",
     body: "{}",
     headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
   });
-  await assertPage(json, 415, "forms only");
+  await assertPage(json, 415, "only takes forms");
 });
 
 Deno.test("no code, token, verifier or state reaches the log", async () => {

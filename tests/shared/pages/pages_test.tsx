@@ -6,15 +6,23 @@ import { createApp } from "../../../shared/http/app.ts";
 import { createLog } from "../../../shared/log.ts";
 import { Name, Notice, RadioList, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { pageErrors } from "../../../shared/pages/error_page.tsx";
+import { livingIn, readers } from "../../../shared/pages/reader.ts";
 import { type PageOptions, renderPage } from "../../../shared/pages/layout.tsx";
 
 const CONFIG = { siteUrl: "https://site.example", codeSecrets: ["a-secret-of-more-than-thirty-two-bytes"] };
+/** An app whose pages have their reader. */
+function createPageApp() {
+  const app = createApp("auth-callback", FRAME, pageErrors(CONFIG));
+  app.use(readers());
+  return app;
+}
+
 const FRAME = { config: CONFIG, log: createLog(() => {}) };
 const BAD = `<script>alert("1")</script>`;
 
 /** The answer of a page made with these options. */
 async function render(options: Partial<PageOptions> & { formAction?: string[] }, method = "GET"): Promise<Response> {
-  const app = createApp("auth-callback", FRAME, pageErrors(CONFIG));
+  const app = createPageApp();
   app.get("/login", (c) => renderPage(c, { title: "A page", config: CONFIG, children: "", ...options }));
   return await app.request("https://site.example/login", { method });
 }
@@ -68,6 +76,7 @@ Deno.test("fields tie label, reason and error to their control, and escape value
         label="Zone"
         options={[{ value: "a", label: "A", "data-x": "1" }, { value: "b", label: "B" }]}
         selected="b"
+        unchosen="Pick one"
       />
     </>,
   );
@@ -82,9 +91,16 @@ Deno.test("fields tie label, reason and error to their control, and escape value
 
 Deno.test("SelectField() asks for a choice when what is selected is none of the options", async () => {
   const page = await html(
-    <SelectField name="zone" label="Zone" options={[{ value: "a", label: "A" }]} selected="x" required />,
+    <SelectField
+      name="zone"
+      label="Zone"
+      options={[{ value: "a", label: "A" }]}
+      selected="x"
+      unchosen="Pick one"
+      required
+    />,
   );
-  assertStringIncludes(page, '<option value="" selected="">Please choose</option>');
+  assertStringIncludes(page, '<option value="" selected="">Pick one</option>');
 });
 
 Deno.test("RadioList() shows what cannot be chosen, with the reason", async () => {
@@ -125,29 +141,64 @@ Deno.test("pageErrors() says what happened, whether anything changed and what to
     "unavailable",
   ];
   for (const code of codes) {
-    const app = createApp("auth-callback", FRAME, pageErrors(CONFIG));
+    const app = createPageApp();
     app.get("/account", () => {
-      throw new AppError(code, `What happened to ${BAD}.`, { cause: new Error("secret detail") });
+      throw new AppError(code, `for the log: ${BAD}`, { cause: new Error("secret detail") });
     });
     const response = await app.request("https://site.example/account?a=%22%3E%3Cb%3E");
     const page = await response.text();
     assertEquals(response.status, new AppError(code, "").status);
-    assertMatch(page, /<h1>[A-Z].+<\/h1><p class="lead">.+<\/p><p class="muted">.+<\/p>/);
+    assertMatch(page, /<h1>[A-Z].+<\/h1><p class="lead">.+\.<\/p>/);
+    // Nobody wonders what a page that does not exist has changed.
+    assertEquals(page.includes('<p class="muted">'), code !== "not_found");
     assertMatch(page, /<a class="button primary" href="\/[^"]*">/);
     assertStringIncludes(page, response.headers.get("x-request-id")!);
-    assertNotMatch(page, /<script|<b>|secret detail/);
+    assertNotMatch(page, /<script|<b>|secret detail|for the log/);
   }
+});
+
+Deno.test("a page says what an error has to say beyond its code, in the words of the reader", async () => {
+  const app = createPageApp();
+  app.get("/account", () => {
+    throw new AppError("forbidden", "for the log", { says: ({ onlyOwnerRenames }) => onlyOwnerRenames });
+  });
+  const page = await (await app.request("https://site.example/account")).text();
+  assertStringIncludes(page, '<p class="lead">Only the owner can rename an organization.</p>');
+});
+
+Deno.test("dates on pages are as the reader's country writes them: by the profile, before that by the browser's English", async () => {
+  const app = createPageApp();
+  const at = "2026-11-22T09:05:00Z";
+  app.get("/login", (c) => {
+    const country = c.req.query("country");
+    const { format } = country ? livingIn(c, country) : c.get("reader");
+    return c.text([format.date(at), format.time(at, "UTC"), format.month("2026-11-01")].join("; "));
+  });
+  const read = async (path: string, languages?: string) => {
+    const headers = languages === undefined ? undefined : { "accept-language": languages };
+    const response = await app.request(`https://site.example${path}`, headers && { headers });
+    return (await response.text()).replaceAll("\u202f", " ");
+  };
+  const american = "November 22, 2026; November 22, 2026 at 9:05 AM; November 2026";
+  const british = "22 November 2026; 22 November 2026 at 09:05; November 2026";
+  const international = "22 November 2026; 22 November 2026 at 9:05 am; November 2026";
+  assertEquals(await read("/login", "de-AT,en-US;q=0.9,en-GB;q=0.8"), american);
+  assertEquals(await read("/login", "en-GB,en-US;q=0.8"), british);
+  assertEquals(await read("/login"), international);
+  assertEquals(await read("/login", "en-XX;q=nonsense"), international);
+  assertEquals(await read("/login?country=US", "en-GB"), american);
+  assertEquals(await read("/login?country=DE", "en-US"), british);
 });
 
 Deno.test("the 503 page says what is true, to strangers too: not that nothing was changed, nor who is signed in", async () => {
   const fetch = () => Promise.reject(new TypeError("connection refused"));
   const database = createDatabase({ url: "https://project.supabase.example", key: "key", fetch });
-  const app = createApp("auth-callback", FRAME, pageErrors(CONFIG));
+  const app = createPageApp();
   app.get("/email/unsubscribe", async (c) => c.json(await database.call("ping", {})));
   const response = await app.request("https://site.example/email/unsubscribe");
   const page = await response.text();
   assertEquals([response.status, response.headers.get("retry-after")], [503, "5"]);
-  assertStringIncludes(page.replaceAll("&#39;", "'"), "We couldn't reach our database.");
+  assertStringIncludes(page, "We couldn’t reach our database.");
   assertStringIncludes(page, "If you were saving something, check before trying again.");
   assertNotMatch(page, /signed in|Nothing was changed/i);
 });

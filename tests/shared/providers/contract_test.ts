@@ -1,4 +1,5 @@
 /** Every provider against everything that a provider can do. One that is registered without a fixture fails here, and so does its fixture when it plays a scenario otherwise than it says. */
+import { en } from "../../../shared/words/en/mod.ts";
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { fixtureAmount, PROVIDER_FIXTURES } from "../../../local/fixtures/providers/app.ts";
 import { type Outcome, type Scenario, scenarioOf, SCENARIOS } from "../../../local/fixtures/providers/scenario.ts";
@@ -62,7 +63,8 @@ Deno.test("what a provider asks a person for says where to find it, and its labe
     assert(base === undefined || /^https:\/\/[\w.]+$/.test(base), key);
     assert(fields.some(({ isSecret }) => isSecret), key);
     for (const field of fields) {
-      assert(field.label && field.hint.length > 20 && field.hint.length < 250, `${key} ${field.name}`);
+      const { label, hint } = field.words(en.pages.credentials);
+      assert(label && hint.length > 20 && hint.length < 250, `${key} ${field.name}`);
     }
     const credential = PROVIDER_FIXTURES.get(key)!.credential(CANARY);
     assert(label(credential).length > 0 && label(credential).length <= 80, key);

@@ -19,15 +19,14 @@ export async function changeLink(
       return;
     case "ended":
       if (action === "remove") return;
-      throw new AppError("invalid_request", "That connection was removed meanwhile. Connect the bill again to go on.");
+      throw new AppError("invalid_request", "link removed", { says: ({ connectionRemoved }) => connectionRemoved });
     case "paused_by_plan":
-      throw new AppError(
-        "invalid_request",
-        "The plan pauses that connection. It goes on by itself when a plan pays for it again.",
-      );
+      throw new AppError("invalid_request", "link paused by the plan", {
+        says: ({ connectionPausedByPlan }) => connectionPausedByPlan,
+      });
     case "not_owner":
-      throw new AppError("forbidden", "Only the owner of the organization can change that.");
+      throw new AppError("forbidden", "not the owner", { says: ({ onlyOwnerChanges }) => onlyOwnerChanges });
     case "unknown_link":
-      throw new AppError("invalid_request", "We do not know that connection.");
+      throw new AppError("invalid_request", "unknown link", { says: ({ unknownConnection }) => unknownConnection });
   }
 }

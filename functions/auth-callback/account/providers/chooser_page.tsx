@@ -21,37 +21,28 @@ export function renderChooser(
   { config, providers }: PageDeps,
   { user, opened, billId, asked }: ChooserView,
 ): Promise<Response> {
+  const { chooseProvider: words } = c.get("reader").words;
   return renderPage(c, {
-    title: "Connect a bill",
+    title: words.title,
     config,
     user,
     children: (
       <>
-        <h1>
-          Who sends the bill <Name>{opened.bill}</Name>?
-        </h1>
+        <h1>{words.question(<Name>{opened.bill}</Name>)}</h1>
         {asked
           ? (
             <Notice kind="warning">
-              <p>
-                We cannot ask <Name>{asked.slice(0, 60)}</Name>{" "}
-                for amounts. If it has an address that answers with the amount as JSON, choose the last one below;
-                otherwise the amount is entered by hand.
-              </p>
+              <p>{words.cannotAsk(<Name>{asked.slice(0, 60)}</Name>)}</p>
             </Notice>
           )
-          : <p class="lead">Once a month we ask there what the month before has cost.</p>}
+          : <p class="lead">{words.lead}</p>}
         <ul class="rows">
           {[...providers.values()].map(({ key, name, base }) => (
-            <Row action={<a href={connectPath(billId, key)} aria-label={`Connect to ${name}`}>Connect</a>}>
+            <Row action={<a href={connectPath(billId, key)} aria-label={words.connectTo(name)}>{words.connect}</a>}>
               <h2>{name}</h2>
-              {!base && (
-                <p>Anybody else, or a service of your own, that tells what a month has cost at an address you give.</p>
-              )}
+              {!base && <p>{words.anybody}</p>}
               {opened.link?.provider_key === key && (
-                <p class="muted small">
-                  Connected now: <Name>{opened.link.account_label}</Name>
-                </p>
+                <p class="muted small">{words.connectedNow(<Name>{opened.link.account_label}</Name>)}</p>
               )}
             </Row>
           ))}

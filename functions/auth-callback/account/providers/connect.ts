@@ -34,9 +34,12 @@ export const showConnect = (deps: PageDeps): Handler =>
 export const postConnect = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const provider = providerOf(c, deps.providers);
-    if (!provider) throw new AppError("invalid_request", "We do not know that provider.");
+    if (!provider) {
+      throw new AppError("invalid_request", "unknown provider", { says: ({ unknownProvider }) => unknownProvider });
+    }
     const credential = readCredential(form, provider);
-    const problems = fieldProblems(provider, credential);
+    const { words } = c.get("reader");
+    const problems = fieldProblems(provider, credential, words.connectProvider);
     const isComplete = Object.keys(problems).length === 0;
     const opened = await open(c, deps, { user, provider, quotas: isComplete ? await trialQuotas(c, deps, user) : [] });
     if (opened.outcome !== "open") return await renderRefusal(c, deps, { user, refusal: opened });
@@ -51,7 +54,7 @@ export const postConnect = (deps: PageDeps): Handler =>
       organization_id: opened.organization_id,
       outcome: trial.outcome,
     });
-    if (trial.outcome !== "accepted") return await again(trialFailure(provider, trial));
+    if (trial.outcome !== "accepted") return await again(trialFailure(provider, trial, words.trials));
     const kept = await keep(c, deps, { user, provider, credential, linkId, envelope });
     return kept ?? c.redirect(connectedPath(billOf(c), trial), 303);
   });
@@ -129,5 +132,7 @@ async function keep(
     linkId = opened.link_id;
     envelope = await sealCredential(deps.config.credentialsKeys, linkId, credential);
   }
-  throw new AppError("unavailable", "Somebody else is connecting the same bill right now.");
+  throw new AppError("unavailable", "the link keeps changing", {
+    says: ({ connectingElsewhere }) => connectingElsewhere,
+  });
 }

@@ -12,6 +12,12 @@ import { connectPath, fieldName } from "./addresses.ts";
 import type { Failure } from "./connect_problems.ts";
 import { providerName } from "./provider_name.ts";
 
+/** A question to a server of somebody's own, and its answer (shared/providers/http_json.ts). */
+const EXAMPLE = `GET https://costs.example/month?period_start=2026-09-01&period_end=2026-10-01
+Authorization: Bearer …
+
+{"amount": "123.45", "currency": "EUR", "final": true}`;
+
 interface ConnectView {
   user: SignedInUser;
   opened: OpenConnection;
@@ -26,34 +32,30 @@ export async function renderConnect(
   { user, opened, billId, provider, failure }: ConnectView,
 ): Promise<Response> {
   const { link } = opened;
-  const known = link && providerName(providers, link.provider_key);
+  const { connectProvider: words, credentials } = c.get("reader").words;
   return renderPage(c, {
-    title: `Connect to ${provider.name}`,
+    title: words.title(provider.name),
     config,
     user,
     status: failure?.status ?? 200,
     children: (
       <>
-        <h1>
-          Connect <Name>{opened.bill}</Name> to {provider.name}
-        </h1>
+        <h1>{words.heading(<Name>{opened.bill}</Name>, provider.name)}</h1>
         {failure && (
           <Notice kind="failure">
-            <p>{failure.message ?? "Please look at what is marked below."}</p>
-            <p>Nothing was saved. What you entered is gone from here too, so please enter it once more.</p>
+            <p>{failure.message ?? words.lookBelow}</p>
+            <p>{words.nothingSaved}</p>
           </Notice>
         )}
-        {!failure && (
-          <p class="lead">
-            At the start of every month we look up what the month before has cost, so that nobody has to type it.
-          </p>
-        )}
+        {!failure && <p class="lead">{words.lead}</p>}
         {link && link.provider_key !== provider.key && (
           <Notice kind="warning">
             <p>
-              This bill is connected to {known} (<Name>{link.account_label}</Name>). Connecting it to {provider.name}
-              {" "}
-              ends that, and deletes the key that we have for it.
+              {words.replaces(
+                providerName(providers, link.provider_key),
+                <Name>{link.account_label}</Name>,
+                provider.name,
+              )}
             </p>
           </Notice>
         )}
@@ -61,9 +63,8 @@ export async function renderConnect(
           <Notice>
             <p>
               {link.status === "needs_reauth"
-                ? `${provider.name} no longer accepts the key that we have`
-                : "Connected now"}
-              : <Name>{link.account_label}</Name>. What you enter here takes its place; amounts that have come stay.
+                ? words.keyRefused(provider.name, <Name>{link.account_label}</Name>)
+                : words.connectedNow(<Name>{link.account_label}</Name>)}
             </p>
           </Notice>
         )}
@@ -73,11 +74,11 @@ export async function renderConnect(
             name="form_token"
             value={await createFormToken(config, { userId: user.id, at: clock() })}
           />
-          {provider.fields.map(({ name, label, hint, isSecret, pattern }) => (
+          {provider.fields.map(({ name, words, isSecret, pattern }) => (
             <TextField
               name={fieldName(name)}
-              label={label}
-              reason={hint}
+              label={words(credentials).label}
+              reason={words(credentials).hint}
               error={failure?.problems?.[name]}
               type={isSecret ? "password" : "text"}
               required={!pattern.test("")}
@@ -89,23 +90,32 @@ export async function renderConnect(
             />
           ))}
           <Buttons>
-            <button class="primary" type="submit">Try it and connect</button>
-            <a class="button" href="/account">Cancel</a>
+            <button class="primary" type="submit">{words.submit}</button>
+            <a class="button" href="/account">{words.cancel}</a>
           </Buttons>
         </form>
+        {!provider.base && (
+          <section>
+            <h2>{words.example}</h2>
+            <p>{words.exampleLead}</p>
+            <pre>
+              <code class="copy">{EXAMPLE}</code>
+            </pre>
+          </section>
+        )}
         <section>
-          <h2>What we do with it</h2>
+          <h2>{words.whatWeDo}</h2>
           <ul>
-            <li>We try it once, now. It is kept only if {provider.base ? provider.name : "the server"} accepts it.</li>
-            <li>We use it to read what was charged, for this bill, and for nothing else.</li>
-            <li>It is kept encrypted. Nobody can look at it again: not you, not other members, not your assistant.</li>
-            <li>It is deleted when you remove the connection under Account.</li>
+            <li>{provider.base ? words.weTry(provider.name) : words.weTryServer}</li>
+            <li>{words.weUse}</li>
+            <li>{words.weKeep}</li>
+            <li>{words.weDelete}</li>
           </ul>
         </section>
         <section class="small muted">
           <p>
-            The bill is in <Name>{opened.organization}</Name>, and you are signed in as <Name>{user.email}</Name>.{" "}
-            <a href={connectPath(billId)}>Choose another provider</a>
+            {words.whose(<Name>{opened.organization}</Name>, <Name>{user.email}</Name>)}{" "}
+            <a href={connectPath(billId)}>{words.chooseAnother}</a>
           </p>
         </section>
       </>

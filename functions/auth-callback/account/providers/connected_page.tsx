@@ -22,41 +22,29 @@ export function renderConnected(
   { user, opened, link, isWaiting }: ConnectedView,
 ): Promise<Response> {
   const name = providerName(providers, link.provider_key);
+  const { providerConnected: words, frame } = c.get("reader").words;
   return renderPage(c, {
-    title: `Connected to ${name}`,
+    title: words.title(name),
     config,
     user,
     children: (
       <>
-        <h1>
-          <Name>{opened.bill}</Name> is connected to {name}
-        </h1>
-        <p class="lead">
-          {name}{" "}
-          has accepted it. From now on the amount of each month comes in early in the next one. You can close this page.
-        </p>
+        <h1>{words.heading(<Name>{opened.bill}</Name>, name)}</h1>
+        <p class="lead">{words.lead(name)}</p>
         {isWaiting && (
           <Notice>
-            <p>
-              There is no final amount of last month yet. Should there be one, check what you entered: a wrong account
-              or address can look the same.
-            </p>
+            <p>{words.waiting}</p>
           </Notice>
         )}
         <Facts
           facts={[
-            ["Account", <Name>{link.account_label}</Name>],
-            ["Organization", <Name>{opened.organization}</Name>],
-            [
-              "To have an amount now",
-              <>
-                tell your assistant: “fetch the amount of <Name>{opened.bill}</Name>”
-              </>,
-            ],
+            [words.account, <Name>{link.account_label}</Name>],
+            [words.organization, <Name>{opened.organization}</Name>],
+            [words.amountNow, words.tellAssistant(<Name>{opened.bill}</Name>)],
           ]}
         />
         <div class="buttons">
-          <a class="button primary" href="/account">Go to your account</a>
+          <a class="button primary" href="/account">{frame.goToAccount}</a>
         </div>
       </>
     ),

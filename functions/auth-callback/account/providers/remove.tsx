@@ -17,25 +17,20 @@ export const showRemove = (deps: PageDeps): Handler =>
     const link = account?.provider_links.find(({ id }) => id === c.req.query("link"));
     if (!link || link.role !== "owner") return c.redirect("/account", 303);
     const formToken = await createFormToken(config, { userId: user.id, at: clock() });
+    const { removeProvider: words } = c.get("reader").words;
     return await renderPage(c, {
-      title: "Remove a bill provider",
+      title: words.title,
       config,
       user,
       children: (
         <>
-          <h1>
-            Remove {providerName(providers, link.provider_key)} from <Name>{link.bill}</Name>?
-          </h1>
-          <p class="lead">
-            The key for <Name>{link.account_label}</Name>{" "}
-            is deleted here at once, and amounts are entered by hand again. Amounts that have come stay. At the provider
-            the key lives on: if nothing else needs it, delete it there too.
-          </p>
+          <h1>{words.question(providerName(providers, link.provider_key), <Name>{link.bill}</Name>)}</h1>
+          <p class="lead">{words.lead(<Name>{link.account_label}</Name>)}</p>
           <form method="post" action={removePath(link.id)}>
             <input type="hidden" name="form_token" value={formToken} />
             <Buttons even>
-              <button class="danger" type="submit">Remove</button>
-              <a class="button" href="/account">Keep it</a>
+              <button class="danger" type="submit">{words.yes}</button>
+              <a class="button" href="/account">{words.no}</a>
             </Buttons>
           </form>
         </>
@@ -46,7 +41,9 @@ export const showRemove = (deps: PageDeps): Handler =>
 export const postRemove = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user }) => {
     const linkId = c.req.query("link");
-    if (!linkId) throw new AppError("invalid_request", "We do not know that connection.");
+    if (!linkId) {
+      throw new AppError("invalid_request", "no link id", { says: ({ unknownConnection }) => unknownConnection });
+    }
     await changeLink(deps, { user, linkId, action: "remove" });
     return c.redirect("/account?done=link_removed", 303);
   });

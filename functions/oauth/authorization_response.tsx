@@ -1,3 +1,4 @@
+/** @jsxImportSource hono/jsx */
 /**
  * Answers of the authorization endpoint that go to the client by way of the browser (RFC 6749 §4.1.2). Each carries the
  * issuer, so that a client of several servers can tell whose answer it is (RFC 9207), and the state as it came.
@@ -40,34 +41,15 @@ export async function refuseUnasked(
   const isApproved = isRegistered(uri, approved) && !appOfForwarder(uri);
   const isKnown = target.kind !== "https" || appOfCallback(uri) !== undefined;
   if (isApproved || (isKnown && !isSilent)) return answer;
-  const { place, label, advice } = wayOn(target);
-  return await renderProblem(c, {
-    config: server.config,
-    status: 400,
-    problem: {
-      title: "This app cannot be connected like this",
-      message: `${place} sent you here with a request that we cannot answer: ${
-        AUTHORIZATION_ERRORS[reason].error_description
-      }. ${advice}`,
-      changed: "Nothing was connected.",
-      next: { label, href: answer.headers.get("location")!, isQuiet: true },
-    },
-  });
-}
-
-function wayOn(target: RedirectTarget): { place: string; label: string; advice: string } {
-  if (target.kind === "https") {
-    return {
-      place: `An app of ${target.host}`,
-      label: `Go to ${target.host}`,
-      advice: "We can tell it so, which leads you there; go only if you know that address.",
-    };
-  }
-  return {
-    place: "An app on this device",
-    label: "Tell the app",
-    advice: "We can tell it so, which leads you back to it; go only if you started connecting it yourself.",
-  };
+  const { unasked, unchanged } = c.get("reader").words.consentRefusals;
+  // What the app would be told is OAuth's, in English for whoever makes it.
+  const what = <code>{AUTHORIZATION_ERRORS[reason].error_description}</code>;
+  const { message, label } = target.kind === "https"
+    ? { message: unasked.fromHost(target.host, what), label: unasked.goTo(target.host) }
+    : { message: unasked.fromDevice(what), label: unasked.tellApp };
+  const next = { label, href: answer.headers.get("location")!, isQuiet: true };
+  const problem = { title: unasked.title, message, changed: unchanged, next };
+  return await renderProblem(c, { config: server.config, status: 400, problem });
 }
 
 /** Tells the client why not, by redirect. */

@@ -1,0 +1,138 @@
+/** @jsxImportSource hono/jsx */
+/** The account page and the pages of what can be done there, apart from bill providers. */
+import type { Child } from "hono/jsx";
+
+export const account = {
+  title: "Your account",
+  organizations: "Organization and plan",
+  apps: "Connected apps",
+  providers: "Bill providers",
+  reminders: "Reminders",
+  /** After a change, by what it was. */
+  done: {
+    moved: "Your country is saved. Currency and time zone stay as they were.",
+    renamed: "The organization has its new name.",
+    saved: "Your reminder settings are saved.",
+    resumed: "You’ll get reminders of that organization’s bills again.",
+    confirm: "Saved. We emailed the new address; reminders go there once the link in that email is confirmed.",
+    not_sent: "Saved, but we couldn’t send the confirmation email. Save again in a few minutes to have it sent.",
+    seen: "Got it. We won’t mention it again.",
+    link_paused: "Paused. No amounts are looked up for that bill until you resume it.",
+    link_resumed: "Amounts are looked up for that bill again.",
+    link_removed: "The provider is removed, and its key is deleted.",
+    disconnected: "The app is disconnected. It can no longer read or change anything.",
+  },
+  signedInAs: (address: Child) => <>Signed in as {address}</>,
+  country: "Country",
+  changeCountry: "Change country",
+  saveCountry: "Save country",
+};
+
+export const organization = {
+  owner: (currency: string): string => `You’re the owner · totals in ${currency}`,
+  member: (currency: string): string => `You’re a member · totals in ${currency}`,
+  seePlans: "See the plans",
+  ownerChangesPlan: "Its owner can change the plan.",
+  toChangePlan: (contact: (text: string) => Child) => <>To change the plan, {contact("contact us")}.</>,
+  operatorChangesPlan: "To change the plan, ask whoever runs this service.",
+  rename: "Rename",
+  newName: "New name",
+  saveName: "Save name",
+};
+
+export const apps = {
+  none: "No app is connected yet. Give your assistant this address; it sends you here to allow it.",
+  disconnect: "Disconnect",
+  disconnectApp: (app: string): string => `Disconnect ${app}`,
+  verified: ({ app, maker, host }: { app: string; maker: string; host: string }): string =>
+    `${app}, by ${maker} (verified: ${host})`,
+  published: (host: string): string => `published by ${host}`,
+  unconfirmed: "we can’t confirm who made it",
+  returnsTo: (host: string): string => `returns to ${host}`,
+  onComputer: (host: string): string => `an app on a computer (${host})`,
+  opens: (scheme: string): string => `the app that opens ${scheme}: links`,
+  unknownPlace: "unknown",
+  connected: (organization: Child, at: Child) => <>{organization} · connected {at}</>,
+  lastUsed: (at: Child) => <>last used {at}</>,
+  neverUsed: "never used",
+};
+
+export const disconnect = {
+  title: "Disconnect an app",
+  question: (app: Child) => <>Disconnect {app}?</>,
+  lead: (organization: Child) => (
+    <>
+      It can no longer read or change the expenses of{" "}
+      {organization}. Everything it wrote stays. You can connect it again at any time.
+    </>
+  ),
+  yes: "Disconnect",
+  no: "Keep it",
+};
+
+export const alerts = {
+  title: "We disconnected an app to be safe",
+  ended: (app: Child, organization: Child, at: Child) => <>{app} in {organization}, on {at}</>,
+  what: "Someone reused an old sign-in of this app, so we disconnected it.",
+  why: "Usually that’s a fault in the app, but it can mean that somebody copied the sign-in. It no longer works for " +
+    "anyone. If you still use the app, connect it again. If you don’t recognize it, ask your assistant to list the " +
+    "recent changes and undo what isn’t yours.",
+  seen: "Got it",
+};
+
+export const reminders = {
+  refused: (address: Child) => (
+    <>
+      {address} rejected our email, so we stopped sending reminders there. Check the address and save to try again.
+    </>
+  ),
+  unconfirmed: (address: Child, meanwhile: Child) => (
+    <>
+      {address} isn’t confirmed yet. Until then reminders go to {meanwhile}. Save again to get the link once more.
+    </>
+  ),
+  noneSent: (organizations: readonly Child[]) => (
+    <>No reminders are sent right now: {list(organizations)} {withoutReminders(organizations.length)}</>
+  ),
+  notAllSent: (organizations: readonly Child[]) => (
+    <>Not all reminders are sent: {list(organizations)} {withoutReminders(organizations.length)}</>
+  ),
+  byEmail: "Remind me by email",
+  byEmailDetail: "At most one email a day, with everything that’s due.",
+  address: "Email for reminders",
+  days: "Days before a bill is due",
+  daysReason: "For bills that don’t have their own.",
+  timezone: "Time zone",
+  timezoneReason: "Decides which day it is for you.",
+  save: "Save",
+  ended: (organization: Child) => <>No reminders for bills of {organization}.</>,
+  resume: "Remind me again",
+};
+
+/** "A", "A and B", "A, B and C", of elements. */
+const list = (all: readonly Child[]) =>
+  all.map((one, n) => <>{n === 0 ? "" : n === all.length - 1 ? " and " : ", "}{one}</>);
+
+const withoutReminders = (organizations: number): string =>
+  `${organizations === 1 ? "is on a plan" : "are on plans"} without reminder emails. ` +
+  "What you choose here counts again once the plan includes them.";
+
+export const reminderEmail = {
+  title: "Reminders to this address",
+  question: "Send reminders to this address?",
+  lead: (address: Child) => (
+    <>
+      Reminders of bills will come to <strong>{address}</strong>, at most one email a day.
+    </>
+  ),
+  yes: "Yes, send them here",
+  doneTitle: "Reminders will come here",
+  done: "Done: reminders will come here",
+  doneLead: (address: Child) => (
+    <>
+      The next one goes to <strong>{address}</strong>. You can close this page.
+    </>
+  ),
+  stale: "This link no longer works",
+  staleMessage: "It’s more than seven days old, or another address was chosen since.",
+};

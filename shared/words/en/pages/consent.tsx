@@ -1,0 +1,169 @@
+/** @jsxImportSource hono/jsx */
+/** The page on which a person lets an app in, and the pages that say why one cannot be. */
+import type { Child } from "hono/jsx";
+
+export const consent = {
+  title: (app: string): string => `Connect ${app}`,
+  heading: (app: Child) => <>{app} wants to use your expenses</>,
+  verified: ({ app, maker, host }: { app: string; maker: string; host: string }): string =>
+    `${app}, by ${maker} (verified: ${host})`,
+  published: (host: string) => (
+    <>
+      Published by <strong>{host}</strong>
+    </>
+  ),
+  unconfirmed: "We can’t confirm who made this app",
+  which: "Which organization",
+  roles: { owner: "you’re the owner", member: "you’re a member" },
+  /** @param plan "Team plan" */
+  membership: (plan: string, role: string): string => `${plan}, ${role}`,
+  needsPlan: "needs the Pro plan",
+  seePlans: "see plans",
+  seeAccount: "see your account",
+  can: "It can",
+  canDo: "see, add, change and delete expenses, bills and categories, and undo it",
+  also: "Also",
+  alsoDo: "see the members’ email addresses, and update amounts from connected providers",
+  owner: "If you own it",
+  ownerDo: "change the main currency, your time zone and your reminder emails",
+  cannot: "It cannot",
+  cannotDo: "sign in as you, or see your provider credentials or other organizations",
+  then: "Then it",
+  sendsTo: (host: string) => (
+    <>
+      sends you back to <strong>{host}</strong>
+    </>
+  ),
+  sendsToComputer: (host: string): string => `sends you back to an app on this computer (${host})`,
+  opens: (app: string) => (
+    <>
+      opens the app <strong>{app}</strong>
+    </>
+  ),
+  onlyIfStarted: "Allow it only if you started connecting it yourself, on this computer, just now.",
+  anyAppCanClaim: (app: string): string =>
+    `Any app on this device can claim to be ${app}. Allow it only if you started connecting it there yourself, just now.`,
+  anyAppCanClaimCalled: (app: string, name: Child) => (
+    <>
+      Any app on this device can claim to be {app}. And this one calls itself{" "}
+      {name}. Allow it only if you started connecting it there yourself, just now.
+    </>
+  ),
+  lookAlike: (name: Child) => <>Some letters in {name} look like others, so it may not be the app it seems to be.</>,
+  lookAlikeOf: (name: Child, host: string) => (
+    <>
+      Some letters in {name} look like others, so it may not be the app it seems to be. Allow it only if you know {host}
+      {" "}
+      and started connecting there.
+    </>
+  ),
+  notOfHost: (name: Child, host: Child) => (
+    <>
+      It calls itself {name}, but we can’t tell whether {host}{" "}
+      belongs to it. Allow it only if you know that address and started connecting there.
+    </>
+  ),
+  forwarded: (host: Child) => (
+    <>
+      {host}{" "}
+      passes our answer on to another app or website, and we can’t see which. Allow it only if you started connecting it
+      yourself, just now.
+    </>
+  ),
+  allow: "Allow",
+  deny: "Deny",
+  signedInAs: (address: string, notYou: (text: string) => Child) => <>Signed in as {address}, {notYou("not you?")}</>,
+  disconnectLater: "You can disconnect it at any time under Account.",
+};
+
+const FAULTY_LINK = "The app didn’t ask the right way";
+const BACK_TO_APP = "Go back to the app and start connecting again. If it happens again, the app needs fixing.";
+
+/** Why an app cannot be connected, where there is no app that could safely be told. */
+export const consentRefusals = {
+  unchanged: "Nothing was connected.",
+  startAgain: "Start again",
+  reasons: {
+    parameter_repeated: { title: FAULTY_LINK, message: `Its link says the same thing twice. ${BACK_TO_APP}` },
+    client_id_missing: { title: FAULTY_LINK, message: `Its link doesn’t say which app it is. ${BACK_TO_APP}` },
+    unknown_client: {
+      title: "We don’t know this app",
+      message: "Its registration here no longer exists. Remove this connector in the app and add it again.",
+    },
+    client_url_not_allowed: { title: FAULTY_LINK, message: `We can’t look up the address it gave. ${BACK_TO_APP}` },
+    client_document_unavailable: {
+      title: "We couldn’t look this app up",
+      message: "The website where it describes itself isn’t answering. That often passes within minutes; then start " +
+        "connecting again from the app.",
+    },
+    client_document_invalid: {
+      title: "We couldn’t look this app up",
+      message: "What its website says about it is incomplete or wrong. The makers of the app need to fix it.",
+    },
+    redirect_uri_missing: {
+      title: FAULTY_LINK,
+      message: `Its link doesn’t say where to send you afterwards. ${BACK_TO_APP}`,
+    },
+    redirect_uri_not_allowed: {
+      title: "We won’t send you there",
+      message: "The link asks us to send you to an address that isn’t safe, so we stopped here.",
+    },
+    redirect_uri_not_registered: {
+      title: "We won’t send you there",
+      message: "The link asks us to send you to an address that the app never registered, so we stopped here. " +
+        "Remove this connector in the app and add it again.",
+    },
+    no_organization: {
+      title: "You’re not in any organization",
+      message:
+        "Apps connect to an organization, and your account has none, so there is nothing to connect this one to.",
+    },
+    consent_not_ours: {
+      title: "That page was incomplete",
+      message: "What was sent doesn’t come from a page we showed you. Go back to the app and start connecting again.",
+    },
+    consent_expired: {
+      title: "That page was open too long",
+      message: "For your safety, a request to connect an app is good for ten minutes.",
+    },
+    consent_of_another_person: {
+      title: "Somebody else has signed in since",
+      message: "The page was shown to a different account than the one that’s signed in now.",
+    },
+    decision_missing: { title: "That page was incomplete", message: "It didn’t say Allow or Deny." },
+    organization_missing: {
+      title: "Which organization?",
+      message: "Choose the one that the app may work in.",
+    },
+    not_a_member: {
+      title: "You’re not a member of that organization",
+      message: "Choose another one for the app to work in.",
+    },
+    feature_not_in_plan: {
+      title: "That organization needs the Pro plan",
+      message: "AI apps can be connected to organizations on the Pro or Team plan.",
+    },
+    already_decided: {
+      title: "You’ve already answered",
+      message: "This request was allowed before. If the app still isn’t connected, connect it again from the app.",
+    },
+  },
+  /** A request that is told to the app only if the person goes there. @param what the answer that the app would get. */
+  unasked: {
+    title: "This app can’t be connected like this",
+    fromHost: (host: string, what: Child) => (
+      <>
+        An app of {host} sent you here with a request that we can’t answer:{" "}
+        {what}. We can tell it so, which leads you there; go only if you know that address.
+      </>
+    ),
+    fromDevice: (what: Child) => (
+      <>
+        An app on this device sent you here with a request that we can’t answer:{" "}
+        {what}. We can tell it so, which leads you back to it; go only if you started connecting it yourself.
+      </>
+    ),
+    goTo: (host: string): string => `Go to ${host}`,
+    tellApp: "Tell the app",
+  },
+};

@@ -1,0 +1,30 @@
+/** @jsxImportSource hono/jsx */
+/** The one form between the first sign-in and the account. */
+import type { Child } from "hono/jsx";
+
+export const onboarding = {
+  title: "A few things before we start",
+  lead: "We filled in what we could guess. Change what’s wrong.",
+  problems: "Nothing was saved yet. Check what’s marked below.",
+  /** What a first organization is called until somebody says otherwise. */
+  personal: "Personal",
+  country: "Country",
+  countryReason: "It suggests a currency and a time zone, and decides how dates look.",
+  organization: "Name of your organization",
+  organizationReason:
+    "Whose expenses these are: yours, a household’s, a business’s. You see it when you connect an assistant.",
+  timezone: "Time zone",
+  timezoneReason: "So that reminders come on the right day, and “yesterday” means your yesterday.",
+  currency: "Main currency",
+  currencyReason: "Totals are shown in it. Every expense keeps the currency it was paid in.",
+  email: "Email for reminders",
+  emailReason: "Where we tell you what’s due. If it isn’t your own address, we ask there first.",
+  start: "Start",
+  signedInAs: (address: Child) => <>Signed in as {address}.</>,
+  notYou: "Not you?",
+  chooseCountry: "Choose a country.",
+  nameTooLong: "Use at most 120 characters.",
+  chooseTimezone: "Choose a time zone from the list.",
+  notAnAddress: "That’s not an email address. Check it for typos.",
+  notInList: "We don’t know this one. Choose another from the list.",
+};

@@ -1,0 +1,92 @@
+/** What a page says when something fails: by code, and the particular failures that have more to say. */
+import type { ErrorCode } from "../../../errors.ts";
+import { count } from "../phrases.ts";
+
+/** What happened, and whether anything was changed by it. */
+interface ProblemWords {
+  title: string;
+  message: string;
+  changed?: string;
+}
+
+const UNCHANGED = "Nothing was changed.";
+const FAILED = "That didn’t work";
+
+const CODES: Record<ErrorCode, ProblemWords> = {
+  invalid_request: { title: FAILED, message: "We couldn’t make sense of that request.", changed: UNCHANGED },
+  unauthorized: { title: "Sign in first", message: "This page is for people who are signed in.", changed: UNCHANGED },
+  forbidden: { title: FAILED, message: "You’re not allowed to do that.", changed: UNCHANGED },
+  suspended: {
+    title: "This account is suspended",
+    message:
+      "You can’t use it for now, and neither can the apps you connected. If you think this is a mistake, ask whoever runs this service.",
+    changed: "Nothing in it was deleted or changed. When the suspension ends, you can sign in as before.",
+  },
+  not_found: { title: "Page not found", message: "Check the address, or start from the front page." },
+  method_not_allowed: { title: FAILED, message: "This page can’t be opened that way.", changed: UNCHANGED },
+  payload_too_large: { title: FAILED, message: "What you sent is too long.", changed: UNCHANGED },
+  unsupported_media_type: { title: FAILED, message: "This page only takes forms.", changed: UNCHANGED },
+  rate_limited: {
+    title: "Wait a moment",
+    message: "Too many requests. Try again in a little while.",
+    changed: UNCHANGED,
+  },
+  internal: {
+    title: "Something went wrong on our side",
+    message: "It wasn’t anything you did. We have a record of what happened.",
+    changed: "If you were saving something, your account shows whether it was saved.",
+  },
+  // Strangers read it too, and a write may have gone through although its answer never came.
+  unavailable: {
+    title: "We can’t do that right now",
+    message: "Something we depend on isn’t answering. Try again in a few minutes.",
+    changed: "If you were saving something, check before trying again.",
+  },
+};
+
+export const problems = {
+  unchanged: UNCHANGED,
+  goHome: "Go to the front page",
+  signIn: "Sign in",
+  signInAsAnother: "Sign in with another account",
+  contactSupport: "Contact support",
+  tryAgain: "Try again",
+  codes: CODES,
+};
+
+/** "12 minutes" */
+export const wait = (seconds: number): string =>
+  seconds < 90 ? count(seconds, "second") : count(Math.ceil(seconds / 60), "minute");
+
+/** In place of the message of the code. */
+export const failures = {
+  databaseDown: "We couldn’t reach our database.",
+  signInServiceDown: "We can’t reach the service that signs people in. Try again in a minute.",
+  tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
+  manyLookups: "Many apps are being looked up right now. Try again in a minute.",
+  otherSite: "That form was sent from another website, so we ignored it.",
+  pageTooOld: "That page was open too long, or somebody else has signed in since.",
+  cookiesNeeded: "This page needs cookies, and your browser sent none. Allow them, then try again.",
+  pageOutOfDate: "That page is out of date. Open it again, then try once more.",
+  noMail: "We couldn’t send email right now. Try again in a few minutes.",
+  methodNotOffered: "We don’t offer that way to sign in.",
+  methodDown: "That way to sign in isn’t working right now.",
+  unknownChange: "This page doesn’t know that change.",
+  chooseCountry: "Choose a country from the list.",
+  notSetUp: "Your account isn’t set up yet.",
+  nameLength: "A name has between 1 and 120 characters.",
+  onlyOwnerRenames: "Only the owner can rename an organization.",
+  onlyOwnerReminded: "Only the owner gets reminders of an organization’s bills.",
+  unknownTimezone: "We don’t know that time zone.",
+  chooseTimezone: "Choose a time zone from the list.",
+  reminderAddress: "That reminder address isn’t an email address. Check it for typos.",
+  leadDays: "Reminders can come 0 to 90 days before a bill is due.",
+  unknownApp: "We don’t know that app.",
+  unknownProvider: "We don’t know that provider.",
+  unknownConnection: "We don’t know that connection.",
+  connectionRemoved: "That connection has been removed. Connect the bill again to carry on.",
+  connectionPausedByPlan:
+    "That connection is paused because it needs the Team plan. It resumes by itself with that plan.",
+  onlyOwnerChanges: "Only the owner of the organization can change that.",
+  connectingElsewhere: "Somebody else is connecting the same bill right now.",
+};

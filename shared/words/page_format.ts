@@ -1,0 +1,34 @@
+/** Dates and names as pages write them for one locale; mails, which are shorter, have format.ts. */
+
+export interface PageFormat {
+  /** "November 22, 2026" of YYYY-MM-DD, or of an instant by UTC. */
+  date(at: string): string;
+  /** "November 22, 2026 at 10:05 AM" of an instant, on the clock of a time zone. */
+  time(at: string, timeZone: string): string;
+  /** "November 2026" of YYYY-MM-DD. */
+  month(day: string): string;
+  /** "Germany" of ISO 3166-1 alpha-2; the code itself where it has no name. */
+  country(code: string): string;
+  /** "Euro" of ISO 4217. */
+  currency(code: string): string;
+  /** For sorting by name. */
+  compare(one: string, other: string): number;
+}
+
+/** @param locale a BCP 47 tag, see `localeOf`. */
+export function pageFormat(locale: string): PageFormat {
+  const write = (at: string, options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options }).format(new Date(at));
+  const names = (type: "region" | "currency") => {
+    const known = new Intl.DisplayNames(locale, { type });
+    return (code: string) => known.of(code) ?? code;
+  };
+  return {
+    date: (at) => write(at, { dateStyle: "long" }),
+    time: (at, timeZone) => write(at, { dateStyle: "long", timeStyle: "short", timeZone }),
+    month: (day) => write(day, { month: "long", year: "numeric" }),
+    country: names("region"),
+    currency: names("currency"),
+    compare: new Intl.Collator(locale).compare,
+  };
+}
