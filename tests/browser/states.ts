@@ -5,6 +5,8 @@ import type { ConnectionRefusal, OpenConnection } from "../../shared/db/provider
 import type { Account, ConnectedApp } from "../../shared/db/identity_store.ts";
 import type { ConsentOrganization } from "../../shared/db/oauth_store.ts";
 import type { Config } from "../../shared/config.ts";
+import { PROVIDERS } from "../../shared/providers/registry.ts";
+import type { Languages } from "../../shared/words/words.ts";
 import { createLog } from "../../shared/log.ts";
 import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
 import { withAskingApp } from "../../shared/oauth/asking_app.ts";
@@ -13,17 +15,19 @@ import { answering, type Browser, createPages, formsOf, NOW, signIn } from "../f
 /** What a picture is taken of: the answer to one request, made by the app in the session of `browser`. */
 export interface State {
   name: string;
-  /** Answers the page; each call makes it anew. */
-  show(siteUrl: string): Promise<Response>;
+  /** Answers the page; each call makes it anew. @param languages the catalogs; a test may bring its own. */
+  show(siteUrl: string, languages?: Languages): Promise<Response>;
 }
 
-const LONG =
+/** Names that people and apps chose. */
+export const LONG =
   "The Extraordinarily Long-Winded Household of Anna-Maria von Württemberg-Hohenzollern and Sons, Purveyors of Fine Dirigibles";
-const UNBROKEN = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft_".repeat(2).slice(
-  0,
-  120,
-);
-const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)> \u202Egpj.exe`;
+export const UNBROKEN = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft_".repeat(2)
+  .slice(
+    0,
+    120,
+  );
+export const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)> \u202Egpj.exe`;
 const RIGHT_TO_LEFT = "مصاريف عائلة الأندلسي (المنزل)";
 
 const CURRENCIES = ["AED", "CHF", "EUR", "GBP", "INR", "JPY", "USD"];
@@ -227,6 +231,7 @@ interface Visit {
   browser: Browser;
   /** Where the identity provider's mails are, and what else the pages are made of. */
   pages: ReturnType<typeof createPages>;
+  languages: Languages | undefined;
 }
 
 const CONFIG: Partial<Config> = {
@@ -242,15 +247,15 @@ function page(
 ): State {
   return {
     name,
-    async show(siteUrl) {
+    async show(siteUrl, languages) {
       const database = answering({
         claim_attempt: { outcome: "allowed" },
         note_sign_in: { onboarded: false },
         read_onboarding: { onboarded: false, currencies: CURRENCIES },
         ...answers,
       });
-      const pages = createPages(database, { ...CONFIG, ...config, siteUrl });
-      return await show({ browser: pages.browser(), pages });
+      const pages = createPages(database, { ...CONFIG, ...config, siteUrl }, PROVIDERS, languages);
+      return await show({ browser: pages.browser(), pages, languages });
     },
   };
 }
@@ -370,7 +375,7 @@ function consent(
     more = {},
   }: ConsentState,
 ): State {
-  return page(`consent-${name}`, async ({ pages }) => {
+  return page(`consent-${name}`, async ({ pages, languages }) => {
     const { browser } = await signIn(pages, EMAIL);
     const opened = {
       client: { client_id: clientId, client_name: clientName, redirect_uris: [redirectUri] },
@@ -392,7 +397,7 @@ function consent(
       log: createLog(() => {}),
       fetch: pages.provider.fetch,
       guardedFetch: () => Promise.reject(new Error("unexpected fetch")),
-    });
+    }, languages);
     const query = new URLSearchParams({
       response_type: "code",
       client_id: clientId,

@@ -5,6 +5,7 @@ import type { Database } from "../../../shared/db/client.ts";
 import { BROWSER_TOKEN } from "../../../shared/http/browser_token.ts";
 import { createLog } from "../../../shared/log.ts";
 import { PROVIDERS, type Registry } from "../../../shared/providers/registry.ts";
+import type { Languages } from "../../../shared/words/words.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { FakeIdentityProvider } from "./fake_identity_provider.ts";
 
@@ -28,6 +29,7 @@ export function createPages(
   database: Database,
   overrides: Partial<Config> = {},
   providers: Registry = PROVIDERS,
+  languages?: Languages,
 ): Pages {
   const config: Config = {
     ...readConfig({
@@ -47,23 +49,27 @@ export function createPages(
   const clock = { now: NOW };
   const ask: Pages["ask"] = { asked: [], answer: () => Promise.reject(new TypeError("nobody is there")) };
   const addresses = [...providers.values()].map(({ base }) => base ?? "");
-  const app = createAuthCallbackApp({
-    config,
-    database,
-    clock: () => clock.now,
-    log: createLog((line) => log.push(line)),
-    fetch: async (input, init) => {
-      if (addresses.some((address) => address && String(input).startsWith(address))) {
-        const request = new Request(input, init);
-        ask.asked.push(request);
-        return await ask.answer(request);
-      }
-      if (String(input) !== "https://api.resend.com/emails") return await provider.fetch(input, init);
-      mails.push(JSON.parse(String(init?.body)));
-      return Response.json({ id: "1" });
+  const app = createAuthCallbackApp(
+    {
+      config,
+      database,
+      clock: () => clock.now,
+      log: createLog((line) => log.push(line)),
+      fetch: async (input, init) => {
+        if (addresses.some((address) => address && String(input).startsWith(address))) {
+          const request = new Request(input, init);
+          ask.asked.push(request);
+          return await ask.answer(request);
+        }
+        if (String(input) !== "https://api.resend.com/emails") return await provider.fetch(input, init);
+        mails.push(JSON.parse(String(init?.body)));
+        return Response.json({ id: "1" });
+      },
+      guardedFetch: () => Promise.reject(new Error("pages fetch nothing of other people's choosing")),
     },
-    guardedFetch: () => Promise.reject(new Error("pages fetch nothing of other people's choosing")),
-  }, providers);
+    providers,
+    languages,
+  );
   return { app, provider, config, log, mails, clock, ask, browser: () => new Browser(app, config.siteUrl) };
 }
 

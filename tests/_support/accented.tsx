@@ -1,0 +1,68 @@
+/** @jsxImportSource hono/jsx */
+/**
+ * The test language `en-XA`: all letters of a catalog have accents, facts stay as they are. A word without one is hard-coded, and no
+ * second language would reach it.
+ */
+import { isValidElement } from "hono/jsx";
+import type { Words } from "../../shared/words/words.ts";
+
+const PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const ACCENTED = "ÁƁĆĎÉƑĜĤÍĴĶĹḾŃÓṔɊŔŚŤÚṼŴẊÝŹáƀćďéƒĝĥíĵķĺḿńóṕɋŕśťúṽŵẋýź";
+
+export const accented = (words: Words): Words => ({ ...accentAll(words, []) as Words, language: "en-XA" });
+
+/**
+ * @param facts what was passed in: texts, which may stand anywhere in ours, and elements, which are somebody else's.
+ */
+function accentAll(value: unknown, facts: unknown[]): unknown {
+  if (typeof value === "string") return accent(value, facts);
+  if (typeof value === "function") {
+    return (...args: unknown[]) => {
+      const passed: unknown[] = [];
+      return accentAll(value(...args.map((arg) => pass(arg, passed))), passed);
+    };
+  }
+  if (typeof value !== "object" || value === null || facts.includes(value)) return value;
+  if (Array.isArray(value)) return value.map((one) => accentAll(one, facts));
+  // Of an element that is ours the attributes are no words: those are strings of the catalog.
+  if (isValidElement(value)) {
+    const { children, props } = value as unknown as { children: unknown; props: Record<string, unknown> };
+    return Object.assign(Object.create(Object.getPrototypeOf(value)), value, {
+      children: accentAll(children, facts),
+      props: { ...props, children: accentAll(props.children, facts) },
+    });
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, accentAll(one, facts)]));
+}
+
+/**
+ * An argument of a message, noted among its facts; so is what a function among them answers (a date, a link around
+ * words of ours).
+ */
+function pass(value: unknown, facts: unknown[]): unknown {
+  if (typeof value === "function") {
+    return (...args: unknown[]) => {
+      const answer = value(...args.map((arg) => accentAll(arg, facts)));
+      facts.push(answer);
+      return answer;
+    };
+  }
+  if (typeof value !== "object" || value === null || isValidElement(value)) {
+    facts.push(value);
+    return value;
+  }
+  if (Array.isArray(value)) return value.map((one) => pass(one, facts));
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, pass(one, facts)]));
+}
+
+function accent(text: string, facts: readonly unknown[]): string {
+  const texts = facts.filter((fact): fact is string => typeof fact === "string" && fact !== "");
+  const whole = texts.toSorted((one, other) => other.length - one.length).map(escape).join("|");
+  const pattern = new RegExp(`(?<!\\p{L})(?:${whole || "(?!)"})(?!\\p{L})|[A-Za-z]`, "gu");
+  return text.replace(pattern, (found) => (found.length === 1 ? ACCENTED[PLAIN.indexOf(found)] : undefined) ?? found);
+}
+
+const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+/** The words of three or more letters in a text that have no accent. */
+export const plainWords = (text: string): string[] => text.match(/(?<!\p{L})[A-Za-z]{3,}(?!\p{L})/gu) ?? [];
