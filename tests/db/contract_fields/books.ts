@@ -1,0 +1,139 @@
+/** Books in which every field of every tool has something to say, and what a call made of them, so that two calls can be compared. */
+import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
+import type { Session } from "../../../local/database/sql.ts";
+import { addRate, type Books } from "../../_support/books.ts";
+import type { TestDatabase } from "../../_support/database.ts";
+
+// deno-lint-ignore no-explicit-any
+type Json = any;
+
+export const TODAY = "2026-11-20";
+
+/** Ids of what the books hold, by name. */
+export type Ids = Record<string, string>;
+
+export async function fill(books: Books, database: TestDatabase): Promise<Ids> {
+  for (const day of ["2026-09-01", "2026-10-01", "2026-11-01", "2026-11-18"]) {
+    await addRate(database, "USD", day, "1.1");
+  }
+  const ids: Ids = {};
+  books.goTo("2026-09-20");
+  for (
+    const bill of [
+      { name: "Rent", payee: "Landlord", amount: "900", first_due: "2026-10-01", category: "Housing" },
+      { name: "Water", amount: "30", first_due: "2026-10-05", ends_on: "2027-12-31" },
+      { name: "Power", amount_mode: "variable", first_due: "2026-11-05", category: "Utilities" },
+      { name: "Trial", amount: "9", first_due: "2026-12-01", trial_ends_on: "2026-11-30" },
+      { name: "Gym", amount: "20", first_due: "2026-10-20", renews_on: "2027-01-10", notice_days: 30 },
+    ]
+  ) ids[bill.name] = (await books.ok("add_bill", bill)).bill.id;
+  await database.query(
+    `insert into app.provider_links (organization_id, expense_id, provider_key, provider_name, account_label, status)
+     values ($1, $2, 'digitalocean', 'DigitalOcean', '…1234', 'active')`,
+    [books.organizationId, ids.Power],
+  );
+  // A price that rose longer ago than a month.
+  const { bill: radio } = await books.ok("add_bill", {
+    name: "Radio",
+    amount: "3",
+    frequency: "weekly",
+    first_due: "2026-09-22",
+  });
+  await books.ok("mark_bill_paid", { bill_id: radio.id });
+  await books.ok("update_bill", { bill_id: radio.id, set: { amount: "4" } });
+  books.goTo("2026-10-06");
+  await books.ok("mark_bill_paid", { bill_id: ids.Rent, due_on: "2026-10-01", paid_on: "2026-10-02" });
+  books.goTo(TODAY);
+  const { results } = await books.ok("log_expenses", {
+    items: [
+      {
+        name: "Lunch",
+        amount: "14.50",
+        payee: "Café",
+        date: "2026-11-19",
+        category: "Food",
+        tags: ["team"],
+        note: "soup",
+      },
+      { name: "Taxi", amount: "30.00", date: "2026-11-12", category: "Transport", external_id: "receipt-0001" },
+      { name: "Book", amount: "20.00", currency: "USD", date: "2026-10-15" },
+      { name: "Lunch back", amount: "5.00", date: "2026-11-10", is_refund: true, category: "Food" },
+      { name: "Tea", amount: "3.00", date: "2025-11-10", category: "Food" },
+    ],
+  });
+  for (const { name, id } of results) ids[name] = id;
+  const change = await books.call("log_expenses", { items: [{ name: "Newspaper", amount: "2.00", date: TODAY }] });
+  await books.ok("log_expenses", { items: [{ name: "Pen", amount: "1.00", date: TODAY }] });
+  const preview = async (name: string, category = "") =>
+    (await books.ok(
+      "import_expenses",
+      parsed("import_expenses", {
+        csv: `Date,Name,Amount,Category\n2026-11-01,${name},1.00,${category}`,
+      }),
+    )).preview.import_id;
+  return {
+    ...ids,
+    change: change.change_id,
+    import: await preview("Milk"),
+    other_import: await preview("Bread"),
+    hobby_import: await preview("Paint", "Hobby"),
+    cursor: (await books.call("list_expenses", parsed("list_expenses", { limit: 2 }))).next_cursor,
+    bills_cursor: (await books.call("list_bills", parsed("list_bills", { limit: 2 }))).next_cursor,
+  };
+}
+
+/** Arguments that a client would send, as the connector hands them to the database. */
+export function parsed(name: string, args: Json): Json {
+  const result = TOOLS.find(({ listed }) => listed.name === name)!.parse(args);
+  if (!result.ok) {
+    throw new Error(`The contract of ${name} refuses ${JSON.stringify(args)}: ${JSON.stringify(result.error)}`);
+  }
+  return result.value;
+}
+
+export async function run(session: Session, name: string, args: Json): Promise<Json> {
+  const [row] = await session.query<{ result: Json }>("select app.run_tool($1, $2::text::jsonb, $3) as result", [
+    name,
+    JSON.stringify(parsed(name, args)),
+    `${TODAY}T12:00:00Z`,
+  ]);
+  return row!.result;
+}
+
+const OF_EXPENSE = "(select lpad(e.entry::text, 9, '0') from app.expenses as e where e.id = t.expense_id)";
+/**
+ * By table what tells the order of its rows from call to call; ids do not. Not the keys of repeated calls nor the rows that wait for a yes: those
+ * keep the arguments as they came, read or not.
+ */
+const TABLES = {
+  categories: "t.name",
+  expenses: "lpad(t.entry::text, 9, '0')",
+  expense_occurrences: `${OF_EXPENSE} || t.scheduled_on`,
+  payments: "lpad(t.entry::text, 9, '0')",
+  change_sets: "lpad(t.entry::text, 9, '0')",
+  provider_links: `${OF_EXPENSE} || t.created_at`,
+};
+
+/** An answer and the books after it, without what differs from call to call: new ids, numbers of entries, what a cursor is made of. */
+export async function outcome(session: Session, answer: Json): Promise<string> {
+  // Says how the file was read, in the caller's own words.
+  delete answer.data?.preview?.mapping;
+  const rows = Object.entries(TABLES).map(([name, place]) =>
+    `select '${name}' as name, ${place} as place, to_jsonb(t) - 'entry' as row from app.${name} as t`
+  );
+  const books = await session.query(
+    `select t.name, t.row from (${rows.join(" union all ")}) as t order by t.name, t.place`,
+  );
+  const settings = await session.query("select to_jsonb(p) - 'updated_at' as row from identity.profiles as p");
+  const text = JSON.stringify([
+    answer,
+    books,
+    settings,
+    await session.query("select base_currency from identity.organizations"),
+  ]);
+  const seen = new Map<string, string>();
+  return text.replace(/"next_cursor":\s*"[^"]*"/, '"next_cursor":"…"').replace(
+    /\b(exp|pay|cat|chg|occ|bill|imp|lnk)_[0-9a-z]{8,}|[0-9a-f]{8}-[0-9a-f-]{27}/g,
+    (id) => seen.get(id) ?? (seen.set(id, `#${seen.size}`), seen.get(id)!),
+  );
+}

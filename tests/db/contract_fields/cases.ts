@@ -1,0 +1,7 @@
+/** For each field of each contract two values that must not come to the same. */
+import type { Ids } from "./books.ts";
+import type { Cases } from "./case.ts";
+import { readCases } from "./read_cases.ts";
+import { writeCases } from "./write_cases.ts";
+
+export const casesOf = (ids: Ids): Cases => ({ ...readCases(ids), ...writeCases(ids) });
