@@ -11,11 +11,13 @@ const ACCENTED = "ÁƁĆĎÉƑĜĤÍĴĶĹḾŃÓṔɊŔŚŤÚṼŴẊÝŹáƀć
 /** What is nobody's language: names of fields and tools (`due_on`), JSON, and what is quoted. */
 const CODE = String.raw`\p{Ll}+(?:_\p{Ll}+)+|\{[^{}]*\}|\[[^[\]]*\]|"[^"]*"`;
 
-const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
 /** Finds facts as whole words, the longest first, and code. */
 const patternOf = (facts: Iterable<string>) => {
-  const all = [...new Set(facts)].filter(Boolean).toSorted((one, other) => other.length - one.length).map(escape);
+  const all = [...new Set(facts)].filter(({ length }) => length > 0 && length <= 200).toSorted((one, other) =>
+    other.length - one.length
+  ).map(escape);
   return new RegExp(
     [CODE, ...(all.length > 0 ? [`(?<![\\p{L}\\d])(?:${all.join("|")})(?![\\p{L}\\d])`] : [])].join("|"),
     "gu",

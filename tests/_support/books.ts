@@ -122,7 +122,7 @@ function booksOf(database: TestDatabase, opened: OpenedBooks): Books {
       const result = await call(tool, args);
       assertEquals(result.error?.code, code, JSON.stringify(result));
       // Read aloud to a person: a sentence, and nothing of the inside.
-      assertMatch(result.error.message, /^["A-Z0-9].*\.$/);
+      assertMatch(result.error.message, /^["\p{Lu}0-9].*\.$/u);
       return result.error;
     },
     async join() {

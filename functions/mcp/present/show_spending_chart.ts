@@ -63,10 +63,12 @@ function tableOfSteps({ series, unit, currency, step_totals }: Facts, { chart }:
   );
 }
 
-function presentUpcoming(data: Facts, { chart }: Words): Facts {
+function presentUpcoming(data: Facts, { chart, language }: Words): Facts {
   const sentence = chart.upcoming({ total: data.total, to: data.period.to });
   const lines = data.series.flatMap(({ label, points }: Facts) => points.map((point: Facts) => ({ label, ...point })))
-    .toSorted((one: Facts, other: Facts) => one.x.localeCompare(other.x) || one.label.localeCompare(other.label));
+    .toSorted((one: Facts, other: Facts) =>
+      one.x.localeCompare(other.x, "en") || one.label.localeCompare(other.label, language)
+    );
   const rows = table(
     [{ head: chart.due }, { head: chart.bill }, { head: chart.amount(data.currency), isAmount: true }],
     lines.map(({ label, x, y, to, overdue, dates }: Facts) => [

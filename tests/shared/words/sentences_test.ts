@@ -5,7 +5,7 @@ import { literalsIn, withoutComments } from "./sql_calls.ts";
 
 /** Literals that may have three words, by what they are. */
 const EXCEPTIONS: [reason: string, literal: RegExp][] = [
-  ["dynamic SQL", /^\s*(create trigger|delete from|update|select|least\(|not \$1|granted_at is null)\b|\$1 - interval/],
+  ["dynamic SQL", /^\s*(create trigger|delete from|least\(|not \$1|granted_at is null)\b|\$1 - interval/],
   ["ISO 4217 codes", /^\s*([A-Z]{3}\s*)+$/],
   ["names of the categories that a new organization begins with", /^(Internet and phone|Taxes and fees)$/],
   [
@@ -34,7 +34,7 @@ function isSentence(literal: string): boolean {
 
 function sentencesIn(sql: string): string[] {
   const code = withoutComments(sql)
-    .replace(/\bcomment on [\s\S]*? is\s+'(?:[^']|'')*';/g, "")
+    .replace(/\bcomment on [\s\S]*? is(?:\s+'(?:[^']|'')*')+;/g, "")
     .replace(/\b(?:create|drop|alter) policy "[^"]*"/g, "");
   return literalsIn(code).filter(isSentence).filter((literal) => !EXCEPTIONS.some(([, known]) => known.test(literal)));
 }

@@ -1,0 +1,137 @@
+/** What a change did, as the list of recent changes and undo_change tell it. */
+import { assertEquals } from "@std/assert";
+import { presentChange } from "../../../../functions/mcp/present/change.ts";
+import type { Facts } from "../../../../shared/words/message.ts";
+import { en } from "../../../../shared/words/en/mod.ts";
+import { assertNothingMissing } from "../../../_support/books.ts";
+
+const monthly = { frequency: "monthly", every: 1, anchor_on: "2026-11-05", month_days: [5] };
+const rent = { name: "Rent", due_on: "2026-12-01" };
+const logged = { written: [{ name: "Lunch", is_refund: false }], totals_by_currency: { EUR: "14.50" } };
+
+/** By tool: facts, and what is said of them. A tool without an example does not compile. */
+const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change", [facts: Facts, words: string][]> = {
+  log_expenses: [
+    [logged, "Logged Lunch, 14.50 EUR"],
+    [
+      { written: [{ name: "Shoes", is_refund: true }], totals_by_currency: { INR: "-20.00" } },
+      "Logged refund of Shoes, 20.00 INR",
+    ],
+    [
+      { written: ["A", "B", "C", "D"].map((name) => ({ name, is_refund: name === "B" })), totals_by_currency: {} },
+      "Logged 4 expenses: A, refund of B, C and 1 more",
+    ],
+  ],
+  update_expenses: [
+    [{ names: ["Lunch"], fields: ["amount", "note"] }, "Changed Lunch: amount, note"],
+    [{ names: ["Lunch", "Tea"], fields: ["category"] }, "Changed 2 expenses: category"],
+  ],
+  delete_records: [
+    [{ names: ["Lunch", "Tea"] }, "Deleted Lunch and Tea"],
+    [{ names: ["Lunch"], reason: "Twice" }, "Deleted Lunch: Twice"],
+  ],
+  import_expenses: [
+    [{ count: 1, names: ["Lunch"] }, "Imported 1 expense: Lunch"],
+    [{ count: 3, names: ["A", "B", "C"] }, "Imported 3 expenses: A, B and C"],
+    [{ count: 900, names: ["A", "B", "C", "D"] }, "Imported 900 expenses: A, B, C and 897 more"],
+  ],
+  add_bill: [
+    [
+      { name: "Netflix", amount: "15.99", currency: "EUR", schedule: monthly },
+      "Added Netflix: 15.99 EUR every month on the 5th",
+    ],
+    [{ name: "Power", amount: null, currency: "EUR", schedule: monthly }, "Added Power: every month on the 5th"],
+  ],
+  update_bill: [
+    [{ name: "Rent" }, "Changed nothing of Rent"],
+    [{ name: "Rent", status: "paused" }, "Paused Rent"],
+    [{ name: "Rent", status: "active" }, "Resumed Rent"],
+    [{ name: "Rent", status: "cancelled" }, "Cancelled Rent"],
+    [{ name: "Rent", status: "ended", fields: ["schedule"] }, "Ended Rent; Changed Rent: schedule"],
+    [
+      { name: "Rent", fields: ["amount", "trial_ends_on"], from: "2027-01-01" },
+      "Changed Rent: amount, trial ends on from 2027-01-01 on",
+    ],
+    [
+      { name: "Rent", occurrence: { action: "skip", due_on: "2026-12-01", currency: "EUR" } },
+      "Skipped Rent due 2026-12-01",
+    ],
+    [
+      { name: "Rent", occurrence: { action: "snooze", due_on: "2026-12-01", until: "2026-12-05", currency: "EUR" } },
+      "Snoozed Rent due 2026-12-01 until 2026-12-05",
+    ],
+    [
+      { name: "Rent", occurrence: { action: "set_amount", due_on: "2026-12-01", amount: "90.00", currency: "EUR" } },
+      "Set Rent due 2026-12-01 to 90.00 EUR",
+    ],
+    [
+      { name: "Rent", occurrence: { action: "reopen", due_on: "2026-12-01", currency: "EUR" } },
+      "Reopened Rent due 2026-12-01",
+    ],
+    [{ name: "Power", is_disconnected: true }, "Disconnected Power from its provider"],
+  ],
+  mark_bill_paid: [
+    [{ ...rent, amount: "1200.00", currency: "EUR" }, "Paid 1200.00 EUR for Rent due 2026-12-01"],
+    [
+      { ...rent, amount: "500.00", currency: "EUR", remaining: "700.00" },
+      "Paid 500.00 EUR for Rent due 2026-12-01, 700.00 EUR remains",
+    ],
+  ],
+  autopay: [[{ ...rent, amount: "15.99", currency: "EUR" }, "Rent paid automatically on 2026-12-01: 15.99 EUR"]],
+  update_settings: [
+    [{ changed: { default_lead_days: 1 } }, "Settings: reminders 1 day before"],
+    [
+      {
+        changed: {
+          timezone: "Europe/Berlin",
+          base_currency: "USD",
+          email_enabled: false,
+          hide_amounts_in_email: true,
+          default_lead_days: 0,
+        },
+      },
+      "Settings: base currency USD, reminders 0 days before, reminder e-mails off, amounts in e-mails hidden, time zone Europe/Berlin",
+    ],
+    [{ category: { action: "create", name: "Pets", into: "Pets" } }, "Added category Pets"],
+    [{ category: { action: "rename", name: "Pets", into: "Animals" } }, "Renamed category Pets to Animals"],
+    [
+      { category: { action: "merge", name: "Pets", into: "Animals", moved: 3 } },
+      "Merged category Pets into Animals: 3 moved",
+    ],
+    [
+      { changed: { email_enabled: true }, category: { action: "archive", name: "Pets", into: "Pets" } },
+      "Settings: reminder e-mails on; Archived category Pets",
+    ],
+  ],
+  store_bill_amounts: [[{ names: ["Power", "Water"] }, "Fetched amounts: Power and Water"]],
+  unsubscribe: [[{ name: "Rent" }, "Turned off the reminders of Rent"]],
+  provider_sync: [
+    [
+      {
+        provider: "City Utility",
+        bill: {
+          name: "Power",
+          new: "84.20",
+          currency: "EUR",
+          said: { code: "taken", params: { name: "Power", due_on: "2026-11-25" } },
+        },
+      },
+      "Fetched from City Utility: Power due 2026-11-25 is 84.20 EUR.",
+    ],
+  ],
+  undo_change: [
+    [{ verb: "undid", change: { tool: "log_expenses", facts: logged } }, "Undid: Logged Lunch, 14.50 EUR"],
+    // Undoing an undo, however often, is told of the first change.
+    [{ verb: "redid", change: { tool: "log_expenses", facts: logged } }, "Redid: Logged Lunch, 14.50 EUR"],
+  ],
+};
+
+for (const [tool, cases] of Object.entries(CHANGES)) {
+  Deno.test(`a change of ${tool} in words`, () => {
+    for (const [facts, words] of cases) {
+      const told = presentChange({ tool, facts }, en);
+      assertEquals(told, words);
+      assertNothingMissing(told);
+    }
+  });
+}

@@ -1,0 +1,167 @@
+/** What of a tool's data is words: labels, sentences, files. */
+import { assertEquals } from "@std/assert";
+import { presentData } from "../../../../functions/mcp/present/data.ts";
+import type { Facts } from "../../../../shared/words/message.ts";
+import { en } from "../../../../shared/words/en/mod.ts";
+import { assertNothingMissing } from "../../../_support/books.ts";
+
+function told(tool: string, facts: Facts): Facts {
+  const data = presentData(tool, facts, en);
+  assertNothingMissing(data);
+  return data;
+}
+
+const monthly = { frequency: "monthly", every: 1, anchor_on: "2026-11-05", month_days: [5] };
+
+Deno.test("what has no category is Uncategorized, wherever it is shown", () => {
+  const none = { id: "exp_1" };
+  const named = { id: "exp_2", category: "Food" };
+  const shown = [{ ...none, category: "Uncategorized" }, named];
+  assertEquals(told("log_expenses", { results: [none, named] }).results, shown);
+  assertEquals(told("list_expenses", { rows: [none, named] }).rows, shown);
+  const preview = { rows_bad: [], mapping: { assumed: [] }, sample: [none, named] };
+  assertEquals(told("import_expenses", { preview }).preview.sample, shown);
+  assertEquals(told("list_bills", { bills: [{ ...none, schedule: monthly }] }).bills, [
+    { ...shown[0], schedule_text: "every month on the 5th" },
+  ]);
+  // Of a change only the fields that it touched are shown.
+  assertEquals(
+    told("update_expenses", {
+      updated: [
+        { id: "exp_1", before: {}, after: { category: "Food" } },
+        { id: "exp_2", before: { category: "Food", note: "x" }, after: {} },
+        { id: "exp_3", before: { note: "x" }, after: {} },
+      ],
+    }).updated,
+    [
+      { id: "exp_1", before: { category: "Uncategorized" }, after: { category: "Food" } },
+      { id: "exp_2", before: { category: "Food", note: "x" }, after: { category: "Uncategorized" } },
+      { id: "exp_3", before: { note: "x" }, after: {} },
+    ],
+  );
+});
+
+Deno.test("a bill has its schedule in words, before a change only where that changed", () => {
+  const bill = { id: "bill_1", category: "Home", schedule: monthly };
+  const shown = { id: "bill_1", category: "Home", schedule_text: "every month on the 5th" };
+  assertEquals(told("add_bill", { status: "created", bill }), { status: "created", bill: shown });
+  assertEquals(told("update_bill", { bill, before: { amount: "1.00" } }), { bill: shown, before: { amount: "1.00" } });
+  const weekly = { frequency: "weekly", every: 2, anchor_on: "2026-11-06" };
+  assertEquals(told("update_bill", { bill, before: { schedule: weekly } }).before, {
+    schedule_text: "every 2 weeks on Friday",
+  });
+});
+
+Deno.test("what a provider says is shown without the month of its statement, which is for the sentence", () => {
+  const question = { due_on: "2026-11-25", amount: "130.00", currency: "EUR" };
+  const provider = { name: "City Utility", status: "active", needs_review: { ...question, period: "2026-10" } };
+  const { bills: [bill] } = told("list_bills", { bills: [{ id: "bill_1", schedule: monthly, provider }] });
+  assertEquals(bill.provider, { name: "City Utility", status: "active", needs_review: question });
+});
+
+Deno.test("a file has a header, negative refunds, and no cell that a spreadsheet would run", () => {
+  const row = { id: "exp_1", kind: "one_off", date: "2026-11-20", name: "=1+1", amount: "5.00", currency: "EUR" };
+  const { csv } = told("list_expenses", {
+    csv: [
+      row,
+      {
+        ...row,
+        kind: "refund",
+        name: 'A "b", c',
+        tags: ["x", "y"],
+        note: "+49",
+        category: "＝Food",
+        base_amount: "5.50",
+      },
+    ],
+  });
+  assertEquals(csv.split("\r\n"), [
+    "id,kind,date,name,payee,category,tags,note,amount,currency,base_amount,bill_id",
+    "exp_1,one_off,2026-11-20,'=1+1,,Uncategorized,,,5.00,EUR,,",
+    `exp_1,refund,2026-11-20,"A ""b"", c",,'＝Food,x; y,'+49,-5.00,EUR,-5.50,`,
+    "",
+  ]);
+});
+
+Deno.test("groups without a name have one", () => {
+  const row = (...group: Facts[]) => ({ group, amount: "1.00" });
+  const { rows, fx } = told("summarize_spending", {
+    rows: [
+      row("Food", { none: "tag" }),
+      row({ none: "category" }, { none: "rest" }),
+      row({ none: "payee" }),
+      row({ none: "member" }),
+      row({ none: "former_member" }),
+    ],
+    fx: { sources: ["ecb"] },
+  });
+  assertEquals(rows.map(({ group }: Facts) => group), [
+    ["Food", "Untagged"],
+    ["Uncategorized", "Other"],
+    ["No payee"],
+    ["Automatic"],
+    ["Former member"],
+  ]);
+  assertEquals(fx, {
+    rule: "Each payment at the rate of its day, or the last one before it, at most 7 days old.",
+    sources: ["ecb"],
+  });
+});
+
+Deno.test("get_context says who made a change, also when nobody did or they left", () => {
+  const change = (tool: string, facts: Facts, by?: string) => ({ change_id: "chg_1", tool, facts, ...(by && { by }) });
+  const { recent_changes } = told("get_context", {
+    recent_changes: [
+      change("unsubscribe", { name: "Rent" }, "a@example.com"),
+      change("delete_records", { names: ["Tea"] }),
+      change("autopay", { name: "Rent", due_on: "2026-12-01", amount: "5.00", currency: "EUR" }),
+    ],
+  });
+  assertEquals(recent_changes.map(({ by, summary }: Facts) => [by, summary]), [
+    ["a@example.com", "Turned off the reminders of Rent"],
+    ["a former member", "Deleted Tea"],
+    ["automatic", "Rent paid automatically on 2026-12-01: 5.00 EUR"],
+  ]);
+  assertEquals(told("get_context", { user: {} }), { user: {} });
+});
+
+Deno.test("undo_change tells each thing by its name", () => {
+  const subjects = {
+    category: { kind: "category", name: "Food" },
+    settings: { kind: "settings" },
+    date: { kind: "date", name: "Rent", due_on: "2026-12-01" },
+    payment: { kind: "payment", name: "Rent", amount: "5.00", currency: "EUR" },
+    connection: { kind: "connection", name: "github" },
+    expense: { kind: "expense", name: "Lunch" },
+  } satisfies { [Kind in Parameters<typeof en.subject>[0]["kind"]]: { kind: Kind } & Facts };
+  const change = { tool: "unsubscribe", facts: { name: "Rent" } };
+  const data = told("undo_change", {
+    undone: { change_id: "chg_1", change },
+    reversed: [
+      { id: "1", subject: subjects.expense, verb: "removed" },
+      { id: "2", subject: subjects.payment, verb: "restored" },
+      { id: "3", subject: subjects.date, verb: "open" },
+      { id: "4", subject: subjects.settings, fields: ["base_currency", "timezone"] },
+      // Nothing of it that has a name changed: only the rate at which it is converted.
+      { id: "5", subject: subjects.expense },
+    ],
+    not_reversible: [
+      { id: "6", why: "connection_ended", subject: subjects.connection },
+      { id: "7", why: "in_use", subject: subjects.category },
+    ],
+  });
+  assertEquals(data, {
+    undone: { change_id: "chg_1", by: "a former member", summary: "Turned off the reminders of Rent" },
+    reversed: [
+      { id: "1", what: "Lunch removed" },
+      { id: "2", what: "Payment of 5.00 EUR for Rent restored" },
+      { id: "3", what: "Rent due 2026-12-01 is open again" },
+      { id: "4", what: "Settings: base currency, timezone set back" },
+      { id: "5", what: "Lunch set back" },
+    ],
+    not_reversible: [
+      { id: "6", what: "The connection to github stays ended: it has to be made again" },
+      { id: "7", what: "Category Food stays: other expenses use it" },
+    ],
+  });
+});

@@ -1,0 +1,174 @@
+/** Refusals and warnings as a client gets them. */
+import { assertEquals } from "@std/assert";
+import { presentError } from "../../../../functions/mcp/present/error.ts";
+import { present } from "../../../../functions/mcp/present/present.ts";
+import type { Facts, RefusalFacts } from "../../../../shared/words/message.ts";
+import { en } from "../../../../shared/words/en/mod.ts";
+import { assertNothingMissing } from "../../../_support/books.ts";
+
+function told(refusal: RefusalFacts) {
+  const error = presentError(refusal, en);
+  assertNothingMissing(error);
+  return error;
+}
+
+Deno.test("a client sees the first part of a code, the words, the field, and details as they are", () => {
+  assertEquals(
+    told({
+      code: "already_paid.just_now",
+      field: "due_on",
+      params: {
+        name: "Rent",
+        due_on: "2026-12-01",
+        payment: { amount: "5.00", currency: "EUR" },
+        next_due: "2027-01-01",
+        details: { bill_id: "bill_1", payment: { id: "pay_1" } },
+      },
+    }),
+    {
+      code: "already_paid",
+      message: "5.00 EUR for Rent due 2026-12-01 is already recorded.",
+      field: "due_on",
+      hint: 'If this is another payment, call again with due_on "2027-01-01".',
+      details: { bill_id: "bill_1", payment: { id: "pay_1" } },
+      retryable: false,
+    },
+  );
+  assertEquals(told({ code: "busy" }), {
+    code: "busy",
+    message: "Another change to the same books is still being made, so nothing was written.",
+    hint: "Make the same call again in a moment.",
+    retryable: true,
+  });
+});
+
+Deno.test("of several items the message says which is meant first, and details say what is wrong with each", () => {
+  const zero = { code: "invalid_argument.amount_zero", field: "items[1].amount" };
+  const unknown = { code: "currency_unknown", params: { currency: "XXX" }, field: "items[2].currency" };
+  const result = (index: number, name: string, error: RefusalFacts) => ({ index, status: "invalid", name, error });
+  const items = {
+    failed: 2,
+    all: 3,
+    first: 2,
+    name: "Tea",
+    results: [result(1, "Tea", zero), result(2, "Hat", unknown)],
+  };
+  const error = told({ ...zero, params: { of_items: items } });
+  assertEquals(
+    error.message,
+    '2 of 3 items cannot be logged, so none was. Item 2, "Tea": An amount must be more than zero.',
+  );
+  assertEquals((error.details as Facts).results.map(({ name, error }: Facts) => [name, error.code, error.message]), [
+    ["Tea", "invalid_argument", "An amount must be more than zero."],
+    ["Hat", "currency_unknown", '"XXX" is not a currency in use.'],
+  ]);
+  // One item needs no number.
+  assertEquals(
+    told({ ...zero, params: { of_items: { ...items, failed: 1, all: 1, results: items.results.slice(0, 1) } } })
+      .message,
+    "An amount must be more than zero.",
+  );
+});
+
+Deno.test("details have words where a client reads them", () => {
+  const schedule = { frequency: "monthly", every: 1, anchor_on: "2026-11-05", month_days: [5] };
+  const stale = (current: Facts) =>
+    (told({ code: "stale_version", params: { name: "Rent", version: 2, details: { id: "x", current } } })
+      .details as Facts).current;
+  assertEquals(stale({ name: "Rent", schedule }), {
+    name: "Rent",
+    category: "Uncategorized",
+    schedule_text: "every month on the 5th",
+  });
+  assertEquals(stale({ name: "Lunch", amount: "1.00" }), { name: "Lunch", amount: "1.00", category: "Uncategorized" });
+  const change = { tool: "unsubscribe", facts: { name: "Rent" } };
+  const rows = [{ id: "exp_1", subject: { kind: "expense", name: "Lunch" }, current: { deleted: true } }];
+  const conflict = told({ code: "undo_conflict.changed_since", params: { change, details: { rows } } });
+  assertEquals(
+    conflict.message,
+    '"Turned off the reminders of Rent" cannot be undone, because it was changed since: Lunch. Nothing was changed.',
+  );
+  assertEquals(conflict.details, { rows: [{ id: "exp_1", what: "Lunch", current: { deleted: true } }] });
+  const unreadable = told({
+    code: "invalid_argument.no_row_readable",
+    field: "csv",
+    params: {
+      details: {
+        rows_bad: [{ line: 2, error: { code: "invalid_argument.row_without_date" } }],
+        mapping: { date: "Date", assumed: [{ code: "no_header" }] },
+      },
+    },
+  });
+  assertEquals(unreadable.message, "No row of this file can be imported. Line 2: There is no date.");
+  assertEquals(unreadable.details, {
+    rows_bad: [{ line: 2, reason: "There is no date." }],
+    mapping: { date: "Date", assumed: ["The file has no header line; what each column is was told from its cells."] },
+  });
+});
+
+Deno.test("messages speak of one and of many, and of what there is", () => {
+  const messages: [string, Facts, string][] = [
+    ["not_found.records", { missing: ["exp_1"], asked: 1, organization: "Home" }, "There is no exp_1 in Home."],
+    [
+      "not_found.records",
+      { missing: ["exp_1"], asked: 3, organization: "Home" },
+      "1 of these 3 are not in Home, so nothing was changed.",
+    ],
+    [
+      "not_found.records",
+      { missing: ["exp_1"], asked: 1, deleted: ["Tea"], organization: "Home" },
+      "Deleted already: Tea.",
+    ],
+    [
+      "expectation_mismatch.of_record",
+      { name: "Power", current: { currency: "EUR" } },
+      "Power is not what was shown: it is EUR. Nothing was deleted.",
+    ],
+    [
+      "expectation_mismatch.of_import",
+      { count: 1, totals: { EUR: "5.00", USD: "-2.00" }, skipped: 1 },
+      "This would write 1 expense, 5.00 EUR and -2.00 USD, and skip 1 that is in the books already. Nothing was written.",
+    ],
+    [
+      "expectation_mismatch.of_import",
+      { count: 0, totals: {}, skipped: 2 },
+      "This would write 0 expenses, worth nothing, and skip 2 that are in the books already. Nothing was written.",
+    ],
+    ["amount_precision", { amount: "1.5", currency: "JPY", decimals: 0 }, "1.5 has too many decimals: JPY has none."],
+  ];
+  for (const [code, params, message] of messages) assertEquals(told({ code, params }).message, message);
+});
+
+Deno.test("warnings speak of one and of many, and of amounts that are not known", () => {
+  const warnings: [string, Facts, string][] = [
+    [
+      "applies_later",
+      { name: "Power", from: "2027-01-01", currency: "EUR" },
+      "The new amount of Power holds for due dates from 2027-01-01 on; until then it stays open.",
+    ],
+    [
+      "same_name",
+      {
+        name: "Power",
+        id: "bill_1",
+        currency: "EUR",
+        schedule: { frequency: "daily", every: 1, anchor_on: "2026-11-01" },
+      },
+      "There is already a bill called Power: every day. Both are due now; if this was to change it, undo this and use update_bill with bill_1.",
+    ],
+    ["amount_missing.of_dates", { count: 1 }, "1 due date has no amount yet and is not in the totals."],
+    ["amount_missing.of_dates", { count: 2 }, "2 due dates have no amount yet and are not in the totals."],
+    [
+      "paid_in_advance",
+      { name: "Rent", due_on: "2026-12-01", days: 1 },
+      "This pays Rent ahead of time: it is due on 2026-12-01, in 1 day.",
+    ],
+    ["dry_run", undefined, "A preview: nothing was written."],
+  ];
+  const { warnings: told } = present("add_bill", {
+    ok: true,
+    warnings: warnings.map(([code, params]) => ({ code, ...(params && { params }) })),
+  }, en);
+  assertNothingMissing(told);
+  assertEquals(told, warnings.map(([code, , message]) => ({ code: code.split(".")[0], message })));
+});

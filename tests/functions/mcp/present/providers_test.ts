@@ -1,0 +1,180 @@
+/** What is said of providers and of bills that are worth a look. */
+import { assertEquals } from "@std/assert";
+import { presentData } from "../../../../functions/mcp/present/data.ts";
+import type { Facts } from "../../../../shared/words/message.ts";
+import { en } from "../../../../shared/words/en/mod.ts";
+import { assertNothingMissing } from "../../../_support/books.ts";
+
+const params = { name: "Power", provider: "City Utility", month: "2026-10", status: "paused", due_on: "2026-11-25" };
+
+Deno.test("sync_bill_amounts says what became of asking, by outcome", () => {
+  const texts: Record<keyof typeof en.outcomes, string> = {
+    taken: "Power due 2026-11-25 is 84.20 EUR.",
+    same_amount: "Power now has the same amount every time.",
+    not_due: "Power is not due in October 2026.",
+    question:
+      "City Utility says 84.20 EUR for Power due 25 November 2026, which is far from the usual 40.00 EUR. It was not taken over; " +
+      "if it is right, set the amount of that date with update_bill.",
+    set_by_hand: "The amount of Power stays as it was set by hand.",
+    unchanged: "The amount of Power is as it was.",
+    not_ready: "City Utility has no statement for October 2026 yet.",
+    auth: "The owner has to reconnect Power to City Utility: update_bill with provider connect says where.",
+    rate_limited: "City Utility asked for a pause. Try again later.",
+    no_adapter: "Amounts cannot be fetched from City Utility; enter the amount of Power by hand.",
+    failed: "The amount of Power could not be fetched from City Utility. Try again in an hour.",
+    not_connected: "Power is not connected to a provider.",
+    connection_not_ready: "The connection of Power to City Utility is not ready.",
+    bill_inactive: "Power is paused, so City Utility is not asked.",
+    same_amount_not_asked: "Power has the same amount every time, so City Utility is not asked.",
+    being_asked: "City Utility is being asked for the amount of Power right now.",
+    asked_lately: "The amount of Power was asked for less than an hour ago.",
+    not_asked_yet: "City Utility was not asked for the amount of Power this time. Call again for the rest.",
+    connection_changed: "The connection of Power changed while its provider was asked. Try again.",
+  };
+  for (const [code, text] of Object.entries(texts)) {
+    // The status of the row is its own; that of the bill is a fact of the sentence.
+    const row = {
+      bill_id: "bill_1",
+      status: "failed",
+      new: "84.20",
+      currency: "EUR",
+      usual: "40.00",
+      due_on: "2026-11-25",
+    };
+    const said = { code, params: { ...params, ...(code === "question" && { reason: "unusual" }) } };
+    assertEquals(presentData("store_bill_amounts", { bills: [{ ...row, said }] }, en), { bills: [{ ...row, text }] });
+  }
+});
+
+Deno.test("a question says why an amount was not taken over, and what to do about it", () => {
+  const asked = { ...params, amount: "84.20", currency: "EUR", usual: "40.00", period: "2026-12" };
+  const says = "City Utility says 84.20 EUR for Power due 25 November 2026, which";
+  const byHand = "It was not taken over; if it is right, set the amount of that date with update_bill.";
+  const texts: Record<NonNullable<Parameters<typeof en.outcomes.question>[0]["reason"]>, string> = {
+    unusual: `${says} is far from the usual 40.00 EUR. ${byHand}`,
+    other_currency: `${says} is in another currency than the bill. ${byHand}`,
+    nothing_to_pay:
+      `${says} leaves nothing to pay. It was not taken over; if it is right, skip that date with update_bill.`,
+    skipped: `${says} was skipped. If it is to be paid after all, reopen that date with update_bill.`,
+    paid: `${says} is already paid. What was paid stays as it is.`,
+    other: `${says} could not be taken over at the time. ${byHand}`,
+  };
+  for (const [reason, text] of Object.entries(texts)) {
+    assertEquals(en.outcomes.question({ ...asked, reason: reason as keyof typeof texts }), text);
+  }
+  // A statement of December is due in January.
+  assertEquals(
+    en.outcomes.question(asked),
+    `${says} could not be taken over at the time. sync_bill_amounts for 2027-01 takes it over now.`,
+  );
+});
+
+const monthly = { frequency: "monthly", every: 1, anchor_on: "2026-11-01", month_days: [1] };
+const EMPTY = Object.fromEntries(Object.keys(en.findings).map((section) => [section, []]));
+
+/** By section: a finding, and its sentence. A section without an example does not compile. */
+const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][]> = {
+  overdue: [
+    [{ name: "Rent", due_on: "2026-12-01", dates: 1, currency: "EUR" }, "Rent has been overdue since 1 December 2026."],
+    [
+      { name: "Rent", due_on: "2026-12-01", dates: 2, amount: "160.00", currency: "EUR" },
+      "Rent has been overdue since 1 December 2026 (2 dates): 160.00 EUR.",
+    ],
+  ],
+  price_rises: [
+    [
+      { name: "Netflix", old: "12.99", new: "15.99", currency: "EUR", change_percent: 23.1, since: "2026-11-01" },
+      "Netflix has cost 15.99 EUR since 1 November 2026, before that 12.99 EUR (+23.1%).",
+    ],
+    [
+      {
+        name: "Netflix",
+        old: "10.00",
+        new: "11.00",
+        currency: "EUR",
+        change_percent: 10,
+        since: "2027-01-01",
+        upcoming: true,
+      },
+      "Netflix will cost 11.00 EUR from 1 January 2027, before that 10.00 EUR (+10.0%).",
+    ],
+  ],
+  unusual_amounts: [[
+    { name: "Power", due_on: "2026-12-01", amount: "20.00", usual: "84.20", currency: "EUR", change_percent: -76.2 },
+    "Power due 1 December 2026 is 20.00 EUR, usually about 84.20 EUR (−76.2%).",
+  ]],
+  possible_duplicates: [
+    [
+      { name: "Streaming", other_name: "Netflix", amount: "10.00", currency: "EUR", schedule: monthly },
+      "Streaming and Netflix look like the same bill: 10.00 EUR, every month on the 1st.",
+    ],
+    [
+      {
+        name: "netflix",
+        other_name: "Netflix",
+        amount: "12.00",
+        other_amount: "10.00",
+        currency: "EUR",
+        schedule: monthly,
+      },
+      "netflix is there twice: 12.00 EUR and 10.00 EUR, every month on the 1st.",
+    ],
+    [
+      { name: "Power", other_name: "Power", currency: "EUR", schedule: monthly },
+      "Power is there twice, every month on the 1st.",
+    ],
+  ],
+  trials_ending: [
+    [
+      { name: "Zoom", trial_ends_on: "2026-11-25", amount: "10.00", currency: "EUR", schedule: monthly },
+      "The trial of Zoom ends on 25 November 2026; after that it costs 10.00 EUR every month on the 1st.",
+    ],
+    [
+      { name: "Zoom", trial_ends_on: "2026-11-25", currency: "EUR", schedule: monthly },
+      "The trial of Zoom ends on 25 November 2026.",
+    ],
+  ],
+  cancel_by: [[
+    { name: "Gym", renews_on: "2026-12-24", cancel_by: "2026-12-19" },
+    "Gym renews on 24 December 2026; to end it, cancel by 19 December 2026.",
+  ]],
+  provider_attention: [
+    ...([
+      [
+        "needs_reauth",
+        "The owner has to reconnect Power to City Utility: update_bill with provider connect says where.",
+      ],
+      [
+        "paused_by_plan",
+        "The connection of Power to City Utility is paused: the plan does not include fetching amounts.",
+      ],
+      ["paused", "The connection of Power to City Utility is paused."],
+      ["failed", "The amount of Power could not be fetched from City Utility."],
+    ] as const).map(([kind, text]): [Facts, string] => [{ name: "Power", provider: "City Utility", kind }, text]),
+    [
+      { name: "Power", provider: "City Utility", kind: "amount_missing", missing_period: "2026-10" },
+      "The amount of Power is missing: City Utility has no statement for October 2026.",
+    ],
+    [
+      {
+        name: "Power",
+        provider: "City Utility",
+        kind: "needs_review",
+        needs_review: { due_on: "2026-11-25", amount: "84.20", currency: "EUR", period: "2026-10", reason: "paid" },
+      },
+      "City Utility says 84.20 EUR for Power due 25 November 2026, which is already paid. What was paid stays as it is.",
+    ],
+  ],
+};
+
+for (const [section, cases] of Object.entries(FINDINGS)) {
+  Deno.test(`review_bills has a sentence for ${section}, and keeps the facts`, () => {
+    for (const [finding, text] of cases) {
+      const data = presentData("review_bills", { ...EMPTY, [section]: [finding] }, en);
+      assertNothingMissing(data);
+      const { schedule: _, missing_period: __, needs_review, ...facts } = finding;
+      const { period: ___, ...question } = needs_review ?? {};
+      assertEquals(data[section], [{ ...facts, ...(needs_review && { needs_review: question }), text }]);
+    }
+  });
+}
