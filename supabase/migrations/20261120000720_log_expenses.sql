@@ -261,9 +261,11 @@ begin
     ),
     'warnings', app.warn_of_drafts(context, to_jsonb(drafts)),
     'facts', jsonb_build_object(
+      'count', jsonb_array_length(written),
+      -- The first few are enough for people, and are kept a month.
       'written', (
         select coalesce(jsonb_agg(jsonb_build_object('name', d -> 'name', 'is_refund', d ->> 'direction' = 'refund')), '[]')
-        from jsonb_array_elements(written) as d
+        from jsonb_array_elements(jsonb_path_query_array(written, '$[0 to 3]')) as d
       ),
       'totals_by_currency', totals
     )

@@ -139,7 +139,7 @@ begin
   ) as new;
   return jsonb_build_object(
     'data', jsonb_build_object('updated', updated),
-    'facts', jsonb_build_object('names', changed, 'fields', (
+    'facts', jsonb_build_object('count', cardinality(changed), 'names', to_jsonb(changed[:4]), 'fields', (
       select jsonb_agg(distinct key)
       from jsonb_array_elements(updated) as u
       cross join jsonb_object_keys((u -> 'before') || (u -> 'after')) as key
@@ -225,7 +225,9 @@ begin
       'restorable_until', ((context.at + interval '30 days') at time zone context.timezone)::date
     ),
     'warnings', warnings,
-    'facts', jsonb_strip_nulls(jsonb_build_object('names', names, 'reason', app.clean_text(arguments ->> 'reason')))
+    'facts', jsonb_strip_nulls(jsonb_build_object(
+      'count', cardinality(names), 'names', to_jsonb(names[:4]), 'reason', app.clean_text(arguments ->> 'reason')
+    ))
   );
 end
 $$;

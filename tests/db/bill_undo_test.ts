@@ -64,6 +64,18 @@ Deno.test("undo_change of bills", async (t) => {
       assertEquals((await shown(books, rent.id)).next_due, "2026-12-01");
     });
 
+    await step("a bill that stands in the way is called by its name, whatever of it changed", async (books, rent) => {
+      const change = (note: string, amount: string) => ({
+        bill_id: rent.id,
+        set: { note },
+        occurrence: { due_on: "2026-12-01", action: "set_amount", amount },
+      });
+      const { change_id } = await books.call("update_bill", change("x", "1"));
+      await books.ok("update_bill", change("y", "2"));
+      const { details } = await books.fails("undo_conflict", "undo_change", { change_id });
+      assertEquals(details.rows.map(({ what }: Json) => what), ["Rent"]);
+    });
+
     await step("a bill that was paid since cannot go", async (books, rent) => {
       const [added] = await database.query<{ id: string }>(
         "select id from app.change_sets where tool = 'add_bill' and organization_id = $1",

@@ -155,6 +155,34 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     ]);
   },
 
+  "keeps of a change the first few names, however many it wrote": async (books, database) => {
+    const items = Array.from({ length: 100 }, (_, i) => ({ name: `N${i}`, amount: "1" }));
+    const ids = (await books.ok("log_expenses", { items })).results.map(({ id }: Json) => id);
+    await books.ok("update_expenses", { ids, set: { note: "x" } });
+    await books.ok("delete_records", { ids });
+    const kept = await database.query(
+      `select facts ->> 'count' as count, jsonb_array_length(coalesce(facts -> 'written', facts -> 'names')) as named
+       from app.change_sets where organization_id = $1`,
+      [books.organizationId],
+    );
+    assertEquals(kept, Array.from({ length: 3 }, () => ({ count: "100", named: 4 })));
+    const { recent_changes } = await books.ok("get_context", { include: ["recent_changes"] });
+    assertEquals(recent_changes.map(({ summary }: Json) => summary), [
+      "Deleted N0, N1, N2 and 97 more",
+      "Changed 100 expenses: note",
+      "Logged 100 expenses: N0, N1, N2 and 97 more",
+    ]);
+  },
+
+  "says so when only a category was new": async (books) => {
+    await books.ok("log_expenses", { items: [{ name: "Zither", amount: "3" }] });
+    const again = { name: "Zither", amount: "3", category: "Strings" };
+    const { results } = await books.ok("log_expenses", { items: [again], create_missing_categories: true });
+    assertEquals(results[0].status, "duplicate");
+    const { recent_changes: [change] } = await books.ok("get_context", { include: ["recent_changes"] });
+    assertEquals(change.summary, "Logged nothing new");
+  },
+
   "knows a thing by its external id": async (books) => {
     const line = { name: "Card payment", amount: "3", external_id: "bank-1" };
     const first = await log(books, line, { ...line, amount: "4" });

@@ -31,6 +31,15 @@ const dump = (database: TestDatabase, books: Books): Promise<Json> => {
 const count = async (books: Books) => (await books.call("list_expenses")).total_count;
 
 testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
+  "a change that does not say what it did fails, instead of breaking the list of changes": async (books, database) => {
+    const { change_id } = await books.call("log_expenses", { items: [{ name: "Lunch", amount: "1" }] });
+    await assertRejects(
+      () => database.query("select app.finish_change($1, null)", [change_id]),
+      Error,
+      'null value in column "facts"',
+    );
+  },
+
   "answers an envelope without nulls, in the owner's day": async (books) => {
     const result = await books.call("log_expenses", LUNCH);
     // Noon UTC is past midnight in Auckland.

@@ -152,7 +152,7 @@ Deno.test("show spending chart", async () => {
   }]]);
   // Where nothing is drawn, the text says it: the number, then a table.
   const { text } = await call("show_spending_chart", {});
-  assert(text.includes("14.50 EUR this month.") && text.includes("| Food | 14.50 | 100 % |"));
+  assert(text.includes("14.50 EUR this month.") && text.includes("| Food | 14.50 | 100% |"));
 });
 
 Deno.test("undo that", async () => {

@@ -1,6 +1,6 @@
 /** Words of `update_expenses` and `delete_records`. */
 import type { Refusal } from "../message.ts";
-import { fieldName, names, totals } from "./phrases.ts";
+import { count, fieldName, names, totals } from "./phrases.ts";
 
 interface Missing {
   missing: string[];
@@ -69,10 +69,16 @@ export const warnings = {
     'update_bill with status "cancelled".',
 };
 
+/** The first few of so many. */
+interface First {
+  count: number;
+  names: string[];
+}
+
 /** What the list of recent changes says of them. */
 export const changes = {
-  update_expenses: ({ names: changed, fields }: { names: string[]; fields: string[] }): string =>
-    `Changed ${changed.length === 1 ? changed[0] : `${changed.length} expenses`}: ${fields.map(fieldName).join(", ")}`,
-  delete_records: ({ names: deleted, reason }: { names: string[]; reason?: string }): string =>
-    `Deleted ${names(deleted)}${reason ? `: ${reason}` : ""}`,
+  update_expenses: ({ count: changed, names: [first], fields }: First & { fields: string[] }): string =>
+    `Changed ${changed === 1 ? first : count(changed, "expense")}: ${fields.map(fieldName).join(", ")}`,
+  delete_records: ({ count: deleted, names: first, reason }: First & { reason?: string }): string =>
+    `Deleted ${names(first, { count: deleted })}${reason ? `: ${reason}` : ""}`,
 };

@@ -56,19 +56,22 @@ function form(hint: FormHint): string {
       return hint.sent ? amount(hint.sent) : 'A positive decimal in major units, as a string: "14.50".';
     case "id":
       return [
-        IDS[hint.sent ?? ""],
+        IDS.get(hint.sent ?? ""),
         `Ids start with ${hint.kinds.join("_ or ")}_; take them from an earlier answer.`,
       ].filter(Boolean).join(" ");
   }
 }
 
 /** What takes the ids that a tool does not. */
-const IDS: Record<string, string> = {
-  pay: 'This is the payment of a bill. update_bill takes it back (occurrence action "reopen"), as undo_change does; ' +
+const IDS = new Map([
+  [
+    "pay",
+    'This is the payment of a bill. update_bill takes it back (occurrence action "reopen"), as undo_change does; ' +
     "its category is that of the bill.",
-  bill: "This is a bill: see update_bill, and delete_records for one bill at a time.",
-  exp: "This is an expense: see update_expenses and delete_records.",
-};
+  ],
+  ["bill", "This is a bill: see update_bill, and delete_records for one bill at a time."],
+  ["exp", "This is an expense: see update_expenses and delete_records."],
+]);
 
 const amount = ({ plain, other, has_currency, negative }: SentAmount): string =>
   [

@@ -1,5 +1,5 @@
 /** Words of `get_context`. */
-import { date, names } from "./phrases.ts";
+import { and, date } from "./phrases.ts";
 
 interface PlanEnding {
   plan: string;
@@ -18,7 +18,7 @@ const FEATURES: Record<Feature, string> = {
 };
 
 const capitalized = (word: string) => word[0]!.toUpperCase() + word.slice(1);
-const listed = (features: Feature[]) => names(features.map((feature) => FEATURES[feature]), features.length);
+const listed = (features: Feature[]) => and(features.map((feature) => FEATURES[feature]));
 
 export const warnings = {
   "plan_ending.trial": ({ plan, ends_on, organization, features }: PlanEnding): string =>

@@ -136,11 +136,7 @@ export const warnings = {
 
 /** What the list of recent changes says of it. */
 export const changes = {
-  import_expenses: ({ count: written, names: first }: { count: number; names: string[] }): string => {
-    const more = written - Math.min(first.length, 3);
-    return `Imported ${count(written, "expense")}: ${
-      more > 0 ? `${first.slice(0, 3).join(", ")} and ${more} more` : names(first)
-    }`;
-  },
+  import_expenses: ({ count: written, names: first }: { count: number; names: string[] }): string =>
+    `Imported ${count(written, "expense")}: ${names(first, { count: written })}`,
   unsubscribe: ({ name }: { name: string }): string => `Turned off the reminders of ${name}`,
 };

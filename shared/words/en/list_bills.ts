@@ -12,7 +12,7 @@ export const refusals = {
 export const warnings = {
   "rate_missing.of_bills": ({ currencies, into }: { currencies: string[]; into: string }): string =>
     `No exchange rate to ${into} is known today for ${
-      names(currencies, 10)
+      names(currencies, { most: 10 })
     }; the totals in ${into} leave these amounts out.`,
   "amount_missing.of_dates": ({ count: dates }: { count: number }): string =>
     `${count(dates, "due date")} ${dates === 1 ? "has no amount yet and is" : "have no amount yet and are"} ` +

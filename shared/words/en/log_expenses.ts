@@ -1,6 +1,6 @@
 /** Words of `log_expenses`. */
 import type { Refusal } from "../message.ts";
-import { and, names, quoted, totals } from "./phrases.ts";
+import { and, count, names, quoted, totals } from "./phrases.ts";
 
 export const refusals = {
   "date_out_of_range.ahead": ({ date }: { date: string }): Refusal => ({
@@ -32,16 +32,19 @@ export const warnings = {
 };
 
 interface Logged {
+  count: number;
+  /** The first few of them. */
   written: { name: string; is_refund: boolean }[];
   totals_by_currency: Record<string, string>;
 }
 
 /** What the list of recent changes says of it. */
 export const changes = {
-  log_expenses({ written, totals_by_currency }: Logged): string {
-    const all = written.map(({ name, is_refund }) => is_refund ? `refund of ${name}` : name);
-    return all.length === 1
-      ? `Logged ${all[0]}, ${totals(totals_by_currency)}`
-      : `Logged ${all.length} expenses: ${names(all)}`;
+  log_expenses({ count: all, written, totals_by_currency }: Logged): string {
+    const first = written.map(({ name, is_refund }) => is_refund ? `refund of ${name}` : name);
+    // All may have been in the books already, and only a category was made.
+    if (all === 0) return "Logged nothing new";
+    if (all === 1) return `Logged ${first[0]}, ${totals(totals_by_currency)}`;
+    return `Logged ${count(all, "expense")}: ${names(first, { count: all })}`;
   },
 };

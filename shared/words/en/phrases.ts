@@ -8,10 +8,12 @@ export const money = ({ amount, currency }: Money): string => `${amount} ${curre
 export const totals = (byCurrency: Readonly<Record<string, string>>): string =>
   and(Object.entries(byCurrency).map(([currency, amount]) => money({ amount: amount.replace(/^-/, ""), currency })));
 
-/** "Rent, Power, Water and 2 more" */
-export function names(all: readonly string[], most = 3): string {
-  const more = all.length - most;
-  return more > 0 ? `${all.slice(0, most).join(", ")} and ${more} more` : and(all);
+/**
+ * "Rent, Power, Water and 2 more"
+ * @param options.most how many are named; @param options.count how many there are, where `all` are but the first.
+ */
+export function names(all: readonly string[], { most = 3, count = all.length } = {}): string {
+  return count > most ? `${all.slice(0, most).join(", ")} and ${count - most} more` : and(all);
 }
 
 /** "Rent", "Rent and Power", "Rent, Power and Water" */

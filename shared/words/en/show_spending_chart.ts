@@ -1,6 +1,6 @@
 /** Words of `show_spending_chart`. */
 import type { Money, Refusal } from "../message.ts";
-import { date, money } from "./phrases.ts";
+import { date, money, percent } from "./phrases.ts";
 
 interface Period {
   from: string;
@@ -73,7 +73,7 @@ export const chart = {
   bill: "Bill",
   amount: (currency: string): string => `Amount (${currency})`,
   total: (currency: string): string => `Total (${currency})`,
-  percent: (number: number): string => `${number}%`,
+  percent,
   part: (step: string): string => `${step} (part)`,
   dueDates: ({ from, to, overdue }: { from: string; to?: string; overdue?: boolean }): string =>
     `${from}${to ? ` to ${to}` : ""}${overdue ? " (overdue)" : ""}`,
@@ -96,4 +96,4 @@ export const chart = {
 const change = ({ words, whole_percent }: { words: string; whole_percent: number }): string =>
   whole_percent === 0
     ? `, about as much as ${words}`
-    : `, ${Math.abs(whole_percent)}% ${whole_percent < 0 ? "less" : "more"} than ${words}`;
+    : `, ${percent(Math.abs(whole_percent))} ${whole_percent < 0 ? "less" : "more"} than ${words}`;

@@ -100,6 +100,12 @@ Deno.test("parse() names the field, what is wrong with it and what would be righ
     ]],
     [addBill, { name: "Rent", my_share_percent: 0 }, ["my_share_percent", "my_share_percent must be more than 0."]],
     [updateExpenses, { ids: ["exp_12345678"], set: {} }, ["set", "set must have at least 1 field."]],
+    // A name that every object of the language has.
+    [deleteRecords, { ids: ["constructor_12345678"] }, [
+      "ids[0]",
+      "ids[0] does not have the right form.",
+      "Ids start with exp_ or bill_; take them from an earlier answer.",
+    ]],
     [deleteRecords, { ids: ["chg_12345678"] }, [
       "ids[0]",
       "ids[0] does not have the right form.",

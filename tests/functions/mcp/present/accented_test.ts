@@ -9,7 +9,7 @@ import { TOOLS } from "../../../../functions/mcp/tools/mod.ts";
 import { type FactEnvelope, toolResult } from "../../../../shared/connector/result.ts";
 import { accented, plainWords, stringsIn } from "../../../_support/accented.ts";
 import { type Books, type Json, openBooks } from "../../../_support/books.ts";
-import { openDatabase } from "../../../_support/database.ts";
+import { openDatabase, type TestDatabase } from "../../../_support/database.ts";
 
 /** The names of columns, the same in every language. */
 const CSV_HEADER = "id,kind,date,name,payee,category,tags,note,amount,currency,base_amount,bill_id";
@@ -43,6 +43,13 @@ function refused(tool: string, args: Record<string, unknown>): Json {
 }
 
 const TODAY = "2026-11-20";
+
+/** A change that is too old to be undone. */
+async function aged(database: TestDatabase, books: Books): Promise<string> {
+  const { change_id } = await books.call("log_expenses", { items: [{ name: "Old", amount: "1" }] });
+  await database.query("update app.change_sets set created_at = '2026-01-01' where id = $1", [change_id]);
+  return change_id;
+}
 
 Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => {
   const database = await openDatabase();
@@ -323,14 +330,8 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
       const member = await books.join();
       await member.fails("forbidden_role", "update_settings", { base_currency: "INR" });
       await books.ok("get_context", { include: ["categories", "payees", "members", "recent_changes"] });
-      await books.fails("undo_expired", "undo_change", { change_id: await aged(books) });
+      await books.fails("undo_expired", "undo_change", { change_id: await aged(database, books) });
     });
-    /** A change that is too old to be undone. */
-    async function aged(books: Books): Promise<string> {
-      const { change_id } = await books.call("log_expenses", { items: [{ name: "Old", amount: "1" }] });
-      await database.query("update app.change_sets set created_at = '2026-01-01' where id = $1", [change_id]);
-      return change_id;
-    }
   } finally {
     await database.close();
   }

@@ -7,28 +7,33 @@ import { assertNothingMissing } from "../../../_support/books.ts";
 
 const monthly = { frequency: "monthly", every: 1, anchor_on: "2026-11-05", month_days: [5] };
 const rent = { name: "Rent", due_on: "2026-12-01" };
-const logged = { written: [{ name: "Lunch", is_refund: false }], totals_by_currency: { EUR: "14.50" } };
+const logged = { count: 1, written: [{ name: "Lunch", is_refund: false }], totals_by_currency: { EUR: "14.50" } };
 
 /** By tool: facts, and what is said of them. A tool without an example does not compile. */
 const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change", [facts: Facts, words: string][]> = {
   log_expenses: [
     [logged, "Logged Lunch, 14.50 EUR"],
     [
-      { written: [{ name: "Shoes", is_refund: true }], totals_by_currency: { INR: "-20.00" } },
+      { count: 1, written: [{ name: "Shoes", is_refund: true }], totals_by_currency: { INR: "-20.00" } },
       "Logged refund of Shoes, 20.00 INR",
     ],
     [
-      { written: ["A", "B", "C", "D"].map((name) => ({ name, is_refund: name === "B" })), totals_by_currency: {} },
-      "Logged 4 expenses: A, refund of B, C and 1 more",
+      {
+        count: 9,
+        written: ["A", "B", "C", "D"].map((name) => ({ name, is_refund: name === "B" })),
+        totals_by_currency: {},
+      },
+      "Logged 9 expenses: A, refund of B, C and 6 more",
     ],
+    [{ count: 0, written: [], totals_by_currency: {} }, "Logged nothing new"],
   ],
   update_expenses: [
-    [{ names: ["Lunch"], fields: ["amount", "note"] }, "Changed Lunch: amount, note"],
-    [{ names: ["Lunch", "Tea"], fields: ["category"] }, "Changed 2 expenses: category"],
+    [{ count: 1, names: ["Lunch"], fields: ["amount", "note"] }, "Changed Lunch: amount, note"],
+    [{ count: 2, names: ["Lunch", "Tea"], fields: ["category"] }, "Changed 2 expenses: category"],
   ],
   delete_records: [
-    [{ names: ["Lunch", "Tea"] }, "Deleted Lunch and Tea"],
-    [{ names: ["Lunch"], reason: "Twice" }, "Deleted Lunch: Twice"],
+    [{ count: 2, names: ["Lunch", "Tea"] }, "Deleted Lunch and Tea"],
+    [{ count: 1, names: ["Lunch"], reason: "Twice" }, "Deleted Lunch: Twice"],
   ],
   import_expenses: [
     [{ count: 1, names: ["Lunch"] }, "Imported 1 expense: Lunch"],

@@ -113,7 +113,7 @@ Deno.test("get_context says who made a change, also when nobody did or they left
   const { recent_changes } = told("get_context", {
     recent_changes: [
       change("unsubscribe", { name: "Rent" }, "a@example.com"),
-      change("delete_records", { names: ["Tea"] }),
+      change("delete_records", { count: 1, names: ["Tea"] }),
       change("autopay", { name: "Rent", due_on: "2026-12-01", amount: "5.00", currency: "EUR" }),
     ],
   });
