@@ -1,7 +1,8 @@
-/** Whether the service can do anything at all: 200 with the database in reach, else 503. */
+/** Whether the service can do anything at all: 200 with the version of the schema, or 503 when the database is out of reach. */
 import type { Endpoint } from "./server.ts";
 
 export const health: Endpoint = async (c, { store }) => {
-  const isReachable = await store.ping().catch(() => false);
-  return c.json({ ok: isReachable }, isReachable ? 200 : 503, { "cache-control": "no-store" });
+  const answer = await store.ping().catch(() => undefined);
+  const body = answer ? { ok: true, schema: answer.schema } : { ok: false };
+  return c.json(body, answer ? 200 : 503, { "cache-control": "no-store" });
 };

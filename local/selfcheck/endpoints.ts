@@ -1,6 +1,7 @@
 /** The endpoints: the methods they take, what they let browsers do, and what each says to a request that cannot succeed. */
 import type { Slug } from "../../shared/routes.ts";
-import { type Check, describe, objectOf, type Site, wrong } from "./check.ts";
+import { SCHEMA_VERSION } from "../../shared/schema_version.ts";
+import { type Check, describe, note, objectOf, type Site, wrong } from "./check.ts";
 
 interface Endpoint {
   slug: Slug;
@@ -67,8 +68,23 @@ export const preflights: Check = async function* (site) {
 export const health: Check = async function* (site) {
   if (!site.slugs.includes("oauth")) return;
   const answer = await site.ask("/api/health");
-  if (answer.status === 200 && objectOf(answer)?.ok === true) return;
-  yield wrong(`/api/health answers ${describe(answer)}: the functions do not reach the database`);
+  const { ok, schema } = objectOf(answer) ?? {};
+  if (answer.status !== 200 || ok !== true) {
+    yield wrong(`/api/health answers ${describe(answer)}: the functions do not reach the database`);
+  } else if (typeof schema !== "number") {
+    yield wrong(
+      "/api/health names no schema version: deploy the functions of this checkout (supabase functions deploy)",
+    );
+  } else if (schema < SCHEMA_VERSION) {
+    yield wrong(
+      `The database has schema ${schema}, and this version needs ${SCHEMA_VERSION}: back up, then supabase db push`,
+    );
+  } else if (schema > SCHEMA_VERSION) {
+    yield note(
+      `The database has schema ${schema}, newer than the ${SCHEMA_VERSION} of this checkout: fine after a rollback, ` +
+        `else check with the version that is deployed`,
+    );
+  }
 };
 
 /** Refusals in the words that clients act on; they also show that the migrations are there. */

@@ -115,7 +115,7 @@ export type Database = {
         };
         Returns: Json;
       };
-      "ping": { Args: Record<PropertyKey, never>; Returns: boolean };
+      "ping": { Args: Record<PropertyKey, never>; Returns: Json };
       "read_account": { Args: { "at": string; "user_id": string }; Returns: Json };
       "read_newest_rates": { Args: Record<PropertyKey, never>; Returns: Json };
       "read_onboarding": { Args: { "user_id": string }; Returns: Json };

@@ -234,7 +234,7 @@ export function createOAuthStore(database: Database) {
         limits: token.limits,
       }, hasOutcome("revoked", "unknown_client", "unknown_token")),
 
-    /** Resolves when the database answers. */
-    ping: () => database.call<boolean>("ping", {}),
+    /** Resolves when the database answers, with the version of its schema. */
+    ping: () => database.call<{ schema: number }>("ping", {}),
   };
 }

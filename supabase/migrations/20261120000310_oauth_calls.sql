@@ -462,13 +462,3 @@ $$;
 comment on function public.revoke_grant is 'Disconnects an app on its owner''s word: outcome revoked, or unknown_grant, also for another person''s and for one that has ended.';
 revoke all on function public.revoke_grant from public, anon, authenticated;
 grant execute on function public.revoke_grant to service_role;
-
-create function public.ping() returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return true;
-end
-$$;
-comment on function public.ping is 'Answers: the authorization server''s health check asks.';
-revoke all on function public.ping from public, anon, authenticated;
-grant execute on function public.ping to service_role;

@@ -4,6 +4,7 @@ import { createSite, type Line } from "../../local/selfcheck/check.ts";
 import { checkDeployment } from "../../local/selfcheck/run.ts";
 import { transport } from "../../local/selfcheck/transport.ts";
 import { ROUTES, SLUGS } from "../../shared/routes.ts";
+import { SCHEMA_VERSION } from "../../shared/schema_version.ts";
 import { builtFunctions } from "../edge/questions.ts";
 import { startStack } from "../_support/stack.ts";
 
@@ -183,6 +184,18 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
     fault: where(at("/api/health"), { status: 503, text: () => '{"ok":false}' }),
     told: /\/api\/health answers 503 .*: the functions do not reach the database/,
   },
+  "the database is a version behind the code": {
+    fault: where(at("/api/health"), { text: () => JSON.stringify({ ok: true, schema: SCHEMA_VERSION - 1 }) }),
+    told: new RegExp(
+      `^The database has schema ${
+        SCHEMA_VERSION - 1
+      }, and this version needs ${SCHEMA_VERSION}: back up, then supabase db push`,
+    ),
+  },
+  "the functions are of the time before schemas had versions": {
+    fault: where(at("/api/health"), { text: () => '{"ok":true}' }),
+    told: /^\/api\/health names no schema version: deploy the functions/,
+  },
   "the migrations are missing": {
     fault: where((request) => at("/api/oauth/token", "POST")(request) && isForm(request) === true, {
       status: 500,
@@ -208,6 +221,14 @@ for (const [what, { fault, told, lines = 1 }] of Object.entries(FAULTS)) {
     assert(found.every((text) => !text.includes("\n")));
   });
 }
+
+Deno.test("a database ahead of the code, as after a rollback, is worth a note and no fault", async () => {
+  const fault = where(at("/api/health"), { text: () => JSON.stringify({ ok: true, schema: SCHEMA_VERSION + 1 }) });
+  const site = createSite({ url: SITE, slugs, fetch: (request) => fault(request, () => fetch(request.clone())) });
+  const lines = await Array.fromAsync(checkDeployment(site));
+  assertEquals(wrongs(lines), []);
+  assert(lines.some(({ text }) => text.startsWith(`The database has schema ${SCHEMA_VERSION + 1}, newer than`)));
+});
 
 Deno.test("a site that is not there is one line", async () => {
   const found = await findings(() => Promise.reject(new TypeError("error sending request: certificate has expired")));

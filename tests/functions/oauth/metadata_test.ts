@@ -2,7 +2,9 @@ import { assertEquals } from "@std/assert";
 import { ROUTES } from "../../../shared/routes.ts";
 import { createHarness, SITE } from "./harness.ts";
 
-const harness = createHarness({ call: <Result>(name: string) => Promise.resolve((name === "ping") as Result) });
+const harness = createHarness({
+  call: <Result>(name: string) => Promise.resolve((name === "ping" ? { schema: 7 } : {}) as Result),
+});
 const DISCOVERY = ROUTES.filter(({ slug, path }) => slug === "oauth" && path.includes("/.well-known/")).map((
   { path },
 ) => path);
@@ -93,9 +95,9 @@ Deno.test("POST endpoints answer preflights, and every answer keeps itself out o
   }
 });
 
-Deno.test("the health check says whether the database answers", async () => {
+Deno.test("the health check says whether the database answers, and no more of it than the version of its schema", async () => {
   const up = await harness.request("/api/health");
-  assertEquals([up.status, await up.json()], [200, { ok: true }]);
+  assertEquals([up.status, await up.json()], [200, { ok: true, schema: 7 }]);
   const { request } = createHarness({ call: () => Promise.reject(new Error("down")) });
   const down = await request("/api/health");
   assertEquals([down.status, await down.json()], [503, { ok: false }]);
