@@ -1,0 +1,82 @@
+/** SQL and plpgsql as tokens, for what lays files out or compares them; it knows no grammar. */
+
+export type TokenKind = "word" | "quoted" | "string" | "number" | "comment" | "dollar" | "symbol";
+
+export interface Token {
+  kind: TokenKind;
+  text: string;
+  /** Line breaks between the token before and this one. */
+  breaks: number;
+  /** Whether anything stands between the token before and this one. */
+  spaced: boolean;
+}
+
+const PATTERNS: [TokenKind, RegExp][] = [
+  ["comment", /--[^\n]*|\/\*[^]*?\*\//y],
+  ["string", /(?:[eE]'(?:[^'\\]|\\[^]|'')*'|(?:[bBxXnN]|[uU]&)?'(?:[^']|'')*')/y],
+  ["quoted", /(?:[uU]&)?"(?:[^"]|"")*"/y],
+  ["dollar", /\$(?:[A-Za-z_][A-Za-z_0-9]*)?\$/y],
+  ["number", /(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y],
+  // What format() fills in: %I and %1$L, whose case counts.
+  ["symbol", /%(?:\d+\$)?[ILs](?![A-Za-z_])/y],
+  ["word", /[\p{L}_][\p{L}\p{N}_$]*|\$\d+/uy],
+  ["symbol", /::|:=|=>|\.\.|<<|[-+*/<>=~!@#%^&|`?]+|[^\s]/y],
+];
+
+/**
+ * What is between dollar quotes is taken for code: so it is in every file of ours.
+ *
+ * @throws {Error} at a quote that nothing closes.
+ */
+export function tokensOf(sql: string): Token[] {
+  const tokens: Token[] = [];
+  const open: string[] = [];
+  for (let at = 0; at < sql.length;) {
+    const space = /\s*/y;
+    space.lastIndex = at;
+    const white = space.exec(sql)![0];
+    at += white.length;
+    if (at === sql.length) break;
+    const breaks = white.split("\n").length - 1;
+    const [kind, text] = readToken(sql, at);
+    if (kind === "dollar" && open.at(-1) === text) open.pop();
+    else if (kind === "dollar") open.push(text);
+    tokens.push({ kind, text, breaks, spaced: white !== "" });
+    at += text.length;
+  }
+  if (open.length > 0) throw new Error(`${open.at(-1)} is not closed`);
+  return tokens;
+}
+
+function readToken(sql: string, at: number): [TokenKind, string] {
+  for (const [kind, pattern] of PATTERNS) {
+    pattern.lastIndex = at;
+    const text = pattern.exec(sql)?.[0];
+    if (text === undefined) continue;
+    if (kind === "symbol" && (text === "'" || text === '"')) throw new Error(`${text} is not closed`);
+    // An operator ends where a comment begins.
+    const comment = kind === "symbol" ? text.search(/--|\/\*/) : -1;
+    return [kind, comment > 0 ? text.slice(0, comment) : text];
+  }
+  throw new Error(`nothing of SQL: ${sql.slice(at, at + 20)}`);
+}
+
+/**
+ * What a database reads: words in lower case, without comments; literals on successive lines are one, as the standard says.
+ * Two files with the same meaning tokens differ in layout alone.
+ */
+export function meaningOf(sql: string): string[] {
+  const meaning: string[] = [];
+  let last: Token | undefined;
+  for (const token of tokensOf(sql)) {
+    if (token.kind === "comment") continue;
+    if (isPlain(token) && last && isPlain(last) && token.breaks > 0) {
+      meaning.push(meaning.pop()!.slice(0, -1) + token.text.slice(1));
+    } else meaning.push(token.kind === "word" ? token.text.toLowerCase() : token.text);
+    last = token;
+  }
+  return meaning;
+}
+
+/** A literal without a prefix. */
+const isPlain = ({ kind, text }: Token) => kind === "string" && text.startsWith("'");
