@@ -22,7 +22,7 @@ create table app.expenses (
   kind text not null constraint expenses_kind_known check (kind in ('one_off', 'bill')),
   name text not null constraint expenses_name_length check (length(btrim(name)) between 1 and 120),
   payee text constraint expenses_payee_length check (length(payee) between 1 and 120),
-  label text not null generated always as (lower(coalesce(payee, name))) stored,
+  match_key text not null generated always as (lower(coalesce(payee, name))) stored,
   category_id text collate "C",
   tags text[] not null default '{}' constraint expenses_tags_count check (cardinality(tags) <= 10),
   note text constraint expenses_note_length check (length(note) between 1 and 2000),
@@ -59,7 +59,7 @@ create table app.expenses (
   created_by uuid,
   version int not null default 1,
   deleted_at timestamptz,
-  entry bigint not null generated always as identity,
+  recorded_seq bigint not null generated always as identity,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
 
@@ -90,9 +90,9 @@ comment on column app.expenses.tracked_from is 'Scheduled dates before this day 
 comment on column app.expenses.next_due is 'Due date of the earliest open occurrence on or after today in the owner''s zone; derived, kept by app.refresh_bill.';
 comment on column app.expenses.share_bp is 'The organization''s share in hundredths of a percent; payments keep the full amount.';
 comment on column app.expenses.external_id is 'The caller''s own id of the thing, unique per source.';
-comment on column app.expenses.label is
+comment on column app.expenses.match_key is
   'To whom the money goes, else what for: what makes two expenses the same. A column, since under row-level security no index on an expression is used.';
-comment on column app.expenses.entry is 'Counts up in the order of recording: which of two came later, whatever the clock said.';
+comment on column app.expenses.recorded_seq is 'Counts up in the order of recording: which of two came later, whatever the clock said.';
 create unique index expenses_external_id_idx on app.expenses (organization_id, source, external_id) where external_id is not null and deleted_at is null;
 create index expenses_organization_id_idx on app.expenses (organization_id);
 create index expenses_category_id_idx on app.expenses (category_id, organization_id);
@@ -100,9 +100,9 @@ create index expenses_currency_idx on app.expenses (currency);
 -- Which bills are active? Not by next_due: a bill that rolls moves within its page, and no index, as long as none has the date in it.
 create index expenses_active_idx on app.expenses (organization_id) where kind = 'bill' and status = 'active' and deleted_at is null;
 -- Which bills are there at all?
-create index expenses_bills_idx on app.expenses (organization_id, status, entry) where kind = 'bill' and deleted_at is null;
+create index expenses_bills_idx on app.expenses (organization_id, status, recorded_seq) where kind = 'bill' and deleted_at is null;
 -- Which category did this payee, or a thing of this name, have last time?
-create index expenses_label_idx on app.expenses (organization_id, label, entry) where deleted_at is null;
+create index expenses_match_key_idx on app.expenses (organization_id, match_key, recorded_seq) where deleted_at is null;
 
 create table app.expense_occurrences (
   id text collate "C" default app.new_id('occ') constraint expense_occurrences_id_format check (id ~ '^occ_[0-9a-z]+$' and length(id) between 12 and 36),
@@ -151,7 +151,7 @@ create table app.payments (
   paid_on date not null,
   base_currency text references app.currencies (code),
   base_minor bigint,
-  worth_minor bigint not null generated always as (coalesce(base_minor, amount_minor)) stored,
+  sort_minor bigint not null generated always as (coalesce(base_minor, amount_minor)) stored,
   fx_rate numeric(20, 10) constraint payments_fx_rate_positive check (fx_rate > 0),
   fx_rate_on date,
   fx_source text,
@@ -160,7 +160,7 @@ create table app.payments (
   paid_by uuid,
   version int not null default 1,
   deleted_at timestamptz,
-  entry bigint not null generated always as identity,
+  recorded_seq bigint not null generated always as identity,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
   unique (id, organization_id),
@@ -173,13 +173,13 @@ create table app.payments (
 );
 comment on table app.payments is 'Money that left or came back: the only table that totals are made of.';
 comment on column app.payments.base_minor is 'The amount in the organization''s base currency at the rate of the payment date; null when no rate was known, never 1:1.';
-comment on column app.payments.worth_minor is 'What payments of several currencies are ordered by: their value when they were recorded.';
+comment on column app.payments.sort_minor is 'What payments of several currencies are ordered by: their value when they were recorded.';
 comment on column app.payments.category_id is 'Derived: the category of the expense or bill, so that totals by category are read from one index.';
-comment on column app.payments.entry is 'Counts up in the order of recording: the order of payments within a day.';
+comment on column app.payments.recorded_seq is 'Counts up in the order of recording: the order of payments within a day.';
 -- What was paid lately, and how much in a time? The included columns answer totals without the table.
-create index payments_newest_idx on app.payments (organization_id, paid_on, entry) include (currency, direction, amount_minor, category_id) where deleted_at is null;
+create index payments_newest_idx on app.payments (organization_id, paid_on, recorded_seq) include (currency, direction, amount_minor, category_id) where deleted_at is null;
 -- What were the largest?
-create index payments_largest_idx on app.payments (organization_id, worth_minor, entry) where deleted_at is null;
+create index payments_largest_idx on app.payments (organization_id, sort_minor, recorded_seq) where deleted_at is null;
 create index payments_expense_id_idx on app.payments (expense_id, organization_id);
 create index payments_occurrence_id_idx on app.payments (occurrence_id, organization_id);
 create index payments_currency_idx on app.payments (currency);
@@ -223,13 +223,13 @@ create table app.change_sets (
   facts jsonb not null default '{}',
   undoes text references app.change_sets (id) on delete set null,
   undone_by text references app.change_sets (id) on delete set null,
-  entry bigint not null generated always as identity,
+  recorded_seq bigint not null generated always as identity,
   created_at timestamptz not null default app.instant()
 );
 comment on table app.change_sets is 'One write of one tool, by whom and with which client; undone as a whole or not at all.';
 comment on column app.change_sets.facts is 'What it did, by tool: counts, names, totals by currency. Words are made of it when it is shown.';
-comment on column app.change_sets.entry is 'Counts up in the order of recording: the latest change is the one with the highest.';
-create index change_sets_newest_idx on app.change_sets (organization_id, entry);
+comment on column app.change_sets.recorded_seq is 'Counts up in the order of recording: the latest change is the one with the highest.';
+create index change_sets_newest_idx on app.change_sets (organization_id, recorded_seq);
 create index change_sets_undoes_idx on app.change_sets (undoes);
 create index change_sets_undone_by_idx on app.change_sets (undone_by);
 
@@ -265,8 +265,8 @@ create function app.derived_columns(table_name text) returns text[]
 language plpgsql immutable set search_path = '' as $$
 begin
   return array['next_due', 'version', 'updated_at'] || case table_name
-    when 'payments' then array['category_id', 'worth_minor']
-    when 'expenses' then array['label']
+    when 'payments' then array['category_id', 'sort_minor']
+    when 'expenses' then array['match_key']
     when 'expense_occurrences' then array['paid_minor']
     else '{}'
   end;
@@ -313,7 +313,7 @@ begin
 end
 $$;
 
-create function app.spread_category() returns trigger
+create function app.propagate_category() returns trigger
 language plpgsql set search_path = '' as $$
 begin
   update app.payments as p set category_id = new.category_id where p.expense_id = new.id and p.category_id is distinct from new.category_id;
@@ -321,7 +321,7 @@ begin
 end
 $$;
 
-create function app.keep_paid() returns trigger
+create function app.sync_paid_minor() returns trigger
 language plpgsql set search_path = '' as $$
 declare
   touched text;
@@ -339,13 +339,13 @@ begin
 end
 $$;
 
-revoke all on function app.derived_columns, app.bump_version, app.capture_change, app.copy_category, app.spread_category, app.keep_paid from public, anon;
-grant execute on function app.derived_columns, app.bump_version, app.capture_change, app.copy_category, app.spread_category, app.keep_paid to authenticated, service_role;
+revoke all on function app.derived_columns, app.bump_version, app.capture_change, app.copy_category, app.propagate_category, app.sync_paid_minor from public, anon;
+grant execute on function app.derived_columns, app.bump_version, app.capture_change, app.copy_category, app.propagate_category, app.sync_paid_minor to authenticated, service_role;
 
 create trigger copy_category before insert on app.payments for each row execute function app.copy_category();
-create trigger keep_paid after insert or delete or update of occurrence_id, amount_minor, direction, deleted_at on app.payments
-  for each row execute function app.keep_paid();
-create trigger spread_category after update of category_id on app.expenses for each row execute function app.spread_category();
+create trigger sync_paid_minor after insert or delete or update of occurrence_id, amount_minor, direction, deleted_at on app.payments
+  for each row execute function app.sync_paid_minor();
+create trigger propagate_category after update of category_id on app.expenses for each row execute function app.propagate_category();
 
 do $$
 declare

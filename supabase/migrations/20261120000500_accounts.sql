@@ -160,7 +160,7 @@ begin
           where o.owner_id = p.user_id and e.kind = 'bill' and e.deleted_at is null and e.status = 'active' and e.amount_mode = 'variable'
             and identity.organization_has_feature(o.id, 'bills:variable', read_account.at)
             and not exists (select from app.provider_links as l where l.expense_id = e.id and l.status <> 'revoked')
-          order by e.entry desc
+          order by e.recorded_seq desc
           limit 20
         ) as b
       ), '[]')

@@ -12,13 +12,13 @@ create function app.list_payees() returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (
-    select coalesce(jsonb_agg(jsonb_build_object('name', p.payee, 'category', c.name) order by p.paid_on desc, p.entry desc), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object('name', p.payee, 'category', c.name) order by p.paid_on desc, p.recorded_seq desc), '[]')
     from (
-      select distinct on (lower(e.payee)) e.payee, e.category_id, latest.paid_on, latest.entry
-      from (select p.expense_id, p.paid_on, p.entry from app.payments as p where p.deleted_at is null order by p.paid_on desc, p.entry desc limit 1000) as latest
+      select distinct on (lower(e.payee)) e.payee, e.category_id, latest.paid_on, latest.recorded_seq
+      from (select p.expense_id, p.paid_on, p.recorded_seq from app.payments as p where p.deleted_at is null order by p.paid_on desc, p.recorded_seq desc limit 1000) as latest
       join app.expenses as e on e.id = latest.expense_id
       where e.payee is not null
-      order by lower(e.payee), latest.paid_on desc, latest.entry desc
+      order by lower(e.payee), latest.paid_on desc, latest.recorded_seq desc
     ) as p
     left join app.categories as c on c.id = p.category_id
   );
@@ -36,8 +36,8 @@ begin
       'by', case when s.tool not in ('autopay', 'provider_sync') then app.member_name(s.actor_id) end,
       -- Anybody can register a client under any name, and other members' assistants read it here.
       'client', app.plain_words(s.client_name, 60), 'undone', s.undone_by is not null
-    ) order by s.entry desc), '[]')
-    from (select * from app.change_sets as s order by s.entry desc limit changes_limit) as s
+    ) order by s.recorded_seq desc), '[]')
+    from (select * from app.change_sets as s order by s.recorded_seq desc limit changes_limit) as s
   );
 end
 $$;

@@ -148,8 +148,8 @@ begin
   select c.id, 'payee_history' into choice
   from app.expenses as e
   join app.categories as c on c.id = e.category_id and c.archived_at is null
-  where e.label = lower(coalesce(choose_category.payee, choose_category.name)) and e.deleted_at is null
-  order by e.entry desc
+  where e.match_key = lower(coalesce(choose_category.payee, choose_category.name)) and e.deleted_at is null
+  order by e.recorded_seq desc
   limit 1;
   if not found then
     -- What the thing is says more than who sold it, and a longer word more than a shorter one.

@@ -2,7 +2,7 @@
 -- Row-level security keeps every statement inside the organization of the request, here and in the tools that follow.
 
 -- An item on its way into the books is a draft, an object by name: columns of app.expenses and of app.payments, and beside them place (in the call,
--- or its line in a file), label, category_source, and existing_id when it is in the books already. What it does not have is not there.
+-- or its line in a file), match_key, category_source, and existing_id when it is in the books already. What it does not have is not there.
 
 create function app.parse_url(value text, field text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -123,8 +123,8 @@ begin
     join app.expenses as e on e.id = p.expense_id
     where p.paid_on = (draft ->> 'paid_on')::date and p.amount_minor = (draft ->> 'amount_minor')::bigint
       and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
-      and p.deleted_at is null and e.label = draft ->> 'label'
-    order by p.entry desc
+      and p.deleted_at is null and e.match_key = draft ->> 'label'
+    order by p.recorded_seq desc
     limit 1
   );
 end

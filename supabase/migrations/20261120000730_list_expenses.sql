@@ -57,23 +57,23 @@ comment on function app.parse_expense_filter is 'The filter arguments of list_ex
 -- a condition that is not set is gone before planning, and with the last condition on a joined table so is the join. A condition that is set
 -- is false without the joined row, and says so, that the planner may begin there.
 
-create function app.is_about(filter app.expense_filter, category_id text, tags text[], label text, name text, payee text, note text, payment_note text)
+create function app.matches_filter(filter app.expense_filter, category_id text, tags text[], match_key text, name text, payee text, note text, payment_note text)
 returns boolean
 language sql stable
   return ((filter).category_ids is null or coalesce(category_id, '') = any ((filter).category_ids))
-    and ((filter).payee is null or label = (filter).payee)
+    and ((filter).payee is null or match_key = (filter).payee)
     and ((filter).tags = '{}' or lower(tags::text)::text[] && (filter).tags)
     and ((filter).query is null or name is not null and strpos(lower(concat_ws(E'\n', name, payee, note, payment_note)), (filter).query) > 0);
-comment on function app.is_about is 'Whether an expense or bill is one that a filter asks for.';
+comment on function app.matches_filter is 'Whether an expense or bill is one that a filter asks for.';
 
 create function app.find_payments(filter app.expense_filter)
 returns table (
-  payment_id text, entry bigint, paid_on date, currency text, direction text, amount_minor bigint, worth_minor bigint, paid_by uuid,
+  payment_id text, recorded_seq bigint, paid_on date, currency text, direction text, amount_minor bigint, sort_minor bigint, paid_by uuid,
   expense_id text, name text, payee text, category_id text, tags text[], note text, url text, version int
 )
 language sql stable
 begin atomic
-  select p.id, p.entry, p.paid_on, p.currency, p.direction, p.amount_minor, p.worth_minor, p.paid_by,
+  select p.id, p.recorded_seq, p.paid_on, p.currency, p.direction, p.amount_minor, p.sort_minor, p.paid_by,
     p.expense_id, e.name, e.payee, p.category_id, e.tags,
     case when starts_with(p.expense_id, 'bill_') then p.note else e.note end, e.url,
     -- What is shown as one row counts the changes to both of its rows.
@@ -90,7 +90,7 @@ begin atomic
     end)
     and ((filter).min_amount is null or p.amount_minor >= (filter).min_amount * 10::numeric ^ c.exponent)
     and ((filter).max_amount is null or p.amount_minor <= (filter).max_amount * 10::numeric ^ c.exponent)
-    and app.is_about(filter, p.category_id, e.tags, e.label, e.name, e.payee, e.note, p.note);
+    and app.matches_filter(filter, p.category_id, e.tags, e.match_key, e.name, e.payee, e.note, p.note);
 end;
 comment on function app.find_payments is 'Payments in the books that a filter lets through, with the expense or bill that each belongs to.';
 
@@ -124,8 +124,8 @@ begin
       page as (
         select m.*
         from matching as m
-        where $2 is null or (m.sort_key, m.entry) %3$s (($2 ->> 0)::%4$s, ($2 ->> 1)::bigint)
-        order by m.sort_key %2$s, m.entry %2$s
+        where $2 is null or (m.sort_key, m.recorded_seq) %3$s (($2 ->> 0)::%4$s, ($2 ->> 1)::bigint)
+        order by m.sort_key %2$s, m.recorded_seq %2$s
         limit $3 + 1
       )
       select
@@ -143,17 +143,17 @@ begin
             'base_amount', app.format_minor(value.base_minor, base.exponent),
             'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end, 'version', p.version,
             -- Where it stands in the order.
-            'key', jsonb_build_array(p.sort_key, p.entry)
+            'key', jsonb_build_array(p.sort_key, p.recorded_seq)
           )
           from page as p
           join app.currencies as c on c.code = p.currency
           join app.currencies as base on base.code = $4
           left join app.categories as category on category.id = p.category_id
           cross join app.value_in_base($4, p.amount_minor, p.currency, p.paid_on) as value
-          order by p.sort_key %2$s, p.entry %2$s
+          order by p.sort_key %2$s, p.recorded_seq %2$s
         )
     $query$,
-    case when is_by_amount then 'p.worth_minor' else 'p.paid_on' end,
+    case when is_by_amount then 'p.sort_minor' else 'p.paid_on' end,
     case when is_ascending then 'asc' else 'desc' end,
     case when is_ascending then '>' else '<' end,
     case when is_by_amount then 'bigint' else 'date' end,
@@ -177,6 +177,6 @@ comment on function app.list_expenses is
   'Tool list_expenses: data {rows}, or the same rows as {csv} for a file to be written of, with totals of all that match.';
 
 revoke all on function
-  app.parse_expense_filter, app.is_about, app.find_payments, app.list_expenses from public, anon;
+  app.parse_expense_filter, app.matches_filter, app.find_payments, app.list_expenses from public, anon;
 grant execute on function
-  app.parse_expense_filter, app.is_about, app.find_payments, app.list_expenses to authenticated, service_role;
+  app.parse_expense_filter, app.matches_filter, app.find_payments, app.list_expenses to authenticated, service_role;

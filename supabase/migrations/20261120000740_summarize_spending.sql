@@ -95,7 +95,7 @@ begin
       and (filter.currency is null or x.currency = filter.currency)
       and (filter.min_amount is null or x.expected_minor >= filter.min_amount * 10::numeric ^ c.exponent)
       and (filter.max_amount is null or x.expected_minor <= filter.max_amount * 10::numeric ^ c.exponent)
-      and app.is_about(filter, e.category_id, e.tags, e.label, e.name, e.payee, e.note, null)
+      and app.matches_filter(filter, e.category_id, e.tags, e.match_key, e.name, e.payee, e.note, null)
   ),
   -- One of the two halves is nothing, as the planner sees.
   moves as (

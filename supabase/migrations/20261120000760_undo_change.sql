@@ -82,7 +82,7 @@ begin
     -- "Undo that": neither an undo, nor what was paid or fetched automatically on the way.
     select * into target from app.change_sets as s
     where s.actor_id = context.actor_id and s.undoes is null and s.undone_by is null and s.tool not in ('undo_change', 'autopay', 'provider_sync')
-    order by s.entry desc
+    order by s.recorded_seq desc
     limit 1;
     if not found then
       perform app.fail('not_found.own_change', jsonb_build_object('organization', context.organization_name), 'change_id');
@@ -211,14 +211,14 @@ begin
       where i.change_id = target.id
       group by i.table_name, i.row_id
     ), steps as (
-      select t.*, (coalesce(t.before, t.after) ->> 'entry')::bigint as entry, row_number() over (order by t.position desc)
+      select t.*, (coalesce(t.before, t.after) ->> 'recorded_seq')::bigint as recorded_seq, row_number() over (order by t.position desc)
         - row_number() over (partition by t.table_name, t.before is null order by t.position desc) as step
       from touched as t
       where t.before is not null or t.after is not null
     )
     -- Within a step as they were recorded, so that what was taken back in one is told in the order of the books.
-    select s.table_name, s.before is null as is_new, array_agg(s.row_id order by s.entry desc, s.position desc) as ids,
-      array_agg(s.before order by s.entry desc, s.position desc) as befores, array_agg(s.after order by s.entry desc, s.position desc) as afters
+    select s.table_name, s.before is null as is_new, array_agg(s.row_id order by s.recorded_seq desc, s.position desc) as ids,
+      array_agg(s.before order by s.recorded_seq desc, s.position desc) as befores, array_agg(s.after order by s.recorded_seq desc, s.position desc) as afters
     from steps as s
     group by s.table_name, s.before is null, s.step
     order by max(s.position) desc
@@ -270,7 +270,7 @@ begin
       cross join lateral (select e.deleted_at from app.expenses as e where e.id = x.id offset 0) as e
       cross join lateral (select p.* from app.payments as p where p.expense_id = x.id and p.deleted_at is null offset 0) as p
       where e.deleted_at is not null
-      order by p.entry
+      order by p.recorded_seq
     ) || array(
       -- Nor can a part of what was paid for a date, when a later payment settled the date on the strength of it.
       select ('expense_occurrences', o.id, to_jsonb(o), to_jsonb(o), to_jsonb(o))::app.kept_row

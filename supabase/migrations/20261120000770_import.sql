@@ -71,14 +71,14 @@ begin
   return (
     with incoming as (
       -- Two equal lines are two expenses: the second one is in the books only when the books have two.
-      select i.draft, d.*, row_number() over (partition by d.paid_on, d.amount_minor, d.currency, d.direction, d.label order by d.place) as nth
+      select i.draft, d.*, row_number() over (partition by d.paid_on, d.amount_minor, d.currency, d.direction, d.match_key order by d.place) as nth
       from jsonb_array_elements(drafts) as i (draft)
-      cross join lateral jsonb_to_record(i.draft) as d (place int, paid_on date, amount_minor bigint, currency text, direction text, label text)
+      cross join lateral jsonb_to_record(i.draft) as d (place int, paid_on date, amount_minor bigint, currency text, direction text, match_key text)
     ), keys as (
       select distinct i.paid_on, i.amount_minor, i.currency, i.direction from incoming as i
     ), known as (
-      select k.paid_on, k.amount_minor, k.currency, k.direction, e.label, case e.kind when 'bill' then p.id else e.id end as id,
-        row_number() over (partition by k.paid_on, k.amount_minor, k.currency, k.direction, e.label order by p.entry) as nth
+      select k.paid_on, k.amount_minor, k.currency, k.direction, e.match_key, case e.kind when 'bill' then p.id else e.id end as id,
+        row_number() over (partition by k.paid_on, k.amount_minor, k.currency, k.direction, e.match_key order by p.recorded_seq) as nth
       from (select distinct k.paid_on from keys as k) as d
       -- Day by day, since the planner cannot know how few days of all the payments a file is about.
       cross join lateral (select p.* from app.payments as p where p.paid_on = d.paid_on and p.deleted_at is null offset 0) as p
@@ -90,7 +90,7 @@ begin
     from incoming as i
     left join known as k
       on k.paid_on = i.paid_on and k.amount_minor = i.amount_minor and k.currency = i.currency
-      and k.direction = i.direction and k.label = i.label and k.nth = i.nth
+      and k.direction = i.direction and k.match_key = i.match_key and k.nth = i.nth
   );
 end
 $$;

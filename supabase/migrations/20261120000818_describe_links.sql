@@ -18,7 +18,7 @@ end
 $$;
 comment on function app.link_status is 'How a link stands: its status, or paused_by_plan while the organization''s plan does not include fetching.';
 
-create function app.judge_anew(statement app.provider_statements, occurrence app.expense_occurrences) returns app.provider_statements
+create function app.rejudge_statement(statement app.provider_statements, occurrence app.expense_occurrences) returns app.provider_statements
 language plpgsql stable set search_path = '' as $$
 begin
   statement.usual_minor := app.usual_statement(occurrence);
@@ -26,7 +26,7 @@ begin
   return statement;
 end
 $$;
-comment on function app.judge_anew is
+comment on function app.rejudge_statement is
   'A statement with the reason and the usual amount of now: its date may have been reopened since, a payment undone, the bill''s currency changed.';
 
 create function app.open_question(link app.provider_links) returns table (statement app.provider_statements, occurrence app.expense_occurrences)
@@ -35,7 +35,7 @@ begin atomic
   select j, o
   from app.provider_statements as s
   join app.expense_occurrences as o on o.id = s.occurrence_id
-  cross join lateral app.judge_anew(s, o) as j
+  cross join lateral app.rejudge_statement(s, o) as j
   where s.link_id = (link).id and s.status = 'needs_review'
     -- Whoever set the amount, or paid, has answered.
     and not (o.amount_source = 'override' and o.updated_at >= s.fetched_at)
@@ -70,5 +70,5 @@ $$;
 comment on function app.describe_link is
   'A link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason?, usual?}}, the last being what the provider says and nobody took over; without a reason sync_bill_amounts takes it over now.';
 
-revoke all on function app.provider_name, app.link_status, app.judge_anew, app.open_question, app.describe_link from public, anon;
-grant execute on function app.provider_name, app.link_status, app.judge_anew, app.open_question, app.describe_link to authenticated, service_role;
+revoke all on function app.provider_name, app.link_status, app.rejudge_statement, app.open_question, app.describe_link from public, anon;
+grant execute on function app.provider_name, app.link_status, app.rejudge_statement, app.open_question, app.describe_link to authenticated, service_role;

@@ -121,7 +121,7 @@ begin
     and e.frequency = bill.frequency and e.every = bill.every and e.month_days is not distinct from bill.month_days
     -- The same days, whenever the counting began.
     and app.scheduled_on(e, app.schedule_index(e, bill.tracked_from)) = bill.tracked_from
-  order by e.entry
+  order by e.recorded_seq
   limit 1;
   return found;
 end
@@ -166,7 +166,7 @@ begin
   from app.expenses as e
   where e.organization_id = bill.organization_id and e.kind = 'bill' and e.status in ('active', 'paused') and e.deleted_at is null
     and lower(e.name) = lower(bill.name) and e.id <> bill.id
-  order by e.entry
+  order by e.recorded_seq
   limit 1;
   return case when found then jsonb_build_array(app.warning('same_name', jsonb_build_object(
     'name', other.name, 'amount', app.format_amount(other.amount_minor, other.currency), 'currency', other.currency,

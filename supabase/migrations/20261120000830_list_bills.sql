@@ -9,7 +9,7 @@ comment on type app.money_sum is 'A total in one currency.';
 create type app.bill_position as (
   id text,
   sort_on date,
-  entry bigint,
+  recorded_seq bigint,
   due_count bigint,
   due_minor numeric
 );
@@ -54,13 +54,13 @@ begin
   select jsonb_agg(jsonb_build_object(
     'id', p.id, 'paid_on', p.paid_on, 'due_on', p.due_on, 'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency,
     'base_amount', app.format_amount(p.base_minor, p.base_currency), 'source', p.source, 'note', p.note
-  ) order by p.paid_on desc, p.entry desc) into payments
+  ) order by p.paid_on desc, p.recorded_seq desc) into payments
   from (
     select p.*, o.due_on
     from app.payments as p
     left join app.expense_occurrences as o on o.id = p.occurrence_id
     where p.expense_id = bill.id and p.deleted_at is null
-    order by p.paid_on desc, p.entry desc
+    order by p.paid_on desc, p.recorded_seq desc
     limit 12
   ) as p
   join app.currencies as c on c.code = p.currency;
@@ -156,14 +156,14 @@ begin
     ) as o
     group by o.expense_id
   ), matched as materialized (
-    select b.id, b.entry, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
+    select b.id, b.recorded_seq, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
       b.frequency, b.every, b.month_days, case when b.status = 'active' then usual.minor end as usual_minor,
       coalesce(o.due_count + o.future_dates, 0) as due_count,
       -- A variable bill says no more of its later dates than how many there are.
       case when o.future_dates > 0 then coalesce(o.due_minor + o.future_dates * b.rule_minor, o.due_minor, o.future_dates * b.rule_minor) else o.due_minor end as due_minor,
       coalesce(o.unknown, 0) + case when b.rule_minor is null then coalesce(o.future_dates, 0) else 0 end as unknown
     from (
-      select b.id, b.entry, b.currency, b.status, b.frequency, b.every, cardinality(b.month_days) as month_days, b.amount_minor,
+      select b.id, b.recorded_seq, b.currency, b.status, b.frequency, b.every, cardinality(b.month_days) as month_days, b.amount_minor,
         app.rule_amount(b) as rule_minor, b.autopay, b.next_due, coalesce(b.remind_days_before, default_lead_days) as lead_days
       from app.expenses as b
       where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
@@ -178,7 +178,7 @@ begin
     full join open_bills as o on o.expense_id = case when b.status = 'active' then b.id end
     cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
-    where coalesce(b.entry, 0) > 0
+    where coalesce(b.recorded_seq, 0) > 0
       and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
       and (wanted_state is null or wanted_state = app.bill_state(
         b.status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days, this_month.is_settled
@@ -197,10 +197,10 @@ begin
   )
   select
     array(
-      select (m.id, m.sort_on, m.entry, m.due_count, m.due_minor)::app.bill_position
+      select (m.id, m.sort_on, m.recorded_seq, m.due_count, m.due_minor)::app.bill_position
       from matched as m
-      where key is null or (m.sort_on, m.entry) > ((key ->> 0)::date, (key ->> 1)::bigint)
-      order by m.sort_on, m.entry
+      where key is null or (m.sort_on, m.recorded_seq) > ((key ->> 0)::date, (key ->> 1)::bigint)
+      order by m.sort_on, m.recorded_seq
       limit page_size + 1
     ) as rows,
     coalesce(sum(s.count), 0) as total_count,
@@ -247,7 +247,7 @@ begin
   return jsonb_build_object(
     'data', data, 'warnings', warnings, 'total_count', page.total_count, 'totals_by_currency', app.describe_sums(page.due_sums),
     'next_cursor', case when cardinality(page.rows) > page_size then
-      app.write_cursor(scope, jsonb_build_array((page.rows[page_size]).sort_on, (page.rows[page_size]).entry))
+      app.write_cursor(scope, jsonb_build_array((page.rows[page_size]).sort_on, (page.rows[page_size]).recorded_seq))
     end
   );
 end

@@ -29,9 +29,9 @@ begin
     perform app.fail('invalid_argument.bill_not_named', field => 'bill_id');
   end if;
   -- The best kind of match decides: an active bill before one that is over, the exact name before a part of it, names before payees.
-  select array_agg(m.bill order by m.entry) into candidates
+  select array_agg(m.bill order by m.recorded_seq) into candidates
   from (
-    select e as bill, e.entry, rank() over (order by
+    select e as bill, e.recorded_seq, rank() over (order by
       e.status not in ('active', 'paused'), lower(e.name) <> wanted, strpos(lower(e.name), wanted) = 0
     ) as place
     from app.expenses as e
@@ -139,7 +139,7 @@ begin
   elsif occurrence.status = 'paid' then
     perform app.fail_already_paid(
       'already_paid.date', bill,
-      (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null order by p.entry desc limit 1),
+      (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null order by p.recorded_seq desc limit 1),
       occurrence.due_on
     );
   end if;
@@ -161,7 +161,7 @@ begin
   from app.payments as p
   where p.expense_id = bill.id and p.paid_by = context.actor_id and p.source = 'assistant' and p.deleted_at is null
     and p.created_at > context.at - interval '24 hours'
-  order by p.entry desc
+  order by p.recorded_seq desc
   limit 1;
   select * into paid from app.expense_occurrences as o where o.id = latest.occurrence_id;
   select * into occurrence
@@ -176,7 +176,7 @@ begin
   elsif occurrence.id is null then
     perform app.fail_already_paid(
       'already_paid.all', bill,
-      (select p from app.payments as p where p.expense_id = bill.id and p.deleted_at is null order by p.paid_on desc, p.entry desc limit 1)
+      (select p from app.payments as p where p.expense_id = bill.id and p.deleted_at is null order by p.paid_on desc, p.recorded_seq desc limit 1)
     );
   end if;
   return occurrence;

@@ -13,7 +13,7 @@ begin
   if occurrence.status = 'paid' and action <> 'reopen' then
     perform app.fail_already_paid(
       'already_paid.to_reopen', bill,
-      (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null order by p.entry desc limit 1),
+      (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null order by p.recorded_seq desc limit 1),
       occurrence.due_on, field => 'occurrence.due_on'
     );
   elsif occurrence.status = 'skipped' and action in ('snooze', 'set_amount') then

@@ -103,8 +103,8 @@ begin atomic
   )
   from (
     select b.id, coalesce(
-      lag(b.id) over (partition by b.label, b.frequency, b.every, b.currency, b.amount_minor order by b.entry),
-      lag(b.id) over (partition by b.label, b.frequency, b.every, b.currency, lower(b.name) order by b.entry)
+      lag(b.id) over (partition by b.match_key, b.frequency, b.every, b.currency, b.amount_minor order by b.recorded_seq),
+      lag(b.id) over (partition by b.match_key, b.frequency, b.every, b.currency, lower(b.name) order by b.recorded_seq)
     ) as earlier_id
     from app.expenses as b
     where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active' and b.deleted_at is null and b.frequency <> 'once'

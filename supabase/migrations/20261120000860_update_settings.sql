@@ -165,7 +165,7 @@ begin
       update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
       left_bills := array(
         select e.name from app.expenses as e
-        where e.category_id = category.id and e.kind = 'bill' and e.status in ('active', 'paused') and e.deleted_at is null order by e.entry
+        where e.category_id = category.id and e.kind = 'bill' and e.status in ('active', 'paused') and e.deleted_at is null order by e.recorded_seq
       );
   end case;
   return (

@@ -98,7 +98,7 @@ declare
   occurrence app.expense_occurrences;
   old_minor bigint;
   is_new boolean;
-  is_adrift boolean;
+  lost_its_occurrence boolean;
   is_taken boolean;
 begin
   statement.amount_minor := app.statement_minor(said ->> 'amount', said ->> 'currency');
@@ -116,13 +116,13 @@ begin
     occurrence := app.find_statement_date(bill, kept, due_month);
   end if;
   old_minor := occurrence.expected_minor;
-  statement := app.judge_anew(statement, occurrence);
+  statement := app.rejudge_statement(statement, occurrence);
   is_new := kept.payload_sha256 is distinct from statement.payload_sha256;
-  is_adrift := kept.id is not null and kept.occurrence_id is null;
+  lost_its_occurrence := kept.id is not null and kept.occurrence_id is null;
   -- The same again is no news: what a person made of it stands, until a person asks for it. It is for a date that was made anew since.
   is_taken := statement.reason is null and occurrence.expected_minor is distinct from statement.amount_minor
-    and (is_new or (is_asked_for or is_adrift) and occurrence.amount_source <> 'override');
-  if is_new or is_taken or is_adrift and kept.status <> 'ignored' then
+    and (is_new or (is_asked_for or lost_its_occurrence) and occurrence.amount_source <> 'override');
+  if is_new or is_taken or lost_its_occurrence and kept.status <> 'ignored' then
     update app.provider_statements as s set status = 'superseded', reason = null where s.id = kept.id and is_new;
     insert into app.provider_statements as s (
       organization_id, link_id, period, amount_minor, currency, due_on, payload_sha256, status, reason, usual_minor, occurrence_id, fetched_at

@@ -1,10 +1,10 @@
 -- What the job that fetches amounts asks of the database: one link at a time is leased, asked after commit, and settled by its lease. Whoever
 -- dies in between leaves a lease that runs out, and the link is asked again.
 
-create function jobs.is_adrift(statement app.provider_statements) returns boolean
+create function jobs.lost_its_occurrence(statement app.provider_statements) returns boolean
 language sql immutable
   return (statement).status in ('applied', 'needs_review') and (statement).occurrence_id is null;
-comment on function jobs.is_adrift is 'Whether the date that a statement was kept for is gone: it was made anew without the amount, when the bill was resumed or is due on another day now.';
+comment on function jobs.lost_its_occurrence is 'Whether the date that a statement was kept for is gone: it was made anew without the amount, when the bill was resumed or is due on another day now.';
 
 create function jobs.may_fetch(organization_id text, at timestamptz) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -32,7 +32,7 @@ begin
       and (c.leased_until is null or c.leased_until <= claim_provider_link.at) and (c.ask_after is null or c.ask_after <= claim_provider_link.at)
       and (again or c.last_success_period is null or c.last_success_period < claim_provider_link.period or exists (
         select from app.provider_statements as s
-        where s.link_id = c.id and s.period = claim_provider_link.period and s.status <> 'superseded' and jobs.is_adrift(s)
+        where s.link_id = c.id and s.period = claim_provider_link.period and s.status <> 'superseded' and jobs.lost_its_occurrence(s)
       ))
       and jobs.may_fetch(c.organization_id, claim_provider_link.at)
     order by c.asked_at nulls first, c.id
@@ -109,7 +109,7 @@ begin
       'synced', count(s.id) filter (where l.may_fetch),
       'waiting', count(*) filter (
         where l.may_fetch and l.status = 'active' and e.status = 'active' and e.amount_mode = 'variable' and e.deleted_at is null
-          and (again or l.last_success_period is null or l.last_success_period < count_provider_links.period or jobs.is_adrift(s))
+          and (again or l.last_success_period is null or l.last_success_period < count_provider_links.period or jobs.lost_its_occurrence(s))
           and (l.asked_at is null or l.asked_at < count_provider_links.before) and (l.ask_after is null or l.ask_after <= count_provider_links.at)
       )
     )
@@ -124,7 +124,7 @@ $$;
 comment on function public.count_provider_links is
   '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without one, or whose one has lost its date (again: or with) that were not asked since an instant; both where jobs.may_fetch.}';
 
-revoke all on function jobs.is_adrift, jobs.may_fetch, jobs.provider_context from public, anon, authenticated;
-grant execute on function jobs.is_adrift, jobs.may_fetch, jobs.provider_context to service_role;
+revoke all on function jobs.lost_its_occurrence, jobs.may_fetch, jobs.provider_context from public, anon, authenticated;
+grant execute on function jobs.lost_its_occurrence, jobs.may_fetch, jobs.provider_context to service_role;
 revoke all on function public.claim_provider_link, public.keep_provider_answer, public.count_provider_links from public, anon, authenticated;
 grant execute on function public.claim_provider_link, public.keep_provider_answer, public.count_provider_links to service_role;

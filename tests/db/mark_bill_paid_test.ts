@@ -17,7 +17,9 @@ function test(name: string, work: (t: Deno.TestContext, database: TestDatabase) 
 
 const codes = (result: Json): string[] => result.warnings.map(({ code }: Json) => code);
 const paymentsOf = (database: TestDatabase, id: string) =>
-  database.query("select amount_minor, paid_on, source from app.payments where expense_id = $1 order by entry", [id]);
+  database.query("select amount_minor, paid_on, source from app.payments where expense_id = $1 order by recorded_seq", [
+    id,
+  ]);
 
 test("mark_bill_paid", async (t, database) => {
   const step = (name: string, work: (books: Books, rent: Json) => Promise<void>) =>

@@ -168,7 +168,7 @@ test(
       })),
     );
     const changes = await database.query(
-      "select tool, actor_id, facts from app.change_sets where tool = 'autopay' order by entry",
+      "select tool, actor_id, facts from app.change_sets where tool = 'autopay' order by recorded_seq",
     );
     assertEquals(
       changes,

@@ -27,14 +27,14 @@ testBooks("plans", {}, {
   "a page begins where the last one ended": async (books, database) => {
     for (
       const [key, index, value] of [["paid_on", "payments_newest_idx", "'2026-10-06'::date"], [
-        "worth_minor",
+        "sort_minor",
         "payments_largest_idx",
         "100::bigint",
       ]]
     ) {
       const page = `select * from app.find_payments(${
         days("null", "null")
-      }) as p where (p.${key}, p.entry) < (${value}, 5::bigint) order by p.${key} desc, p.entry desc limit 26`;
+      }) as p where (p.${key}, p.recorded_seq) < (${value}, 5::bigint) order by p.${key} desc, p.recorded_seq desc limit 26`;
       assertMatch(
         await explain(database, books, page),
         new RegExp(`Index Scan Backward using ${index}[^]*Index Cond: .*organization_id.*ROW\\(`),
@@ -53,18 +53,18 @@ testBooks("plans", {}, {
     assertNotMatch(plan, /expenses|currencies/);
   },
 
-  "a payee is found by its label": async (books, database) => {
+  "a payee is found by its match key": async (books, database) => {
     const plan = await explain(
       database,
       books,
-      "select category_id from app.expenses where label = 'cafe' and deleted_at is null order by entry desc limit 1",
+      "select category_id from app.expenses where match_key = 'cafe' and deleted_at is null order by recorded_seq desc limit 1",
     );
-    assertMatch(plan, /Index Scan Backward using expenses_label_idx[^]*Index Cond: .*label = 'cafe'/);
+    assertMatch(plan, /Index Scan Backward using expenses_match_key_idx[^]*Index Cond: .*match_key = 'cafe'/);
   },
 
   "the latest change is the last entry": async (books, database) => {
     assertMatch(
-      await explain(database, books, "select * from app.change_sets order by entry desc limit 1"),
+      await explain(database, books, "select * from app.change_sets order by recorded_seq desc limit 1"),
       /Index Scan Backward using change_sets_newest_idx/,
     );
   },

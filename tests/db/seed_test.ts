@@ -57,7 +57,7 @@ Deno.test("the seed is the same again, keeps people apart and leaves nothing beh
   await withDatabase(async (database) => {
     const dump = (session: Session) =>
       session.query(
-        `select (select jsonb_agg(to_jsonb(e) - array['category_id', 'entry', 'updated_at'] order by id) from app.expenses as e) as expenses,
+        `select (select jsonb_agg(to_jsonb(e) - array['category_id', 'recorded_seq', 'updated_at'] order by id) from app.expenses as e) as expenses,
            (select jsonb_agg(jsonb_build_array(expense_id, amount_minor, paid_on, base_minor) order by expense_id, paid_on) from app.payments) as payments`,
       );
     const load = () =>
@@ -68,9 +68,11 @@ Deno.test("the seed is the same again, keeps people apart and leaves nothing beh
     assertEquals(await load(), await load());
 
     await database.exec(seed);
-    const [before] = await database.query("select count(*) as count, max(entry) as newest from app.payments");
+    const [before] = await database.query("select count(*) as count, max(recorded_seq) as newest from app.payments");
     await database.exec(seed);
-    assertEquals(await database.query("select count(*) as count, max(entry) as newest from app.payments"), [before!]);
+    assertEquals(await database.query("select count(*) as count, max(recorded_seq) as newest from app.payments"), [
+      before!,
+    ]);
 
     assertEquals(
       await database.query(

@@ -119,7 +119,7 @@ export async function outcome(session: Session, answer: Json): Promise<string> {
   // Says how the file was read, in the caller's own words.
   delete answer.data?.preview?.mapping;
   const rows = Object.entries(TABLES).map(([name, place]) =>
-    `select '${name}' as name, ${place} as place, to_jsonb(t) - 'entry' as row from app.${name} as t`
+    `select '${name}' as name, ${place} as place, to_jsonb(t) - 'recorded_seq' as row from app.${name} as t`
   );
   const books = await session.query(
     `select t.name, t.row from (${rows.join(" union all ")}) as t order by t.name, t.place`,
