@@ -1,0 +1,33 @@
+-- Provider links follow the plan: the end of it pauses them and deletes nothing, the next payment resumes what it
+-- paused. During a trial nothing ends with a plan; once the trial is over nothing is fetched either (app.link_status).
+
+alter table app.provider_links
+  add column resumes_as text
+    constraint provider_links_resumes_as_known check (resumes_as in ('pending', 'active', 'needs_reauth')),
+  add constraint provider_links_resumes_when_paused check (resumes_as is null or status in ('paused', 'revoked'));
+comment on column app.provider_links.resumes_as is
+  'Set while the link is paused because the organization''s plan ended: what it was. Null when a person paused it, and '
+  'then it stays paused.';
+create index provider_links_organization_id_idx on app.provider_links (organization_id);
+
+create or replace function app.pause_links_without_plan() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  if new.plan_status = 'canceled' and coalesce(new.trial_ends_at <= new.updated_at, true) then
+    update app.provider_links as l
+    set resumes_as = l.status, status = 'paused', updated_at = new.updated_at
+    where l.organization_id = new.id and l.status in ('pending', 'active', 'needs_reauth');
+  else
+    update app.provider_links as l
+    set status = l.resumes_as, resumes_as = null, updated_at = new.updated_at
+    where l.organization_id = new.id and l.status = 'paused' and l.resumes_as is not null;
+  end if;
+  return null;
+end
+$$;
+revoke all on function app.pause_links_without_plan from public, anon, authenticated;
+
+create trigger pause_links_without_plan after update of plan_status on identity.organizations
+  for each row
+    when (old.plan_status is distinct from new.plan_status and 'canceled' in (old.plan_status, new.plan_status))
+  execute function app.pause_links_without_plan();

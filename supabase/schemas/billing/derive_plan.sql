@@ -1,0 +1,84 @@
+create or replace function billing.parked_reason(event billing.payment_events, at timestamptz) returns text
+language sql stable set search_path = '' as $$
+  select case
+    when event.subscription_id is null or event.occurred_at is null then 'incomplete'
+    -- Once it counted, every event that really happened would be older than it.
+    when event.occurred_at > at + interval '1 day' then 'dated_ahead'
+    when not exists (select from billing.subscriptions as s
+      where s.id = event.subscription_id and s.organization_id is not null) then 'unknown_organization'
+    -- An end needs no plan: it must not wait because somebody forgot to list one.
+    when event.status <> 'canceled'
+      and not exists (select from billing.billing_plans as p where p.provider_plan_id = event.provider_plan_id)
+      then 'unknown_plan'
+    else 'replayable'
+  end
+$$;
+comment on function billing.parked_reason is
+  'What a parked event waits for at an instant; replayable: for nothing any more.';
+
+create or replace view billing.parked_events with (security_invoker = true) as
+select e.id, e.event_id, e.type, e.subscription_id, e.provider_plan_id, e.claimed_organization_id, e.occurred_at,
+  e.received_at,
+  billing.parked_reason(e, now()) as reason
+from billing.payment_events as e
+where e.outcome = 'parked';
+comment on view billing.parked_events is
+  'Events that wait for an operator, and for what. After adding the plan to billing.billing_plans, once the day of one '
+  'dated ahead has come, or for naming the organization: select public.replay_parked_events(…).';
+grant select on billing.parked_events to service_role;
+
+create or replace function billing.subscriptions_with_a_say(organization identity.organizations, at timestamptz)
+  returns setof billing.subscriptions
+language sql stable set search_path = '' as $$
+  select s
+  from billing.subscriptions as s
+  where s.organization_id = organization.id and s.status is not null and (
+    s.was_active
+    or not (
+      coalesce(at < organization.trial_ends_at, false)
+      or exists (
+        select from billing.subscriptions as l
+          where l.organization_id = organization.id and l.was_active and l.status in ('active', 'past_due')
+      )
+    )
+  )
+  order by array_position(array['active', 'past_due', 'canceled'], s.status),
+    array_position(array['team', 'pro'], s.plan),
+    s.past_due_since desc, s.period_ends_at desc nulls last, s.id
+$$;
+comment on function billing.subscriptions_with_a_say is
+  'The subscriptions that an organization''s plan may come from, best first. That a plan set by hand counts for more '
+  'than one that never was active is for the caller to see to.';
+
+create or replace function billing.derive_plan(organization identity.organizations, at timestamptz)
+  returns identity.organizations
+language plpgsql set search_path = '' as $$
+declare
+  best billing.subscriptions;
+  second billing.subscriptions;
+begin
+  select * into best from billing.subscriptions_with_a_say(organization, at) limit 1;
+  if not found then
+    return organization;
+  end if;
+  -- What another one's grace period adds to the best one: a better plan, or the same and less for longer.
+  select * into second
+  from billing.subscriptions_with_a_say(organization, at) as s
+  where s.status = 'past_due' and (s.plan > best.plan or s.past_due_since > best.past_due_since)
+  order by s.past_due_since desc
+  limit 1;
+  update identity.organizations as o
+  set plan = case when best.status = 'canceled' then 'free' else best.plan end, plan_status = best.status,
+    past_due_since = best.past_due_since,
+    second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = derive_plan.at
+  where o.id = organization.id
+  returning * into organization;
+  return organization;
+end
+$$;
+comment on function billing.derive_plan is
+  'Gives an organization the plan of its best subscription that has a say, and says what it is now. The end of an old '
+  'one must not take the plan that a newer one pays for.';
+revoke all on function billing.parked_reason, billing.subscriptions_with_a_say, billing.derive_plan
+  from public, anon, authenticated;
+grant execute on function billing.parked_reason, billing.subscriptions_with_a_say, billing.derive_plan to service_role;

@@ -1,0 +1,111 @@
+create or replace function billing.settle_subscription(subscription_id text, at timestamptz) returns void
+language plpgsql set search_path = '' as $$
+declare
+  subscription billing.subscriptions;
+  before billing.subscriptions;
+  organization identity.organizations;
+  derived identity.organizations;
+  is_by_hand boolean;
+  latest billing.payment_events;
+begin
+  -- All events of a subscription queue here. A row for one that nobody knows yet holds the place of its binding.
+  insert into billing.subscriptions (id) values (settle_subscription.subscription_id) on conflict do nothing;
+  select * into subscription from billing.subscriptions as s
+    where s.id = settle_subscription.subscription_id for update;
+  if subscription.organization_id is null then
+    update billing.subscriptions as s
+    set organization_id = (
+      select o.id
+      from billing.payment_events as e join identity.organizations as o on o.id = e.claimed_organization_id
+      where e.subscription_id = s.id and e.outcome = 'parked'
+        and billing.parked_reason(e, settle_subscription.at) = 'unknown_organization'
+      order by e.id
+      limit 1
+    )
+    where s.id = subscription.id
+    returning * into subscription;
+  end if;
+  -- Locked before its other subscriptions are read for the plan: two that change at once would each miss the other.
+  select * into organization from identity.organizations as o
+    where o.id = subscription.organization_id for no key update;
+  if not found then
+    return;
+  end if;
+  before := subscription;
+  is_by_hand := organization.plan <> 'free' and organization.plan_status = 'active' and not exists (
+    select from billing.subscriptions as s where s.organization_id = organization.id and s.status = 'active'
+  );
+
+  with settled as (
+    update billing.payment_events as e
+    set outcome = 'stale', organization_id = organization.id
+    where e.subscription_id = subscription.id and e.outcome = 'parked'
+      and billing.parked_reason(e, settle_subscription.at) = 'replayable'
+    returning e.*
+  )
+  select * into latest from settled as e order by e.clock desc limit 1;
+  if not found then
+    return;
+  end if;
+
+  if subscription.clock is null or subscription.clock < latest.clock then
+    update billing.payment_events as e set outcome = 'applied' where e.id = latest.id returning * into latest;
+    update billing.subscriptions as s
+    set status = latest.status,
+      plan
+        = coalesce((select p.plan from billing.billing_plans as p where p.provider_plan_id = latest.provider_plan_id),
+        s.plan),
+      past_due_since = case when latest.status = 'past_due' then latest.occurred_at end,
+      period_ends_at = latest.period_ends_at,
+      clock = latest.clock
+    where s.id = subscription.id;
+  end if;
+  -- A failure that arrives late may be the first of its row; a payment that arrives late may end the row before it. The
+  -- provider repeats for a day what it cannot deliver: what is older was sent again by hand, and the grace period must
+  -- not have passed before anybody knew.
+  update billing.subscriptions as s
+  set past_due_since = (
+    select min(greatest(e.occurred_at, e.received_at - interval '1 day'))
+    from billing.payment_events as e
+    where e.subscription_id = s.id and e.outcome in ('applied', 'stale') and e.status = 'past_due'
+      and e.clock > all (
+        select o.clock
+        from billing.payment_events as o
+        where o.subscription_id = s.id and o.outcome in ('applied', 'stale') and o.status <> 'past_due'
+      )
+  )
+  where s.id = subscription.id and s.status = 'past_due';
+
+  -- Also one that arrives after the end.
+  update billing.subscriptions as s
+  set was_active = s.was_active or exists (
+    select from billing.payment_events as e
+      where e.subscription_id = s.id and e.outcome in ('applied', 'stale') and e.status = 'active'
+  )
+  where s.id = subscription.id
+  returning * into subscription;
+  if subscription is not distinct from before then
+    return;
+  end if;
+
+  if (is_by_hand and not subscription.was_active)
+    or not exists (select from billing.subscriptions_with_a_say(organization, settle_subscription.at) as s
+      where s.id = subscription.id) then
+    update billing.payment_events as e set no_effect = 'never_active' where e.id = latest.id and e.outcome = 'applied';
+    return;
+  end if;
+  derived := billing.derive_plan(organization, settle_subscription.at);
+  if latest.outcome = 'applied' then
+    insert into identity.audit_events (at, organization_id, event, detail)
+    values (settle_subscription.at, organization.id, 'payment.' || latest.type, jsonb_build_object(
+      'subscription_id', latest.subscription_id, 'plan', derived.plan, 'plan_status', derived.plan_status,
+      'was', jsonb_build_object('plan', organization.plan, 'plan_status', organization.plan_status)
+    ));
+  end if;
+end
+$$;
+comment on function billing.settle_subscription is
+  'Lets the parked events of a subscription count, where its organization and their plan are known: binding, state by '
+  'the logical clock, then the organization''s plan and one audit row where the subscription has a say.';
+revoke all on function billing.settle_subscription from public, anon, authenticated;
+grant execute on function billing.settle_subscription to service_role;

@@ -1,0 +1,111 @@
+create or replace function app.warn_of_same_name(bill app.expenses) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  other app.expenses;
+begin
+  select * into other
+  from app.expenses as e
+  where e.organization_id = bill.organization_id and e.kind = 'bill' and e.status in ('active', 'paused')
+    and e.deleted_at is null
+    and lower(e.name) = lower(bill.name) and e.id <> bill.id
+  order by e.recorded_seq
+  limit 1;
+  return case when found then jsonb_build_array(app.warning('same_name', jsonb_build_object(
+    'name', other.name, 'amount', app.format_amount(other.amount_minor, other.currency), 'currency', other.currency,
+    'schedule', app.describe_schedule(other), 'id', other.id
+  ))) else '[]' end;
+end
+$$;
+comment on function app.warn_of_same_name is
+  'A warning when another bill has the name of a new one: the first of them.';
+
+create or replace function app.add_bill(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  bill app.expenses := app.parse_bill(context, arguments);
+  existing app.expenses;
+  warnings jsonb := '[]';
+  max_bills constant int := 5000;
+  has_reminders constant boolean := bill.reminder_enabled
+    and identity.organization_has_feature(context.organization_id, 'reminders:email', context.at);
+begin
+  if arguments ->> 'on_duplicate' is distinct from 'allow' then
+    existing := app.find_same_bill(bill);
+  end if;
+  if existing.id is not null then
+    return jsonb_build_object(
+      'data',
+      jsonb_build_object('status', 'duplicate', 'bill', app.describe_bills(context, array[existing.id]) -> 0,
+        'next_dates', app.next_due_dates(context, existing, 3)),
+      'warnings', jsonb_build_array(app.warning('duplicate.bill', jsonb_build_object('name', existing.name)))
+    );
+  end if;
+
+  -- Every run of the jobs looks at all of them.
+  if (select count(*) from app.expenses as e
+    where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null) >= max_bills then
+    perform app.fail('invalid_argument.too_many_bills', jsonb_build_object(
+      'organization', context.organization_name, 'most', max_bills
+    ));
+  end if;
+  insert into app.expenses as e (
+    id, organization_id, kind, name, payee, category_id, tags, note, amount_mode, amount_minor, currency, share_bp,
+    frequency, every, anchor_on, month_days, weekend_rule, ends_on, ends_after, tracked_from, next_due, autopay,
+    trial_ends_on, renews_on, notice_days,
+    status, reminder_enabled, remind_days_before, created_by
+  ) values (
+    app.new_id('bill'), context.organization_id, 'bill', bill.name, bill.payee, bill.category_id, bill.tags, bill.note,
+    bill.amount_mode, bill.amount_minor, bill.currency, bill.share_bp,
+    bill.frequency, bill.every, bill.anchor_on, bill.month_days, bill.weekend_rule, bill.ends_on, bill.ends_after,
+    bill.tracked_from,
+    app.due_on(bill.tracked_from, bill.weekend_rule), bill.autopay, bill.trial_ends_on, bill.renews_on,
+    bill.notice_days,
+    'active', bill.reminder_enabled, bill.remind_days_before, context.actor_id
+  ) returning e.id into bill.id;
+  perform app.refresh_bill(bill.id, context.today);
+  select * into bill from app.expenses as e where e.id = bill.id;
+
+  if bill.reminder_enabled and not has_reminders then
+    warnings := warnings
+      || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
+  end if;
+  if app.parse_date(context, arguments ->> 'first_due', 'first_due') >= context.today then
+    warnings := warnings
+      || app.warn_of_first_due(bill, app.parse_date(context, arguments ->> 'first_due', 'first_due'));
+  end if;
+  if arguments ->> 'on_duplicate' is distinct from 'allow' then
+    warnings := warnings || app.warn_of_same_name(bill);
+  end if;
+  warnings := warnings || app.warn_of_share(bill);
+  if bill.anchor_on < bill.tracked_from then
+    warnings := warnings || app.warning('past_dates_not_tracked', jsonb_build_object('next_due', bill.next_due));
+  end if;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'status', 'created',
+      -- A preview's bill is gone afterwards, and its id means nothing.
+      'bill',
+      (app.describe_bills(context, array[bill.id]) -> 0)
+        - case when (arguments ->> 'dry_run')::boolean then 'id' else '' end,
+      'next_dates', app.next_due_dates(context, bill, 3),
+      'first_reminder_on', case when has_reminders and bill.next_due >= context.today then
+        greatest(bill.next_due - coalesce(bill.remind_days_before, app.default_lead_days(context)), context.today)
+      end
+    ),
+    'warnings', warnings,
+    'facts', jsonb_build_object(
+      'name', bill.name, 'amount', app.format_amount(bill.amount_minor, bill.currency), 'currency', bill.currency,
+      'schedule', app.describe_schedule(bill)
+    )
+  );
+end
+$$;
+comment on function app.add_bill is 'Tool add_bill: data {status, bill, next_dates, first_reminder_on?}.';
+
+revoke all on function
+  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill,
+  app.find_same_bill, app.warn_of_first_due, app.warn_of_share, app.warn_of_same_name, app.add_bill from public, anon;
+grant execute on function
+  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill,
+  app.find_same_bill, app.warn_of_first_due, app.warn_of_share, app.warn_of_same_name, app.add_bill
+    to authenticated, service_role;

@@ -1,0 +1,140 @@
+-- update_bill: changes a bill and the dates that are to come, or one date of it. What was paid never changes.
+
+create or replace function app.change_bill(context app.context, old app.expenses, changes jsonb) returns app.expenses
+language plpgsql volatile set search_path = '' as $$
+declare
+  bill app.expenses := old;
+begin
+  bill.name := coalesce(app.clean_text(changes ->> 'name'), case when not changes ? 'name' then old.name end);
+  if bill.name is null then
+    perform app.fail('invalid_argument.bill_without_name', field => 'set.name');
+  end if;
+  bill.payee := case when changes ? 'payee' then app.clean_text(changes ->> 'payee') else old.payee end;
+  bill.note := case when changes ? 'note' then nullif(btrim(changes ->> 'note'), '') else old.note end;
+  bill.tags := case when changes ? 'tags' then app.clean_tags(changes -> 'tags', 'set.tags') else old.tags end;
+  if changes ? 'category' then
+    bill.category_id := app.find_category(context, changes ->> 'category', 'set.category');
+  end if;
+  bill.amount_mode := coalesce(changes ->> 'amount_mode', old.amount_mode);
+  bill.currency := coalesce(changes ->> 'currency', old.currency);
+  if bill.currency <> old.currency and old.amount_minor is not null and not changes ? 'amount' then
+    perform app.fail('invalid_argument.amount_in_new_currency', jsonb_build_object(
+      'name', old.name, 'amount', app.format_amount(old.amount_minor, old.currency), 'currency', old.currency,
+      'new_currency', bill.currency
+    ), 'set.amount');
+  end if;
+  bill.amount_minor := coalesce(app.parse_amount(changes ->> 'amount', bill.currency, 'set.amount'), old.amount_minor);
+  if bill.amount_minor is null and bill.amount_mode <> 'variable' then
+    perform app.fail('invalid_argument.bill_amount_missing', jsonb_build_object('name', bill.name), 'set.amount');
+  end if;
+  bill.autopay := coalesce((changes ->> 'autopay')::boolean, old.autopay);
+  bill.reminder_enabled := coalesce((changes ->> 'reminder_enabled')::boolean, old.reminder_enabled);
+  bill.remind_days_before := coalesce((changes ->> 'remind_days_before')::smallint, old.remind_days_before);
+  bill.trial_ends_on :=
+    coalesce(app.parse_date(context, changes ->> 'trial_ends_on', 'set.trial_ends_on'), old.trial_ends_on);
+  bill.renews_on := coalesce(app.parse_date(context, changes ->> 'renews_on', 'set.renews_on'), old.renews_on);
+  bill.notice_days := coalesce((changes ->> 'notice_days')::smallint, old.notice_days);
+  if bill.notice_days is not null and bill.renews_on is null then
+    perform app.fail('invalid_argument.notice_without_renewal', field => 'set.renews_on');
+  end if;
+  if changes ? 'my_share_percent' then
+    bill.share_bp := app.parse_share((changes ->> 'my_share_percent')::numeric, 'set.my_share_percent');
+  end if;
+  bill.status := coalesce(nullif(changes ->> 'status', case old.status when 'ended' then 'active' end), old.status);
+  return bill;
+end
+$$;
+comment on function app.change_bill is 'A bill with the fields of a change but those of its schedule, not yet written.';
+
+create or replace function app.write_bill(bill app.expenses) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.expenses as e
+  set name = bill.name, payee = bill.payee, category_id = bill.category_id, tags = bill.tags, note = bill.note,
+    amount_mode = bill.amount_mode, amount_minor = bill.amount_minor, currency = bill.currency,
+    share_bp = bill.share_bp,
+    frequency = bill.frequency, every = bill.every, anchor_on = bill.anchor_on, month_days = bill.month_days,
+    weekend_rule = bill.weekend_rule,
+    ends_on = bill.ends_on, ends_after = bill.ends_after, tracked_from = bill.tracked_from, next_due = bill.next_due,
+    autopay = bill.autopay,
+    trial_ends_on = bill.trial_ends_on, renews_on = bill.renews_on, notice_days = bill.notice_days,
+    status = bill.status,
+    reminder_enabled = bill.reminder_enabled, remind_days_before = bill.remind_days_before
+  where e.id = bill.id and e is distinct from bill;
+end
+$$;
+comment on function app.write_bill is 'Writes what can change of a bill; nothing when nothing did.';
+
+create or replace function app.apply_changes(context app.context, old app.expenses, changes jsonb, apply_from date)
+  returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  next_index constant int := app.open_indexes(old, context.today, 1);
+  next_scheduled constant date := app.scheduled_on(old, least(next_index, app.last_index(old)));
+  next_due constant date := coalesce(old.next_due, app.due_on(next_scheduled, old.weekend_rule));
+  bill app.expenses := app.change_bill(context, old, changes);
+  rescheduled constant app.expenses := app.change_schedule(context, bill, changes, next_scheduled);
+  is_replanned constant boolean := not app.same_schedule(old, rescheduled);
+  is_repriced constant boolean :=
+    (bill.amount_mode, bill.amount_minor, bill.currency) is distinct from (old.amount_mode, old.amount_minor,
+    old.currency);
+  is_resumed constant boolean := bill.status = 'active' and old.status in ('paused', 'cancelled');
+  first_day date := coalesce(apply_from, greatest(next_due, context.today), context.today);
+  latest_closed date;
+begin
+  if apply_from > context.today + 731 then
+    perform app.fail('date_out_of_range.far_ahead', jsonb_build_object('date', apply_from), 'apply_from');
+  end if;
+  if (is_replanned or is_repriced) and apply_from > next_due and old.status = 'active' then
+    -- What comes before keeps the price and the days that it had.
+    perform app.materialize_occurrences(old, app.due_index(old, context.today),
+      coalesce(least(app.due_index(old, apply_from) - 1, app.last_index(old)), app.due_index(old, apply_from) - 1));
+  end if;
+  if is_replanned then
+    bill := rescheduled;
+    if apply_from is null then
+      select max(o.due_on) into latest_closed
+      from app.expense_occurrences as o
+      where o.expense_id = old.id and o.status <> 'open' and o.due_on >= context.today;
+      -- Days that were paid ahead stay paid: the new ones begin nearer to the next open day than to the last closed
+      -- one, or where somebody says that they begin.
+      first_day := coalesce(
+        latest_closed
+          + case when app.parse_date(context, changes ->> 'first_due', 'set.first_due') >= context.today then 1
+          else (next_due - latest_closed + 1) / 2 end,
+        context.today
+      );
+    end if;
+    first_day := greatest(first_day, context.today, case when changes ? 'first_due' then bill.anchor_on end);
+    bill.tracked_from := app.watch_from(bill, first_day);
+  elsif is_resumed then
+    -- What fell into the pause was not ours to pay.
+    bill.tracked_from := greatest(bill.tracked_from, app.watch_from(bill, context.today));
+  end if;
+  if bill.currency <> old.currency and exists (
+    select from app.expense_occurrences as o
+    where o.expense_id = old.id and o.status = 'open' and (o.due_on < first_day or app.paid_minor(o.id) <> 0)
+  ) then
+    perform app.fail(
+      'invalid_argument.open_in_old_currency', jsonb_build_object('name', old.name, 'currency', old.currency),
+      'set.currency'
+    );
+  end if;
+  if bill.status in ('paused', 'cancelled') then
+    bill.next_due := null;
+  end if;
+
+  perform app.write_bill(bill);
+  if is_replanned or bill.status is distinct from old.status then
+    perform app.replan_bill(bill,
+      case when apply_from > context.today and is_replanned then apply_from else context.today end);
+  end if;
+  if is_repriced then
+    perform app.reprice_bill(bill, first_day);
+  end if;
+  perform app.refresh_bill(bill.id, context.today);
+end
+$$;
+comment on function app.apply_changes is
+  'Changes a bill and its open dates. A price holds from apply_from on, else from the next open date; a schedule from '
+  'there, else from today; overdue dates keep both.';

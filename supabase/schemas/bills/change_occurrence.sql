@@ -1,0 +1,132 @@
+-- What update_bill does beside the bill itself: to one of its dates, and to the link to its provider.
+
+create or replace function app.change_occurrence(context app.context, bill app.expenses, change jsonb)
+  returns app.expense_occurrences
+language plpgsql volatile set search_path = '' as $$
+declare
+  action constant text := change ->> 'action';
+  day constant date := app.parse_date(context, change ->> 'due_on', 'occurrence.due_on');
+  amount_minor constant bigint := app.parse_amount(change ->> 'amount', bill.currency, 'occurrence.amount');
+  snooze_until constant date := app.parse_date(context, change ->> 'snooze_until', 'occurrence.snooze_until');
+  occurrence app.expense_occurrences := app.find_occurrence(bill, day, 'occurrence.due_on');
+  paid constant bigint := app.paid_minor(occurrence.id);
+begin
+  if occurrence.status = 'paid' and action <> 'reopen' then
+    perform app.fail_already_paid(
+      'already_paid.to_reopen', bill,
+      (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null
+        order by p.recorded_seq desc limit 1),
+      occurrence.due_on, field => 'occurrence.due_on'
+    );
+  elsif occurrence.status = 'skipped' and action in ('snooze', 'set_amount') then
+    perform app.fail(
+      'invalid_argument.skipped_to_reopen', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on),
+      'occurrence.due_on'
+    );
+  elsif action = 'skip' and paid <> 0 then
+    perform app.fail('invalid_argument.skip_partly_paid', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(paid, bill.currency), 'currency',
+      bill.currency
+    ), 'occurrence.action');
+  elsif action = 'set_amount' and amount_minor is null then
+    perform app.fail('invalid_argument.date_amount_missing', field => 'occurrence.amount');
+  elsif action = 'snooze' and snooze_until is null then
+    perform app.fail('invalid_argument.snooze_until_missing', field => 'occurrence.snooze_until');
+  elsif action = 'snooze' and snooze_until <= context.today then
+    perform app.fail('date_out_of_range.not_in_future', jsonb_build_object('date', snooze_until),
+      'occurrence.snooze_until');
+  end if;
+
+  case action
+    when 'skip' then
+      update app.expense_occurrences as o set status = 'skipped', closed_at = context.at
+        where o.id = occurrence.id and o.status = 'open';
+    when 'snooze' then
+      update app.expense_occurrences as o set snoozed_until = snooze_until
+        where o.id = occurrence.id and o.snoozed_until is distinct from snooze_until;
+    when 'set_amount' then
+      update app.expense_occurrences as o
+      set expected_minor = greatest(amount_minor, paid), amount_source = 'override',
+        status = case when paid >= amount_minor then 'paid' else 'open' end,
+        closed_at = case when paid >= amount_minor then context.at end
+      where o.id = occurrence.id
+        and (o.expected_minor is distinct from amount_minor or o.amount_source <> 'override' or paid >= amount_minor);
+    when 'reopen' then
+      update app.payments as p set deleted_at = context.at
+        where p.occurrence_id = occurrence.id and p.deleted_at is null and occurrence.status = 'paid';
+      update app.expense_occurrences as o
+      set status = 'open', closed_at = null, snoozed_until = null,
+        -- An estimate gave way to what was charged, and that is gone.
+        expected_minor
+          = case when o.status = 'paid' and bill.amount_mode <> 'fixed' and o.amount_source = 'override'
+          then app.rule_amount(bill) else o.expected_minor end,
+        amount_source
+          = case when o.status = 'paid' and bill.amount_mode <> 'fixed' and o.amount_source = 'override' then 'rule'
+          else o.amount_source end
+      where o.id = occurrence.id and o.status <> 'open';
+  end case;
+  perform app.refresh_bill(bill.id, context.today);
+  select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
+  return occurrence;
+end
+$$;
+comment on function app.change_occurrence is
+  'Skips, snoozes, prices or reopens one date of a bill. Reopening a paid one takes its payments out of the books. A '
+  'date that is as wanted already stays as it is.';
+
+-- Any member may note what a provider answered; only owners end a connection, and that is all they can make of it.
+create policy "Members can note answers of providers, owners can end a link" on app.provider_links
+  for update to authenticated
+  using (
+    organization_id = (select identity.current_organization_id()) and (
+      status in ('active', 'needs_reauth')
+      or exists (select from identity.organizations as o
+        where o.id = organization_id and o.owner_id = (select auth.uid()))
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id()) and (
+      status in ('active', 'needs_reauth')
+      or status = 'revoked'
+        and exists (select from identity.organizations as o
+        where o.id = organization_id and o.owner_id = (select auth.uid()))
+    )
+  );
+grant update (status, updated_at) on app.provider_links to authenticated;
+
+create or replace function app.change_provider(context app.context, bill app.expenses, change jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  link app.provider_links;
+begin
+  if context.role <> 'owner' then
+    perform app.fail('forbidden_role.provider', field => 'provider');
+  end if;
+  select * into link from app.provider_links as l where l.expense_id = bill.id and l.status <> 'revoked';
+  if change ->> 'action' = 'disconnect' then
+    update app.provider_links as l set status = 'revoked', updated_at = context.at where l.id = link.id;
+    if found then
+      -- Kept for the list of what an undo cannot bring back: the credential is gone with the link.
+      insert into app.change_items (change_id, organization_id, table_name, row_id, before)
+      values (current_setting('app.change_id'), context.organization_id, 'provider_links', link.id, to_jsonb(link));
+    end if;
+    return null;
+  end if;
+  if not identity.organization_has_feature(context.organization_id, 'bills:variable', context.at) then
+    perform app.fail('feature_not_in_plan.providers', jsonb_build_object(
+      'organization', context.organization_name,
+      'details', jsonb_build_object('feature', 'bills:variable', 'required_plan', 'team')
+    ), 'provider');
+  end if;
+  if bill.amount_mode <> 'variable' then
+    perform app.fail('invalid_argument.not_variable', jsonb_build_object('name', bill.name), 'provider');
+  end if;
+  return jsonb_strip_nulls(jsonb_build_object('bill', bill.id, 'provider', app.clean_text(change ->> 'provider')));
+end
+$$;
+comment on function app.change_provider is
+  'Ends the connection of a bill to its provider, or answers what the address to connect it is about: {bill, '
+  'provider?}. Nothing secret passes through here.';
+
+revoke all on function app.change_occurrence, app.change_provider from public, anon;
+grant execute on function app.change_occurrence, app.change_provider to authenticated, service_role;

@@ -1,0 +1,95 @@
+-- list_bills: what comes again, what is open of it, and what it takes; one bill with its history when asked for.
+
+create type app.money_sum as (
+  currency text,
+  minor numeric
+);
+comment on type app.money_sum is 'A total in one currency.';
+
+create type app.bill_position as (
+  id text,
+  sort_on date,
+  recorded_seq bigint,
+  due_count bigint,
+  due_minor numeric
+);
+comment on type app.bill_position is
+  'A bill and where it stands in the list: by its earliest open date, then in the order of recording; and what the '
+  'total of what is due has of it.';
+
+create or replace function app.convert_sums(sums app.money_sum[], into_currency text, day date, out minor numeric,
+  out unconverted text[]) returns record
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
+declare
+  into_exponent constant int := app.currency_exponent(into_currency, 'in_currency');
+begin
+  select coalesce(sum(v.minor), 0), array_agg(v.currency order by v.currency) filter (where v.minor is null)
+  into minor, unconverted
+  from (
+    select s.currency, case s.currency when into_currency then s.minor else app.convert_minor(
+      round(s.minor), f.per_euro, c.exponent, t.per_euro, into_exponent
+    ) end as minor
+    from unnest(sums) as s
+    join app.currencies as c on c.code = s.currency
+    left join lateral app.rates_as_of(s.currency, day) as f on s.currency <> into_currency
+    left join lateral app.rates_as_of(into_currency, day) as t on s.currency <> into_currency
+  ) as v;
+end
+$$;
+comment on function app.convert_sums is
+  'Totals of several currencies as one, at the rates of a day, and the currencies for which there is no rate.';
+
+create or replace function app.describe_sums(sums app.money_sum[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (select coalesce(jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency)), '{}')
+    from unnest(sums) as s);
+end
+$$;
+comment on function app.describe_sums is 'Totals by currency: {"EUR": "12.00"}.';
+
+create or replace function app.describe_bill_history(context app.context, bill app.expenses) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  exponent constant int := app.currency_exponent(bill.currency, 'currency');
+  payments jsonb;
+  price_changes jsonb;
+begin
+  select jsonb_agg(jsonb_build_object(
+    'id', p.id, 'paid_on', p.paid_on, 'due_on', p.due_on, 'amount', app.format_minor(p.amount_minor, c.exponent),
+    'currency', p.currency,
+    'base_amount', app.format_amount(p.base_minor, p.base_currency), 'source', p.source, 'note', p.note
+  ) order by p.paid_on desc, p.recorded_seq desc) into payments
+  from (
+    select p.*, o.due_on
+    from app.payments as p
+    left join app.expense_occurrences as o on o.id = p.occurrence_id
+    where p.expense_id = bill.id and p.deleted_at is null
+    order by p.paid_on desc, p.recorded_seq desc
+    limit 12
+  ) as p
+  join app.currencies as c on c.code = p.currency;
+  -- Only a fixed price can change; other amounts differ by nature. One date priced by hand is no change of the price.
+  if bill.amount_mode = 'fixed' then
+    select jsonb_agg(jsonb_build_object(
+      'due_on', o.due_on, 'old', app.format_minor(o.old_minor, exponent), 'new',
+      app.format_minor(o.expected_minor, exponent),
+      'change_percent', round((o.expected_minor - o.old_minor) * 100.0 / o.old_minor, 1)
+    ) order by o.due_on desc) into price_changes
+    from (
+      select o.due_on, o.expected_minor, lag(o.expected_minor) over (order by o.scheduled_on) as old_minor
+      from app.expense_occurrences as o
+      where o.expense_id = bill.id and o.amount_source = 'rule' and o.currency = bill.currency
+    ) as o
+    where o.expected_minor <> o.old_minor;
+  end if;
+  return jsonb_build_object(
+    'payments', coalesce(payments, '[]'),
+    'price_changes', coalesce(price_changes, '[]'),
+    'next_dates', app.next_due_dates(context, bill, 6)
+  );
+end
+$$;
+comment on function app.describe_bill_history is
+  'Of one bill: its last 12 payments, each change of its fixed price by the due date from which it held, its next 6 '
+  'due dates.';

@@ -1,0 +1,108 @@
+-- Planned once a session: whatever the ids, each bill is looked up by its own.
+create or replace function app.describe_bills(context app.context, bill_ids text[]) returns jsonb
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
+declare
+  default_lead_days constant int := app.default_lead_days(context);
+  -- A daily bill that nobody paid for a year is told by its number.
+  max_overdue_shown constant int := 24;
+begin
+  return (
+    with passed as materialized (
+      select * from app.passed_occurrences(context, bill_ids)
+    ), overdue as (
+      select o.expense_id, min(o.due_on) as earliest_due, count(*) as dates_count,
+        jsonb_agg(jsonb_build_object('due_on', o.due_on, 'amount', app.format_minor(o.remaining_minor, c.exponent))
+          order by o.position)
+          filter (where o.position <= max_overdue_shown) as dates
+      from (select *, row_number() over (partition by o.expense_id order by o.due_on, o.scheduled_on) as position
+        from passed as o) as o
+      join app.currencies as c on c.code = o.currency
+      where o.due_on < context.today
+      group by o.expense_id
+    )
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'id', b.id,
+      'name', b.name,
+      'payee', b.payee,
+      'category', category.name,
+      'tags', case when b.tags <> '{}' then to_jsonb(b.tags) end,
+      'note', b.note,
+      'amount', app.format_minor(coalesce(u.expected_minor, app.rule_amount(b)), c.exponent),
+      'remaining', app.format_minor(nullif(u.remaining_minor, u.expected_minor), c.exponent),
+      'next_price', case when b.amount_mode = 'fixed' and u.expected_minor <> b.amount_minor then (
+        select jsonb_build_object('amount', app.format_minor(b.amount_minor, c.exponent), 'from', f.day)
+        from app.next_price_from(b, context.today) as f (day)
+        where f.day is not null
+      ) end,
+      'usual_amount', case when b.amount_mode = 'variable' then app.format_minor(usual.minor, c.exponent) end,
+      'currency', b.currency,
+      'amount_mode', b.amount_mode,
+      'schedule', app.describe_schedule(b),
+      'next_due', u.due_on,
+      'days_until', u.due_on - context.today,
+      'state', app.bill_state(
+        b.status, coalesce(overdue.earliest_due, u.due_on), u.due_on, u.expected_minor is not null, context.today,
+        lead.days,
+        this_month.is_settled
+      ),
+      'snoozed_until', case when u.snoozed_until > context.today then u.snoozed_until end,
+      'overdue', coalesce(overdue.dates, '[]'),
+      'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
+      'status', b.status,
+      'autopay', b.autopay,
+      'reminder', jsonb_build_object('enabled', b.reminder_enabled, 'days_before', lead.days),
+      'monthly_equivalent',
+      case when b.status = 'active'
+        then
+        app.format_minor(usual.minor * app.times_a_month(b.frequency, b.every, cardinality(b.month_days)),
+        c.exponent) end,
+      'trial_ends_on', b.trial_ends_on,
+      'renews_on', b.renews_on,
+      'cancel_by', b.renews_on - b.notice_days,
+      'my_share_percent', case when b.share_bp < 10000 then trim_scale(b.share_bp / 100.0) end,
+      'my_share_amount',
+      case when b.share_bp < 10000
+        then app.format_minor(round(coalesce(u.expected_minor, usual.minor) * b.share_bp / 10000.0), c.exponent) end,
+      'provider', case when link.id is not null then app.describe_link(context, link) end,
+      'version', b.version
+    )) order by ids.position), '[]')
+    from unnest(bill_ids) with ordinality as ids (id, position)
+    join app.expenses as b on b.id = ids.id
+    join app.currencies as c on c.code = b.currency
+    cross join lateral (select coalesce(b.remind_days_before, default_lead_days) as days) as lead
+    left join app.categories as category on category.id = b.category_id
+    left join app.provider_links as link on link.expense_id = b.id and link.status <> 'revoked'
+    left join overdue on overdue.expense_id = b.id
+    left join lateral (
+      select o.due_on, o.scheduled_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor,
+        o.snoozed_until
+      from (
+        -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
+        select * from app.expense_occurrences as o
+        where o.expense_id = b.id and o.scheduled_on >= context.today - 2
+        offset 0
+      ) as o
+      where b.status = 'active' and o.status = 'open' and o.due_on >= context.today
+      union all
+      select p.due_on, p.scheduled_on, p.expected_minor, p.remaining_minor, null from passed as p
+        where p.expense_id = b.id and p.due_on >= context.today
+      order by due_on, scheduled_on
+      limit 1
+    ) as u on true
+    cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on),
+      context.today) as this_month
+    cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+  );
+end
+$$;
+comment on function app.describe_bills is
+  'Bills in this order as every tool shows them, as of now; amounts of overdue dates are what remains to be paid. '
+  'next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes '
+  'of the amount, which totals count whole.';
+
+revoke all on function
+  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.next_price_from, app.describe_bills
+    from public, anon;
+grant execute on function
+  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.next_price_from, app.describe_bills
+    to authenticated, service_role;

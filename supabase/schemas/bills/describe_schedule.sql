@@ -1,0 +1,89 @@
+create or replace function app.last_index(bill app.expenses) returns int
+language sql immutable
+  return case
+    when (bill).frequency = 'once' then 0
+    -- Both ends may be given; the earlier one counts, and least() passes over the one that is not.
+    else
+      least((bill).ends_after - 1,
+      case when (bill).ends_on is not null then app.schedule_index(bill, (bill).ends_on + 1) - 1 end)
+  end;
+comment on function app.last_index is
+  'The number of the last scheduled date, both ends counted by the schedule; null when it never ends.';
+
+-- The weekend rule
+
+create or replace function app.due_on(scheduled_on date, weekend_rule text) returns date
+language sql immutable
+  return case
+    when weekend_rule = 'none' or extract(isodow from scheduled_on) < 6 then scheduled_on
+    when weekend_rule = 'before' then scheduled_on - (extract(isodow from scheduled_on)::int - 5)
+    else scheduled_on + (8 - extract(isodow from scheduled_on)::int)
+  end;
+comment on function app.due_on is
+  'When a scheduled date is due: with the rule before or after, a weekend''s moves to the Friday before or the Monday '
+  'after it.';
+
+create or replace function app.first_scheduled_due(day date, weekend_rule text) returns date
+language sql immutable
+  return case
+    when weekend_rule = 'before' and extract(isodow from day) > 5 then day + (8 - extract(isodow from day)::int)
+    when weekend_rule = 'after' and extract(isodow from day) in (7, 1)
+      then day - (1 + extract(isodow from day)::int % 7)
+    else day
+  end;
+comment on function app.first_scheduled_due is
+  'The earliest date that, were it scheduled, would be due on or after a day: app.due_on backwards.';
+
+create or replace function app.due_index(bill app.expenses, day date) returns int
+language plpgsql immutable set search_path = '' as $$
+declare
+  -- A variable, since the planner inlines no function whose argument it would have to write out more than once.
+  first_day constant date := app.first_scheduled_due(day, bill.weekend_rule);
+begin
+  return app.schedule_index(bill, first_day);
+end
+$$;
+comment on function app.due_index is 'The number of the first scheduled date that is due on or after a day.';
+
+create or replace function app.scheduled_dates(bill app.expenses, first int, last int)
+  returns table (scheduled_on date, due_on date)
+language plpgsql immutable rows 2 set search_path = '' as $$
+begin
+  for n in first..last loop
+    scheduled_on := app.scheduled_on(bill, n);
+    due_on := app.due_on(scheduled_on, bill.weekend_rule);
+    return next;
+  end loop;
+end
+$$;
+comment on function app.scheduled_dates is
+  'The dates of these numbers of a bill''s schedule; none when one of them is null.';
+
+-- In words
+
+create or replace function app.describe_schedule(bill app.expenses) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return jsonb_strip_nulls(jsonb_build_object(
+    'frequency', bill.frequency, 'every', bill.every, 'anchor_on', bill.anchor_on,
+    'month_days', case when bill.frequency = 'monthly' then to_jsonb(app.schedule_days(bill)) end,
+    'weekend_rule', nullif(bill.weekend_rule, 'none'), 'ends_on', bill.ends_on, 'ends_after', bill.ends_after
+  ));
+end
+$$;
+comment on function app.describe_schedule is
+  'A bill''s schedule as facts: {frequency, every, anchor_on, month_days?, weekend_rule?, ends_on?, ends_after?}; '
+  'month_days are in order, 31 for the last day.';
+
+revoke all on function
+  app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months,
+  app.count_month_dates,
+  app.schedule_days, app.nth_month_date, app.scheduled_on, app.month_date_index, app.step_index, app.schedule_index,
+  app.last_index, app.due_on,
+  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.describe_schedule from public, anon;
+grant execute on function
+  app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months,
+  app.count_month_dates,
+  app.schedule_days, app.nth_month_date, app.scheduled_on, app.month_date_index, app.step_index, app.schedule_index,
+  app.last_index, app.due_on,
+  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.describe_schedule to authenticated, service_role;

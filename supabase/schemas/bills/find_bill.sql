@@ -1,0 +1,113 @@
+-- mark_bill_paid: a payment for one due date of a bill. The bill's row is locked before anything is read that decides,
+-- so that two calls at once pay once.
+
+create or replace function app.find_bill(context app.context, arguments jsonb) returns app.expenses
+language plpgsql stable set search_path = '' as $$
+declare
+  wanted constant text := lower(app.clean_text(arguments ->> 'bill_name'));
+  bill app.expenses;
+  candidates app.expenses[];
+begin
+  if arguments ? 'bill_id' then
+    bill := app.require_bill(context, arguments ->> 'bill_id');
+    if wanted is not null and lower(bill.name) <> wanted and (
+      strpos(lower(concat_ws(E'\n', bill.name, bill.payee)), wanted) = 0
+      or exists (
+        select from app.expenses as e
+        where e.organization_id = context.organization_id and e.kind = 'bill' and e.status in ('active', 'paused')
+          and e.deleted_at is null
+          and lower(e.name) = wanted
+      )
+    ) then
+      perform app.fail('invalid_argument.id_and_name_differ', jsonb_build_object(
+        'name', bill.name, 'bill_name', app.clean_text(arguments ->> 'bill_name'),
+        'details', jsonb_build_object('bill_id', bill.id, 'name', bill.name)
+      ), 'bill_id');
+    end if;
+    return bill;
+  end if;
+  if wanted is null then
+    perform app.fail('invalid_argument.bill_not_named', field => 'bill_id');
+  end if;
+  -- The best kind of match decides: an active bill before one that is over, the exact name before a part of it, names
+  -- before payees.
+  select array_agg(m.bill order by m.recorded_seq) into candidates
+  from (
+    select e as bill, e.recorded_seq, rank() over (order by
+      e.status not in ('active', 'paused'), lower(e.name) <> wanted, strpos(lower(e.name), wanted) = 0
+    ) as place
+    from app.expenses as e
+    where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null
+      and strpos(lower(concat_ws(E'\n', e.name, e.payee)), wanted) > 0
+  ) as m
+  where m.place = 1;
+  if candidates is null then
+    perform app.fail('not_found.bill_name', jsonb_build_object(
+      'bill_name', app.clean_text(arguments ->> 'bill_name'), 'organization', context.organization_name,
+      'details', jsonb_build_object('suggestions', (
+        select coalesce(jsonb_agg(s.name order by s.likeness desc, s.name), '[]')
+        from (
+          select e.name, app.text_likeness(e.name, wanted) as likeness
+          from app.expenses as e
+          where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
+            and e.deleted_at is null
+          order by likeness desc, e.name
+          limit 3
+        ) as s
+      ))
+    ), 'bill_name');
+  elsif cardinality(candidates) > 1 then
+    perform app.fail('ambiguous_name', jsonb_build_object(
+      'count', cardinality(candidates), 'bill_name', app.clean_text(arguments ->> 'bill_name'),
+      'details', jsonb_build_object('candidates', (
+        select jsonb_agg(jsonb_build_object(
+          'id', b ->> 'id', 'name', b ->> 'name', 'payee', b ->> 'payee', 'amount', b ->> 'amount', 'currency',
+          b ->> 'currency',
+          'next_due', b ->> 'next_due'
+        ))
+        from jsonb_array_elements(app.describe_bills(context, array(select (c).id from unnest(candidates[:10]) as c)))
+          as b
+      ))
+    ), 'bill_name');
+  end if;
+  return candidates[1];
+end
+$$;
+comment on function app.find_bill is
+  'The bill of a bill_id, or the only one of a bill_name; both must mean the same. Ends the tool with not_found or '
+  'ambiguous_name.';
+
+create or replace function app.fail_already_paid(
+  code text, bill app.expenses, payment app.payments, due_on date default null, next_due date default null,
+  field text default 'due_on'
+) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  details constant jsonb := jsonb_build_object('bill_id', bill.id, 'name', bill.name, 'due_on', due_on) || case
+    when payment.id is null then '{}'
+    else jsonb_build_object('payment', jsonb_build_object(
+      'id', payment.id, 'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency',
+      payment.currency,
+      'paid_on', payment.paid_on
+    ))
+  end;
+begin
+  perform app.fail(code, details || jsonb_build_object('next_due', next_due, 'details', details), field);
+end
+$$;
+comment on function app.fail_already_paid is 'Ends the tool with already_paid, and tells the payment that did it.';
+
+create or replace function app.fail_not_due(bill app.expenses, day date, field text) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  open_dates constant date[] := array(
+    select o.due_on from app.expense_occurrences as o where o.expense_id = bill.id and o.status = 'open'
+      order by o.due_on
+  );
+begin
+  perform app.fail('invalid_argument.not_due', jsonb_build_object(
+    'name', bill.name, 'date', day, 'details', jsonb_build_object('open_dates', open_dates)
+  ), field);
+end
+$$;
+comment on function app.fail_not_due is 'Ends the tool because a bill has no such date; says which ones are open.';

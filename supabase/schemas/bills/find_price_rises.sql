@@ -1,0 +1,105 @@
+-- review_bills: what is worth saying about the bills, found by rules. A section shows 50 findings at most;
+-- counts say how many there are.
+
+create or replace function app.change_percent(old_minor numeric, new_minor numeric) returns numeric
+language sql immutable
+  return round((new_minor - old_minor) * 100.0 / old_minor, 1);
+comment on function app.change_percent is 'By how much an amount differs from another, in percent with one decimal.';
+
+create or replace function app.find_overdue(context app.context) returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select min(o.due_on), jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'due_on', min(o.due_on), 'days_overdue', (context).today - min(o.due_on), 'dates',
+    count(*),
+    'amount', app.format_minor(sum(o.remaining_minor), c.exponent), 'currency', b.currency
+  )
+  from app.passed_occurrences(context) as o
+  join app.expenses as b on b.id = o.expense_id
+  join app.currencies as c on c.code = b.currency
+  where o.due_on < (context).today
+  group by b.id, b.name, b.currency, c.exponent;
+end;
+comment on function app.find_overdue is
+  'Bills with open dates that have passed; amount is what remains of all of them.';
+
+create or replace function app.find_price_rises(context app.context, since date)
+  returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select p.from_on, jsonb_build_object(
+    'bill_id', p.id, 'name', p.name, 'old', app.format_minor(p.old_minor, c.exponent), 'new',
+    app.format_minor(p.new_minor, c.exponent),
+    'currency', p.currency, 'change_percent', app.change_percent(p.old_minor, p.new_minor), 'since', p.from_on,
+    'upcoming', case when p.from_on > (context).today then true end
+  )
+  from (
+    select distinct on (b.id) b.id, b.name, b.currency, r.old_minor, r.new_minor, r.from_on
+    from app.expenses as b
+    cross join lateral (
+      select * from (
+        select o.due_on, o.status, o.expected_minor, o.currency,
+          lag(o.expected_minor) over dates as old_minor, lag(o.currency) over dates as old_currency,
+          lead(o.scheduled_on) over dates is null as is_last
+        from app.expense_occurrences as o
+        where o.expense_id = b.id and o.amount_source = 'rule' and o.expected_minor is not null
+          and o.scheduled_on >= (since - interval '13 months')::date
+        window dates as (order by o.scheduled_on)
+      ) as o
+      where (o.is_last or o.expected_minor > o.old_minor) and o.currency = b.currency
+    ) as o
+    cross join lateral (
+      select o.old_minor, o.expected_minor as new_minor, o.due_on as from_on
+      where o.expected_minor > o.old_minor and o.currency = o.old_currency and o.due_on >= since
+      union all
+      -- Set already, and not yet on any date that is written down.
+      select o.expected_minor, b.amount_minor, app.next_price_from(b, (context).today)
+      where o.is_last and o.status = 'open' and o.due_on >= (context).today and o.expected_minor < b.amount_minor
+    ) as r
+    where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
+      and b.deleted_at is null and b.amount_mode = 'fixed'
+      -- What nobody ever changed costs what it always did.
+      and b.version > 1
+      and r.from_on is not null
+    order by b.id, r.from_on desc
+  ) as p
+  join app.currencies as c on c.code = p.currency;
+end;
+comment on function app.find_price_rises is
+  'The latest rise of each fixed price that took effect since a day, or that is set and takes effect later (upcoming).';
+
+create or replace function app.find_unusual_amounts(context app.context, since date)
+  returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  -- Three amounts make a habit; 40 % from their median is out of it.
+  select l.due_on, jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'due_on', l.due_on, 'amount', app.format_minor(l.expected_minor, c.exponent),
+    'usual', app.format_minor(u.usual_minor, c.exponent), 'currency', b.currency, 'change_percent',
+    app.change_percent(u.usual_minor, l.expected_minor)
+  )
+  from app.expenses as b
+  join app.currencies as c on c.code = b.currency
+  cross join lateral (
+    select o.id, o.due_on, o.expected_minor, o.scheduled_on
+    from app.expense_occurrences as o
+    where o.expense_id = b.id and o.status <> 'skipped' and o.expected_minor is not null and o.currency = b.currency
+      and o.due_on >= since
+      and (o.amount_source <> 'rule' or b.amount_mode = 'variable')
+    order by o.scheduled_on desc
+    limit 1
+  ) as l
+  cross join lateral (
+    select round(percentile_cont(0.5) within group (order by o.expected_minor)::numeric) as usual_minor,
+      count(*) as amounts
+    from app.expense_occurrences as o
+    where o.expense_id = b.id and o.status <> 'skipped' and o.expected_minor is not null and o.currency = b.currency
+      and o.scheduled_on < l.scheduled_on
+      and o.due_on >= since
+  ) as u
+  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
+    and b.deleted_at is null and b.amount_mode <> 'fixed'
+    and u.amounts >= 3 and abs(l.expected_minor - u.usual_minor) > u.usual_minor * 0.4;
+end;
+comment on function app.find_unusual_amounts is
+  'Bills whose amounts differ, and whose latest is far from the median of those before it since a day.';

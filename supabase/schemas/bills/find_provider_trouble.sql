@@ -1,0 +1,104 @@
+create or replace function app.find_duplicates(context app.context) returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  -- Grouped and not joined: each bill is compared with the one before it of the same payee, rhythm and currency, and
+  -- with the first of the same name.
+  select null::date, jsonb_build_object(
+    'bill_id', two.id, 'name', two.name, 'other_bill_id', one.id, 'other_name', one.name,
+    'amount',
+    app.format_minor(two.amount_minor, (select c.exponent from app.currencies as c where c.code = two.currency)),
+    'currency', two.currency,
+    'other_amount', case when one.amount_minor <> two.amount_minor
+      then
+        app.format_minor(one.amount_minor,
+        (select c.exponent from app.currencies as c where c.code = two.currency)) end,
+    'schedule', app.describe_schedule(two)
+  )
+  from (
+    select b.id, coalesce(
+      lag(b.id) over (partition by b.match_key, b.frequency, b.every, b.currency, b.amount_minor
+        order by b.recorded_seq),
+      lag(b.id) over (partition by b.match_key, b.frequency, b.every, b.currency, lower(b.name) order by b.recorded_seq)
+    ) as earlier_id
+    from app.expenses as b
+    where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
+      and b.deleted_at is null and b.frequency <> 'once'
+  ) as pair
+  cross join lateral (select * from app.expenses as b where b.id = pair.id offset 0) as two
+  cross join lateral (select * from app.expenses as b where b.id = pair.earlier_id offset 0) as one
+  where pair.earlier_id is not null and (two.amount_minor is not null or lower(two.name) = lower(one.name));
+end;
+comment on function app.find_duplicates is
+  'Active bills of the same payee, rhythm and currency as an earlier one that has the same amount or the same name; '
+  'the later one is named first.';
+
+create or replace function app.find_trials(context app.context, horizon_days int)
+  returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select b.trial_ends_on, jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'trial_ends_on', b.trial_ends_on, 'days_left', b.trial_ends_on - (context).today,
+    'amount', app.format_minor(b.amount_minor, c.exponent), 'currency', b.currency,
+    'schedule', app.describe_schedule(b)
+  )
+  from app.expenses as b
+  join app.currencies as c on c.code = b.currency
+  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
+    and b.deleted_at is null
+    and b.trial_ends_on between (context).today and (context).today + horizon_days;
+end;
+comment on function app.find_trials is 'Bills whose trial ends within so many days.';
+
+create or replace function app.find_cancel_dates(context app.context, horizon_days int)
+  returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select d.cancel_by, jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'cancel_by', d.cancel_by, 'renews_on', b.renews_on, 'days_left',
+    d.cancel_by - (context).today
+  )
+  from app.expenses as b
+  cross join lateral (select b.renews_on - coalesce(b.notice_days, 0)::int as cancel_by) as d
+  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
+    and b.deleted_at is null
+    and d.cancel_by between (context).today and (context).today + horizon_days;
+end;
+comment on function app.find_cancel_dates is
+  'Bills that renew, and can be ended for the last time within so many days.';
+
+create or replace function app.find_provider_trouble(context app.context) returns table (rank date, finding jsonb)
+language sql stable
+begin atomic
+  select l.last_success_period, jsonb_build_object(
+    'bill_id', b.id, 'name', b.name, 'provider', app.provider_name(l), 'account', l.account_label, 'status', f.status,
+    'last_success_period', to_char(l.last_success_period, 'YYYY-MM'), 'kind', f.kind,
+    'needs_review', case when f.kind = 'needs_review' then app.describe_link(context, l) -> 'needs_review' end,
+    'missing_period', case when f.kind = 'amount_missing' then to_char(month.start, 'YYYY-MM') end
+  )
+  from app.provider_links as l
+  join app.expenses as b on b.id = l.expense_id and b.deleted_at is null
+  cross join lateral (select (date_trunc('month', (context).today) - interval '1 month')::date as start) as month
+  left join lateral app.open_question(l) as q on true
+  cross join lateral (select app.link_status(l, (context).at) as status) as s
+  cross join lateral (
+    select s.status, case
+      when s.status in ('needs_reauth', 'paused', 'paused_by_plan') then s.status
+      when s.status = 'active' and l.consecutive_failures > 0 then 'failed'
+      when (q.statement).id is not null then 'needs_review'
+      -- Asked for daily until the 10th; what has not come by then is missed, where a date of this month waits for it.
+      when s.status = 'active' and extract(day from (context).today) > 10
+        and l.created_at < month.start + interval '1 month 10 days'
+        and coalesce(l.last_success_period < month.start, true) and exists (
+          select from app.expense_occurrences as o
+          where o.expense_id = b.id and o.status = 'open' and o.expected_minor is null
+            and o.scheduled_on >= month.start + interval '1 month'
+              and o.scheduled_on < month.start + interval '2 months'
+        ) then 'amount_missing'
+    end as kind
+  ) as f
+  where l.organization_id = (context).organization_id and l.status <> 'revoked' and b.status = 'active'
+    and b.amount_mode = 'variable' and f.kind is not null;
+end;
+comment on function app.find_provider_trouble is
+  'Provider links of variable bills that need somebody, by kind: needs_reauth, paused, paused_by_plan, failed, '
+  'needs_review (what the provider says was not taken over) or amount_missing (no statement by the 10th).';

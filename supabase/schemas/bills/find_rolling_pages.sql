@@ -1,0 +1,116 @@
+-- Rolling bills forward, many at once: what app.refresh_bill does for one bill, for every recurring bill whose due date
+-- has passed. Dates and payments come from the same functions; rows are made from the last roll on, so that the cost
+-- follows what is due. No two pages have a due date of a bill in common, and a bill waits for one date only, so that
+-- several pages may be rolled at once.
+
+create or replace function jobs.latest_today(at timestamptz) returns date
+language sql immutable
+  return (at at time zone 'UTC' + interval '14 hours')::date;
+comment on function jobs.latest_today is 'The latest calendar date that an instant is anywhere.';
+
+create or replace function jobs.rolled_until(at timestamptz) returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  today constant date := (at at time zone 'UTC')::date;
+  latest date;
+begin
+  select max(r.period) into latest
+  from jobs.job_runs as r
+  where r.job = 'reminders' and r.stage = 'roll' and r.status = 'ok' and (r.counts ->> 'complete')::boolean
+    and r.period between today - 30 and today;
+  -- A complete run leaves nothing behind that had passed everywhere; the day before its own may still be today in the
+  -- west. Once a week everything is looked at, whatever was done before.
+  return case when extract(isodow from today) <> 1 or latest = today then latest - 1 end;
+end
+$$;
+comment on function jobs.rolled_until is
+  'Until which due date no bill can be left to roll; null when that is not known.';
+
+create type jobs.stale_bill as (
+  id text,
+  place tid,
+  due_on date,
+  today date
+);
+comment on type jobs.stale_bill is
+  'A bill that waits for a date that has passed: where its row lies, that date, and the date for its owner.';
+
+create or replace function public.find_rolling_pages(at timestamptz, size int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  -- The date that a bill waits for is always one of an open row. Walked in the order of the index alone, so that
+  -- looking costs next to nothing.
+  return (
+    -- Latest first: what passed yesterday must not wait for years of dates that nobody marked as paid.
+    select coalesce(jsonb_agg(jsonb_build_object('from', p.first, 'until', p.until) order by p.place desc), '[]')
+    from (
+      select c.place, jsonb_build_array(c.due_on, c.expense_id) as first,
+        lead(jsonb_build_array(c.due_on, c.expense_id)) over (order by c.place) as until
+      from (
+        select o.due_on, o.expense_id, row_number() over (order by o.due_on, o.expense_id) - 1 as place
+        from app.expense_occurrences as o
+        where o.status = 'open'
+          and o.due_on between
+            coalesce(jobs.rolled_until(find_rolling_pages.at), '-infinity')
+            and jobs.latest_today(find_rolling_pages.at) - 1
+      ) as c
+      where c.place % size = 0
+    ) as p
+  );
+end
+$$;
+comment on function public.find_rolling_pages is
+  'The due dates that have passed and are open, in pages of so many, the latest first: [{"from": the first of the '
+  'page,"until": the first of the page after it, or null}]. Pages have nothing in common and may be rolled at once.';
+
+create or replace function jobs.lock_stale_bills(at timestamptz, page jsonb, out stale jobs.stale_bill[],
+  out passed_over int) returns record
+language plpgsql volatile set search_path = '' as $$
+begin
+  with waiting as materialized (
+    select e.id, e.place, c.due_on, e.today
+    from (
+      -- Several dates of a bill may fall due on one day, after a weekend.
+      select distinct c.due_on, c.expense_id
+      from app.expense_occurrences as c
+      where c.status = 'open' and c.due_on < jobs.latest_today(lock_stale_bills.at)
+        and (c.due_on, c.expense_id) >= ((page #>> '{from,0}')::date, page #>> '{from,1}')
+        and (c.due_on, c.expense_id) < (coalesce((page #>> '{until,0}')::date, 'infinity'),
+          coalesce(page #>> '{until,1}', ''))
+      order by c.due_on, c.expense_id
+      offset 0
+    ) as c
+    cross join lateral (
+      select e.id, e.ctid as place, (lock_stale_bills.at at time zone p.timezone)::date as today
+      from app.expenses as e
+      join identity.organizations as o on o.id = e.organization_id
+      join identity.profiles as p on p.user_id = o.owner_id
+      -- Only bills have a next date. Saying so would let the planner read an index of all bills, where it does not know
+      -- yet how many there are.
+      where e.id = c.expense_id and e.next_due = c.due_on and e.status = 'active' and e.deleted_at is null
+        -- A one-time bill does not roll; one that is paid automatically is over.
+        and (e.frequency <> 'once' or e.autopay and e.amount_mode = 'fixed')
+        and c.due_on < (lock_stale_bills.at at time zone p.timezone)::date
+      offset 0
+    ) as e
+  )
+  select
+    coalesce(array_agg((w.id, e.place, w.due_on, w.today)::jobs.stale_bill) filter (where e.place is not null), '{}'),
+    count(*) filter (where e.place is null)
+  into stale, passed_over
+  from waiting as w
+  left join lateral (
+    select e.ctid as place
+    from app.expenses as e
+    where e.ctid = w.place and e.id = w.id and e.next_due = w.due_on and e.status = 'active' and e.deleted_at is null
+    for no key update of e skip locked
+  ) as e on true;
+end
+$$;
+comment on function jobs.lock_stale_bills is
+  'The bills of a page that still wait for their passed date, locked, and how many others somebody is writing to: '
+  'those may be waiting, or were when this began.';
+revoke all on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills from public, anon, authenticated;
+grant execute on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills to service_role;
+revoke all on function public.find_rolling_pages from public, anon, authenticated;
+grant execute on function public.find_rolling_pages to service_role;

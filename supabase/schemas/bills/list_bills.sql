@@ -1,0 +1,199 @@
+create or replace function app.require_bill(context app.context, bill_id text) returns app.expenses
+language plpgsql stable set search_path = '' as $$
+declare
+  bill app.expenses;
+begin
+  select * into bill from app.expenses as e
+  where e.id = require_bill.bill_id and e.organization_id = context.organization_id and e.kind = 'bill'
+    and e.deleted_at is null;
+  if not found then
+    perform app.fail(
+      'not_found.bill', jsonb_build_object('id', bill_id, 'organization', context.organization_name), 'bill_id'
+    );
+  end if;
+  return bill;
+end
+$$;
+comment on function app.require_bill is
+  'The bill of this id in the organization; ends the tool with not_found when there is none.';
+
+create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  bill constant app.expenses :=
+    case when arguments ? 'bill_id' then app.require_bill(context, arguments ->> 'bill_id') end;
+  wanted_ids constant text[] := case when bill.id is not null then array[bill.id] end;
+  -- An id says it all: with one, nothing else narrows the list.
+  filter constant jsonb := case when bill.id is null then arguments else '{"status": "all"}' end;
+  wanted_status constant text := nullif(coalesce(filter ->> 'status', 'active'), 'all');
+  wanted_state constant text := filter ->> 'state';
+  query constant text := lower(app.clean_text(filter ->> 'query'));
+  wanted_category constant text := app.clean_text(filter ->> 'category');
+  -- Archived ones included: what is in them goes on.
+  wanted_category_id constant text :=
+    (select c.id from app.categories as c
+    where c.organization_id = context.organization_id and lower(c.name) = lower(wanted_category));
+  due_within constant date := context.today + (filter ->> 'due_within_days')::int;
+  until constant date :=
+    coalesce(due_within, date_trunc('month', context.today) + interval '1 month' - interval '1 day');
+  into_currency constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  into_exponent constant int := app.currency_exponent(into_currency, 'in_currency');
+  default_lead_days constant int := app.default_lead_days(context);
+  page_size constant int := coalesce((arguments ->> 'limit')::int, 25);
+  scope constant jsonb := jsonb_build_array(context.organization_id, 'list_bills', arguments - 'cursor' - 'limit');
+  key constant jsonb := app.read_cursor(scope, arguments ->> 'cursor');
+  page record;
+  due record;
+  monthly record;
+  data jsonb;
+  warnings jsonb := '[]';
+begin
+  if wanted_category_id is null and lower(wanted_category) <> 'uncategorized' then
+    perform app.fail_without_category(wanted_category, 'category');
+  end if;
+  with open_bills as (
+    select o.expense_id, min(o.due_on) as earliest_due,
+      min(o.due_on) filter (where o.due_on >= context.today) as next_due,
+      (
+        array_agg(o.expected_minor order by o.due_on, o.scheduled_on) filter (
+        where o.due_on >= context.today))[1] is not null as is_amount_known,
+      count(*) filter (where o.due_on <= until) as due_count,
+      sum(o.remaining_minor) filter (where o.due_on <= until) as due_minor,
+      count(*) filter (where o.due_on <= until and o.remaining_minor is null) as unknown,
+      max(o.future_dates) as future_dates
+    from (
+      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor,
+        o.expected_minor - o.paid_minor as remaining_minor, 0 as future_dates
+      from (
+        select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.paid_minor
+        from app.expense_occurrences as o
+        where o.organization_id = context.organization_id and o.status = 'open'
+          and (wanted_ids is null or o.expense_id = any (wanted_ids))
+        offset 0
+      ) as o
+      where o.due_on >= context.today
+      union all
+      select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, 0
+        from app.passed_occurrences(context, wanted_ids) as p
+      union all
+      select f.expense_id, null, null, null, null, f.dates from app.future_counts(context, until, wanted_ids) as f
+    ) as o
+    group by o.expense_id
+  ), matched as materialized (
+    select b.id, b.recorded_seq, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
+      b.frequency, b.every, b.month_days, case when b.status = 'active' then usual.minor end as usual_minor,
+      coalesce(o.due_count + o.future_dates, 0) as due_count,
+      -- A variable bill says no more of its later dates than how many there are.
+      case when o.future_dates > 0
+        then coalesce(o.due_minor + o.future_dates * b.rule_minor, o.due_minor, o.future_dates * b.rule_minor)
+        else o.due_minor end as due_minor,
+      coalesce(o.unknown, 0) + case when b.rule_minor is null then coalesce(o.future_dates, 0) else 0 end as unknown
+    from (
+      select b.id, b.recorded_seq, b.currency, b.status, b.frequency, b.every, cardinality(b.month_days) as month_days,
+        b.amount_minor,
+        app.rule_amount(b) as rule_minor, b.autopay, b.next_due,
+        coalesce(b.remind_days_before, default_lead_days) as lead_days
+      from app.expenses as b
+      where b.organization_id = context.organization_id and b.kind = 'bill' and b.deleted_at is null
+        and (wanted_ids is null or b.id = any (wanted_ids))
+        and (wanted_status is null or b.status = wanted_status)
+        and (query is null or strpos(lower(concat_ws(E'\n', b.name, b.payee, b.note)), query) > 0)
+        and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
+      offset 0
+    ) as b
+    -- Full, with a condition that leaves only the left rows: the planner takes both sides for a handful, and would walk
+    -- all of the one for each of the other; a full join it can only hash or merge.
+    full join open_bills as o on o.expense_id = case when b.status = 'active' then b.id end
+    cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+    cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
+    where coalesce(b.recorded_seq, 0) > 0
+      and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
+      and (wanted_state is null or wanted_state = app.bill_state(
+        b.status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days, this_month.is_settled
+      ))
+  ), sums as (
+    -- How often a month is asked once a rhythm, not once a bill.
+    select r.currency, sum(r.count) as count,
+      sum(r.usual_minor * app.times_a_month(r.frequency, r.every, r.month_days)) as monthly_minor,
+      sum(r.due_minor) as due_minor, sum(r.unknown) as unknown
+    from (
+      select m.currency, m.frequency, m.every, m.month_days, count(*) as count, sum(m.usual_minor) as usual_minor,
+        sum(m.due_minor) as due_minor,
+        sum(m.unknown) as unknown
+      from matched as m
+      group by m.currency, m.frequency, m.every, m.month_days
+    ) as r
+    group by r.currency
+  )
+  select
+    array(
+      select (m.id, m.sort_on, m.recorded_seq, m.due_count, m.due_minor)::app.bill_position
+      from matched as m
+      where key is null or (m.sort_on, m.recorded_seq) > ((key ->> 0)::date, (key ->> 1)::bigint)
+      order by m.sort_on, m.recorded_seq
+      limit page_size + 1
+    ) as rows,
+    coalesce(sum(s.count), 0) as total_count,
+    array_agg((s.currency, s.due_minor)::app.money_sum) filter (where s.due_minor is not null) as due_sums,
+    array_agg((s.currency, s.monthly_minor)::app.money_sum) filter (where s.monthly_minor is not null) as monthly_sums,
+    sum(s.unknown) as unknown_amounts
+  into page
+  from sums as s;
+
+  due := app.convert_sums(page.due_sums, into_currency, context.today);
+  monthly := app.convert_sums(page.monthly_sums, into_currency, context.today);
+  if due.unconverted is not null or monthly.unconverted is not null then
+    warnings := warnings || app.warning('rate_missing.of_bills', jsonb_build_object(
+      'into', into_currency,
+      'currencies', array(select distinct c from unnest(due.unconverted || monthly.unconverted) as c order by c)
+    ));
+  end if;
+  if page.unknown_amounts > 0 then
+    warnings := warnings || app.warning('amount_missing.of_dates', jsonb_build_object('count', page.unknown_amounts));
+  end if;
+  data := jsonb_build_object('bills', app.describe_bills(
+    context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality)
+  ));
+  if bill.id is null then
+    -- What the total is made of: a bill may have several dates in the window, and is shown once.
+    data := jsonb_build_object('bills', (
+      select
+        coalesce(
+        jsonb_agg(b.value || case when r.due_count > 0 then jsonb_build_object('due_in_window', jsonb_build_object(
+        'count', r.due_count, 'amount', app.format_minor(r.due_minor, c.exponent)
+        )) else '{}' end order by b.ordinality), '[]')
+      from jsonb_array_elements(data -> 'bills') with ordinality as b
+      join unnest(page.rows) as r on r.id = b.value ->> 'id'
+      join app.currencies as c on c.code = b.value ->> 'currency'
+    ));
+  end if;
+  data := data || jsonb_build_object(
+    'totals', jsonb_build_object(
+      'due',
+      jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', into_currency, 'until',
+        until),
+      'monthly', jsonb_build_object('amount', app.format_minor(monthly.minor, into_exponent), 'currency', into_currency)
+    )
+  );
+  if bill.id is not null then
+    data := data || app.describe_bill_history(context, bill);
+  end if;
+  return jsonb_build_object(
+    'data', data, 'warnings', warnings, 'total_count', page.total_count, 'totals_by_currency',
+    app.describe_sums(page.due_sums),
+    'next_cursor', case when cardinality(page.rows) > page_size then
+      app.write_cursor(scope, jsonb_build_array((page.rows[page_size]).sort_on, (page.rows[page_size]).recorded_seq))
+    end
+  );
+end
+$$;
+comment on function app.list_bills is
+  'Tool list_bills: data {bills, totals {due, monthly}}, with bill_id also its history. Totals cover all that match: '
+  'due is what is overdue or due until the end of the window, without one until the end of the calendar month; '
+  'due_in_window {count, amount} of a bill is its part of that.';
+
+revoke all on function
+  app.convert_sums, app.describe_sums, app.describe_bill_history, app.require_bill, app.list_bills from public, anon;
+grant execute on function
+  app.convert_sums, app.describe_sums, app.describe_bill_history, app.require_bill, app.list_bills
+    to authenticated, service_role;

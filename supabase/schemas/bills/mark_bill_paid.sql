@@ -1,0 +1,91 @@
+create or replace function app.mark_bill_paid(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  paid_on date := app.parse_date(context, coalesce(arguments ->> 'paid_on', 'today'), 'paid_on');
+  due_on constant date := app.parse_date(context, arguments ->> 'due_on', 'due_on');
+  bill app.expenses := app.find_bill(context, arguments);
+  amount_minor constant bigint := app.parse_amount(arguments ->> 'amount', bill.currency, 'amount');
+  occurrence app.expense_occurrences;
+  payment app.payments;
+  remaining text;
+  still_open date[];
+  warnings jsonb := '[]';
+begin
+  if paid_on > context.today then
+    perform app.fail('date_out_of_range.paid_in_future', jsonb_build_object('date', paid_on), 'paid_on');
+  end if;
+  paid_on := app.parse_paid_on(context, paid_on::text, 'paid_on');
+  if arguments ->> 'currency' <> bill.currency then
+    perform app.fail('invalid_argument.other_currency', jsonb_build_object(
+      'name', bill.name, 'currency', bill.currency, 'given', arguments ->> 'currency'
+    ), 'currency');
+  end if;
+  perform from app.expenses as e where e.id = bill.id for update;
+  perform app.refresh_bill(bill.id, context.today);
+  select * into bill from app.expenses as e where e.id = bill.id;
+  occurrence := case
+    when due_on is not null then app.occurrence_due_on(bill, due_on)
+    else app.next_open_occurrence(context, bill, amount_minor)
+  end;
+  payment :=
+    app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, nullif(btrim(arguments ->> 'note'), ''));
+  perform app.refresh_bill(bill.id, context.today);
+  select * into bill from app.expenses as e where e.id = bill.id;
+  select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
+
+  if occurrence.status = 'open' then
+    remaining := app.format_amount(occurrence.expected_minor - app.paid_minor(occurrence.id), bill.currency);
+  end if;
+  if occurrence.status = 'open' then
+    warnings := warnings || app.warning('partly_paid', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'remaining', remaining, 'currency', bill.currency,
+      'paid', app.format_amount(app.paid_minor(occurrence.id), bill.currency)
+    ));
+  end if;
+  if payment.base_minor is null then
+    warnings := warnings || app.warning('rate_missing.of_payment', jsonb_build_object(
+      'currency', bill.currency, 'into', context.base_currency, 'date', paid_on
+    ));
+  end if;
+  if occurrence.due_on > context.today + coalesce(bill.remind_days_before, app.default_lead_days(context)) then
+    warnings := warnings || app.warning('paid_in_advance', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'days', occurrence.due_on - context.today
+    ));
+  end if;
+  still_open := array(
+    select o.due_on from app.expense_occurrences as o
+    where o.expense_id = bill.id and o.status = 'open' and o.due_on < context.today and o.id <> occurrence.id
+    order by o.due_on
+  );
+  if still_open <> '{}' then
+    warnings := warnings || app.warning('overdue', jsonb_build_object('name', bill.name, 'dates', still_open));
+  end if;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'payment', jsonb_build_object(
+        'id', payment.id, 'amount', app.format_amount(payment.amount_minor, bill.currency), 'currency', bill.currency,
+        'paid_on', payment.paid_on,
+        'base_amount', app.format_amount(payment.base_minor, payment.base_currency)
+      ),
+      'occurrence',
+      jsonb_build_object('due_on', occurrence.due_on, 'status', occurrence.status, 'remaining', remaining),
+      'next_due', case when bill.next_due >= context.today then bill.next_due end,
+      'bill_id', bill.id,
+      'name', bill.name
+    ),
+    'warnings', warnings,
+    'facts', jsonb_strip_nulls(jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(payment.amount_minor, bill.currency),
+      'currency', bill.currency, 'remaining', remaining
+    ))
+  );
+end
+$$;
+comment on function app.mark_bill_paid is 'Tool mark_bill_paid: data {payment, occurrence, next_due?, bill_id, name}.';
+
+revoke all on function
+  app.find_bill, app.fail_already_paid, app.fail_not_due, app.find_occurrence, app.occurrence_due_on,
+  app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid from public, anon;
+grant execute on function
+  app.find_bill, app.fail_already_paid, app.fail_not_due, app.find_occurrence, app.occurrence_due_on,
+  app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid to authenticated, service_role;

@@ -1,0 +1,93 @@
+-- Occurrences: which due dates of a bill are open now. Rows exist from the first date that we watch through the current
+-- one, which is the first that is due today or later and neither paid nor skipped; what comes after is computed.
+-- Nothing here writes: what a roll (0815) would add is added to the answer, so that reading is right however long
+-- nothing was rolled.
+
+create or replace function app.rule_amount(bill app.expenses) returns bigint
+language sql immutable
+  return case when (bill).amount_mode <> 'variable' then (bill).amount_minor end;
+comment on function app.rule_amount is
+  'What an occurrence is expected to cost by the bill alone: nothing known for a variable one, whose amount is only '
+  'its usual one.';
+
+-- A table, since the planner puts those of one row into the query that asks; each look at a table by itself costs a
+-- check of the membership.
+create or replace function app.usual_amount(bill_id text, amount_minor bigint) returns table (minor bigint)
+language sql stable rows 1
+begin atomic
+  select coalesce(amount_minor, (
+    select o.expected_minor
+    from app.expense_occurrences as o
+    where o.expense_id = bill_id and o.expected_minor is not null
+    order by o.scheduled_on desc
+    limit 1
+  ));
+end;
+comment on function app.usual_amount is
+  'What a bill costs as far as anybody knows: its amount, else the latest that was known, else null.';
+
+create or replace function app.is_paid_by_autopay(bill app.expenses, due_on date, today date) returns boolean
+language sql immutable
+  -- next_due says how far the bill was rolled: an earlier occurrence that is open was reopened by somebody, and stays
+  -- so.
+  return (bill).autopay and (bill).amount_mode = 'fixed' and due_on < today and due_on >= (bill).next_due;
+comment on function app.is_paid_by_autopay is
+  'Whether an open occurrence passes for paid: automatic, of a known amount, and passed since the bill was rolled '
+  'last.';
+
+create or replace function app.first_watched(bill app.expenses, day date) returns date
+language sql immutable
+  return greatest(day, app.due_on((bill).tracked_from, (bill).weekend_rule));
+comment on function app.first_watched is
+  'A day, or the first due date that is ours to watch, when that is later: a new schedule may begin in the future.';
+
+create or replace function app.open_indexes(bill app.expenses, today date, wanted int) returns setof int
+language plpgsql stable set search_path = '' as $$
+declare
+  first constant int := greatest(app.due_index(bill, today), app.schedule_index(bill, bill.tracked_from));
+  closed_ahead int;
+begin
+  select count(*) into closed_ahead
+  from app.expense_occurrences as o
+  where o.expense_id = bill.id and o.scheduled_on >= app.scheduled_on(bill, first) and o.status <> 'open';
+  return query
+    select n
+    from generate_series(first, least(first + wanted + closed_ahead - 1, app.last_index(bill))) as n
+    where closed_ahead = 0 or not exists (
+      select from app.expense_occurrences as o
+      where o.expense_id = bill.id and o.scheduled_on = app.scheduled_on(bill, n) and o.status <> 'open'
+    )
+    order by n
+    limit wanted;
+end
+$$;
+comment on function app.open_indexes is
+  'The numbers of the next scheduled dates that are due today or later and neither paid nor skipped, as many as '
+  'wanted.';
+
+create or replace function app.current_index(bill app.expenses, today date) returns table (n int)
+language sql stable rows 1
+begin atomic
+  select case
+    when exists (
+      select from app.expense_occurrences as o
+      where o.expense_id = (bill).id and o.scheduled_on >= app.first_scheduled_due(today, (bill).weekend_rule)
+        and o.status <> 'open'
+    ) then (select i from app.open_indexes(bill, today, 1) as i)
+    else app.due_index(bill, app.first_watched(bill, today))
+  end;
+end;
+comment on function app.current_index is
+  'The number of the current date of an active bill: due today or later, neither paid nor skipped; past the last one, '
+  'or null, when the schedule is over.';
+
+create or replace function app.shortest_gap(bill app.expenses) returns int
+language sql immutable
+  return case (bill).frequency
+    when 'monthly' then case when cardinality((bill).month_days) > 1 then 1 else (bill).every * 28 end
+    when 'weekly' then (bill).every * 7
+    when 'yearly' then (bill).every * 365
+    when 'daily' then (bill).every
+  end - case (bill).weekend_rule when 'none' then 0 else 4 end;
+comment on function app.shortest_gap is
+  'Days between two due dates of a bill, at least: spares the arithmetic where only one can fall into a period.';

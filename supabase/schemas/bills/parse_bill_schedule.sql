@@ -1,0 +1,79 @@
+-- add_bill: a bill that comes again, or once on a day to come.
+
+create or replace function app.parse_month_days(month_days jsonb) returns smallint[]
+language sql immutable
+  return (
+    select array_agg(d order by (d + 32) % 32)
+    from (select distinct case value::int when 31 then -1 else value::int end as d
+      from jsonb_array_elements_text(month_days)) as days
+  );
+comment on function app.parse_month_days is
+  'Days of the month as they are kept: each once, in order, the 31st as the last day; null stays null.';
+
+create or replace function app.first_month_day(bill app.expenses) returns date
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- The schedule starts on the first of the days, in whatever month that is; only from there on months may be left out.
+  bill.every := 1;
+  return app.scheduled_on(bill, 0);
+end
+$$;
+comment on function app.first_month_day is 'The first of a bill''s month days on or after its anchor.';
+
+create or replace function app.parse_bill_schedule(context app.context, arguments jsonb, bill app.expenses)
+  returns app.expenses
+language plpgsql stable set search_path = '' as $$
+declare
+  first_due constant date := app.parse_date(context, arguments ->> 'first_due', 'first_due');
+begin
+  bill.frequency := coalesce(arguments ->> 'frequency', 'monthly');
+  bill.every := case bill.frequency when 'once' then 1 else coalesce((arguments ->> 'every')::int, 1) end;
+  bill.weekend_rule := coalesce(arguments ->> 'weekend_rule', 'none');
+  bill.month_days := app.parse_month_days(arguments -> 'month_days');
+  if bill.month_days is not null and bill.frequency <> 'monthly' then
+    perform app.fail(
+      'invalid_argument.month_days_not_monthly', jsonb_build_object('frequency', bill.frequency), 'month_days'
+    );
+  end if;
+  if first_due is null and bill.month_days is null then
+    perform app.fail('invalid_argument.first_due_missing', jsonb_build_object('name', bill.name), 'first_due');
+  end if;
+  bill.anchor_on := coalesce(first_due, context.today);
+  if bill.month_days is not null then
+    bill.anchor_on := app.first_month_day(bill);
+  end if;
+  if bill.frequency <> 'once' then
+    bill.ends_on := app.parse_date(context, arguments ->> 'ends_on', 'ends_on');
+    bill.ends_after := (arguments ->> 'ends_after')::int;
+  end if;
+  if bill.ends_on < bill.anchor_on then
+    perform app.fail('invalid_argument.ends_before_first_due', jsonb_build_object(
+      'name', bill.name, 'ends_on', bill.ends_on, 'first_due', bill.anchor_on
+    ), 'ends_on');
+  end if;
+  if bill.frequency = 'once' then
+    bill.tracked_from := bill.anchor_on;
+  elsif app.due_index(bill, context.today) > app.last_index(bill) then
+    perform app.fail('invalid_argument.bill_over', jsonb_build_object(
+      'name', bill.name, 'last_due', app.due_on(app.scheduled_on(bill, app.last_index(bill)), bill.weekend_rule)
+    ), 'first_due');
+  else
+    bill.tracked_from := app.scheduled_on(bill, app.due_index(bill, context.today));
+  end if;
+  return bill;
+end
+$$;
+comment on function app.parse_bill_schedule is
+  'The schedule of a new bill from its arguments; the anchor is always a scheduled date. What was due before today is '
+  'not watched.';
+
+create or replace function app.parse_share(percent numeric, field text) returns int
+language plpgsql stable set search_path = '' as $$
+begin
+  if percent * 100 <> trunc(percent * 100) then
+    perform app.fail('invalid_argument.share_too_fine', jsonb_build_object('percent', trim_scale(percent)), field);
+  end if;
+  return percent * 100;
+end
+$$;
+comment on function app.parse_share is 'A share in percent as hundredths of a percent.';

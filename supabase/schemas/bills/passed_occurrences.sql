@@ -1,0 +1,114 @@
+-- Reading
+
+create or replace function app.passed_occurrences(context app.context, bill_ids text[] default null)
+returns
+  table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint, currency text)
+language plpgsql stable rows 50 set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
+begin
+  return query
+    with passed as materialized (
+      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor,
+        o.expected_minor - o.paid_minor as remaining_minor, o.currency
+      from app.expense_occurrences as o
+      where o.organization_id = context.organization_id and o.status = 'open' and o.due_on < context.today
+        and (bill_ids is null or o.expense_id = any (bill_ids))
+    ), late as materialized (
+      -- What a bill waits for is always one of its open rows, so only those of which one has passed can be due for a
+      -- roll. They are looked up one by one: under row-level security the planner takes everything for a handful, and
+      -- would walk all bills for each row.
+      select e.bill
+      from (select distinct p.expense_id from passed as p) as p
+      cross join lateral (select b as bill from app.expenses as b where b.id = p.expense_id offset 0) as e
+      where (e.bill).status = 'active' and (e.bill).deleted_at is null
+    )
+    select p.*
+    from passed as p
+    -- Full, as in app.open_occurrences.
+    full join late as l on (l.bill).id = p.expense_id
+    where coalesce(p.expense_id, '') <> '' and coalesce((l.bill).id, '') <> ''
+      and app.is_paid_by_autopay(l.bill, p.due_on, context.today) is not true
+    union all
+    select (l.bill).id, s.scheduled_on, s.due_on, app.rule_amount(l.bill), app.rule_amount(l.bill), (l.bill).currency
+    from late as l
+    cross join lateral app.current_index(l.bill, context.today) as current
+    cross join lateral app.scheduled_dates(
+      l.bill, app.due_index(l.bill, app.first_watched(l.bill, (l.bill).next_due)),
+      least(current.n, app.last_index(l.bill))
+    ) as s
+    where (l.bill).next_due < context.today and (l.bill).frequency <> 'once'
+      and not app.is_paid_by_autopay(l.bill, s.due_on, context.today)
+      and (select true from app.expense_occurrences as o
+        where o.expense_id = (l.bill).id and o.scheduled_on = s.scheduled_on) is null;
+end
+$$;
+comment on function app.passed_occurrences is
+  'What is open in the active bills of dates that have passed, with what remains to be paid, and of bills that were '
+  'not rolled since, the dates that a roll would add: the current one included.';
+
+create or replace function app.open_occurrences(context app.context, bill_ids text[] default null)
+returns
+  table (expense_id text, scheduled_on date, due_on date, expected_minor bigint, remaining_minor bigint, currency text)
+language sql stable
+begin atomic
+  -- A full join that keeps only whole pairs: under row-level security the planner takes both sides for a handful,
+  -- however many there are, and would walk all of the one for each of the other; a full join it can only hash or merge.
+  -- "offset 0" keeps conditions of the caller out of it, which would make it another kind of join.
+  select coming.*
+  from (
+    select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.expected_minor - o.paid_minor, o.currency
+    from (
+      select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.paid_minor, o.currency
+        from app.expense_occurrences as o
+      where o.organization_id = (context).organization_id and o.status = 'open'
+        and (bill_ids is null or o.expense_id = any (bill_ids))
+      offset 0
+    ) as o
+    full join (
+      select e.id from app.expenses as e
+      where e.organization_id = (context).organization_id and e.kind = 'bill' and e.status = 'active'
+        and e.deleted_at is null
+        and (bill_ids is null or e.id = any (bill_ids))
+      offset 0
+    ) as b on b.id = o.expense_id
+    where coalesce(o.due_on, '-infinity') >= (context).today and coalesce(b.id, '') <> ''
+    offset 0
+  ) as coming
+  union all
+  select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, p.currency
+    from app.passed_occurrences(context, bill_ids) as p;
+end;
+comment on function app.open_occurrences is
+  'What is open in the active bills as of now: every overdue date and the current one, with what remains to be paid '
+  '(null while not known).';
+
+create or replace function app.future_spans(context app.context, last_day date, bill_ids text[] default null)
+returns table (bill app.expenses, first int, last int, first_day date, end_day date)
+language sql stable
+begin atomic
+  -- Step by step, since the planner writes out no function whose argument is more than a few operators; "offset 0" ends
+  -- a step.
+  select b, span.first, span.last, day.of_today, day.of_end
+  from app.expenses as b
+  cross join lateral (select app.first_watched(b, b.next_due) as current_on offset 0) as watched
+  cross join lateral (
+    select app.first_scheduled_due((context).today, b.weekend_rule) as of_today,
+      app.first_scheduled_due(watched.current_on, b.weekend_rule) as of_current,
+      app.first_scheduled_due(last_day + 1, b.weekend_rule) as of_end
+    offset 0
+  ) as day
+  cross join lateral (
+    select case
+        when b.next_due >= (context).today then app.schedule_index(b, day.of_current)
+        else (select c.n + 1 from app.current_index(b, (context).today) as c)
+      end as first,
+      least(app.last_index(b), app.schedule_index(b, day.of_end) - 1) as last
+    offset 0
+  ) as span
+  where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
+    and b.deleted_at is null
+    and (bill_ids is null or b.id = any (bill_ids))
+    and b.frequency <> 'once' and greatest((context).today, b.next_due) + app.shortest_gap(b) <= last_day;
+end;
+comment on function app.future_spans is
+  'Numbers of the scheduled dates from about the current one of each active bill until a day, which may have rows '
+  'already, and the days from and before which those are scheduled.';

@@ -1,0 +1,103 @@
+-- Recurrence: on which days a bill comes, by arithmetic from its anchor alone. It knows no rows, no payments and no
+-- clock.
+-- A schedule is numbered from 0, its first date on or after the anchor; every date is counted from the anchor and never
+-- from the one before, so 31 January is followed by 28 February and then by 31 March again. The weekend rule moves what
+-- is due, never what is scheduled.
+-- Bodies that are expressions were parsed when they were created: no search_path changes their meaning, and the planner
+-- may inline them.
+
+-- Months
+
+create or replace function app.month_of(day date) returns int
+language sql immutable
+  return extract(year from day)::int * 12 + extract(month from day)::int - 1;
+comment on function app.month_of is
+  'The month of a day as a number that months can be added to: 12 * year + 0 for January to 11 for December.';
+
+create or replace function app.month_day(month int, day int) returns date
+language sql immutable
+  return least(
+    make_date(month / 12, month % 12 + 1, 1) + (day - 1),
+    (make_date(month / 12, month % 12 + 1, 1) + interval '1 month' - interval '1 day')::date
+  );
+comment on function app.month_day is 'A day of a month (app.month_of); in a shorter month its last day.';
+
+create or replace function app.month_dates(month int, days int[]) returns date[]
+language plpgsql immutable set search_path = '' as $$
+declare
+  dates date[] := '{}';
+  day int;
+  candidate date;
+  latest date;
+begin
+  foreach day in array days loop
+    candidate := app.month_day(month, day);
+    if candidate is distinct from latest then
+      dates := dates || candidate;
+      latest := candidate;
+    end if;
+  end loop;
+  return dates;
+end
+$$;
+comment on function app.month_dates is
+  'Several days of a month as dates in order; days that fall together on the last day of a short month are one.';
+
+-- Counting dates of several days a month: one a day, less those that fall together in short months.
+
+create or replace function app.count_congruent(first int, step int, terms int, modulus int, residue int) returns int
+language plpgsql immutable set search_path = '' as $$
+declare
+  common constant int := gcd(step, modulus);
+  period constant int := modulus / common;
+  distance constant int := residue - first;
+  position int;
+begin
+  if distance % common <> 0 then
+    return 0;
+  end if;
+  -- The first such term solves position * step = distance modulo the period, where every unit is its own inverse, since
+  -- the modulus divides 24.
+  position := (distance / common * (step / common) % period + period) % period;
+  return greatest(0, (terms - position + period - 1) / period);
+end
+$$;
+comment on function app.count_congruent is
+  'How many terms of first, first + step, … leave this residue modulo a divisor of 24.';
+
+create or replace function app.count_leap_years(first int, step int, terms int) returns int
+language sql immutable
+  return app.count_congruent(first, step, terms, 4, 0) - (
+    select count(*) from generate_series(21, (first + step * (terms - 1)) / 100) as century
+    where century % 4 <> 0 and century * 100 >= first and (century * 100 - first) % step = 0
+  );
+comment on function app.count_leap_years is
+  'How many of the years first, first + step, … are leap years; from 1901 on.';
+
+create or replace function app.count_short_months(first int, step int, terms int, days int) returns int
+language plpgsql immutable set search_path = '' as $$
+declare
+  februaries constant int := app.count_congruent(first, step, terms, 12, 1);
+  years_apart constant int := step / gcd(step, 12);
+  first_february int;
+begin
+  case days
+    when 30 then
+      return februaries + app.count_congruent(first, step, terms, 12, 3)
+        + app.count_congruent(first, step, terms, 12, 5)
+        + app.count_congruent(first, step, terms, 12, 8) + app.count_congruent(first, step, terms, 12, 10);
+    when 29 then
+      return februaries;
+    when 28 then
+      if februaries = 0 then
+        return 0;
+      end if;
+      -- Within 12 steps, since the months of the year repeat.
+      select min(first + step * i) into first_february from generate_series(0, 11) as i
+        where (first + step * i) % 12 = 1;
+      return februaries - app.count_leap_years(first_february / 12, years_apart, februaries);
+  end case;
+end
+$$;
+comment on function app.count_short_months is
+  'How many of the months first, first + step, … have at most 28, 29 or 30 days.';

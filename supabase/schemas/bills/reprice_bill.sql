@@ -1,0 +1,82 @@
+create or replace function app.replan_bill(bill app.expenses, first_day date) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  is_live constant boolean := bill.status in ('active', 'ended');
+begin
+  update app.expense_occurrences as o set due_on = app.due_on(o.scheduled_on, bill.weekend_rule)
+  where o.expense_id = bill.id and o.status = 'open' and o.scheduled_on >= bill.tracked_from
+    and app.is_scheduled(bill, o.scheduled_on)
+    and o.due_on <> app.due_on(o.scheduled_on, bill.weekend_rule);
+  delete from app.expense_occurrences as o
+  where o.expense_id = bill.id and o.status = 'open' and o.due_on >= first_day
+    and not (is_live and app.is_scheduled(bill, o.scheduled_on))
+    and not exists (select from app.payments as p where p.occurrence_id = o.id);
+  -- A payment that was taken back still names its date, which therefore cannot go.
+  update app.expense_occurrences as o set status = 'skipped', closed_at = app.instant()
+  where o.expense_id = bill.id and o.status = 'open' and o.due_on >= first_day
+    and not (is_live and app.is_scheduled(bill, o.scheduled_on)) and app.paid_minor(o.id) = 0;
+end
+$$;
+comment on function app.replan_bill is
+  'Takes away the open dates from a day on that a bill does not have: of an active one those off its schedule, of a '
+  'paused or cancelled one all. Partly paid ones stay.';
+
+create or replace function app.reprice_bill(bill app.expenses, from_day date, made_since timestamptz default null)
+  returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  with priced as (
+    select o.id, paid.minor as paid_minor,
+      case
+        when o.amount_source <> 'rule' and o.currency = bill.currency
+          then greatest(o.expected_minor, nullif(paid.minor, 0))
+        when app.rule_amount(bill) is null then case when paid.minor > 0 then o.expected_minor end
+        else greatest(app.rule_amount(bill), paid.minor)
+      end as expected_minor
+    from app.expense_occurrences as o
+    cross join lateral (select app.paid_minor(o.id) as minor) as paid
+    where o.expense_id = bill.id and o.status = 'open' and o.due_on >= from_day
+      and (made_since is null or o.created_at >= made_since)
+  )
+  update app.expense_occurrences as o
+  set expected_minor = p.expected_minor, currency = bill.currency,
+    amount_source = case when o.currency = bill.currency then o.amount_source else 'rule' end,
+    -- Nothing remains of a date whose amount fell to what was paid of it.
+    status = case when p.expected_minor = p.paid_minor then 'paid' else 'open' end,
+    closed_at = case when p.expected_minor = p.paid_minor then app.instant() end
+  from priced as p
+  where o.id = p.id
+    and ((o.expected_minor, o.currency) is distinct from (p.expected_minor, bill.currency)
+    or p.expected_minor = p.paid_minor);
+end
+$$;
+comment on function app.reprice_bill is
+  'Gives the open dates of a bill that are due from a day on (and made since an instant) its amount and currency; an '
+  'amount set for one date or fetched from a provider stands.';
+
+create or replace function app.restore_bill(bill_id text, changed_at timestamptz, today date) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  bill app.expenses;
+begin
+  select * into bill from app.expenses as e
+    where e.id = restore_bill.bill_id and e.kind = 'bill' and e.deleted_at is null;
+  if found then
+    perform app.replan_bill(bill,
+      case when bill.status in ('active', 'ended') then app.due_on(bill.tracked_from, bill.weekend_rule) else today
+      end);
+    -- Dates that came up after the change have its price; what had another before was put back row by row.
+    perform app.reprice_bill(bill, '-infinity', changed_at);
+  end if;
+end
+$$;
+comment on function app.restore_bill is
+  'Makes the dates of a bill follow from it again, after a change of it was taken back.';
+
+revoke all on function
+  app.change_schedule, app.same_schedule, app.watch_from, app.is_scheduled, app.replan_bill, app.reprice_bill,
+  app.restore_bill from public, anon;
+grant execute on function
+  app.change_schedule, app.same_schedule, app.watch_from, app.is_scheduled, app.replan_bill, app.reprice_bill,
+  app.restore_bill
+  to authenticated, service_role;

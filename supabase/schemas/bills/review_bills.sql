@@ -1,0 +1,59 @@
+create or replace function app.review_bills(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  horizon_days constant int := coalesce((arguments ->> 'horizon_days')::int, 45);
+  since constant date := context.today - make_interval(months => coalesce((arguments ->> 'lookback_months')::int, 12));
+  data jsonb;
+begin
+  with findings as (
+    select 'overdue' as section, f.* from app.find_overdue(context) as f
+    union all
+    select 'price_rises', f.* from app.find_price_rises(context, since) as f
+    union all
+    select 'unusual_amounts', f.* from app.find_unusual_amounts(context, since) as f
+    union all
+    select 'possible_duplicates', f.* from app.find_duplicates(context) as f
+    union all
+    select 'trials_ending', f.* from app.find_trials(context, horizon_days) as f
+    union all
+    select 'cancel_by', f.* from app.find_cancel_dates(context, horizon_days) as f
+    union all
+    select 'provider_attention', f.* from app.find_provider_trouble(context) as f
+  ), placed as (
+    select *, row_number() over (
+      partition by section
+      -- What has been is told from the latest, what is to come from the nearest.
+      order by case when section in ('price_rises', 'unusual_amounts') then (context.today - rank)::int
+        else (rank - context.today)::int end,
+        finding ->> 'name' collate "C", finding ->> 'bill_id' collate "C", finding ->> 'other_bill_id' collate "C"
+    ) as place
+    from findings
+  ), sections as (
+    select name, coalesce(f.findings, '[]') as findings, coalesce(f.count, 0) as count
+    from unnest(
+      array['overdue', 'price_rises', 'unusual_amounts', 'possible_duplicates', 'trials_ending', 'cancel_by',
+      'provider_attention']) as name
+    left join (
+      select section, jsonb_agg(jsonb_strip_nulls(finding) order by place) filter (where place <= 50) as findings,
+        count(*) as count
+      from placed
+      group by section
+    ) as f on f.section = name
+  )
+  select jsonb_object_agg(name, findings) || jsonb_build_object('counts', jsonb_object_agg(name, count)) into data
+    from sections;
+  return jsonb_build_object('data', data);
+end
+$$;
+comment on function app.review_bills is
+  'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, trials_ending, cancel_by, '
+  'provider_attention, counts}.';
+
+revoke all on function
+  app.change_percent, app.find_overdue, app.find_price_rises, app.find_unusual_amounts, app.find_duplicates,
+  app.find_trials, app.find_cancel_dates,
+  app.find_provider_trouble, app.review_bills from public, anon;
+grant execute on function
+  app.change_percent, app.find_overdue, app.find_price_rises, app.find_unusual_amounts, app.find_duplicates,
+  app.find_trials, app.find_cancel_dates,
+  app.find_provider_trouble, app.review_bills to authenticated, service_role;

@@ -1,0 +1,143 @@
+-- Rolling a bill forward: what the calendar does to it, written down. Every tool that changes a bill does this first; a
+-- job does it daily.
+--  Which dates are ours: tracked_from is the scheduled date of the first occurrence that was due on or after the day
+-- the bill was added. A first due date further back only anchors the schedule: what was due then was settled elsewhere.
+-- A one-time bill is watched in any case.
+
+create or replace function app.materialize_occurrences(bill app.expenses, first int, last int) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  change constant text := current_setting('app.change_id', true);
+begin
+  -- Not part of anybody's change: rows follow from the schedule and the calendar, and undoing a payment must not take a
+  -- due date with it.
+  perform set_config('app.change_id', '', true);
+  insert into app.expense_occurrences (organization_id, expense_id, scheduled_on, due_on, expected_minor, currency)
+  select bill.organization_id, bill.id, s.scheduled_on, s.due_on, app.rule_amount(bill), bill.currency
+  from app.scheduled_dates(bill, first, last) as s
+  where not exists (select from app.expense_occurrences as o
+    where o.expense_id = bill.id and o.scheduled_on = s.scheduled_on);
+  perform set_config('app.change_id', coalesce(change, ''), true);
+end
+$$;
+comment on function app.materialize_occurrences is
+  'Makes the rows that are missing among these numbers of a bill''s schedule.';
+
+create or replace function app.pay_occurrence(
+  occurrence app.expense_occurrences, amount_minor bigint, paid_on date, source text, paid_by uuid default null,
+  note text default null
+) returns app.payments
+language plpgsql volatile set search_path = '' as $$
+declare
+  base app.base_value;
+  payment app.payments;
+begin
+  select v.* into base
+  from identity.organizations as o
+  cross join lateral app.value_in_base(o.base_currency, pay_occurrence.amount_minor, occurrence.currency,
+    pay_occurrence.paid_on) as v
+  where o.id = occurrence.organization_id;
+  insert into app.payments as p (
+    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on,
+    base_currency, base_minor, fx_rate, fx_rate_on, fx_source, note, source, paid_by
+  ) values (
+    occurrence.organization_id, occurrence.expense_id, occurrence.id, pay_occurrence.amount_minor, occurrence.currency,
+    pay_occurrence.paid_on,
+    base.base_currency, base.base_minor, base.fx_rate, base.fx_rate_on, base.fx_source,
+    pay_occurrence.note, pay_occurrence.source, pay_occurrence.paid_by
+  ) returning p.* into payment;
+  return payment;
+end
+$$;
+comment on function app.pay_occurrence is
+  'Records a payment for an occurrence; whether that closes it is the caller''s to say.';
+
+create or replace function app.paid_minor(occurrence_id text) returns bigint
+language plpgsql stable set search_path = '' as $$
+begin
+  return (select o.paid_minor from app.expense_occurrences as o where o.id = paid_minor.occurrence_id);
+end
+$$;
+comment on function app.paid_minor is 'What was paid for an occurrence so far, less what came back.';
+
+create or replace function app.record_autopay(bill app.expenses, today date) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  outer_change constant text := current_setting('app.change_id', true);
+  change text;
+  occurrence app.expense_occurrences;
+  remaining bigint;
+begin
+  for occurrence in
+    select * from app.expense_occurrences as o
+    where o.expense_id = bill.id and o.status = 'open' and app.is_paid_by_autopay(bill, o.due_on, today)
+    order by o.scheduled_on
+  loop
+    -- A change of its own, so that it can be undone without the change that happened to roll the bill.
+    insert into app.change_sets as s (organization_id, actor_id, tool, facts)
+    select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on,
+      'amount', app.format_amount(occurrence.expected_minor, bill.currency), 'currency', bill.currency
+    )
+    from identity.organizations as o
+    where o.id = bill.organization_id
+    returning s.id into change;
+    perform set_config('app.change_id', change, true);
+    remaining := occurrence.expected_minor - app.paid_minor(occurrence.id);
+    if remaining > 0 then
+      perform app.pay_occurrence(occurrence, remaining, occurrence.due_on, 'autopay');
+    end if;
+    update app.expense_occurrences as o set status = 'paid', closed_at = app.instant() where o.id = occurrence.id;
+  end loop;
+  perform set_config('app.change_id', coalesce(outer_change, ''), true);
+end
+$$;
+comment on function app.record_autopay is
+  'Records the open occurrences that pass for paid (app.is_paid_by_autopay) as paid on their due dates, each as a '
+  'change that can be undone.';
+
+create or replace function app.refresh_bill(bill_id text, today date) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  change constant text := current_setting('app.change_id', true);
+  bill app.expenses;
+  current_index int;
+  upcoming_due date;
+  is_over boolean;
+begin
+  select * into bill from app.expenses as e
+  where e.id = refresh_bill.bill_id and e.kind = 'bill' and e.status in ('active', 'ended') and e.deleted_at is null
+  for update;
+  if not found then
+    return;
+  end if;
+  select i into current_index from app.open_indexes(bill, today, 1) as i;
+  -- From the first watched date, not from the last roll: a row that went missing comes back.
+  perform app.materialize_occurrences(bill, app.schedule_index(bill, bill.tracked_from),
+    coalesce(current_index, app.last_index(bill)));
+  perform app.record_autopay(bill, today);
+
+  -- A one-time bill does not roll: it is due on its day until it is paid.
+  select min(o.due_on) filter (where o.due_on >= today or bill.frequency = 'once'), current_index is null
+    and count(*) = 0
+  into upcoming_due, is_over
+  from app.expense_occurrences as o
+  where o.expense_id = bill.id and o.status = 'open';
+  perform set_config('app.change_id', '', true);
+  update app.expenses as e set next_due = upcoming_due, status = case when is_over then 'ended' else 'active' end
+  where e.id = bill.id
+    and (e.next_due, e.status) is distinct from (upcoming_due, case when is_over then 'ended' else 'active' end);
+  perform set_config('app.change_id', coalesce(change, ''), true);
+end
+$$;
+comment on function app.refresh_bill is
+  'Brings a bill up to a day: its rows, automatic payments, next_due, and whether it has ended: no scheduled date is '
+  'left and nothing is open. Overdue dates keep a bill active. Locks the bill; paused and cancelled ones are left '
+  'alone.';
+
+revoke all on function
+  app.materialize_occurrences, app.pay_occurrence, app.paid_minor, app.record_autopay, app.refresh_bill
+    from public, anon;
+grant execute on function
+  app.materialize_occurrences, app.pay_occurrence, app.paid_minor, app.record_autopay, app.refresh_bill
+    to authenticated, service_role;

@@ -1,0 +1,131 @@
+create or replace function app.find_occurrence(bill app.expenses, day date, field text default 'due_on')
+  returns app.expense_occurrences
+language plpgsql volatile set search_path = '' as $$
+declare
+  occurrence app.expense_occurrences;
+  n int := app.due_index(bill, day);
+begin
+  -- A person may name the scheduled date where the weekend rule has moved the due one.
+  if app.due_on(app.scheduled_on(bill, n), bill.weekend_rule) is distinct from day then
+    n := app.schedule_index(bill, day);
+  end if;
+  if bill.status in ('active', 'ended') and n <= coalesce(app.last_index(bill), n)
+    and day in (app.scheduled_on(bill, n), app.due_on(app.scheduled_on(bill, n), bill.weekend_rule)) then
+    perform app.materialize_occurrences(bill, n, n);
+  end if;
+  select * into occurrence
+  from app.expense_occurrences as o
+  where o.expense_id = bill.id and day in (o.due_on, o.scheduled_on)
+  order by o.status <> 'open', o.due_on <> day, o.scheduled_on
+  limit 1;
+  if not found then
+    perform app.fail_not_due(bill, day, field);
+  end if;
+  return occurrence;
+end
+$$;
+comment on function app.find_occurrence is
+  'The occurrence of a bill on a day, made when the schedule has that day; else an error that says what is open.';
+
+create or replace function app.occurrence_due_on(bill app.expenses, day date) returns app.expense_occurrences
+language plpgsql volatile set search_path = '' as $$
+declare
+  occurrence constant app.expense_occurrences := app.find_occurrence(bill, day);
+begin
+  if occurrence.status = 'skipped' then
+    perform app.fail('invalid_argument.skipped', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on),
+      'due_on');
+  elsif occurrence.status = 'paid' then
+    perform app.fail_already_paid(
+      'already_paid.date', bill,
+      (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null
+        order by p.recorded_seq desc limit 1),
+      occurrence.due_on
+    );
+  end if;
+  return occurrence;
+end
+$$;
+comment on function app.occurrence_due_on is 'The open occurrence of a bill on a day; ends the tool when it is closed.';
+
+create or replace function app.next_open_occurrence(context app.context, bill app.expenses, amount_minor bigint)
+  returns app.expense_occurrences
+language plpgsql volatile set search_path = '' as $$
+declare
+  occurrence app.expense_occurrences;
+  latest app.payments;
+  paid app.expense_occurrences;
+begin
+  -- An answer that got lost is asked for again, and the second call must not pay the next due date. Another part
+  -- payment is told from a repeated one by its amount.
+  select * into latest
+  from app.payments as p
+  where p.expense_id = bill.id and p.paid_by = context.actor_id and p.source = 'assistant' and p.deleted_at is null
+    and p.created_at > context.at - interval '24 hours'
+  order by p.recorded_seq desc
+  limit 1;
+  select * into paid from app.expense_occurrences as o where o.id = latest.occurrence_id;
+  select * into occurrence
+  from app.expense_occurrences as o
+  where o.expense_id = bill.id and o.status = 'open'
+  order by o.due_on, o.scheduled_on
+  limit 1;
+  if paid.status = 'paid' or latest.amount_minor = next_open_occurrence.amount_minor then
+    perform app.fail_already_paid('already_paid.just_now', bill, latest, paid.due_on, occurrence.due_on);
+  elsif occurrence.id is null and bill.status in ('paused', 'cancelled') then
+    perform app.fail('invalid_argument.bill_inactive', jsonb_build_object('name', bill.name, 'status', bill.status),
+      'bill_id');
+  elsif occurrence.id is null then
+    perform app.fail_already_paid(
+      'already_paid.all', bill,
+      (select p from app.payments as p where p.expense_id = bill.id and p.deleted_at is null
+        order by p.paid_on desc, p.recorded_seq desc limit 1)
+    );
+  end if;
+  return occurrence;
+end
+$$;
+comment on function app.next_open_occurrence is
+  'The earliest open occurrence of a bill; already_paid when this person paid the bill within 24 hours, or nothing is '
+  'open.';
+
+create or replace function app.settle_occurrence(context app.context, bill app.expenses,
+  occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text)
+returns app.payments
+language plpgsql volatile set search_path = '' as $$
+declare
+  paid constant bigint := app.paid_minor(occurrence.id);
+  remaining constant bigint := occurrence.expected_minor - paid;
+  -- An estimate gives way to what was really charged; a fixed price, an amount set by hand or fetched from the provider
+  -- stands.
+  is_exact constant boolean := occurrence.expected_minor is not null
+    and (bill.amount_mode = 'fixed' or occurrence.amount_source <> 'rule');
+  charged_minor constant bigint := coalesce(given_minor, remaining);
+  payment app.payments;
+begin
+  if charged_minor is null then
+    perform app.fail(
+      'invalid_argument.amount_unknown', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on), 'amount'
+    );
+  elsif is_exact and charged_minor > remaining then
+    perform app.fail('overpayment', jsonb_build_object(
+      'name', bill.name, 'whole', app.format_amount(paid + charged_minor, bill.currency),
+      'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, bill.currency), 'currency', bill.currency,
+      'details', jsonb_build_object(
+        'due_on', occurrence.due_on, 'remaining', app.format_amount(remaining, bill.currency), 'currency', bill.currency
+      )
+    ), 'amount');
+  end if;
+  payment := app.pay_occurrence(occurrence, charged_minor, paid_on, 'assistant', context.actor_id, note);
+  if not is_exact or charged_minor = remaining then
+    update app.expense_occurrences as o
+    set status = 'paid', closed_at = context.at, expected_minor = paid + charged_minor,
+      amount_source
+        = case when is_exact or paid + charged_minor = o.expected_minor then o.amount_source else 'override' end
+    where o.id = occurrence.id;
+  end if;
+  return payment;
+end
+$$;
+comment on function app.settle_occurrence is
+  'Pays an occurrence: what remains, or a given amount; one less than what remains leaves it open.';

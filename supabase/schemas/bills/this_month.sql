@@ -1,0 +1,88 @@
+-- How every tool shows a bill: as of now, in words and decimal strings.
+
+create or replace function app.default_lead_days(context app.context) returns int
+language plpgsql stable set search_path = '' as $$
+begin
+  return (select p.default_lead_days from identity.profiles as p where p.user_id = context.owner_id);
+end
+$$;
+comment on function app.default_lead_days is
+  'Days before the due date on which the owner wants to hear of a bill that says nothing else.';
+
+create or replace function app.times_a_month(frequency text, every int, month_days int) returns numeric
+language sql immutable
+  -- A year has 365.2425 days (Gregorian mean), a month a twelfth of it.
+  return case frequency
+    when 'daily' then 365.2425 / 12 / every
+    when 'weekly' then 365.2425 / 84 / every
+    when 'monthly' then coalesce(month_days, 1)::numeric / every
+    when 'yearly' then 1.0 / 12 / every
+  end;
+comment on function app.times_a_month is
+  'How often a bill comes in a month on average, month_days times in one; null for a one-time bill.';
+
+create or replace function app.bill_state(status text, earliest_due date, next_due date, is_amount_known boolean,
+  today date, lead_days int, is_settled boolean)
+returns text
+language sql immutable
+  return case
+    when status = 'ended' then 'paid'
+    when status <> 'active' then null
+    when earliest_due < today then 'overdue'
+    when next_due <= today + lead_days and is_amount_known then 'due'
+    when next_due <= today + lead_days then 'amount_missing'
+    when next_due is null or is_settled then 'paid'
+    when is_amount_known then 'upcoming'
+    else 'amount_missing'
+  end;
+comment on function app.bill_state is
+  'overdue: an open date has passed. due: the next one is today or within the lead days. paid: all that was due this '
+  'calendar month is settled, and some of it by paying; or nothing is left to pay. upcoming: everything else. '
+  'amount_missing instead of due or upcoming while the amount of the next date is not known. Null for a paused or '
+  'cancelled bill, of which nothing is expected.';
+
+create or replace function app.this_month(bill_id text, autopay boolean, next_due date, earliest_due date, today date)
+  returns table (is_settled boolean)
+language sql stable rows 1
+begin atomic
+  -- As dates all the way, since an index of dates is not searched for instants.
+  select earliest_due >= (date_trunc('month', today) + interval '1 month')::date and (
+    exists (
+      select from app.expense_occurrences as o
+      -- The weekend rule moves a date by two days at most; the bounds on the scheduled date are there for the index.
+      where o.expense_id = bill_id and o.status = 'paid'
+        and o.scheduled_on between date_trunc('month', today)::date
+          - 2 and (date_trunc('month', today) + interval '1 month')::date + 1
+        and o.due_on >= date_trunc('month', today)::date
+          and o.due_on < (date_trunc('month', today) + interval '1 month')::date
+    )
+    or autopay and next_due < today and exists (
+      select
+      from app.expenses as b
+      cross join lateral app.scheduled_dates(b, app.due_index(b, today) - 1, app.due_index(b, today) - 1) as s
+      where b.id = bill_id and s.due_on >= date_trunc('month', today)::date
+        and app.is_paid_by_autopay(b, s.due_on, today)
+    )
+  );
+end;
+comment on function app.this_month is
+  'Whether nothing of a bill is open until the end of the calendar month and something of it was paid, automatic '
+  'payments not yet recorded included.';
+
+create or replace function app.next_price_from(bill app.expenses, today date) returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  last_old constant date := (
+    select max(o.scheduled_on) from app.expense_occurrences as o
+    where o.expense_id = bill.id and o.status = 'open' and o.due_on >= today and o.amount_source = 'rule'
+      and o.currency = bill.currency
+      and o.expected_minor <> bill.amount_minor
+  );
+  n constant int := app.schedule_index(bill, last_old + 1);
+begin
+  return case when n <= coalesce(app.last_index(bill), n)
+    then app.due_on(app.scheduled_on(bill, n), bill.weekend_rule) end;
+end
+$$;
+comment on function app.next_price_from is
+  'The first due date that has the amount of a bill, when dates to come still have an earlier one; else null.';

@@ -1,0 +1,93 @@
+create or replace function app.sum_up_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb,
+  occurrence app.expense_occurrences)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Of the bill as it is written down: what is shown of it may not have changed yet.
+  fields constant jsonb := (
+    select jsonb_agg(distinct f.field order by f.field)
+    from jsonb_each(to_jsonb(bill)) as b
+    cross join lateral (
+      select case
+        when b.key in ('name', 'payee', 'tags', 'note', 'currency', 'autopay', 'amount_mode') then b.key
+        when b.key in ('trial_ends_on', 'renews_on', 'notice_days') then b.key
+        when b.key = 'category_id' then 'category'
+        when b.key = 'amount_minor' then 'amount'
+        when b.key = 'share_bp' then 'my_share_percent'
+        when b.key in ('frequency', 'every', 'anchor_on', 'month_days', 'weekend_rule', 'ends_on', 'ends_after')
+          then 'schedule'
+        when b.key in ('reminder_enabled', 'remind_days_before') then 'reminder'
+      end as field
+    ) as f
+    where f.field is not null and b.value is distinct from to_jsonb(old) -> b.key
+  );
+begin
+  return jsonb_strip_nulls(jsonb_build_object(
+    'name', bill.name,
+    'status', case when bill.status <> old.status then bill.status end,
+    'fields', case when arguments ? 'set' then fields end,
+    'from', case when arguments ? 'set' then app.parse_date(context, arguments ->> 'apply_from', 'apply_from') end,
+    'occurrence', case when arguments ? 'occurrence' then jsonb_build_object(
+      'action', arguments #>> '{occurrence,action}', 'due_on', occurrence.due_on, 'until', occurrence.snoozed_until,
+      'amount', app.format_amount(occurrence.expected_minor, occurrence.currency), 'currency', occurrence.currency
+    ) end,
+    'is_disconnected', case when arguments #>> '{provider,action}' = 'disconnect' then true end
+  ));
+end
+$$;
+comment on function app.sum_up_update is
+  'What was done to a bill: {name, status?, fields?, from?, occurrence? {action, due_on, until?, amount?, currency}, '
+  'is_disconnected?}.';
+
+create or replace function app.update_bill(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  old app.expenses := app.require_bill(context, arguments ->> 'bill_id');
+  bill app.expenses;
+  occurrence app.expense_occurrences;
+  connect jsonb;
+  shown_before jsonb;
+  shown jsonb;
+  before jsonb;
+begin
+  perform from app.expenses as e where e.id = old.id for update;
+  select * into old from app.expenses as e where e.id = old.id;
+  perform app.check_bill_update(context, old, arguments);
+  perform app.refresh_bill(old.id, context.today);
+  select * into old from app.expenses as e where e.id = old.id;
+  shown_before := app.describe_bills(context, array[old.id]) -> 0;
+
+  if arguments ? 'set' then
+    perform app.apply_changes(context, old, arguments -> 'set',
+      app.parse_date(context, arguments ->> 'apply_from', 'apply_from'));
+  end if;
+  select * into bill from app.expenses as e where e.id = old.id;
+  if arguments ? 'occurrence' then
+    occurrence := app.change_occurrence(context, bill, arguments -> 'occurrence');
+  end if;
+  if arguments ? 'provider' then
+    connect := app.change_provider(context, bill, arguments -> 'provider');
+  end if;
+  select * into bill from app.expenses as e where e.id = old.id;
+  shown := app.describe_bills(context, array[bill.id]) -> 0;
+  select coalesce(jsonb_object_agg(b.key, b.value), '{}') into before from jsonb_each(shown_before) as b
+    where b.value is distinct from shown -> b.key;
+  return jsonb_build_object(
+    'data',
+    jsonb_build_object('bill', shown, 'before', before, 'occurrences', app.describe_touched(bill.id, occurrence.id),
+      'connect', connect),
+    'warnings', app.warn_of_update(context, bill, old, arguments, occurrence),
+    'facts', app.sum_up_update(context, bill, old, arguments, occurrence)
+  );
+end
+$$;
+comment on function app.update_bill is
+  'Tool update_bill: data {bill, before, occurrences, connect?}. before has the old values of what changed; the '
+  'connector makes connect_url of connect.';
+
+revoke all on function
+  app.change_bill, app.write_bill, app.apply_changes, app.check_bill_update, app.describe_touched,
+  app.warn_of_update, app.sum_up_update, app.update_bill from public, anon;
+grant execute on function
+  app.change_bill, app.write_bill, app.apply_changes, app.check_bill_update, app.describe_touched,
+  app.warn_of_update, app.sum_up_update, app.update_bill to authenticated, service_role;

@@ -1,0 +1,101 @@
+create or replace function app.check_bill_update(context app.context, bill app.expenses, arguments jsonb) returns void
+language plpgsql stable set search_path = '' as $$
+begin
+  if not arguments ?| array['set', 'occurrence', 'provider'] then
+    perform app.fail('invalid_argument.nothing_to_change_of_bill', field => 'set');
+  end if;
+  if arguments ? 'apply_from' and not arguments ? 'set' then
+    perform app.fail('invalid_argument.apply_from_without_set', field => 'apply_from');
+  end if;
+  if bill.version <> (arguments ->> 'expected_version')::numeric then
+    perform app.fail('stale_version', jsonb_build_object(
+      'name', bill.name, 'version', bill.version, 'details', jsonb_build_object(
+        'id', bill.id, 'version', bill.version, 'current', app.describe_bills(context, array[bill.id]) -> 0
+      )
+    ), 'expected_version');
+  end if;
+end
+$$;
+comment on function app.check_bill_update is
+  'What the contract of update_bill says in words, and the version that the caller has seen.';
+
+create or replace function app.describe_touched(bill_id text, occurrence_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    with touched as (
+      select i.row_id as id, (array_agg(i.before order by i.position))[1] as before
+      from app.change_items as i
+      where i.change_id = current_setting('app.change_id', true) and i.table_name = 'expense_occurrences'
+      group by i.row_id
+    )
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'due_on', coalesce(o.due_on, (t.before ->> 'due_on')::date),
+      'status', coalesce(o.status, 'removed'),
+      'amount', app.format_amount(o.expected_minor, o.currency),
+      'remaining',
+      case when o.status = 'open' and app.paid_minor(o.id) <> 0
+        then app.format_amount(o.expected_minor - app.paid_minor(o.id), o.currency) end,
+      'snoozed_until', o.snoozed_until
+    )) order by coalesce(o.due_on, (t.before ->> 'due_on')::date), o.id), '[]')
+    from touched as t
+    full join (
+      select * from app.expense_occurrences as o
+      where o.expense_id = describe_touched.bill_id
+        and (o.id = describe_touched.occurrence_id or o.id in (select x.id from touched as x))
+    ) as o on o.id = t.id
+  );
+end
+$$;
+comment on function app.describe_touched is 'The dates that the running change touched, and one more, as they are now.';
+
+create or replace function app.warn_of_update(context app.context, bill app.expenses, old app.expenses, arguments jsonb,
+  occurrence app.expense_occurrences) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  warnings jsonb := '[]';
+begin
+  if arguments #>> '{set,reminder_enabled}' = 'true'
+    and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
+    warnings := warnings
+      || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
+  end if;
+  if (bill.amount_minor, bill.currency) is distinct from (old.amount_minor, old.currency)
+    and bill.next_due < app.parse_date(context, arguments ->> 'apply_from', 'apply_from') then
+    warnings := warnings || app.warning('applies_later', jsonb_build_object(
+      'name', bill.name, 'from', app.parse_date(context, arguments ->> 'apply_from', 'apply_from'),
+      'amount', app.format_amount(old.amount_minor, old.currency), 'currency', old.currency
+    ));
+  end if;
+  if app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due') >= context.today
+    and not app.same_schedule(old, bill) then
+    warnings := warnings
+      || app.warn_of_first_due(bill, app.parse_date(context, arguments #>> '{set,first_due}', 'set.first_due'));
+  end if;
+  if bill.share_bp <> old.share_bp then
+    warnings := warnings || app.warn_of_share(bill);
+  end if;
+  if bill.status = 'ended' and arguments #>> '{set,status}' = 'active' then
+    warnings := warnings || app.warning('still_ended', jsonb_build_object('name', bill.name));
+  end if;
+  case arguments #>> '{occurrence,action}'
+    when 'snooze' then
+      warnings := warnings || app.warning('snoozed', jsonb_build_object(
+        'name', bill.name, 'due_on', occurrence.due_on, 'until', occurrence.snoozed_until
+      ));
+    when 'reopen' then
+      if exists (
+        select from app.change_items as i
+        where i.change_id = current_setting('app.change_id', true) and i.table_name = 'payments'
+          and i.after ->> 'deleted_at' is not null
+      ) then
+        warnings := warnings || app.warning(
+          'payments_removed', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on)
+        );
+      end if;
+    else null;
+  end case;
+  return warnings;
+end
+$$;
+comment on function app.warn_of_update is 'What a person should hear about a change of a bill beside its result.';

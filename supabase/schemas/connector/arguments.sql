@@ -1,0 +1,113 @@
+-- What tools read and write at their edges: errors, text, dates, amounts, cursors.
+-- Arguments arrive checked against the contract; here is what a schema cannot know: the calendar, the currencies, the
+-- owner's day.
+
+create or replace function app.fail(code text, params jsonb default '{}', field text default null) returns void
+language plpgsql set search_path = '' as $$
+begin
+  raise exception using errcode = 'EX001', message = fail.code, detail = jsonb_strip_nulls(
+    jsonb_build_object('code', fail.code, 'params', fail.params, 'field', fail.field)
+  )::text;
+end
+$$;
+comment on function app.fail is
+  'Ends the tool and rolls back everything it wrote. The code is one of a closed list, its first part what a client '
+  'sees (invalid_argument.tags_too_many); params are the facts that its words are made of, params.details what a '
+  'client is given beside them. The words are TypeScript''s (shared/words).';
+
+create or replace function app.warning(code text, params jsonb default '{}') returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return jsonb_build_object('code', warning.code, 'params', jsonb_strip_nulls(warning.params));
+end
+$$;
+comment on function app.warning is
+  'What a person should hear beside the result, as facts: a code of a closed list, and what its words are made of.';
+
+-- Text
+
+create or replace function app.clean_text(value text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return nullif(btrim(regexp_replace(value, '\s+', ' ', 'g')), '');
+end
+$$;
+comment on function app.clean_text is 'One line of typed text with single spaces; blank is null.';
+
+create or replace function app.plain_words(value text, at_most int) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return nullif(rtrim(left(btrim(regexp_replace(regexp_replace(
+    value,
+    -- What is drawn as nothing or turns the text around: format characters, variation selectors, tags.
+    '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f'
+    '\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]', '', 'g'
+  ), '[\s\u0001-\u001f\u007f-\u009f<>{}[\]`*#|~"\\]+', ' ', 'g')), at_most)), '');
+end
+$$;
+comment on function app.plain_words is
+  'The first characters of what a stranger calls something, as words in one line: nothing invisible, no markup, no '
+  'quotes. Nothing legible is null.';
+
+create or replace function app.clean_tags(tags jsonb, field text) returns text[]
+language plpgsql stable set search_path = '' as $$
+declare
+  cleaned text[];
+begin
+  select coalesce(array_agg(t.tag order by t.position), '{}') into cleaned
+  from (
+    select distinct on (lower(app.clean_text(t.tag))) app.clean_text(t.tag) as tag, t.position
+    from jsonb_array_elements_text(coalesce(tags, '[]')) with ordinality as t (tag, position)
+    order by lower(app.clean_text(t.tag)), t.position
+  ) as t
+  where t.tag is not null;
+  if cardinality(cleaned) > 10 then
+    perform app.fail('invalid_argument.tags_too_many', jsonb_build_object('count', cardinality(cleaned), 'most', 10),
+      field);
+  end if;
+  return cleaned;
+end
+$$;
+comment on function app.clean_tags is
+  'Tags as typed, each once whatever its case, in the order of their first mention.';
+
+-- Dates
+
+create or replace function app.parse_date(context app.context, value text, field text) returns date
+language plpgsql stable set search_path = '' as $$
+begin
+  if value ~ '^(199\d|20\d\d)-\d\d-\d\d$' then
+    return value::date;
+  end if;
+  case value
+    when 'today' then return context.today;
+    when 'yesterday' then return context.today - 1;
+    when 'tomorrow' then return context.today + 1;
+    else null;
+  end case;
+  if value is not null then
+    perform app.fail('date_out_of_range.not_a_date', jsonb_build_object('value', left(value, 40)), field);
+  end if;
+  return null;
+exception when datetime_field_overflow then
+  perform app.fail('date_out_of_range.no_such_day', jsonb_build_object('value', value), field);
+end
+$$;
+comment on function app.parse_date is 'A date argument as a calendar date of the owner; null stays null.';
+
+-- Amounts
+
+create or replace function app.currency_exponent(code text, field text) returns smallint
+language plpgsql stable set search_path = '' as $$
+declare
+  found_exponent smallint;
+begin
+  select c.exponent into found_exponent from app.currencies as c where c.code = currency_exponent.code;
+  if not found then
+    perform app.fail('currency_unknown', jsonb_build_object('currency', code), field);
+  end if;
+  return found_exponent;
+end
+$$;
+comment on function app.currency_exponent is
+  'Number of decimals of a currency; ends the tool with currency_unknown when there is none.';

@@ -1,0 +1,79 @@
+create or replace function app.count_request(grant_id text, kind text, limits jsonb, at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  if limits -> kind is not null then
+    perform oauth.draw_from_bucket(
+      app.quota_key(grant_id, kind), (limits #>> array[kind, 'at_most'])::integer,
+      (limits #>> array[kind, 'seconds'])::double precision, at
+    );
+  end if;
+end
+$$;
+comment on function app.count_request is
+  'Counts what a grant was given. It comes last in its transaction: the row stays locked until the end of that, and '
+  'calls of one client must not wait for each other''s tools. So what is under way at the same time is not counted '
+  'yet; that is as exact as this limit needs to be.';
+
+create or replace function public.authenticate_bearer(token_hash text, resource text, at timestamptz,
+  limits jsonb default null) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  principal constant jsonb := app.authenticate(token_hash, resource, 'read', limits, at);
+begin
+  if principal ->> 'outcome' = 'ok' then
+    perform app.count_request(principal #>> '{claims,grant_id}', 'read', limits, at);
+  end if;
+  return principal - 'claims';
+end
+$$;
+comment on function public.authenticate_bearer is
+  'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | limited, organization?, plan?, '
+  'required_plan?, retry_after?, first_use_in_hour?}.';
+
+create or replace function public.call_tool(token_hash text, resource text, tool text, arguments jsonb, at timestamptz,
+  limits jsonb default null) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  kind constant text := case when app.is_write(tool) then 'write' else 'read' end;
+  principal constant jsonb := app.authenticate(token_hash, resource, kind, limits, at);
+  result jsonb;
+begin
+  if principal ->> 'outcome' <> 'ok' then
+    return principal;
+  end if;
+  -- auth.uid() reads the one or the other, depending on the platform's age.
+  perform set_config('request.jwt.claims', (principal -> 'claims')::text, true),
+    set_config('request.jwt.claim.sub', principal #>> '{claims,sub}', true);
+  result := app.run_tool(tool, coalesce(arguments, '{}'), at);
+  if result is null then
+    -- No member any more since the token was looked at.
+    return '{"outcome": "invalid_token"}';
+  end if;
+  perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
+  return principal - 'claims' - 'organization' || jsonb_build_object('result', result);
+end
+$$;
+comment on function public.call_tool is
+  'Authenticates a bearer and runs one tool, in one call: {outcome, result?, first_use_in_hour?}; result is the '
+  'tool''s envelope. first_use_in_hour asks for record_use after the answer: once an hour a grant, so that no call of '
+  'a tool writes the grant.';
+revoke all on function public.authenticate_bearer, public.call_tool, app.count_request from public, anon, authenticated;
+grant execute on function public.authenticate_bearer, public.call_tool, app.count_request to service_role;
+
+revoke all on function
+  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool,
+  app.preview_tool, app.perform_once,
+  app.books_key, app.lock_books, app.run_tool
+  from public, anon;
+grant execute on function
+  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool,
+  app.preview_tool, app.perform_once,
+  app.books_key, app.lock_books, app.run_tool
+  to authenticated, service_role;
+
+-- From here on the person acts, not the service: the role is set on entry and restored by itself. It is added last,
+-- since setting it asks for `authenticated`'s right to execute; no function that leads here may be SECURITY DEFINER,
+-- where roles cannot be set.
+alter function app.run_tool set role = 'authenticated';
+-- Compiling a statement takes longer than running it in any tool.
+alter function app.run_tool set jit = off;

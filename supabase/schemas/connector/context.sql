@@ -1,0 +1,112 @@
+-- The connector's database side: one call authenticates a bearer, becomes the person under row-level security, runs one
+-- tool and answers its envelope.
+-- What every tool shares is here once: the context, change sets, dry runs, idempotency keys. It knows no tool but by
+-- name.
+-- A tool is `app.<tool>(context app.context, arguments jsonb) returns jsonb` and answers {data, warnings?,
+-- next_cursor?, total_count?, totals_by_currency?}, a writing one also {facts}: what it did, as facts from which
+-- TypeScript makes the words of the list of recent changes.
+
+create type app.context as (
+  organization_id text,
+  organization_name text,
+  base_currency text,
+  owner_id uuid,
+  timezone text,
+  today date,
+  at timestamptz,
+  actor_id uuid,
+  role text,
+  client_name text
+);
+comment on type app.context is 'For whom and when a tool runs; today is the calendar date in the owner''s zone.';
+
+create or replace function app.read_context(at timestamptz) returns app.context
+language plpgsql stable set search_path = '' as $$
+declare
+  context app.context;
+begin
+  select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (read_context.at at time zone p.timezone)::date,
+    read_context.at,
+    m.user_id, m.role, auth.jwt() ->> 'client_name'
+  into context
+  from identity.organizations as o
+  join identity.profiles as p on p.user_id = o.owner_id
+  join identity.memberships as m on m.organization_id = o.id and m.user_id = (select auth.uid())
+  where o.id = (select identity.current_organization_id());
+  return context;
+end
+$$;
+comment on function app.read_context is
+  'The context of the running request, read as the person; null when they are no member of its organization.';
+
+-- Changes
+
+create or replace function app.begin_change(context app.context, tool text) returns text
+language plpgsql set search_path = '' as $$
+declare
+  change text;
+begin
+  insert into app.change_sets (organization_id, actor_id, client_name, tool)
+  values (context.organization_id, context.actor_id, context.client_name, begin_change.tool)
+  returning id into change;
+  perform set_config('app.change_id', change, true);
+  return change;
+end
+$$;
+comment on function app.begin_change is
+  'Opens a change set: from here on the capture trigger records every row that is written.';
+
+create or replace function app.finish_change(change text, facts jsonb) returns text
+language plpgsql set search_path = '' as $$
+begin
+  perform set_config('app.change_id', '', true);
+  if exists (select from app.change_items as i where i.change_id = change) then
+    update app.change_sets as s set facts = finish_change.facts where s.id = change;
+    return change;
+  end if;
+  delete from app.change_sets as s where s.id = change;
+  return null;
+end
+$$;
+comment on function app.finish_change is
+  'Closes a change set; one that wrote nothing leaves no trace and answers null. One that wrote must say what it did: '
+  'null breaks a constraint.';
+
+-- Running a tool
+
+create or replace function app.is_write(tool text) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return tool
+    not in ('get_context', 'list_expenses', 'summarize_spending', 'show_spending_chart', 'list_bills', 'review_bills');
+end
+$$;
+comment on function app.is_write is
+  'Whether a tool changes the books; a tool that is not known to read counts as a write.';
+
+create or replace function app.dispatch_tool(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql set search_path = '' as $$
+begin
+  case tool
+    when 'get_context' then return app.get_context(context, arguments);
+    when 'list_expenses' then return app.list_expenses(context, arguments);
+    when 'summarize_spending' then return app.summarize_spending(context, arguments);
+    when 'show_spending_chart' then return app.show_spending_chart(context, arguments);
+    when 'list_bills' then return app.list_bills(context, arguments);
+    when 'review_bills' then return app.review_bills(context, arguments);
+    when 'log_expenses' then return app.log_expenses(context, arguments);
+    when 'import_expenses' then return app.import_expenses(context, arguments);
+    when 'update_expenses' then return app.update_expenses(context, arguments);
+    when 'add_bill' then return app.add_bill(context, arguments);
+    when 'update_bill' then return app.update_bill(context, arguments);
+    when 'mark_bill_paid' then return app.mark_bill_paid(context, arguments);
+    when 'sync_bill_amounts' then return app.sync_bill_amounts(context, arguments);
+    -- No tool of a client: what the connector fetched for the one above.
+    when 'store_bill_amounts' then return app.store_bill_amounts(context, arguments);
+    when 'delete_records' then return app.delete_records(context, arguments);
+    when 'undo_change' then return app.undo_change(context, arguments);
+    when 'update_settings' then return app.update_settings(context, arguments);
+  end case;
+end
+$$;
+comment on function app.dispatch_tool is 'The tools by name; an unknown name is an error of the caller.';

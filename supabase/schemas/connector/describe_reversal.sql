@@ -1,0 +1,121 @@
+-- undo_change: takes one earlier write back as a whole, from the rows that the capture trigger kept of it. An undo is a
+-- change like any other:
+-- its rows are kept as well, so that undoing it brings the first change back.
+
+create type app.reversal as (
+  id text,
+  subject jsonb,
+  verb text,
+  fields text[]
+);
+comment on type app.reversal is
+  'What taking back a change does to one row: the id and the thing that people know it by, {kind, name?, …}, and what '
+  'happens to it, or which fields go back.';
+
+create or replace function app.describe_reversal(table_name text, kept jsonb, wanted jsonb, current jsonb)
+  returns app.reversal
+language plpgsql stable set search_path = '' as $$
+declare
+  latest constant jsonb := coalesce(current, kept, wanted);
+  is_gone constant boolean := wanted is null or coalesce(wanted ->> 'deleted_at', wanted ->> 'archived_at') is not null;
+  was_gone constant boolean := kept is null or coalesce(kept ->> 'deleted_at', kept ->> 'archived_at') is not null;
+  reversal app.reversal;
+  expense app.expenses;
+begin
+  select * into expense from app.expenses as e where e.id = latest ->> 'expense_id';
+  reversal.id :=
+    case when table_name = 'expense_occurrences' or expense.kind = 'one_off' then expense.id else latest ->> 'id' end;
+  reversal.subject := case
+    when table_name = 'categories' then jsonb_build_object('kind', 'category', 'name', latest -> 'name')
+    when table_name = 'settings' then jsonb_build_object('kind', 'settings')
+    when table_name = 'expense_occurrences' then
+      jsonb_build_object('kind', 'date', 'name', expense.name, 'due_on', latest -> 'due_on')
+    when expense.kind = 'bill' then jsonb_build_object(
+      'kind', 'payment', 'name', expense.name, 'currency', latest -> 'currency',
+      'amount', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency')
+    )
+    else jsonb_build_object('kind', 'expense', 'name', coalesce(expense.name, latest ->> 'name'))
+  end;
+  reversal.verb := case
+    when table_name = 'expense_occurrences' then coalesce(wanted ->> 'status', 'open')
+    when is_gone and not was_gone then 'removed'
+    when was_gone and not is_gone then 'restored'
+  end;
+  reversal.fields := array(
+    select case key when 'paid_on' then 'date' else regexp_replace(key, '_(minor|id|on)$', '') end
+    from jsonb_object_keys(wanted) as key
+    where wanted -> key is distinct from kept -> key and key <> all (app.derived_columns(table_name))
+      and key !~ '^(base|fx)_'
+  );
+  return reversal;
+end
+$$;
+comment on function app.describe_reversal is
+  'What becomes of a row that is now current, was kept by the change that goes, and is wanted as it was before.';
+
+create or replace function app.describe_current(current jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if current is null or current ->> 'deleted_at' is not null then
+    return '{"deleted":true}';
+  end if;
+  if current ? 'timezone' then
+    return current - 'id';
+  end if;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'name', current ->> 'name', 'amount',
+    app.format_amount(coalesce(current ->> 'amount_minor', current ->> 'expected_minor')::numeric,
+      current ->> 'currency'),
+    'currency', current ->> 'currency', 'date', current ->> 'paid_on', 'due_on',
+    coalesce(current ->> 'due_on', current ->> 'next_due'),
+    'payee', current ->> 'payee', 'status', current ->> 'status'
+  ));
+end
+$$;
+comment on function app.describe_current is 'What stands in the way of an undo, as it is now.';
+
+create or replace function app.change_facts(change app.change_sets) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return jsonb_build_object('tool', change.tool, 'facts', change.facts);
+end
+$$;
+comment on function app.change_facts is 'A change as facts, of which words are made: {tool, facts}.';
+
+create or replace function app.find_change_to_undo(context app.context, change_id text) returns app.change_sets
+language plpgsql stable set search_path = '' as $$
+declare
+  target app.change_sets;
+begin
+  if change_id is null then
+    -- "Undo that": neither an undo, nor what was paid or fetched automatically on the way.
+    select * into target from app.change_sets as s
+    where s.actor_id = context.actor_id and s.undoes is null and s.undone_by is null
+      and s.tool not in ('undo_change', 'autopay', 'provider_sync')
+    order by s.recorded_seq desc
+    limit 1;
+    if not found then
+      perform app.fail('not_found.own_change', jsonb_build_object('organization', context.organization_name),
+        'change_id');
+    end if;
+  else
+    select * into target from app.change_sets as s where s.id = find_change_to_undo.change_id;
+    if not found then
+      perform app.fail(
+        'not_found.change', jsonb_build_object('id', change_id, 'organization', context.organization_name), 'change_id'
+      );
+    end if;
+  end if;
+  if target.undone_by is not null then
+    perform app.fail('undo_conflict.undone_already', jsonb_build_object(
+      'change', app.change_facts(target), 'details', jsonb_build_object('undone_by', target.undone_by)
+    ), 'change_id');
+  end if;
+  if target.created_at < context.at - interval '30 days' then
+    perform app.fail('undo_expired', jsonb_build_object('change', app.change_facts(target), 'days', 30), 'change_id');
+  end if;
+  return target;
+end
+$$;
+comment on function app.find_change_to_undo is
+  'The change that is meant: the one named, else the caller''s latest that still stands.';

@@ -1,0 +1,88 @@
+create or replace function app.perform_tool(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  change text;
+  result jsonb;
+begin
+  if not app.is_write(tool) then
+    return app.dispatch_tool(context, tool, arguments);
+  end if;
+  change := app.begin_change(context, tool);
+  result := app.dispatch_tool(context, tool, arguments);
+  change := app.finish_change(change, result -> 'facts');
+  -- A tool that did its work in an earlier call names the change of that one itself.
+  return result - 'facts' || jsonb_build_object('change_id', coalesce(change, result ->> 'change_id'));
+end
+$$;
+comment on function app.perform_tool is 'A tool, inside a change set when it writes.';
+
+create or replace function app.preview_tool(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  preview text;
+begin
+  -- The tool really runs, so a preview cannot differ from the write; leaving the block by an error takes everything
+  -- back.
+  raise exception using errcode = 'EX002', detail = app.perform_tool(context, tool, arguments)::text;
+exception when sqlstate 'EX002' then
+  get stacked diagnostics preview = pg_exception_detail;
+  return preview::jsonb - 'change_id' || jsonb_build_object(
+    'warnings', coalesce(preview::jsonb -> 'warnings', '[]') || app.warning('dry_run')
+  );
+end
+$$;
+comment on function app.preview_tool is 'What a tool would do (dry_run); writes nothing.';
+
+create or replace function app.perform_once(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  own_key constant text := arguments ->> 'idempotency_key';
+  own_hash constant bytea := sha256(convert_to(arguments::text, 'UTF8'));
+  earlier app.idempotency_keys;
+  result jsonb;
+begin
+  select * into earlier from app.idempotency_keys as k
+  where k.organization_id = context.organization_id and k.actor_id = context.actor_id and k.tool = perform_once.tool
+    and k.key = own_key
+    and k.expires_at > context.at
+    -- What was undone since is asked for anew.
+    and not exists (select from app.change_sets as s where s.id = k.result ->> 'change_id' and s.undone_by is not null);
+  if found then
+    if earlier.arguments_hash <> own_hash then
+      perform app.fail('idempotency_conflict', field => 'idempotency_key');
+    end if;
+    return earlier.result || jsonb_build_object('replayed', true);
+  end if;
+  result := app.perform_tool(context, tool, arguments);
+  insert into app.idempotency_keys as k (organization_id, actor_id, tool, key, arguments_hash, result, expires_at)
+  values (context.organization_id, context.actor_id, tool, own_key, own_hash, result, context.at + interval '24 hours')
+  on conflict on constraint idempotency_keys_pkey do update
+    set arguments_hash = excluded.arguments_hash, result = excluded.result, expires_at = excluded.expires_at;
+  return result;
+end
+$$;
+comment on function app.perform_once is
+  'A tool whose call carries an idempotency key: the same key and arguments answer the first result, as long as what '
+  'it wrote was not undone.';
+
+create or replace function app.books_key(organization_id text) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return hashtextextended('books of ' || books_key.organization_id, 0);
+end
+$$;
+comment on function app.books_key is
+  'The advisory lock of an organization: whoever holds it is the only one who writes in its books.';
+
+create or replace function app.lock_books(organization_id text) returns void
+language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
+begin
+  perform pg_advisory_xact_lock(app.books_key(lock_books.organization_id));
+exception when lock_not_available then
+  -- Who waits holds a connection that everybody else needs as well.
+  perform app.fail('busy');
+end
+$$;
+comment on function app.lock_books is
+  'Makes this transaction the only one that writes in an organization; ends the tool with busy when another one takes '
+  'long.';

@@ -1,0 +1,104 @@
+-- get_context: who is asking, for which organization, under which plan, and the words to use: categories, payees,
+-- recent changes.
+
+create or replace function app.member_name(user_id uuid) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return (select p.email from identity.profiles as p where p.user_id = member_name.user_id);
+end
+$$;
+comment on function app.member_name is 'What to call a person of the organization; null for a former one.';
+
+create or replace function app.list_payees() returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select
+      coalesce(
+      jsonb_agg(jsonb_build_object('name', p.payee, 'category', c.name) order by p.paid_on desc, p.recorded_seq desc),
+      '[]')
+    from (
+      select distinct on (lower(e.payee)) e.payee, e.category_id, latest.paid_on, latest.recorded_seq
+      from (select p.expense_id, p.paid_on, p.recorded_seq from app.payments as p where p.deleted_at is null
+        order by p.paid_on desc, p.recorded_seq desc limit 1000) as latest
+      join app.expenses as e on e.id = latest.expense_id
+      where e.payee is not null
+      order by lower(e.payee), latest.paid_on desc, latest.recorded_seq desc
+    ) as p
+    left join app.categories as c on c.id = p.category_id
+  );
+end
+$$;
+comment on function app.list_payees is 'Payees of the last 1000 payments, the latest first, each with its category.';
+
+create or replace function app.list_changes(changes_limit int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'change_id', s.id, 'facts', s.facts, 'tool', s.tool,
+      'at', to_char(s.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+      'by', case when s.tool not in ('autopay', 'provider_sync') then app.member_name(s.actor_id) end,
+      -- Anybody can register a client under any name, and other members' assistants read it here.
+      'client', app.plain_words(s.client_name, 60), 'undone', s.undone_by is not null
+    ) order by s.recorded_seq desc), '[]')
+    from (select * from app.change_sets as s order by s.recorded_seq desc limit changes_limit) as s
+  );
+end
+$$;
+comment on function app.list_changes is 'The latest changes of the organization, whoever made them.';
+
+create or replace function app.read_settings(context app.context) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'timezone', p.timezone, 'base_currency', context.base_currency,
+      'reminders', jsonb_build_object(
+        'email_enabled', p.email_enabled, 'email',
+        case when p.reminder_email_confirmed_at is not null then p.reminder_email else p.email end,
+        'default_days_before', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email
+      )
+    )
+    from identity.profiles as p
+    where p.user_id = context.owner_id
+  );
+end
+$$;
+comment on function app.read_settings is
+  'What update_settings can change: the owner''s and the organization''s preferences.';
+
+create or replace function app.plan_warnings(context app.context) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select
+      coalesce(
+      jsonb_agg(
+      app.warning(case when e.is_trial then 'plan_ending.trial' else 'plan_ending.past_due' end, jsonb_build_object(
+      'plan', e.plan, 'ends_on', (e.ends_at at time zone context.timezone)::date, 'organization', o.name, 'features',
+      lost.features
+      )) order by e.ends_at), '[]')
+    from identity.organizations as o
+    cross join lateral (
+      values (true, 'team', o.trial_ends_at),
+        (false, o.plan, o.past_due_since + interval '7 days'),
+        (false, o.second_plan, o.second_past_due_since + interval '7 days')
+    ) as e (is_trial, plan, ends_at)
+    cross join lateral (
+      select jsonb_agg(f.feature order by f.feature) as features
+      from billing.plan_features as f
+      where f.plan = identity.effective_plan(o, e.ends_at - interval '1 microsecond')
+        and not identity.organization_has_feature(o.id, f.feature, e.ends_at)
+    ) as lost
+    where o.id = context.organization_id and e.ends_at > context.at and e.ends_at <= context.at + interval '7 days'
+      and lost.features is not null
+  );
+end
+$$;
+comment on function app.plan_warnings is
+  'What ends within a week with a trial or a grace period, and nothing else includes, as warnings.';
+revoke all on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.plan_warnings
+  from public, anon;
+grant execute on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.plan_warnings
+  to authenticated, service_role;

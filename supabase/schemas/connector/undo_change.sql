@@ -1,0 +1,152 @@
+create or replace function app.undo_change(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  target constant app.change_sets := app.find_change_to_undo(context, arguments ->> 'change_id');
+  batch record;
+  rows app.kept_row[];
+  differing app.kept_row[];
+  removed text[];
+  expense_ids text[];
+  conflicts app.kept_row[] := '{}';
+  reversed app.kept_row[] := '{}';
+  kept jsonb := '[]';
+begin
+  -- A bill before its dates, as everybody locks them: the job that rolls bills waits for nobody, and must not be waited
+  -- for half-way.
+  perform
+  from app.expenses as e
+  where e.id in (
+    select case i.table_name when 'expenses' then i.row_id else coalesce(i.before, i.after) ->> 'expense_id' end
+    from app.change_items as i
+    where i.change_id = target.id
+  ) and e.kind = 'bill'
+  order by e.id
+  for update;
+
+  -- Backwards: what was made last goes first, and what others refer to comes back before them. Rows of one kind that
+  -- follow each other are one step.
+  for batch in
+    with touched as (
+      select i.table_name, i.row_id, (array_agg(i.before order by i.position))[1] as before,
+        (array_agg(i.after order by i.position desc))[1] as after,
+        max(i.position) as position
+      from app.change_items as i
+      where i.change_id = target.id
+      group by i.table_name, i.row_id
+    ), steps as (
+      select t.*, (coalesce(t.before, t.after) ->> 'recorded_seq')::bigint as recorded_seq,
+        row_number() over (order by t.position desc)
+        - row_number() over (partition by t.table_name, t.before is null order by t.position desc) as step
+      from touched as t
+      where t.before is not null or t.after is not null
+    )
+    -- Within a step as they were recorded, so that what was taken back in one is told in the order of the books.
+    select s.table_name, s.before is null as is_new,
+      array_agg(s.row_id order by s.recorded_seq desc, s.position desc) as ids,
+      array_agg(s.before order by s.recorded_seq desc, s.position desc) as befores,
+      array_agg(s.after order by s.recorded_seq desc, s.position desc) as afters
+    from steps as s
+    group by s.table_name, s.before is null, s.step
+    order by max(s.position) desc
+  loop
+    if batch.table_name = 'provider_links' then
+      select kept || jsonb_agg(jsonb_build_object(
+        'id', w.row_id, 'why', 'connection_ended', 'subject',
+        jsonb_build_object('kind', 'connection', 'name', w.before ->> 'provider_key')
+      )) into kept
+      from unnest(batch.ids, batch.befores) as w (row_id, before);
+      continue;
+    end if;
+    select
+      array_agg((batch.table_name, w.row_id, w.before, w.after, c.current)::app.kept_row order by w.place),
+      array_agg((batch.table_name, w.row_id, w.before, w.after, c.current)::app.kept_row order by w.place) filter (
+        where not c.is_same)
+    into rows, differing
+    from unnest(batch.ids, batch.befores, batch.afters) with ordinality as w (row_id, before, after, place)
+    join app.compare_rows(batch.table_name, batch.ids, batch.afters) as c on c.row_id = w.row_id;
+    expense_ids := expense_ids || array(
+      select distinct case batch.table_name when 'expenses' then r.row_id
+        else coalesce(r.before, r.after) ->> 'expense_id' end from unnest(rows) as r
+    );
+    conflicts := conflicts || differing;
+    continue when conflicts <> '{}';
+    if batch.is_new then
+      removed := app.remove_rows(batch.table_name, batch.ids);
+      reversed := reversed || array(
+        select (r.table_name, r.row_id, r.before, r.after, r.current)::app.kept_row
+        from unnest(rows) with ordinality as r
+        where r.row_id = any (removed)
+        order by r.ordinality
+      );
+      kept := kept || (
+        select coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'why', 'in_use', 'subject', d.subject)), '[]')
+        from unnest(rows) as r
+        cross join lateral app.describe_reversal(r.table_name, r.after, r.before, r.current) as d
+        where r.row_id <> all (removed)
+      );
+    else
+      perform app.write_rows(batch.table_name, batch.ids, batch.befores);
+      reversed := reversed || rows;
+    end if;
+  end loop;
+
+  if conflicts = '{}' then
+    conflicts := array(
+      -- A bill cannot go while money that was paid for it since stays.
+      select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
+      from (select distinct id from unnest(expense_ids) as id) as x
+      -- Looked up one by one: of how many an undo touched the planner knows nothing.
+      cross join lateral (select e.deleted_at from app.expenses as e where e.id = x.id offset 0) as e
+      cross join lateral (select p.* from app.payments as p where p.expense_id = x.id and p.deleted_at is null offset 0)
+        as p
+      where e.deleted_at is not null
+      order by p.recorded_seq
+    ) || array(
+      -- Nor can a part of what was paid for a date, when a later payment settled the date on the strength of it.
+      select ('expense_occurrences', o.id, to_jsonb(o), to_jsonb(o), to_jsonb(o))::app.kept_row
+      from (
+        select distinct coalesce(i.before, i.after) ->> 'occurrence_id' as id from app.change_items as i
+          where i.change_id = target.id and i.table_name = 'payments'
+      ) as x
+      cross join lateral (select o.* from app.expense_occurrences as o where o.id = x.id offset 0) as o
+      where o.status = 'paid' and o.paid_minor < o.expected_minor
+      order by o.due_on
+    );
+  end if;
+  if conflicts <> '{}' then
+    perform app.fail_undo(target, conflicts);
+  end if;
+  perform app.mark_undone(target, current_setting('app.change_id', true));
+  perform app.restore_bill(i.row_id, target.created_at, context.today) from app.change_items as i
+    where i.change_id = target.id and i.table_name = 'expenses' and starts_with(i.row_id, 'bill_');
+  perform app.refresh_bill(b.id, context.today)
+    from (select distinct id from unnest(expense_ids) as id where starts_with(id, 'bill_') order by id) as b;
+
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'undone',
+      jsonb_build_object('change_id', target.id, 'change', app.change_facts(target), 'by',
+        app.member_name(target.actor_id)),
+      'not_reversible', kept
+    ) || app.describe_reversals(reversed),
+    -- Undoing an undo does the first change again.
+    'facts', case
+      when target.undoes is null then jsonb_build_object('verb', 'undid', 'change', app.change_facts(target))
+      else jsonb_build_object(
+        'verb', case target.facts ->> 'verb' when 'undid' then 'redid' else 'undid' end, 'change',
+        target.facts -> 'change'
+      )
+    end
+  );
+exception when unique_violation then
+  perform app.fail('undo_conflict.name_taken', jsonb_build_object('change', app.change_facts(target)), 'change_id');
+end
+$$;
+comment on function app.undo_change is 'Tool undo_change: data {undone, reversed, reversed_count?, not_reversible}.';
+
+revoke all on function
+  app.describe_reversal, app.describe_current, app.change_facts, app.find_change_to_undo, app.mark_undone,
+  app.fail_undo, app.describe_reversals, app.undo_change from public, anon;
+grant execute on function
+  app.describe_reversal, app.describe_current, app.change_facts, app.find_change_to_undo, app.mark_undone,
+  app.fail_undo, app.describe_reversals, app.undo_change to authenticated, service_role;

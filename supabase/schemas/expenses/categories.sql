@@ -1,0 +1,103 @@
+-- Categories: what an organization starts with, how a name that was typed is found, and what is assumed when none was
+-- given.
+-- "Uncategorized" is no category but the absence of one, and may be asked for by that name.
+
+create table app.category_keywords (
+  keyword text primary key constraint category_keywords_keyword_format check (keyword ~ '^[a-z]{3,20}$'),
+  category text not null constraint category_keywords_category_length check (length(category) between 1 and 60)
+);
+comment on table app.category_keywords is
+  'A word in the name or payee of an expense, and the category that it points to where the organization has one of '
+  'that name.';
+alter table app.category_keywords enable row level security;
+create policy "Signed-in people can read the category keywords" on app.category_keywords
+  for select to authenticated using ((select auth.uid()) is not null);
+grant select on app.category_keywords to authenticated, service_role;
+
+insert into app.category_keywords (category, keyword)
+  select lists.category, regexp_split_to_table(lists.keywords, '\s+')
+  from (values
+    ('Food',
+      'lunch dinner breakfast brunch coffee cafe restaurant pizza burger sushi takeaway takeout snack drinks bar pub '
+      'bakery starbucks mcdonalds swiggy zomato doordash'),
+    ('Groceries',
+      'grocery groceries supermarket vegetables fruit milk bread lidl aldi tesco walmart carrefour rewe edeka '
+      'bigbasket'),
+    ('Housing', 'rent mortgage furniture ikea plumber cleaning repair'),
+    ('Utilities', 'electricity power gas water heating waste'),
+    ('Internet and phone', 'internet broadband wifi phone mobile sim telekom vodafone verizon airtel jio'),
+    ('Transport',
+      'taxi cab uber lyft bolt ola bus metro subway tram train parking toll fuel petrol diesel gasoline car bicycle'),
+    ('Travel', 'flight airline hotel hostel airbnb booking visa luggage ryanair lufthansa indigo'),
+    ('Health', 'doctor dentist pharmacy medicine hospital gym fitness optician therapy'),
+    ('Insurance', 'insurance premium'),
+    ('Shopping', 'clothes shoes electronics amazon flipkart zalando'),
+    ('Subscriptions', 'subscription netflix spotify disney youtube icloud audible patreon membership'),
+    ('Software', 'software hosting domain github openai anthropic vercel digitalocean figma adobe notion slack'),
+    ('Entertainment', 'movie cinema concert theatre theater museum game games steam'),
+    ('Education', 'course tuition school university books book udemy training'),
+    ('Gifts', 'gift present flowers donation charity'),
+    ('Taxes and fees', 'tax taxes fee fees fine bank')
+  ) as lists (category, keywords);
+
+create or replace function app.create_default_categories(organization_id text, at timestamptz) returns void
+language plpgsql set search_path = '' as $$
+begin
+  insert into app.categories as c (organization_id, name, created_at, updated_at)
+  select distinct create_default_categories.organization_id, k.category, create_default_categories.at,
+    create_default_categories.at
+  from app.category_keywords as k
+  on conflict do nothing;
+end
+$$;
+comment on function app.create_default_categories is
+  'The categories that a new organization starts with: those that the keywords point to.';
+
+create or replace function app.text_likeness(one text, other text) returns numeric
+language plpgsql immutable set search_path = '' as $$
+declare
+  a constant text := lower(one);
+  b constant text := lower(other);
+begin
+  if strpos(' ' || a, ' ' || b) > 0 or strpos(' ' || b, ' ' || a) > 0 then
+    return 1;
+  end if;
+  -- Shared pairs of neighbouring letters, word ends included (Dice's coefficient).
+  return (
+    with one_pairs
+      as (select distinct substr(' ' || a || ' ', i, 2) as pair from generate_series(1, length(a) + 1) as i),
+      other_pairs as (select distinct substr(' ' || b || ' ', i, 2) as pair from generate_series(1, length(b) + 1) as i)
+    select 2.0 * count(*) / ((select count(*) from one_pairs) + (select count(*) from other_pairs))
+    from one_pairs join other_pairs using (pair)
+  );
+end
+$$;
+comment on function app.text_likeness is 'How alike two names are, 0 to 1; 1 when a word of one begins with the other.';
+
+create or replace function app.suggest_categories(name text) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select l.name
+    -- Nobody keeps more apart; each costs a comparison, and many names may be asked for at once.
+    from (select a.name from app.categories as a where a.archived_at is null order by a.created_at desc, a.id limit 200)
+      as c
+    cross join lateral (
+      select c.name, app.text_likeness(c.name, suggest_categories.name) as likeness, exists (
+        select from app.category_keywords as k
+        where k.category = c.name
+          and k.keyword = any (regexp_split_to_array(lower(suggest_categories.name), '[^[:alnum:]]+'))
+      ) as is_meant
+      offset 0
+    ) as l
+    -- What only shares some letters was not meant.
+    where l.is_meant or l.likeness >= 0.4
+    order by l.is_meant desc, l.likeness desc, l.name
+    limit 3
+  );
+end
+$$;
+comment on function app.suggest_categories is
+  'Up to three categories that may be meant by a name that is none, the likeliest first.';
+revoke all on function app.create_default_categories from authenticated;
+grant execute on function app.create_default_categories to service_role;

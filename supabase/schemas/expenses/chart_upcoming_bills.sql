@@ -1,0 +1,117 @@
+create or replace function app.chart_upcoming_bills(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  filter constant app.expense_filter := app.parse_expense_filter(context, arguments);
+  -- A month from now unless days are given: on the 30th, "this month" would show one day.
+  last_day constant date := coalesce(filter.to_on, greatest(filter.from_on, context.today) + 30);
+  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  into_exponent constant int := app.currency_exponent(target, 'in_currency');
+  into_rate constant app.rate := app.find_rate(target, context.today);
+  max_lines constant int := 60;
+  due record;
+  warnings jsonb := '[]';
+begin
+  if last_day > context.today + 3660 then
+    perform app.fail('date_out_of_range.chart_too_long', jsonb_build_object('date', last_day, 'years', 10), 'to');
+  end if;
+  with expected as materialized (
+    select x.expense_id, b.name, b.frequency = 'daily' as is_daily, x.due_on, x.currency, x.expected_minor,
+      case x.currency when target then x.expected_minor
+        else app.convert_minor(x.expected_minor, rate.per_euro, c.exponent, into_rate.per_euro, into_exponent) end
+        as minor
+    from app.expected_in_period(context, filter.from_on, last_day) as x
+    join app.expenses as b on b.id = x.expense_id
+    join app.currencies as c on c.code = x.currency
+    left join lateral app.rates_as_of(x.currency, context.today) as rate on x.currency <> target
+    where filter.category_ids is null or coalesce(x.category_id, '') = any (filter.category_ids)
+  ), lines as (
+    -- What falls due day by day is one line: a month of breakfast rolls would bury the rent.
+    select e.expense_id, e.name, min(e.due_on) as due_on, max(e.due_on) as last_on, count(*) as dates,
+      sum(e.minor) as minor
+    from expected as e
+    where e.minor is not null
+    group by e.expense_id, e.name, e.due_on < context.today, case when not e.is_daily then e.due_on end
+  ), shown as (
+    select l.*, row_number() over (order by l.due_on, l.name, l.expense_id) as place from lines as l
+  ), bills as (
+    select s.expense_id, s.name, min(s.place) as place, jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'x', s.due_on, 'y', app.format_minor(s.minor, into_exponent), 'overdue',
+      case when s.due_on < context.today then true end,
+      'dates', nullif(s.dates, 1), 'to', nullif(s.last_on, s.due_on)
+    )) order by s.place) as points
+    from shown as s
+    where s.place <= max_lines
+    group by s.expense_id, s.name
+  )
+  select
+    coalesce(
+      (
+      select jsonb_agg(jsonb_build_object('label', b.name, 'bill_id', b.expense_id, 'points', b.points)
+      order by b.place) from bills as b), '[]') as series,
+    (select coalesce(sum(e.minor), 0) from expected as e) as minor,
+    (select count(*) from lines) as line_count,
+    (select coalesce(sum(l.dates), 0) from lines as l) as count,
+    (select coalesce(sum(l.dates), 0) from lines as l where l.due_on < context.today) as overdue_count,
+    (select min(l.due_on) from lines as l) as first_on,
+    array(select distinct e.name from expected as e where e.expected_minor is null order by e.name) as unknown_amounts,
+    (
+      select
+        coalesce(
+        jsonb_agg(
+        jsonb_build_object('currency', u.currency, 'amount', app.format_amount(u.minor, u.currency), 'count', u.count)
+        order by u.currency), '[]')
+      from (
+        select e.currency, sum(e.expected_minor) as minor, count(*) as count from expected as e
+        where e.minor is null and e.expected_minor is not null group by e.currency
+      ) as u
+    ) as unconverted
+  into due;
+  if due.unconverted <> '[]' then
+    warnings := warnings || app.warning('rate_missing.of_upcoming', jsonb_build_object('into', target));
+  end if;
+  if due.unknown_amounts <> '{}' then
+    warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', due.unknown_amounts));
+  end if;
+  if due.line_count > max_lines then
+    warnings := warnings || app.warning('truncated', jsonb_build_object('shown', max_lines, 'lines', due.line_count));
+  end if;
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'chart', 'upcoming_bills',
+      'period',
+      jsonb_build_object('from', least(due.first_on, coalesce(filter.from_on, context.today)), 'to', last_day),
+      'currency', target,
+      'unit', 'day',
+      'series', due.series,
+      'total',
+      jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', target, 'count', due.count,
+        'overdue', due.overdue_count),
+      'unconverted', due.unconverted
+    ),
+    'warnings', warnings
+  );
+end
+$$;
+comment on function app.chart_upcoming_bills is
+  'Chart of what is overdue and what bills will take from now on, date by date, at today''s rates.';
+
+create or replace function app.show_spending_chart(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- The contract gives the period a value even when dates are given; dates say more.
+  meant constant jsonb := case when arguments ?| array['from', 'to'] then arguments - 'period' else arguments end;
+begin
+  return case when arguments ->> 'chart' = 'upcoming_bills' then app.chart_upcoming_bills(context, meant)
+    else app.chart_spending(context, meant) end;
+end
+$$;
+comment on function app.show_spending_chart is
+  'Tool show_spending_chart: data {chart, period, currency, unit?, series, step_totals?, total, compared?, '
+  'books_begin?, unconverted}.';
+
+revoke all on function
+  app.chart_unit, app.chart_steps, app.chart_parts, app.chart_points, app.describe_bars, app.describe_columns,
+  app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart from public, anon;
+grant execute on function
+  app.chart_unit, app.chart_steps, app.chart_parts, app.chart_points, app.describe_bars, app.describe_columns,
+  app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart to authenticated, service_role;

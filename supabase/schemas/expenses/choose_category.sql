@@ -1,0 +1,99 @@
+create or replace function app.fail_without_category(name text, field text, is_filter boolean default true) returns void
+language plpgsql stable set search_path = '' as $$
+begin
+  perform app.fail('category_not_found', jsonb_build_object(
+    'name', name,
+    -- How a new one would be made, where one may.
+    'make_by',
+    case when is_filter then null when starts_with(field, 'items') then 'create_missing_categories'
+      else 'update_settings' end,
+    'details', jsonb_build_object('suggestions', app.suggest_categories(name))
+  ), field);
+end
+$$;
+comment on function app.fail_without_category is
+  'Ends the tool with category_not_found and what may have been meant; what is only looked for is not to be made.';
+
+create or replace function app.find_category(context app.context, name text, field text,
+  create_missing boolean default false) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  wanted constant text := app.clean_text(name);
+  found app.categories;
+begin
+  select * into found from app.categories as c
+    where c.organization_id = context.organization_id and lower(c.name) = lower(wanted);
+  if found.id is not null and found.archived_at is null then
+    return found.id;
+  end if;
+  if wanted is null or (found.id is null and lower(wanted) = 'uncategorized') then
+    return null;
+  end if;
+  if found.id is not null and not coalesce(create_missing, false) then
+    perform app.fail('category_not_found.archived', jsonb_build_object(
+      'name', found.name, 'details', jsonb_build_object('suggestions', app.suggest_categories(wanted))
+    ), field);
+  elsif not coalesce(create_missing, false) then
+    perform app.fail_without_category(wanted, field, false);
+  end if;
+  if found.id is not null then
+    update app.categories as c set archived_at = null where c.id = found.id;
+  else
+    insert into app.categories as c (organization_id, name) values (context.organization_id, wanted)
+      returning c.id into found.id;
+  end if;
+  return found.id;
+end
+$$;
+comment on function app.find_category is
+  'Id of the category of this name in whatever case; null for Uncategorized or a blank name; else category_not_found '
+  'with suggestions, or a new category.';
+
+create type app.category_choice as (
+  id text,
+  source text
+);
+comment on type app.category_choice is 'A category, null for none, and why: given, payee_history, keyword or none.';
+
+create or replace function app.choose_category(context app.context, given text, payee text, name text, field text,
+  create_missing boolean default false)
+returns app.category_choice
+language plpgsql volatile set search_path = '' as $$
+declare
+  choice app.category_choice;
+begin
+  if app.clean_text(given) is not null then
+    return (app.find_category(context, given, field, create_missing), 'given')::app.category_choice;
+  end if;
+  select c.id, 'payee_history' into choice
+  from app.expenses as e
+  join app.categories as c on c.id = e.category_id and c.archived_at is null
+  where e.match_key = lower(coalesce(choose_category.payee, choose_category.name)) and e.deleted_at is null
+  order by e.recorded_seq desc
+  limit 1;
+  if not found then
+    -- What the thing is says more than who sold it, and a longer word more than a shorter one.
+    select c.id, 'keyword' into choice
+    from (values (choose_category.name, 1), (choose_category.payee, 2)) as texts (text, rank)
+    cross join regexp_split_to_table(lower(texts.text), '[^[:alnum:]]+') as word
+    join app.category_keywords as k on k.keyword in (word, rtrim(word, 's'))
+    join app.categories as c on lower(c.name) = lower(k.category) and c.archived_at is null
+    order by texts.rank, length(k.keyword) desc, k.keyword
+    limit 1;
+  end if;
+  if not found then
+    choice.source := 'none';
+  end if;
+  return choice;
+end
+$$;
+comment on function app.choose_category is
+  'The category that was given, else the last one of the same payee (or name, where there is no payee), else the one a '
+  'keyword points to, else none.';
+
+revoke all on function
+  app.create_default_categories, app.text_likeness, app.suggest_categories, app.fail_without_category,
+  app.find_category, app.choose_category from public, anon;
+grant execute on function
+  app.text_likeness, app.suggest_categories, app.fail_without_category, app.find_category, app.choose_category
+    to authenticated, service_role;

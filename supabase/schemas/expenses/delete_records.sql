@@ -1,0 +1,98 @@
+create or replace function app.check_expected(context app.context, ids text[], expected jsonb) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  stray text;
+  mismatches jsonb;
+begin
+  select x ->> 'id' into stray from jsonb_array_elements(expected) as x where x ->> 'id' <> all (ids);
+  if found then
+    perform app.fail('invalid_argument.expected_of_another', jsonb_build_object('id', stray), 'expected');
+  end if;
+  select jsonb_agg(jsonb_build_object(
+    'id', e.id, 'name', e.name, 'expected', x - 'id',
+    'current', jsonb_build_object('amount', shown.amount, 'currency', shown.currency, 'date', shown.on_day)
+  )) into mismatches
+  from jsonb_array_elements(expected) as x
+  join app.expenses as e on e.id = x ->> 'id'
+  left join app.payments as p on p.expense_id = e.id and e.kind = 'one_off' and p.deleted_at is null
+  cross join lateral (
+    select coalesce(p.currency, e.currency) as currency, coalesce(p.paid_on, e.next_due) as on_day,
+      app.format_amount(coalesce(p.amount_minor, e.amount_minor), coalesce(p.currency, e.currency)) as amount
+  ) as shown
+  where (x ? 'amount' and (x ->> 'amount')::numeric is distinct from shown.amount::numeric)
+    or (x ? 'date' and app.parse_date(context, x ->> 'date', 'expected') is distinct from shown.on_day);
+  if mismatches is not null then
+    perform app.fail('expectation_mismatch.of_record', jsonb_build_object(
+      'name', mismatches #> '{0,name}', 'current', mismatches #> '{0,current}',
+      'details', jsonb_build_object('mismatches', mismatches)
+    ), 'expected');
+  end if;
+end
+$$;
+comment on function app.check_expected is
+  'Ends the tool with expectation_mismatch when an amount or date differs from what the person was shown; of a bill '
+  'that is its amount and next due date.';
+
+create or replace function app.delete_records(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  ids constant text[] := array(select jsonb_array_elements_text(arguments -> 'ids'));
+  names text[];
+  payments jsonb;
+  warnings jsonb := '[]';
+begin
+  if cardinality(ids) > 1 and exists (select from unnest(ids) as id where starts_with(id, 'bill_')) then
+    perform app.fail('invalid_argument.bill_among_others', field => 'ids');
+  end if;
+  perform app.require_records(context, ids);
+  if starts_with(ids[1], 'bill_') then
+    perform app.refresh_bill(ids[1], context.today);
+  end if;
+  perform app.check_expected(context, ids, coalesce(arguments -> 'expected', '[]'));
+
+  if starts_with(ids[1], 'bill_') then
+    select
+      jsonb_build_object('count', coalesce(sum(s.count), 0), 'totals',
+      coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net, s.currency)), '{}'))
+    into payments
+    from (
+      select p.currency, count(*) as count,
+        sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end) as net
+      from app.payments as p
+      where p.expense_id = ids[1] and p.deleted_at is null
+      group by p.currency
+    ) as s;
+    if payments ->> 'count' <> '0' then
+      warnings := warnings || app.warning('payments_deleted', payments);
+    end if;
+  end if;
+  update app.payments as p set deleted_at = context.at where p.expense_id = any (ids) and p.deleted_at is null;
+  update app.expenses as e set deleted_at = context.at where e.id = any (ids);
+  names := array(select e.name from app.expenses as e where e.id = any (ids) order by array_position(ids, e.id));
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'deleted', (
+        select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('id', e.id, 'name', e.name, 'payments', payments))
+          order by array_position(ids, e.id))
+        from app.expenses as e where e.id = any (ids)
+      ),
+      'restorable_until', ((context.at + interval '30 days') at time zone context.timezone)::date
+    ),
+    'warnings', warnings,
+    'facts', jsonb_strip_nulls(jsonb_build_object(
+      'count', cardinality(names), 'names', to_jsonb(names[:4]), 'reason', app.clean_text(arguments ->> 'reason')
+    ))
+  );
+end
+$$;
+comment on function app.delete_records is
+  'Tool delete_records: data {deleted, restorable_until}. Payments go with what they paid for, and come back with it; '
+  'of a bill their number and totals are told: payments {count, totals}.';
+
+revoke all on function
+  app.read_expenses, app.require_records, app.check_update, app.update_payment, app.update_expenses, app.check_expected,
+  app.delete_records from public, anon;
+grant execute on function
+  app.read_expenses, app.require_records, app.check_update, app.update_payment, app.update_expenses, app.check_expected,
+  app.delete_records
+  to authenticated, service_role;

@@ -1,0 +1,75 @@
+-- summarize_spending: totals of a period in one currency, grouped, ranked and compared. Each payment is converted at
+-- the rate of its own day and rounded once; what cannot be converted is named, never counted as if it were the other
+-- currency. Refunds subtract.
+
+-- Parsed when it was created, and inlined: with a constant dimension one branch is left.
+create or replace function app.group_key(dimension text, category_id text, payee text, tag text, on_day date,
+  currency text, member_id uuid) returns text
+language sql stable
+  return case dimension
+    when 'category' then category_id
+    when 'payee' then lower(payee)
+    when 'tag' then lower(tag)
+    when 'month' then to_char(on_day::timestamp, 'YYYY-MM')
+    when 'week' then to_char(date_trunc('week', on_day::timestamp), 'YYYY-MM-DD')
+    when 'day' then to_char(on_day::timestamp, 'YYYY-MM-DD')
+    when 'currency' then currency
+    when 'member' then member_id::text
+  end;
+comment on function app.group_key is
+  'What a payment is grouped by: ids where there are some, weeks by their Monday; null for none.';
+
+create or replace function app.group_label(dimension text, key text, spelling text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  name text;
+begin
+  case dimension
+    when 'category' then
+      name := (select c.name from app.categories as c where c.id = key);
+    when 'member' then
+      name := (select p.email from identity.profiles as p where p.user_id = key::uuid);
+    else
+      name := coalesce(spelling, key);
+  end case;
+  return coalesce(to_jsonb(name),
+    jsonb_build_object('none',
+    case when dimension = 'member' and key is not null then 'former_member' else dimension end));
+end
+$$;
+comment on function app.group_label is
+  'What a group is called, spelling being one of those that were typed; {none: dimension} for what has no such thing, '
+  '{none: "former_member"} for who has left.';
+
+create type app.spending_group as (
+  key_1 text,
+  key_2 text,
+  spelling_1 text,
+  spelling_2 text,
+  minor numeric,
+  count bigint,
+  upcoming_minor numeric,
+  earlier_minor numeric,
+  earlier_count bigint,
+  -- The same without what other tags of the same payment count already.
+  once_minor numeric,
+  once_count bigint,
+  once_upcoming_minor numeric,
+  once_earlier_minor numeric
+);
+comment on type app.spending_group is
+  'Sums of one group in minor units of the target currency; earlier ones are of the period compared with, upcoming '
+  'ones are part of minor.';
+
+create type app.spending as (
+  groups app.spending_group[],
+  unconverted jsonb,
+  is_partial boolean,
+  sources text[],
+  as_of date
+);
+comment on type app.spending is
+  'All groups of a question, what could not be converted, whether that is so in any period, and by which rates the '
+  'rest was.';
+revoke all on function app.group_key, app.group_label from public, anon;
+grant execute on function app.group_key, app.group_label to authenticated, service_role;

@@ -1,0 +1,97 @@
+create or replace function app.warn_of_drafts(context app.context, drafts jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  skipped text[];
+  unrated text[];
+  early text[];
+  warnings jsonb := '[]';
+begin
+  select array_agg(d.name order by d.place) filter (where d.id is null),
+    array_agg(distinct d.currency) filter (where d.id is not null and d.base_minor is null),
+    array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today)
+  into skipped, unrated, early
+  from jsonb_to_recordset(drafts) as d (place int, id text, name text, paid_on date, currency text, base_minor bigint);
+  if skipped is not null then
+    warnings := warnings || app.warning('duplicate.expenses', jsonb_build_object('names', skipped));
+  end if;
+  if early is not null then
+    warnings := warnings
+      || app.warning('dated_tomorrow', jsonb_build_object('names', early, 'date', context.today + 1));
+  end if;
+  if unrated is not null then
+    warnings := warnings
+      || app.warning('rate_missing.of_day', jsonb_build_object('currencies', unrated, 'into', context.base_currency));
+  end if;
+  return warnings;
+end
+$$;
+comment on function app.warn_of_drafts is
+  'What a person should hear about what was logged: items left out, days to come, amounts without a value in the base '
+  'currency.';
+
+create or replace function app.log_expenses(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  is_duplicate_allowed constant boolean := coalesce(arguments ->> 'on_duplicate' = 'allow', false);
+  drafts jsonb[] := app.parse_expense_items(
+    context, arguments -> 'items', coalesce((arguments ->> 'create_missing_categories')::boolean, false)
+  );
+  -- Ids of this call by external id.
+  own_ids jsonb := '{}';
+  known_id text;
+  existing_id text;
+  written jsonb;
+  totals jsonb;
+begin
+  -- Judged against the books as they were before the call: two equal items in one call are two expenses, but an
+  -- external id stands for one.
+  for i in 1..cardinality(drafts) loop
+    known_id := coalesce(app.find_external(drafts[i] ->> 'external_id'), own_ids ->> (drafts[i] ->> 'external_id'));
+    existing_id := coalesce(known_id, app.find_same_payment(drafts[i]));
+    if existing_id is not null and not is_duplicate_allowed then
+      drafts[i] := drafts[i] || jsonb_build_object('existing_id', existing_id);
+      continue;
+    end if;
+    drafts[i] := drafts[i] || jsonb_build_object('id', app.new_id('exp'));
+    if known_id is not null then
+      drafts[i] := drafts[i] - 'external_id';
+    elsif drafts[i] ? 'external_id' then
+      own_ids := own_ids || jsonb_build_object(drafts[i] ->> 'external_id', drafts[i] -> 'id');
+    end if;
+  end loop;
+
+  written := jsonb_path_query_array(to_jsonb(drafts), '$[*] ? (exists(@.id))');
+  perform app.write_expenses(context, written, 'assistant');
+  totals := app.total_drafts(written);
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'results', app.describe_drafts(context, to_jsonb(drafts), coalesce((arguments ->> 'dry_run')::boolean, false)),
+      'totals_by_currency', totals
+    ),
+    'warnings', app.warn_of_drafts(context, to_jsonb(drafts)),
+    'facts', jsonb_build_object(
+      'count', jsonb_array_length(written),
+      -- The first few are enough for people, and are kept a month.
+      'written', (
+        select
+          coalesce(jsonb_agg(jsonb_build_object('name', d -> 'name', 'is_refund', d ->> 'direction' = 'refund')), '[]')
+        from jsonb_array_elements(jsonb_path_query_array(written, '$[0 to 3]')) as d
+      ),
+      'totals_by_currency', totals
+    )
+  );
+end
+$$;
+comment on function app.log_expenses is
+  'Tool log_expenses: data {results, totals_by_currency}; the totals are of what is written.';
+
+revoke all on function
+  app.parse_url, app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external,
+  app.find_same_payment, app.write_expenses,
+  app.total_drafts, app.describe_drafts, app.warn_of_drafts, app.log_expenses
+  from public, anon;
+grant execute on function
+  app.parse_url, app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external,
+  app.find_same_payment, app.write_expenses,
+  app.total_drafts, app.describe_drafts, app.warn_of_drafts, app.log_expenses
+  to authenticated, service_role;

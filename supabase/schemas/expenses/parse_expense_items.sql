@@ -1,0 +1,112 @@
+-- log_expenses: writes down money that left, or came back. All items or none; what is already in the books is not
+-- written twice.
+-- Row-level security keeps every statement inside the organization of the request, here and in the tools that follow.
+
+-- An item on its way into the books is a draft, an object by name: columns of app.expenses and of app.payments, and
+-- beside them place (in the call, or its line in a file), match_key, category_source, and existing_id when it is in the
+-- books already. What it does not have is not there.
+
+create or replace function app.parse_url(value text, field text) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  url constant text := nullif(btrim(value), '');
+begin
+  if url !~ '^https?://[^\s/?#@\\]+([/?#]\S*)?$' or length(url) > 2000 then
+    perform app.fail('invalid_argument.not_a_link', jsonb_build_object('value', left(url, 40)), field);
+  end if;
+  return url;
+end
+$$;
+comment on function app.parse_url is 'A link argument; blank is null.';
+
+create or replace function app.parse_paid_on(context app.context, value text, field text) returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  paid_on constant date := app.parse_date(context, value, field);
+begin
+  if paid_on > context.today + 1 then
+    perform app.fail('date_out_of_range.ahead', jsonb_build_object('date', paid_on), field);
+  end if;
+  if paid_on < context.today - interval '10 years' then
+    perform app.fail('date_out_of_range.long_ago', jsonb_build_object('date', paid_on, 'years', 10), field);
+  end if;
+  return paid_on;
+end
+$$;
+comment on function app.parse_paid_on is
+  'The day of a payment: at most 10 years back and, for who is ahead of the owner''s clock, one day ahead.';
+
+create or replace function app.parse_expense_item(context app.context, item jsonb, field text,
+  create_missing_categories boolean) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  name constant text := app.clean_text(item ->> 'name');
+  payee constant text := app.clean_text(item ->> 'payee');
+  currency constant text := coalesce(item ->> 'currency', context.base_currency);
+  amount_minor bigint;
+  paid_on date;
+  tags text[];
+  url text;
+  category app.category_choice;
+begin
+  if name is null then
+    perform app.fail('invalid_argument.expense_without_name', field => parse_expense_item.field || '.name');
+  end if;
+  amount_minor := app.parse_amount(item ->> 'amount', currency, field || '.amount');
+  paid_on := app.parse_paid_on(context, coalesce(item ->> 'date', 'today'), field || '.date');
+  tags := app.clean_tags(item -> 'tags', field || '.tags');
+  url := app.parse_url(item ->> 'url', field || '.url');
+  category :=
+    app.choose_category(context, item ->> 'category', payee, name, field || '.category', create_missing_categories);
+  return jsonb_strip_nulls(jsonb_build_object(
+    'name', name, 'payee', payee, 'label', lower(coalesce(payee, name)), 'category_id', category.id, 'category_source',
+    category.source,
+    'tags', tags, 'note', nullif(btrim(item ->> 'note'), ''), 'url', url, 'external_id',
+    nullif(btrim(item ->> 'external_id'), ''),
+    'direction', case when (item ->> 'is_refund')::boolean then 'refund' else 'out' end,
+    'amount_minor', amount_minor, 'currency', currency, 'paid_on', paid_on
+  ) || coalesce(to_jsonb(app.value_in_base(context.base_currency, amount_minor, currency, paid_on)), '{}'));
+end
+$$;
+comment on function app.parse_expense_item is 'One item as a draft; field is its place in the arguments, for errors.';
+
+create or replace function app.parse_expense_items(context app.context, items jsonb, create_missing_categories boolean)
+  returns jsonb[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  drafts jsonb[] := '{}';
+  invalid jsonb := '[]';
+  item jsonb;
+  index int;
+  problem text;
+  first jsonb;
+begin
+  for item, index in select i.value, i.ordinality - 1 from jsonb_array_elements(items) with ordinality as i loop
+    begin
+      drafts := drafts || (
+        app.parse_expense_item(context, item, format('items[%s]', index), create_missing_categories)
+          || jsonb_build_object('place', index)
+      );
+    exception when sqlstate 'EX001' then
+      get stacked diagnostics problem = pg_exception_detail;
+      invalid := invalid || jsonb_build_object(
+        'index', index, 'status', 'invalid', 'name', item ->> 'name', 'error', problem::jsonb
+      );
+    end;
+  end loop;
+  if invalid <> '[]' then
+    first := invalid #> '{0,error}';
+    perform app.fail(
+      first ->> 'code',
+      coalesce(first -> 'params', '{}') || jsonb_build_object('of_items', jsonb_build_object(
+        'failed', jsonb_array_length(invalid), 'all', jsonb_array_length(items),
+        'first', (invalid #>> '{0,index}')::int + 1, 'name', invalid #>> '{0,name}', 'results', invalid
+      )),
+      first ->> 'field'
+    );
+  end if;
+  return drafts;
+end
+$$;
+comment on function app.parse_expense_items is
+  'All items as drafts; when some cannot be, the error is that of the first and details.results lists each.';

@@ -1,0 +1,140 @@
+-- Periods: the days that "last month" means for the owner, and the days to compare them with.
+
+create type app.period as (
+  from_on date,
+  to_on date,
+  shift interval
+);
+comment on type app.period is
+  'Days from the first to the last; shift moves those of an earlier period onto the one it is compared with.';
+
+create or replace function app.whole_months(period app.period) returns int
+language plpgsql immutable set search_path = '' as $$
+declare
+  next_on constant date := period.to_on + 1;
+begin
+  if extract(day from period.from_on) = 1 and extract(day from next_on) = 1 then
+    return (extract(year from next_on) - extract(year from period.from_on)) * 12 + extract(month from next_on)
+      - extract(month from period.from_on);
+  end if;
+  return null;
+end
+$$;
+comment on function app.whole_months is
+  'How many months of the calendar a period is; null when it is not made of whole months.';
+
+create or replace function app.named_period(name text, today date) returns app.period
+language plpgsql immutable set search_path = '' as $$
+declare
+  unit constant text := substring(name from '^(?:this|last)_(week|month|quarter|year)$');
+  step constant interval := case unit when 'quarter' then interval '3 months' else ('1 ' || unit)::interval end;
+  first date;
+begin
+  case name
+    when 'last_30_days' then
+      return (today - 29, today, null)::app.period;
+    when 'last_12_months' then
+      return ((today + 1 - interval '12 months')::date, today, null)::app.period;
+    else
+      -- Weeks begin on Monday (ISO 8601).
+      first := date_trunc(unit, today::timestamp) - case when name like 'last%' then step else interval '0' end;
+      return (first, (first + step)::date - 1, null)::app.period;
+  end case;
+end
+$$;
+comment on function app.named_period is
+  'The period that a word such as last_month means on a day: whole weeks, months, quarters and years; the others end '
+  'on that day.';
+
+create or replace function app.parse_period(context app.context, arguments jsonb, filter app.expense_filter)
+  returns app.period
+language plpgsql stable set search_path = '' as $$
+declare
+  period app.period;
+begin
+  if arguments ? 'period' and num_nonnulls(filter.from_on, filter.to_on) > 0 then
+    perform app.fail('invalid_argument.period_and_dates', field => 'period');
+  end if;
+  if num_nonnulls(filter.from_on, filter.to_on) = 0 then
+    return app.named_period(coalesce(arguments ->> 'period', 'this_month'), context.today);
+  end if;
+  period.to_on := coalesce(filter.to_on, greatest(context.today, filter.from_on));
+  period.from_on := coalesce(
+    filter.from_on,
+    (select p.paid_on from app.payments as p where p.deleted_at is null and p.paid_on <= filter.to_on order by p.paid_on
+      limit 1),
+    filter.to_on
+  );
+  if period.to_on - period.from_on > 3660 then
+    perform app.fail(
+      'date_out_of_range.period_too_long', jsonb_build_object('from', period.from_on, 'to', period.to_on, 'years', 10),
+      'from'
+    );
+  end if;
+  return period;
+end
+$$;
+comment on function app.parse_period is
+  'The period that is meant: this month unless said; from alone reaches to today, to alone back to the first payment.';
+
+create or replace function app.earlier_period(period app.period, compare text) returns app.period
+language plpgsql immutable set search_path = '' as $$
+declare
+  months constant int := app.whole_months(period);
+begin
+  case compare
+    when 'same_period_last_year' then
+      return (
+        (period.from_on - interval '1 year')::date,
+        -- February as a whole stays one in leap years.
+        case when months is null then (period.to_on - interval '1 year')::date
+          else (period.to_on + 1 - interval '1 year')::date - 1 end,
+        interval '1 year'
+      )::app.period;
+    when 'previous_period' then
+      if months is null then
+        return (period.from_on - (period.to_on - period.from_on + 1), period.from_on - 1,
+          make_interval(days => period.to_on - period.from_on + 1))::app.period;
+      end if;
+      return ((period.from_on - make_interval(months => months))::date, period.from_on - 1,
+        make_interval(months => months))::app.period;
+    else
+      return null;
+  end case;
+end
+$$;
+comment on function app.earlier_period is
+  'The period to compare with: as many months, or days, right before, or the same days a year before; null for none.';
+
+create or replace function app.compared_period(period app.period, compare text, today date) returns app.period
+language plpgsql immutable set search_path = '' as $$
+declare
+  earlier app.period := app.earlier_period(period, compare);
+begin
+  if today between period.from_on and period.to_on then
+    earlier.to_on := least(earlier.to_on, earlier.from_on + (today - period.from_on));
+  end if;
+  return earlier;
+end
+$$;
+comment on function app.compared_period is
+  'The period to compare what was spent with: of one that still runs, as many days as have passed.';
+
+create or replace function app.books_begin(period app.period, earlier app.period) returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  first_on constant date :=
+    (select p.paid_on from app.payments as p where p.deleted_at is null order by p.paid_on limit 1);
+begin
+  -- Who begins on the second of a month can compare with it all the same.
+  return case when first_on > earlier.from_on + (period.to_on - period.from_on + 1) / 10 then first_on end;
+end
+$$;
+comment on function app.books_begin is
+  'The day of the first payment, when it lies so far into an earlier period, or after it, that the two cannot be '
+  'compared; else null.';
+
+revoke all on function app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.compared_period,
+  app.books_begin from public, anon;
+grant execute on function app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.compared_period,
+  app.books_begin to authenticated, service_role;

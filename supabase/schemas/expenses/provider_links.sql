@@ -1,0 +1,100 @@
+create table app.fx_rates (
+  quote text not null references app.currencies (code),
+  rate_on date not null,
+  source text not null constraint fx_rates_source_length check (length(source) between 1 and 40),
+  rate numeric(20, 10) not null constraint fx_rates_rate_positive check (rate > 0),
+  fetched_at timestamptz not null default app.instant(),
+  primary key (quote, rate_on, source)
+);
+comment on table app.fx_rates is 'How much of a currency one euro bought on a day, by source. Never updated in place.';
+
+create table app.provider_links (
+  id text collate "C" primary key default app.new_id('lnk')
+    constraint provider_links_id_format check (id ~ '^lnk_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null,
+  expense_id text collate "C" not null,
+  provider_key text not null constraint provider_links_provider_key_format check (provider_key ~ '^[a-z0-9_]{2,40}$'),
+  account_label text not null
+    constraint provider_links_account_label_length check (length(account_label) between 1 and 120),
+  status text not null default 'pending'
+    constraint provider_links_status_known check (status in ('pending', 'active', 'needs_reauth', 'paused', 'revoked')),
+  last_success_period date
+    constraint provider_links_last_success_period_first check (extract(day from last_success_period) = 1),
+  last_error_code text,
+  consecutive_failures int not null default 0,
+  created_at timestamptz not null default app.instant(),
+  updated_at timestamptz not null default app.instant(),
+  unique (id, organization_id),
+  foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade
+);
+comment on table app.provider_links is
+  'Where a variable bill''s amount comes from. The label is masked; the credential is not kept here.';
+create unique index provider_links_one_per_bill_idx on app.provider_links (expense_id) where status <> 'revoked';
+create index provider_links_expense_id_idx on app.provider_links (expense_id, organization_id);
+
+create table app.change_sets (
+  id text collate "C" primary key default app.new_id('chg')
+    constraint change_sets_id_format check (id ~ '^chg_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  actor_id uuid not null,
+  client_name text,
+  tool text not null,
+  facts jsonb not null default '{}',
+  undoes text references app.change_sets (id) on delete set null,
+  undone_by text references app.change_sets (id) on delete set null,
+  recorded_seq bigint not null generated always as identity,
+  created_at timestamptz not null default app.instant()
+);
+comment on table app.change_sets is
+  'One write of one tool, by whom and with which client; undone as a whole or not at all.';
+comment on column app.change_sets.facts is
+  'What it did, by tool: counts, names, totals by currency. Words are made of it when it is shown.';
+comment on column app.change_sets.recorded_seq is
+  'Counts up in the order of recording: the latest change is the one with the highest.';
+create index change_sets_newest_idx on app.change_sets (organization_id, recorded_seq);
+create index change_sets_undoes_idx on app.change_sets (undoes);
+create index change_sets_undone_by_idx on app.change_sets (undone_by);
+
+create table app.change_items (
+  change_id text not null references app.change_sets (id) on delete cascade,
+  position bigint generated always as identity,
+  organization_id text collate "C" not null,
+  table_name text not null constraint change_items_table_name_known check (
+    table_name in ('categories', 'expenses', 'expense_occurrences', 'payments', 'provider_links', 'settings')
+  ),
+  row_id text not null,
+  before jsonb,
+  after jsonb,
+  primary key (change_id, position)
+);
+comment on table app.change_items is
+  'Each row of a change as it was and as it became. Written by the capture trigger; by a tool only what is no row that '
+  'it could put back: settings and ended provider links.';
+
+create table app.idempotency_keys (
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  actor_id uuid not null,
+  tool text not null,
+  key text not null constraint idempotency_keys_key_length check (length(key) between 8 and 128),
+  arguments_hash bytea not null,
+  result jsonb not null,
+  expires_at timestamptz not null,
+  primary key (organization_id, actor_id, tool, key)
+);
+comment on table app.idempotency_keys is 'First result of a call that carried a key, for 24 hours.';
+create index idempotency_keys_expires_at_idx on app.idempotency_keys (expires_at);
+
+-- Columns that follow from other rows or from the calendar, and what counts their changes.
+create or replace function app.derived_columns(table_name text) returns text[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  return array['next_due', 'version', 'updated_at'] || case table_name
+    when 'payments' then array['category_id', 'sort_minor']
+    when 'expenses' then array['match_key']
+    when 'expense_occurrences' then array['paid_minor']
+    else '{}'
+  end;
+end
+$$;
+revoke all on function app.derived_columns from public, anon;
+grant execute on function app.derived_columns to authenticated, service_role;

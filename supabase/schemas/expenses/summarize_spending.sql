@@ -1,0 +1,93 @@
+create or replace function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  filter app.expense_filter := app.parse_expense_filter(context, arguments);
+  period constant app.period := app.parse_period(context, arguments, filter);
+  -- With what is still to come a period is whole, and compared with a whole one.
+  earlier constant app.period :=
+    case when (arguments ->> 'include_upcoming')::boolean then app.earlier_period(period, arguments ->> 'compare')
+    else app.compared_period(period, arguments ->> 'compare', context.today) end;
+  is_compared constant boolean := earlier.from_on is not null;
+  books_begin constant date := case when is_compared then app.books_begin(period, earlier) end;
+  dimensions constant text[] := array(
+    select d.value
+      from jsonb_array_elements_text(coalesce(arguments -> 'group_by', '["category"]')) with ordinality as d
+    group by d.value order by min(d.ordinality)
+  );
+  target constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
+  exponent constant int := app.currency_exponent(target, 'in_currency');
+  expected jsonb;
+  unknown_amounts text[];
+  spending app.spending;
+  rows jsonb;
+  warnings jsonb := '[]';
+  total jsonb;
+begin
+  filter.from_on := period.from_on;
+  filter.to_on := period.to_on;
+  if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment' then
+    select jsonb_agg(to_jsonb(x)) into expected from app.expected_in_period(context, period.from_on, period.to_on) as x;
+    select array_agg(distinct e.name) into unknown_amounts
+    from jsonb_to_recordset(expected) as x (expense_id text, expected_minor bigint)
+    join app.expenses as e on e.id = x.expense_id
+    where x.expected_minor is null;
+  end if;
+  spending := app.sum_spending(context, filter, earlier, expected, dimensions, target);
+  rows := app.rank_spending(spending, dimensions, coalesce((arguments ->> 'top')::int, 20), target, is_compared);
+  if jsonb_array_length(rows) > 1000 then
+    perform app.fail('invalid_argument.too_many_rows', jsonb_build_object('count', jsonb_array_length(rows)),
+      'group_by');
+  end if;
+
+  if books_begin is not null then
+    rows :=
+      (select coalesce(jsonb_agg(r.value - 'change_percent' order by r.ordinality), '[]')
+      from jsonb_array_elements(rows) with ordinality as r);
+    warnings := warnings || app.warning(
+      'books_begin', jsonb_build_object('on', books_begin, 'from', earlier.from_on, 'to', earlier.to_on)
+    );
+  elsif is_compared and period.to_on > context.today
+    and not coalesce((arguments ->> 'include_upcoming')::boolean, false) then
+    warnings := warnings || app.warning(
+      'period_running', jsonb_build_object('until', period.to_on, 'from', earlier.from_on, 'to', earlier.to_on)
+    );
+  end if;
+
+  select jsonb_build_object(
+    'amount', app.format_minor(coalesce(sum(g.once_minor), 0), exponent), 'currency', target, 'count',
+    coalesce(sum(g.once_count), 0),
+    'upcoming', app.format_minor(sum(g.once_upcoming_minor), exponent),
+    'previous', case when is_compared then app.format_minor(coalesce(sum(g.once_earlier_minor), 0), exponent) end,
+    'change_percent', case when is_compared and books_begin is null then
+      round((sum(g.once_minor) - sum(g.once_earlier_minor)) * 100 / nullif(abs(sum(g.once_earlier_minor)), 0), 1)
+    end
+  ) into total
+  from unnest(spending.groups) as g;
+  if 'tag' = any (dimensions) and exists (select from unnest(spending.groups) as g where g.count > g.once_count) then
+    warnings := warnings || app.warning('tags_overlap');
+  end if;
+  if spending.is_partial then
+    warnings := warnings || app.warning('rate_missing.of_payments', jsonb_build_object('into', target));
+  end if;
+  if unknown_amounts is not null then
+    warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', unknown_amounts));
+  end if;
+
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'period', jsonb_build_object('from', period.from_on, 'to', period.to_on) || case when is_compared then
+        jsonb_build_object('previous', jsonb_build_object('from', earlier.from_on, 'to', earlier.to_on)) else '{}' end,
+      'rows', rows,
+      'total', total,
+      'fx', jsonb_build_object(
+        'sources', spending.sources, 'as_of', spending.as_of
+      ),
+      'unconverted', spending.unconverted
+    ),
+    'warnings', warnings
+  );
+end
+$$;
+comment on function app.summarize_spending is 'Tool summarize_spending: data {period, rows, total, fx, unconverted}.';
+revoke all on function app.summarize_spending from public, anon;
+grant execute on function app.summarize_spending to authenticated, service_role;

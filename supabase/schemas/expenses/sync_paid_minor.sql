@@ -1,0 +1,114 @@
+create or replace function app.sync_paid_minor() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  touched text;
+begin
+  foreach touched in array
+    array_remove(
+    array[case when tg_op <> 'DELETE' then new.occurrence_id end,
+    case when tg_op <> 'INSERT' then old.occurrence_id end], null) loop
+    update app.expense_occurrences as o set paid_minor = paid.minor
+    from (
+      select coalesce(sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end), 0)::bigint as minor
+      from app.payments as p
+      where p.occurrence_id = touched and p.deleted_at is null
+    ) as paid
+    where o.id = touched and o.paid_minor <> paid.minor;
+  end loop;
+  return null;
+end
+$$;
+revoke all on function app.sync_paid_minor from public, anon;
+grant execute on function app.sync_paid_minor to authenticated, service_role;
+
+create trigger copy_category before insert on app.payments for each row execute function app.copy_category();
+create trigger sync_paid_minor after insert or delete or update of occurrence_id, amount_minor, direction,
+  deleted_at on app.payments
+  for each row execute function app.sync_paid_minor();
+create trigger propagate_category after update of category_id on app.expenses
+  for each row execute function app.propagate_category();
+
+do $$
+declare
+  tracked text;
+  columns text;
+begin
+  foreach tracked in array array['categories', 'expenses', 'expense_occurrences', 'payments'] loop
+    -- Updates of derived columns alone, such as rolling a million bills, are nobody's change and need not be looked at.
+    select string_agg(quote_ident(a.attname), ', ' order by a.attnum) into columns
+    from pg_attribute as a
+    where a.attrelid = ('app.' || tracked)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+      and a.attname <> all (app.derived_columns(tracked));
+    execute
+      format(
+      'create trigger bump_version before update of %s on app.%I for each row execute function app.bump_version()',
+      columns, tracked);
+    execute format(
+      $trigger$create trigger capture_change after insert or delete or update of %s on app.%I for each row
+        when (nullif(current_setting('app.change_id', true), '') is not null) execute
+          function app.capture_change()$trigger$, columns, tracked
+    );
+  end loop;
+end
+$$;
+
+-- Access: members reach the rows of the organization their token is bound to, and nothing else.
+alter table app.categories enable row level security;
+alter table app.expenses enable row level security;
+alter table app.expense_occurrences enable row level security;
+alter table app.payments enable row level security;
+alter table app.fx_rates enable row level security;
+alter table app.provider_links enable row level security;
+alter table app.change_sets enable row level security;
+alter table app.change_items enable row level security;
+alter table app.idempotency_keys enable row level security;
+
+create policy "Members can use their organization's categories" on app.categories
+  for all to authenticated
+  using (organization_id = (select identity.current_organization_id()))
+  with check (organization_id = (select identity.current_organization_id()));
+create policy "Members can use their organization's expenses" on app.expenses
+  for all to authenticated
+  using (organization_id = (select identity.current_organization_id()))
+  with check (organization_id = (select identity.current_organization_id()));
+create policy "Members can use their organization's occurrences" on app.expense_occurrences
+  for all to authenticated
+  using (organization_id = (select identity.current_organization_id()))
+  with check (organization_id = (select identity.current_organization_id()));
+create policy "Members can use their organization's payments" on app.payments
+  for all to authenticated
+  using (organization_id = (select identity.current_organization_id()))
+  with check (organization_id = (select identity.current_organization_id()));
+create policy "Signed-in people can read the exchange rates" on app.fx_rates
+  for select to authenticated using ((select auth.uid()) is not null);
+create policy "Members can read their organization's provider links" on app.provider_links
+  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+create policy "Members can read their organization's changes" on app.change_sets
+  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+create policy "Members can record their own changes" on app.change_sets
+  for insert to authenticated
+  with check (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
+create policy "Members can describe and undo their organization's changes" on app.change_sets
+  for update to authenticated
+  using (organization_id = (select identity.current_organization_id()))
+  with check (organization_id = (select identity.current_organization_id()));
+create policy "Members can drop a change of theirs that wrote nothing" on app.change_sets
+  for delete to authenticated
+  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
+create policy "Members can read their organization's change items" on app.change_items
+  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+create policy "Members can record items of their organization's changes" on app.change_items
+  for insert to authenticated with check (organization_id = (select identity.current_organization_id()));
+create policy "People can use their own idempotency keys" on app.idempotency_keys
+  for all to authenticated
+  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()))
+  with check (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
+
+grant select, insert, update, delete on
+  app.categories, app.expenses, app.expense_occurrences, app.payments, app.fx_rates, app.provider_links,
+  app.change_sets, app.change_items, app.idempotency_keys to service_role;
+grant select, insert, update, delete on app.categories, app.expenses, app.expense_occurrences, app.payments,
+  app.idempotency_keys to authenticated;
+grant select on app.fx_rates, app.provider_links to authenticated;
+grant select, insert, update (facts, undoes, undone_by), delete on app.change_sets to authenticated;
+grant select, insert on app.change_items to authenticated;

@@ -1,0 +1,128 @@
+-- What the product keeps: categories, expenses and bills, occurrences, payments, exchange rates, provider links, and
+-- every change made to them.
+-- Invariants: no row points into another organization (composite keys); money is positive minor units, its direction a
+-- column; a one-off expense has no schedule and a bill always has one; an occurrence is closed exactly when it is not
+-- open.
+-- Ids that rows are joined by compare as bytes: under a language's rules a lookup costs three times as much, and no id
+-- is in a language.
+
+create table app.categories (
+  id text collate "C" primary key default app.new_id('cat')
+    constraint categories_id_format check (id ~ '^cat_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  name text not null constraint categories_name_length check (length(btrim(name)) between 1 and 60),
+  archived_at timestamptz,
+  version int not null default 1,
+  created_at timestamptz not null default app.instant(),
+  updated_at timestamptz not null default app.instant(),
+  unique (id, organization_id)
+);
+comment on table app.categories is 'What money is spent on, in the organization''s own words.';
+create unique index categories_name_idx on app.categories (organization_id, lower(name));
+
+create table app.expenses (
+  id text collate "C" primary key
+    constraint expenses_id_format check (id ~ '^(exp|bill)_[0-9a-z]+$' and length(id) between 12 and 37),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  kind text not null constraint expenses_kind_known check (kind in ('one_off', 'bill')),
+  name text not null constraint expenses_name_length check (length(btrim(name)) between 1 and 120),
+  payee text constraint expenses_payee_length check (length(payee) between 1 and 120),
+  match_key text not null generated always as (lower(coalesce(payee, name))) stored,
+  category_id text collate "C",
+  tags text[] not null default '{}' constraint expenses_tags_count check (cardinality(tags) <= 10),
+  note text constraint expenses_note_length check (length(note) between 1 and 2000),
+  url text constraint expenses_url_shape check (length(url) <= 2000 and url ~ '^https?://[^\s/?#@\\]+([/?#]\S*)?$'),
+
+  amount_mode text constraint expenses_amount_mode_known check (amount_mode in ('fixed', 'estimated', 'variable')),
+  amount_minor bigint constraint expenses_amount_minor_range check (amount_minor between 1 and 1000000000000000),
+  currency text references app.currencies (code),
+  share_bp int not null default 10000 constraint expenses_share_bp_range check (share_bp between 1 and 10000),
+  frequency text
+    constraint expenses_frequency_known check (frequency in ('once', 'daily', 'weekly', 'monthly', 'yearly')),
+  every smallint constraint expenses_every_range check (every between 1 and 120),
+  anchor_on date,
+  month_days smallint[] constraint expenses_month_days_shape check (
+    month_days is null or (
+      frequency = 'monthly' and cardinality(month_days) between 1 and 4
+      and -1 <= all (month_days) and 31 >= all (month_days) and not 0 = any (month_days)
+    )
+  ),
+  weekend_rule text constraint expenses_weekend_rule_known check (weekend_rule in ('none', 'before', 'after')),
+  ends_on date,
+  ends_after int constraint expenses_ends_after_range check (ends_after between 1 and 1200),
+  tracked_from date,
+  next_due date,
+  autopay boolean not null default false,
+  trial_ends_on date,
+  renews_on date,
+  notice_days smallint constraint expenses_notice_days_range check (notice_days between 0 and 365),
+  status text constraint expenses_status_known check (status in ('active', 'paused', 'ended', 'cancelled')),
+  reminder_enabled boolean not null default false,
+  remind_days_before smallint constraint expenses_remind_days_before_range check (remind_days_before between 0 and 90),
+
+  source text not null default 'assistant'
+    constraint expenses_source_known check (source in ('assistant', 'import', 'provider')),
+  external_id text constraint expenses_external_id_length check (length(external_id) between 1 and 128),
+  created_by uuid,
+  version int not null default 1,
+  deleted_at timestamptz,
+  recorded_seq bigint not null generated always as identity,
+  created_at timestamptz not null default app.instant(),
+  updated_at timestamptz not null default app.instant(),
+
+  unique (id, organization_id),
+  foreign key (category_id, organization_id) references app.categories (id, organization_id),
+  constraint expenses_id_says_kind check ((kind = 'bill') = (id like 'bill\_%')),
+  constraint expenses_one_off_has_no_schedule check (
+    kind = 'bill' or (
+      amount_mode is null and amount_minor is null and currency is null and frequency is null and every is null
+        and anchor_on is null and month_days is null
+      and weekend_rule is null and ends_on is null and ends_after is null and tracked_from is null and next_due is null
+        and status is null and not reminder_enabled
+    )
+  ),
+  constraint expenses_bill_has_schedule check (
+    kind = 'one_off' or (
+      amount_mode is not null and currency is not null and frequency is not null and every is not null
+        and anchor_on is not null
+      and weekend_rule is not null and tracked_from is not null and status is not null
+    )
+  ),
+  constraint expenses_bill_has_amount check (kind = 'one_off' or amount_mode = 'variable' or amount_minor is not null),
+  constraint expenses_ended_has_no_due check (status in ('active', 'paused') or next_due is null),
+  constraint expenses_ends_after_start check (ends_on >= anchor_on)
+) with (fillfactor = 85);
+comment on table app.expenses is
+  'An expense that happened once, or a bill that comes again. What was paid is in payments, what is due in '
+  'expense_occurrences.';
+comment on column app.expenses.url is
+  'A link to the receipt or the order: http or https, without a name or password in it.';
+comment on column app.expenses.anchor_on is
+  'First scheduled date; every later one is counted from here, never from the one before.';
+comment on column app.expenses.month_days is 'Days of the month, -1 for the last; null: the day of the anchor.';
+comment on column app.expenses.tracked_from is
+  'Scheduled dates before this day were never ours to watch and are neither open nor overdue.';
+comment on column app.expenses.next_due is
+  'Due date of the earliest open occurrence on or after today in the owner''s zone; derived, kept by app.refresh_bill.';
+comment on column app.expenses.share_bp is
+  'The organization''s share in hundredths of a percent; payments keep the full amount.';
+comment on column app.expenses.external_id is 'The caller''s own id of the thing, unique per source.';
+comment on column app.expenses.match_key is
+  'To whom the money goes, else what for: what makes two expenses the same. A column, since under row-level security '
+  'no index on an expression is used.';
+comment on column app.expenses.recorded_seq is
+  'Counts up in the order of recording: which of two came later, whatever the clock said.';
+create unique index expenses_external_id_idx on app.expenses (organization_id, source, external_id)
+  where external_id is not null and deleted_at is null;
+create index expenses_organization_id_idx on app.expenses (organization_id);
+create index expenses_category_id_idx on app.expenses (category_id, organization_id);
+create index expenses_currency_idx on app.expenses (currency);
+-- Which bills are active? Not by next_due: a bill that rolls moves within its page, and no index, as long as none has
+-- the date in it.
+create index expenses_active_idx on app.expenses (organization_id)
+  where kind = 'bill' and status = 'active' and deleted_at is null;
+-- Which bills are there at all?
+create index expenses_bills_idx on app.expenses (organization_id, status, recorded_seq)
+  where kind = 'bill' and deleted_at is null;
+-- Which category did this payee, or a thing of this name, have last time?
+create index expenses_match_key_idx on app.expenses (organization_id, match_key, recorded_seq) where deleted_at is null;

@@ -1,0 +1,128 @@
+create or replace function app.change_category(context app.context, change jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  action constant text := change ->> 'action';
+  wanted constant text := app.clean_text(change ->> 'name');
+  new_name constant text := app.clean_text(change ->> 'new_name');
+  category app.categories;
+  target app.categories;
+  moved int;
+  merged_name text;
+  left_bills text[];
+  -- As many as an import writes: all of them are kept for the undo.
+  max_moved constant int := 2000;
+begin
+  if wanted is null or lower(coalesce(case action when 'create' then wanted else new_name end, '')) = 'uncategorized'
+    then
+    perform app.fail('invalid_argument.category_without_name', field => 'category.name');
+  elsif action = 'rename' and new_name is null then
+    perform app.fail('invalid_argument.new_name_missing', jsonb_build_object('name', wanted), 'category.new_name');
+  elsif action = 'merge' and app.clean_text(change ->> 'into') is null then
+    perform app.fail('invalid_argument.merge_target_missing', jsonb_build_object('name', wanted), 'category.into');
+  end if;
+
+  case action
+    when 'create' then
+      category.id := app.find_category(context, wanted, 'category.name', true);
+    when 'rename' then
+      select * into target from app.categories as c
+        where c.organization_id = context.organization_id and lower(c.name) = lower(new_name);
+      select * into category from app.categories as c
+        where c.organization_id = context.organization_id and lower(c.name) = lower(wanted);
+      if category.id is null and target.id is not null then
+        -- Asked for again after it was done.
+        category := target;
+      elsif target.id is not null and target.id <> category.id then
+        perform app.fail('duplicate.category', jsonb_build_object('name', target.name), 'category.new_name');
+      else
+        category := app.require_category(context, wanted, 'category.name');
+        update app.categories as c set name = new_name where c.id = category.id and c.name <> new_name;
+      end if;
+    when 'merge' then
+      category := app.require_category(context, wanted, 'category.name');
+      target := app.require_category(context, change ->> 'into', 'category.into');
+      if target.archived_at is not null or target.id = category.id then
+        perform app.fail(
+          'invalid_argument.cannot_merge', jsonb_build_object('name', category.name, 'into', target.name),
+          'category.into'
+        );
+      end if;
+      select count(*) into moved
+        from (select from app.expenses as e where e.category_id = category.id and e.deleted_at is null
+        limit max_moved + 1) as e;
+      if moved > max_moved then
+        perform app.fail('invalid_argument.too_many_to_merge', jsonb_build_object(
+          'most', max_moved, 'name', category.name, 'into', target.name
+        ), 'category.name');
+      end if;
+      update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
+      get diagnostics moved = row_count;
+      update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
+      merged_name := category.name;
+      category := target;
+    when 'archive' then
+      category := app.require_category(context, wanted, 'category.name');
+      update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
+      left_bills := array(
+        select e.name from app.expenses as e
+        where e.category_id = category.id and e.kind = 'bill' and e.status in ('active', 'paused')
+          and e.deleted_at is null order by e.recorded_seq
+      );
+  end case;
+  return (
+    select jsonb_strip_nulls(jsonb_build_object(
+      'id', c.id, 'name', c.name, 'archived', case when c.archived_at is not null then true end, 'moved', moved,
+      'left_bills', to_jsonb(nullif(left_bills, '{}')),
+      'facts',
+      jsonb_build_object('action', action, 'name',
+        coalesce(merged_name, case action when 'rename' then wanted else c.name end), 'into', c.name, 'moved', moved)
+    ))
+    from app.categories as c
+    where c.id = category.id
+  );
+end
+$$;
+comment on function app.change_category is
+  'Creates, renames, merges (at most 2,000 expenses) or archives a category: {id, name, archived?, moved?, '
+  'left_bills?, facts}. What was spent in an archived one stays there; deleted expenses keep theirs.';
+
+create or replace function app.update_settings(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  category constant jsonb :=
+    case when arguments ? 'category' then app.change_category(context, arguments -> 'category') end;
+  changed constant jsonb := app.change_preferences(context, arguments);
+  warnings jsonb := '[]';
+begin
+  select * into context from app.read_context(context.at);
+  if arguments #>> '{reminders,email_enabled}' = 'true'
+    and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
+    warnings := warnings
+      || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
+  end if;
+  if changed ? 'base_currency' then
+    warnings := warnings || app.warning('from_now_on', jsonb_build_object('currency', context.base_currency));
+  end if;
+  if category ? 'left_bills' then
+    warnings := warnings || app.warning('category_in_use', jsonb_build_object(
+      'category', category -> 'name', 'names', category -> 'left_bills'
+    ));
+  end if;
+  return jsonb_build_object(
+    'data',
+    jsonb_build_object('settings', app.read_settings(context), 'category', category - array['facts', 'left_bills']),
+    'warnings', warnings,
+    'facts', jsonb_strip_nulls(jsonb_build_object('changed', nullif(changed, '{}'), 'category', category -> 'facts'))
+  );
+end
+$$;
+comment on function app.update_settings is 'Tool update_settings: data {settings, category?}.';
+
+revoke all on function
+  app.read_preferences, app.write_preferences, app.fail_without_ownership, app.change_preferences, app.require_category,
+  app.change_category,
+  app.update_settings from public, anon;
+grant execute on function
+  app.read_preferences, app.write_preferences, app.fail_without_ownership, app.change_preferences, app.require_category,
+  app.change_category,
+  app.update_settings to authenticated, service_role;

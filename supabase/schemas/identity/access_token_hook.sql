@@ -1,0 +1,21 @@
+-- The identity provider's custom access token hook: it is asked before each access token, at sign-in and at every
+-- refresh, and may refuse it.
+
+create or replace function identity.refuse_passwords(event jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- Anybody can sign a stranger's address up with a password, and the identity provider keeps that password when the
+  -- stranger confirms the address by a link of ours. amr as well: a session that began by a password before this hook
+  -- was on is refreshed as token_refresh.
+  if event ->> 'authentication_method' = 'password' or event @? '$.claims.amr[*] ? (@.method == "password")' then
+    return '{"error": {"http_code": 403, "message": "Sign in with a link or code we email you."}}';
+  end if;
+  return event;
+end
+$$;
+comment on function identity.refuse_passwords is
+  'Custom access token hook: the event {user_id, claims, authentication_method} as it came, or {"error": {"http_code", '
+  '"message"}} for a session that a password began.';
+revoke all on function identity.refuse_passwords from public, anon, authenticated, service_role;
+grant usage on schema identity to supabase_auth_admin;
+grant execute on function identity.refuse_passwords to supabase_auth_admin;

@@ -1,0 +1,109 @@
+-- Accounts: what the identity pages read and change, one function a page view or change.
+-- The pages decide nothing: expected outcomes come back as {"outcome": …} and every change leaves an audit event.
+
+create or replace function identity.record_event(event text, actor_id uuid, organization_id text, detail jsonb,
+  at timestamptz) returns void
+language plpgsql set search_path = '' as $$
+begin
+  insert into identity.audit_events (at, actor_id, organization_id, event, detail)
+  values (record_event.at, record_event.actor_id, record_event.organization_id, record_event.event,
+    record_event.detail);
+end
+$$;
+comment on function identity.record_event is 'Adds one line to the audit trail.';
+revoke all on function identity.record_event from public, anon;
+grant execute on function identity.record_event to service_role;
+
+-- Onboarding
+
+create or replace function public.read_onboarding(user_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'onboarded',
+    exists (select from identity.profiles as p where p.user_id = read_onboarding.user_id and p.country is not null),
+    'currencies', (select jsonb_agg(c.code order by c.code) from app.currencies as c)
+  );
+end
+$$;
+comment on function public.read_onboarding is
+  'Whether a person has been through onboarding ("onboarded") and the currencies that can be chosen there.';
+
+create or replace function public.note_sign_in(user_id uuid, email text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  update identity.profiles as p
+  set email = note_sign_in.email,
+    -- Its own address needs no confirmation by mail: the identity provider has asked there.
+    reminder_email = nullif(p.reminder_email, note_sign_in.email),
+    reminder_email_confirmed_at
+      = case when p.reminder_email <> note_sign_in.email then p.reminder_email_confirmed_at end,
+    -- A mail server that refused the old address knows nothing of the new one.
+    refused_email = nullif(p.refused_email, p.email),
+    refused_at = case when p.refused_email <> p.email then p.refused_at end,
+    updated_at = note_sign_in.at
+  where p.user_id = note_sign_in.user_id and p.email <> note_sign_in.email;
+  if found then
+    perform identity.record_event('account.address_changed', user_id, null, '{}', note_sign_in.at);
+  end if;
+  return jsonb_build_object('onboarded', exists (
+    select from identity.profiles as p where p.user_id = note_sign_in.user_id and p.country is not null
+  ));
+end
+$$;
+comment on function public.note_sign_in is
+  'Takes over the address that somebody signed in with, where it is another than the last time: {"onboarded": whether '
+  'they have been through onboarding}.';
+
+create or replace function public.complete_onboarding(
+  user_id uuid, email text, country text, organization_name text, timezone text, base_currency text,
+  reminder_email text, at timestamptz
+) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  gets_trial boolean;
+  new_organization_id text;
+begin
+  if not exists (select from app.currencies as c where c.code = complete_onboarding.base_currency) then
+    return '{"outcome":"invalid","field":"base_currency"}';
+  end if;
+  if not identity.is_timezone(complete_onboarding.timezone) then
+    return '{"outcome":"invalid","field":"timezone"}';
+  end if;
+
+  -- Once: whoever gives the profile its country creates the rest. A second press waits for the row and finds it taken.
+  insert into identity.profiles
+    as p (user_id, email, country, timezone, reminder_email, trial_started_at, created_at, updated_at)
+  values (
+    complete_onboarding.user_id, complete_onboarding.email, complete_onboarding.country, complete_onboarding.timezone,
+    nullif(complete_onboarding.reminder_email, complete_onboarding.email), complete_onboarding.at,
+    complete_onboarding.at, complete_onboarding.at
+  )
+  on conflict on constraint profiles_pkey do update
+    set country = excluded.country, timezone = excluded.timezone, reminder_email = excluded.reminder_email,
+      updated_at = excluded.updated_at,
+      trial_started_at = coalesce(p.trial_started_at, excluded.trial_started_at)
+    where p.country is null
+  returning p.trial_started_at = complete_onboarding.at into gets_trial;
+  if not found then
+    return '{"outcome":"already"}';
+  end if;
+
+  insert into identity.organizations (name, base_currency, trial_ends_at, owner_id, created_at, updated_at)
+  values (
+    btrim(complete_onboarding.organization_name), complete_onboarding.base_currency,
+    case when gets_trial then complete_onboarding.at + interval '14 days' end,
+    complete_onboarding.user_id, complete_onboarding.at, complete_onboarding.at
+  )
+  returning id into new_organization_id;
+  insert into identity.memberships (organization_id, user_id, role, created_at)
+  values (new_organization_id, complete_onboarding.user_id, 'owner', complete_onboarding.at);
+  perform app.create_default_categories(new_organization_id, complete_onboarding.at);
+  perform identity.record_event('account.created', complete_onboarding.user_id, new_organization_id,
+    jsonb_build_object('trial', gets_trial), complete_onboarding.at);
+  return jsonb_build_object('outcome', 'created', 'organization_id', new_organization_id);
+end
+$$;
+comment on function public.complete_onboarding is
+  'Creates profile, organization, membership and categories, once a person: {"outcome":"created","organization_id"}, '
+  '{"outcome":"already"} or {"outcome":"invalid","field"}.';

@@ -1,0 +1,113 @@
+create table identity.audit_events (
+  id bigint generated always as identity primary key,
+  at timestamptz not null,
+  actor_id uuid,
+  organization_id text collate "C",
+  event text not null constraint audit_events_event_format check (event ~ '^[a-z_]+(\.[a-z_]+)+$'),
+  detail jsonb not null default '{}'
+);
+comment on table identity.audit_events is
+  'What happened to accounts and grants. Insert only; keeps no tokens, codes or amounts; outlives the rows it names.';
+create index audit_events_organization_id_idx on identity.audit_events (organization_id, at desc);
+create index audit_events_actor_id_idx on identity.audit_events (actor_id, at desc);
+
+create or replace function identity.is_active(user_id uuid, at timestamptz) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  -- Definer, because on the platform `postgres` may read auth.users and none of the API roles may. It says yes or no,
+  -- nothing else.
+  return exists (
+    select from auth.users as u
+    where u.id = is_active.user_id and u.deleted_at is null
+      and (u.banned_until is null or u.banned_until <= is_active.at)
+  );
+end
+$$;
+comment on function identity.is_active is
+  'Whether the identity provider lets a person in at an instant: not banned, not deleted. The only judge of it; who is '
+  'not active is no member of anything and gets no mail. Nothing of theirs is ended, so that all of it works again '
+  'when a ban is over.';
+revoke all on function identity.is_active from public, anon, authenticated;
+grant execute on function identity.is_active to service_role;
+
+-- Which organization the running request acts for. The token was bound to one at consent; a person's other
+-- organizations stay out of reach.
+create or replace function identity.current_organization_id() returns text
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+  found_id text;
+begin
+  -- Definer, because the policy of memberships itself asks this question: as the caller it would ask it for ever.
+  select m.organization_id into found_id
+  from identity.memberships as m
+  where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
+    and identity.is_active(m.user_id, app.instant());
+  return found_id;
+end
+$$;
+comment on function identity.current_organization_id is
+  'The organization of the request''s claims when the person is an active member of it, else null.';
+revoke all on function identity.current_organization_id from public, anon;
+grant execute on function identity.current_organization_id to authenticated, service_role;
+
+create or replace function identity.effective_plan(organization identity.organizations, at timestamptz) returns text
+language sql immutable set search_path = '' as $$
+  -- The names sort as the plans do, and greatest() passes over nulls.
+  select greatest(
+    case when organization.plan_status <> 'past_due' or at < organization.past_due_since + interval '7 days'
+      then organization.plan else 'free' end,
+    case when at < organization.second_past_due_since + interval '7 days' then organization.second_plan end,
+    case when at < organization.trial_ends_at then 'team' end
+  )
+$$;
+comment on function identity.effective_plan is
+  'The plan whose features count at an instant: the best of what is paid for, of what is past due for less than 7 '
+  'days, and of a running trial.';
+revoke all on function identity.effective_plan from public, anon;
+grant execute on function identity.effective_plan to authenticated, service_role;
+
+create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
+  returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select
+    from identity.organizations as o
+    join billing.plan_features as f on f.plan = identity.effective_plan(o, organization_has_feature.at)
+    where o.id = organization_has_feature.organization_id and f.feature = organization_has_feature.feature
+  );
+end
+$$;
+comment on function identity.organization_has_feature is
+  'Whether an organization''s plan includes a feature at an instant. The only judge of it.';
+revoke all on function identity.organization_has_feature from public, anon;
+grant execute on function identity.organization_has_feature to authenticated, service_role;
+
+alter table identity.profiles enable row level security;
+alter table identity.organizations enable row level security;
+alter table identity.memberships enable row level security;
+alter table identity.audit_events enable row level security;
+
+create policy "People can read the profiles of their organization" on identity.profiles
+  for select to authenticated using (
+    user_id in (select m.user_id from identity.memberships as m
+      where m.organization_id = (select identity.current_organization_id()))
+  );
+create policy "People can change their own profile" on identity.profiles
+  for update to authenticated using (user_id = (select auth.uid())) with check (user_id = (select auth.uid()));
+create policy "Members can read their organization" on identity.organizations
+  for select to authenticated using (id = (select identity.current_organization_id()));
+create policy "Owners can change their organization" on identity.organizations
+  for update to authenticated
+  using (id = (select identity.current_organization_id()) and owner_id = (select auth.uid()))
+  with check (id = (select identity.current_organization_id()) and owner_id = (select auth.uid()));
+create policy "Members can read the members of their organization" on identity.memberships
+  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+
+grant select, insert, update, delete on identity.profiles, identity.organizations, identity.memberships to service_role;
+grant select, insert on identity.audit_events to service_role;
+grant select on identity.profiles, identity.organizations, identity.memberships to authenticated;
+grant update (timezone, email_enabled, default_lead_days, hide_amounts_in_email, updated_at) on identity.profiles
+  to authenticated;
+grant update (base_currency, updated_at) on identity.organizations to authenticated;

@@ -1,0 +1,111 @@
+-- Identity: people, their organizations, what a plan includes, the audit trail.
+-- Invariants: an organization has one owner, who is a member; past_due_since is set exactly while past due; each plan
+-- includes what the one before it does.
+
+create table billing.plan_features (
+  plan text not null constraint plan_features_plan_known check (plan in ('free', 'pro', 'team')),
+  feature text not null
+    constraint plan_features_feature_known check (feature in ('ai:connector', 'reminders:email', 'bills:variable')),
+  primary key (plan, feature)
+);
+comment on table billing.plan_features is
+  'What each plan includes: free < pro < team, and each everything of the one before it.';
+alter table billing.plan_features enable row level security;
+create policy "Signed-in people can read what a plan includes" on billing.plan_features
+  for select to authenticated using ((select auth.uid()) is not null);
+grant select on billing.plan_features to authenticated, service_role;
+
+insert into billing.plan_features (plan, feature) values
+  ('pro', 'ai:connector'),
+  ('pro', 'reminders:email'),
+  ('team', 'ai:connector'),
+  ('team', 'reminders:email'),
+  ('team', 'bills:variable');
+
+create table billing.billing_plans (
+  provider_plan_id text primary key
+    constraint billing_plans_provider_plan_id_length check (length(provider_plan_id) between 1 and 64),
+  plan text not null constraint billing_plans_plan_paid check (plan in ('pro', 'team')),
+  created_at timestamptz not null default now()
+);
+comment on table billing.billing_plans is 'Which of our plans a plan of the payment provider stands for.';
+alter table billing.billing_plans enable row level security;
+grant select, insert, update, delete on billing.billing_plans to service_role;
+
+create table identity.profiles (
+  user_id uuid primary key references auth.users (id) on delete cascade,
+  email text not null constraint profiles_email_length check (length(email) between 3 and 320),
+  country text constraint profiles_country_format check (country ~ '^[A-Z]{2}$'),
+  timezone text not null default 'UTC' constraint profiles_timezone_length check (length(timezone) between 1 and 64),
+  reminder_email text constraint profiles_reminder_email_length check (length(reminder_email) between 3 and 320),
+  reminder_email_confirmed_at timestamptz,
+  email_enabled boolean not null default true,
+  default_lead_days smallint not null default 3
+    constraint profiles_default_lead_days_range check (default_lead_days between 0 and 90),
+  hide_amounts_in_email boolean not null default false,
+  refused_email text,
+  refused_at timestamptz,
+  trial_started_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint profiles_refused_dated check ((refused_email is null) = (refused_at is null))
+);
+comment on table identity.profiles is 'A person: where they live, which day it is for them, where their reminders go.';
+comment on column identity.profiles.email is
+  'The sign-in address, as the identity provider knew it at the last sign-in.';
+comment on column identity.profiles.timezone is
+  'IANA name; every calendar date of the organizations they own is a date in this zone.';
+comment on column identity.profiles.reminder_email is
+  'Another address for reminders; used once confirmed, until then the sign-in address is.';
+comment on column identity.profiles.refused_email is
+  'An address that its mail server refused for good: no reminders go there until the settings are saved again.';
+comment on column identity.profiles.trial_started_at is 'Set with the first organization: a person has one trial.';
+
+create table identity.organizations (
+  id text collate "C" primary key default app.new_id('org')
+    constraint organizations_id_format check (id ~ '^org_[0-9a-z]+$' and length(id) between 12 and 36),
+  name text not null constraint organizations_name_length check (length(btrim(name)) between 1 and 120),
+  base_currency text not null references app.currencies (code),
+  plan text not null default 'free' constraint organizations_plan_known check (plan in ('free', 'pro', 'team')),
+  plan_status text not null default 'active'
+    constraint organizations_plan_status_known check (plan_status in ('active', 'past_due', 'canceled')),
+  past_due_since timestamptz,
+  second_plan text constraint organizations_second_plan_paid check (second_plan in ('pro', 'team')),
+  second_past_due_since timestamptz,
+  trial_ends_at timestamptz,
+  reminders_enabled boolean not null default true,
+  owner_id uuid not null references identity.profiles (user_id) on delete restrict,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint organizations_past_due_dated check ((plan_status = 'past_due') = (past_due_since is not null)),
+  constraint organizations_canceled_is_free check (plan_status <> 'canceled' or plan = 'free'),
+  constraint organizations_second_plan_dated check ((second_plan is null) = (second_past_due_since is null))
+);
+comment on table identity.organizations is 'Whose expenses and bills these are: a household, a business.';
+comment on column identity.organizations.owner_id is
+  'Reminders go to the owner and dates are the owner''s. A person who owns an organization cannot be deleted before '
+  'it.';
+comment on column identity.organizations.plan is
+  'What is paid for, as the best subscription has it. Set by hand it counts until the first subscription that was ever '
+  'active.';
+comment on column identity.organizations.second_plan is
+  'Of another subscription, past due: it counts too until its grace period ends. Set only while it includes more than '
+  'plan does, or for longer.';
+comment on column identity.organizations.trial_ends_at is
+  'Until then there is everything of the Team plan, whatever is paid for. Payments never change it.';
+comment on column identity.organizations.reminders_enabled is
+  'Whether the owner wants reminders of this organization''s bills.';
+create index organizations_owner_id_idx on identity.organizations (owner_id);
+create index organizations_base_currency_idx on identity.organizations (base_currency);
+
+create table identity.memberships (
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  user_id uuid not null references identity.profiles (user_id) on delete cascade,
+  role text not null constraint memberships_role_known check (role in ('owner', 'member')),
+  created_at timestamptz not null default now(),
+  primary key (organization_id, user_id)
+);
+comment on table identity.memberships is
+  'Who belongs to an organization. Without a row here every token for it is dead at the next request.';
+create index memberships_user_id_idx on identity.memberships (user_id);
+create unique index memberships_one_owner_idx on identity.memberships (organization_id) where role = 'owner';

@@ -1,0 +1,78 @@
+create or replace function public.rename_organization(user_id uuid, organization_id text, name text, at timestamptz)
+  returns jsonb
+language plpgsql set search_path = '' as $$
+begin
+  update identity.organizations as o set name = btrim(rename_organization.name), updated_at = rename_organization.at
+  where o.id = rename_organization.organization_id and o.owner_id = rename_organization.user_id;
+  if not found then
+    return '{"outcome":"not_owner"}';
+  end if;
+  perform identity.record_event('organization.renamed', user_id, organization_id, '{}', rename_organization.at);
+  return '{"outcome":"renamed"}';
+end
+$$;
+comment on function public.rename_organization is
+  'Gives an organization another name, for its owner only: {"outcome":"renamed"} or {"outcome":"not_owner"}.';
+
+create or replace function public.update_reminders(
+  user_id uuid, reminder_email text, timezone text, default_lead_days integer, email_enabled boolean, at timestamptz
+) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  unconfirmed text;
+begin
+  if not identity.is_timezone(update_reminders.timezone) then
+    return '{"outcome":"invalid","field":"timezone"}';
+  end if;
+  update identity.profiles as p
+  set timezone = update_reminders.timezone,
+    default_lead_days = update_reminders.default_lead_days,
+    email_enabled = update_reminders.email_enabled,
+    reminder_email = nullif(update_reminders.reminder_email, p.email),
+    -- A confirmation belongs to the address it was given for.
+    reminder_email_confirmed_at
+      = case when update_reminders.reminder_email = p.reminder_email then p.reminder_email_confirmed_at end,
+    -- Whoever saves an address again wants it tried again.
+    refused_email = null, refused_at = null,
+    updated_at = update_reminders.at
+  where p.user_id = update_reminders.user_id
+  returning case when p.reminder_email_confirmed_at is null then p.reminder_email end into unconfirmed;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event('reminders.changed', user_id, null, jsonb_build_object('email_enabled', email_enabled),
+    update_reminders.at);
+  return jsonb_build_object('outcome', 'updated', 'unconfirmed', unconfirmed);
+end
+$$;
+comment on function public.update_reminders is
+  'Changes when and where reminders go: {"outcome":"updated","unconfirmed": address that must be confirmed first, or '
+  'null}, {"outcome":"invalid","field"} or {"outcome":"unknown"}.';
+
+create or replace function public.confirm_reminder_email(user_id uuid, reminder_email text, at timestamptz)
+  returns jsonb
+language plpgsql set search_path = '' as $$
+begin
+  update identity.profiles as p
+  set reminder_email_confirmed_at = coalesce(p.reminder_email_confirmed_at, confirm_reminder_email.at),
+    refused_email = null, refused_at = null, updated_at = confirm_reminder_email.at
+  where p.user_id = confirm_reminder_email.user_id and p.reminder_email = confirm_reminder_email.reminder_email;
+  if not found then
+    return '{"outcome":"stale"}';
+  end if;
+  perform identity.record_event('reminders.address_confirmed', user_id, null, '{}', confirm_reminder_email.at);
+  return '{"outcome":"confirmed"}';
+end
+$$;
+comment on function public.confirm_reminder_email is
+  'Confirms the reminder address while it is still the one that was asked for: {"outcome":"confirmed"} or '
+  '{"outcome":"stale"}.';
+
+revoke all on function
+  public.read_onboarding, public.note_sign_in, public.complete_onboarding, public.read_account,
+  public.change_country, public.rename_organization, public.update_reminders, public.confirm_reminder_email
+  from public, anon, authenticated;
+grant execute on function
+  public.read_onboarding, public.note_sign_in, public.complete_onboarding, public.read_account,
+  public.change_country, public.rename_organization, public.update_reminders, public.confirm_reminder_email
+  to service_role;

@@ -1,0 +1,37 @@
+-- What the scheduled functions did: one row for each stage of each run.
+
+create table jobs.job_runs (
+  id bigint primary key generated always as identity,
+  job text not null constraint job_runs_job_known check (job in ('reminders', 'provider-sync')),
+  period date not null,
+  stage text not null constraint job_runs_stage_format check (stage ~ '^[a-z_]{1,40}$'),
+  status text not null constraint job_runs_status_known check (status in ('ok', 'failed')),
+  counts jsonb not null default '{}',
+  error_code text,
+  started_at timestamptz not null,
+  finished_at timestamptz not null
+);
+comment on table jobs.job_runs is
+  'Each stage of each run of a scheduled function: when it ran, whether as a whole, and how much it did.';
+comment on column jobs.job_runs.period is
+  'What the run was about: the day (UTC) of the reminders, the first of the month of a provider sync.';
+create index job_runs_latest_idx on jobs.job_runs (job, period, id);
+alter table jobs.job_runs enable row level security;
+grant select, insert, update, delete on jobs.job_runs to service_role;
+
+create or replace function public.record_job_run(
+  job text, period date, stage text, status text, counts jsonb, error_code text, started_at timestamptz,
+  finished_at timestamptz
+) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into jobs.job_runs (job, period, stage, status, counts, error_code, started_at, finished_at)
+  values (
+    record_job_run.job, record_job_run.period, record_job_run.stage, record_job_run.status, record_job_run.counts,
+    record_job_run.error_code, record_job_run.started_at, record_job_run.finished_at
+  );
+end
+$$;
+comment on function public.record_job_run is 'Keeps what a stage of a scheduled function did; answers nothing.';
+revoke all on function public.record_job_run from public, anon, authenticated;
+grant execute on function public.record_job_run to service_role;

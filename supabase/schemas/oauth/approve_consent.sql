@@ -1,0 +1,104 @@
+create or replace function public.find_client(client_id text, at timestamptz, limits jsonb default null) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return oauth.refused(case
+    when exists (select from oauth.clients as c where c.client_id = find_client.client_id) then '{"outcome": "found"}'
+    else '{"outcome": "unknown_client"}'
+  end::jsonb, limits -> 'caller', at);
+end
+$$;
+comment on function public.find_client is
+  'For requests that are refused whoever the client is: outcome found or unknown_client.';
+revoke all on function public.find_client from public, anon, authenticated;
+grant execute on function public.find_client to service_role;
+
+create or replace function oauth.consent_of(client_id text, user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'client', (
+      select
+        jsonb_build_object('client_id', c.client_id, 'client_name', c.client_name, 'redirect_uris', c.redirect_uris)
+      from oauth.clients as c where c.client_id = consent_of.client_id
+    ),
+    'approved', (
+      select coalesce(jsonb_agg(distinct g.redirect_uri), '[]')
+      from oauth.grants as g
+      where g.user_id = consent_of.user_id and g.client_id = consent_of.client_id and g.revoked_at is null
+    ),
+    'onboarded',
+    exists (select from identity.profiles as p where p.user_id = consent_of.user_id and p.country is not null),
+    'organizations', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'organization_id', o.id, 'name', o.name, 'role', m.role, 'plan', identity.effective_plan(o, at),
+        'has_connector', identity.organization_has_feature(o.id, 'ai:connector', at)
+      ) order by m.created_at, o.id), '[]')
+      from identity.memberships as m
+      join identity.organizations as o on o.id = m.organization_id
+      where m.user_id = consent_of.user_id and identity.is_active(m.user_id, at)
+    )
+  );
+end
+$$;
+comment on function oauth.consent_of is
+  'All that an authorization request is judged by: the client (null when unknown) and, for a signed-in person, where '
+  'they have it connected and their organizations.';
+revoke all on function oauth.consent_of from public, anon, authenticated;
+grant execute on function oauth.consent_of to service_role;
+
+create or replace function public.open_consent(client_id text, user_id uuid, at timestamptz, quotas jsonb default null)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  wait constant integer := oauth.draw_quotas(quotas, at);
+begin
+  return case when wait = 0 then oauth.consent_of(client_id, user_id, at) else oauth.limited(wait) end;
+end
+$$;
+comment on function public.open_consent is
+  'What an authorization request of a registered client is judged by: '
+  '{"client","approved","onboarded","organizations"}.';
+revoke all on function public.open_consent from public, anon, authenticated;
+grant execute on function public.open_consent to service_role;
+
+create or replace function public.approve_consent(consent_id uuid, client_id text, user_id uuid, organization_id text,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  earlier oauth.consents;
+begin
+  if not exists (select from oauth.clients as c where c.client_id = approve_consent.client_id) then
+    return '{"outcome": "unknown_client"}';
+  end if;
+  -- The lock keeps the membership until the row below refers to it.
+  perform from identity.memberships as m
+  where m.organization_id = approve_consent.organization_id and m.user_id = approve_consent.user_id
+    and identity.is_active(m.user_id, at)
+  for key share;
+  if not found then
+    return '{"outcome": "not_a_member"}';
+  end if;
+  if not identity.organization_has_feature(organization_id, 'ai:connector', at) then
+    return '{"outcome": "feature_not_in_plan"}';
+  end if;
+
+  insert into oauth.consents (id, user_id, organization_id, approved_at)
+    values (consent_id, user_id, organization_id, at)
+  on conflict on constraint consents_pkey do nothing;
+  if found then
+    return jsonb_build_object('outcome', 'approved', 'organization_id', organization_id, 'approved_at', at);
+  end if;
+  select * into strict earlier from oauth.consents as c where c.id = consent_id;
+  if earlier.approved_at + interval '30 seconds' < at
+    or exists (select from oauth.used_codes as u where u.id = consent_id and u.used_at is not null) then
+    return '{"outcome": "already_decided"}';
+  end if;
+  return jsonb_build_object('outcome', 'approved', 'organization_id', earlier.organization_id, 'approved_at',
+    earlier.approved_at);
+end
+$$;
+comment on function public.approve_consent is
+  'Records that a consent page was answered with Allow: outcome approved (again, for 30 seconds while the code is '
+  'unused: the first answer), already_decided, unknown_client, not_a_member or feature_not_in_plan.';
+revoke all on function public.approve_consent from public, anon, authenticated;
+grant execute on function public.approve_consent to service_role;

@@ -1,0 +1,91 @@
+-- Clients that publish their metadata at an https URL, which is their id: what was last read there, and until when it
+-- counts. Fetching is the function's part; when to, and how often at most, is decided here, in the call that reads what
+-- is known.
+
+create table oauth.client_documents (
+  client_id text primary key
+    constraint client_documents_client_id_fkey references oauth.clients (client_id) on delete cascade,
+  fetched_at timestamptz not null,
+  fresh_until timestamptz not null,
+  constraint client_documents_fresh_for_a_while
+    check (fresh_until between fetched_at + interval '5 minutes' and fetched_at + interval '24 hours')
+);
+comment on table oauth.client_documents is
+  'Metadata documents of clients: when they were read. What they say stands with the client; what could not be read, '
+  'or was no good, leaves nothing here.';
+comment on column oauth.client_documents.fresh_until is
+  'As its owner said, within 5 minutes and 24 hours. For another 24 hours it serves people who use the client already, '
+  'while it cannot be read again.';
+alter table oauth.client_documents enable row level security;
+grant select, insert, update, delete on oauth.client_documents to service_role;
+
+create or replace function public.open_document_consent(
+  client_id text, user_id uuid, quotas jsonb, at timestamptz, page_quotas jsonb default null,
+  known_quotas jsonb default null
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  fresh_until timestamptz;
+  wait integer := oauth.draw_quotas(page_quotas, at);
+begin
+  if wait > 0 then
+    return oauth.limited(wait);
+  end if;
+  select d.fresh_until into fresh_until from oauth.client_documents as d
+    where d.client_id = open_document_consent.client_id;
+  if fresh_until is null or fresh_until <= at then
+    -- Whoever floods us with documents of their own takes none of what is there for clients that people use.
+    wait := oauth.draw_quotas(case
+      when exists (select from oauth.clients as c
+        where c.client_id = open_document_consent.client_id and c.granted_at is not null) then known_quotas
+      else quotas
+    end, at);
+  end if;
+  return oauth.consent_of(client_id, user_id, at) || jsonb_build_object(
+    'document', case when fresh_until > at then 'fresh' when wait = 0 then 'due' else 'limited' end,
+    'retry_after', wait,
+    'serves_stale', coalesce(fresh_until + interval '24 hours' > at, false) and exists (
+      select from oauth.grants as g
+      where g.client_id = open_document_consent.client_id and g.revoked_at is null and g.expires_at > at
+    )
+  );
+end
+$$;
+comment on function public.open_document_consent is
+  'As open_consent, for a client whose id is the URL of its metadata, with what is known of its document: fresh; due, '
+  'to be fetched now, for which the quotas were drawn from, or known_quotas when somebody has connected the client; or '
+  'limited, not to be fetched for retry_after seconds. serves_stale: known well enough to do without, should fetching '
+  'fail.';
+revoke all on function public.open_document_consent from public, anon, authenticated;
+grant execute on function public.open_document_consent to service_role;
+
+create or replace function public.store_client_document(
+  client_id text, client_name text, redirect_uris text[], fresh_until timestamptz, user_id uuid, at timestamptz,
+  room jsonb default null
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  wait integer;
+begin
+  if not exists (select from oauth.clients as c where c.client_id = store_client_document.client_id) then
+    wait := oauth.make_room(room, at);
+    if wait > 0 then
+      return oauth.limited(wait);
+    end if;
+  end if;
+  insert into oauth.clients as c (client_id, client_name, redirect_uris, registered_by, created_at)
+  values (client_id, client_name, redirect_uris, room ->> 'caller', at)
+  on conflict on constraint clients_pkey do update set client_name = excluded.client_name,
+    redirect_uris = excluded.redirect_uris
+  where (c.client_name, c.redirect_uris) is distinct from (excluded.client_name, excluded.redirect_uris);
+  insert into oauth.client_documents (client_id, fetched_at, fresh_until) values (client_id, at, fresh_until)
+  on conflict on constraint client_documents_pkey do update set fetched_at = excluded.fetched_at,
+    fresh_until = excluded.fresh_until;
+  return oauth.consent_of(client_id, user_id, at);
+end
+$$;
+comment on function public.store_client_document is
+  'Takes over what a client''s document says, a new one''s where oauth.make_room finds room, and answers as '
+  'open_consent. Grants that it has stay as they are; what it may ask for from now on is what it says now.';
+revoke all on function public.store_client_document from public, anon, authenticated;
+grant execute on function public.store_client_document to service_role;

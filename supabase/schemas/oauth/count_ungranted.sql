@@ -1,0 +1,127 @@
+create or replace function oauth.count_ungranted() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  step constant integer := case tg_op when 'INSERT' then 1 else -1 end;
+  callers text[];
+begin
+  case tg_op
+    when 'INSERT'
+      then callers := array(select coalesce(a.registered_by, '') from added as a where a.granted_at is null);
+    when 'DELETE'
+      then callers := array(select coalesce(r.registered_by, '') from removed as r where r.granted_at is null);
+    else callers := array[coalesce(old.registered_by, '')];
+  end case;
+  if callers = '{}' then
+    return null;
+  end if;
+  -- The row of all comes first: whoever has it may have the others.
+  insert into oauth.ungranted_counts as u (caller, kept)
+  select k.caller, step * k.count
+  from (
+    select '*' as caller, cardinality(callers) as count
+    union all
+    select c, count(*) from unnest(callers) as c where c <> '' group by c
+  ) as k
+  order by k.caller <> '*'
+  on conflict on constraint ungranted_counts_pkey do update set kept = u.kept + excluded.kept;
+  delete from oauth.ungranted_counts as u where u.caller = any (callers) and u.kept <= 0;
+  return null;
+end
+$$;
+comment on function oauth.count_ungranted is
+  'Keeps oauth.ungranted_counts. Registrations queue at its row of all, from here to the end of their transactions: '
+  'nothing may wait for a client after that.';
+revoke all on function oauth.count_ungranted from public, anon, authenticated;
+grant execute on function oauth.count_ungranted to service_role;
+create trigger count_added after insert on oauth.clients referencing new table as added
+  for each statement execute function oauth.count_ungranted();
+create trigger count_removed after delete on oauth.clients referencing old table as removed
+  for each statement execute function oauth.count_ungranted();
+create trigger count_granted after update on oauth.clients
+  for each row when (old.granted_at is null and new.granted_at is not null) execute function oauth.count_ungranted();
+
+alter table oauth.clients enable row level security;
+alter table oauth.ungranted_counts enable row level security;
+alter table oauth.grants enable row level security;
+alter table oauth.consents enable row level security;
+alter table oauth.used_codes enable row level security;
+alter table oauth.tokens enable row level security;
+grant select, insert, update, delete on oauth.ungranted_counts to service_role;
+grant select, insert, update, delete on oauth.clients, oauth.grants, oauth.consents, oauth.used_codes, oauth.tokens
+  to service_role;
+
+create or replace function oauth.resolve_access_token(
+  token_hash bytea, resource text, at timestamptz,
+  out outcome text, out user_id uuid, out organization_id text, out grant_id uuid, out client_id text,
+  out client_name text,
+  out last_used_at timestamptz
+) language plpgsql stable set search_path = '' as $$
+begin
+  select 'ok', g.user_id, g.organization_id, g.id, c.client_id, c.client_name, g.last_used_at
+  into outcome, user_id, organization_id, grant_id, client_id, client_name, last_used_at
+  from oauth.tokens as t
+  join oauth.grants as g on g.id = t.grant_id
+  join oauth.clients as c on c.client_id = g.client_id
+  join identity.memberships as m on m.organization_id = g.organization_id and m.user_id = g.user_id
+  where t.token_hash = resolve_access_token.token_hash and t.kind = 'access'
+    and t.revoked_at is null and t.expires_at > at
+    and g.revoked_at is null and g.resource = resolve_access_token.resource
+    and identity.is_active(g.user_id, at);
+  if not found then
+    outcome := 'invalid_token';
+  end if;
+end
+$$;
+comment on function oauth.resolve_access_token is
+  'Whom an access token speaks for: outcome ok, or invalid_token and nothing else. The plan is the caller''s to judge.';
+revoke all on function oauth.resolve_access_token from public, anon, authenticated;
+grant execute on function oauth.resolve_access_token to service_role;
+
+create or replace function oauth.issue_tokens(of_grant oauth.grants, access_token_hash text, refresh_token_hash text,
+  at timestamptz) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  access_expires_at timestamptz := least(at + interval '3600 seconds', of_grant.expires_at);
+begin
+  insert into oauth.tokens (token_hash, kind, grant_id, issued_at, expires_at) values
+    (decode(access_token_hash, 'hex'), 'access', of_grant.id, at, access_expires_at),
+    (decode(refresh_token_hash, 'hex'), 'refresh', of_grant.id, at,
+      least(at + interval '30 days', of_grant.expires_at));
+  return ceil(extract(epoch from access_expires_at - at));
+end
+$$;
+comment on function oauth.issue_tokens is
+  'Stores a pair of tokens and answers the access token''s lifetime in seconds.';
+revoke all on function oauth.issue_tokens from public, anon, authenticated;
+grant execute on function oauth.issue_tokens to service_role;
+
+create or replace function oauth.audit_grant(of_grant oauth.grants, event text, at timestamptz) returns void
+language sql volatile set search_path = '' as $$
+  insert into identity.audit_events (at, actor_id, organization_id, event, detail)
+  select at, of_grant.user_id, of_grant.organization_id, event, jsonb_strip_nulls(jsonb_build_object(
+    'grant_id', of_grant.id, 'client_id', of_grant.client_id, 'reason', of_grant.revocation_reason,
+    'client_name', (select c.client_name from oauth.clients as c where c.client_id = of_grant.client_id)
+  ))
+$$;
+comment on function oauth.audit_grant is 'Writes down what happened to a grant; of a revocation also why.';
+revoke all on function oauth.audit_grant from public, anon, authenticated;
+grant execute on function oauth.audit_grant to service_role;
+
+create or replace function oauth.end_grant(grant_id uuid, reason text, at timestamptz) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  ended oauth.grants;
+begin
+  update oauth.grants as g set revoked_at = at, revocation_reason = reason
+  where g.id = end_grant.grant_id and g.revoked_at is null
+  returning g.* into ended;
+  if not found then
+    return false;
+  end if;
+  perform oauth.audit_grant(ended, 'grant.revoked', at);
+  return true;
+end
+$$;
+comment on function oauth.end_grant is 'Ends a grant and with it all its tokens; false when it had ended before.';
+revoke all on function oauth.end_grant from public, anon, authenticated;
+grant execute on function oauth.end_grant to service_role;

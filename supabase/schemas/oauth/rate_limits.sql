@@ -1,0 +1,85 @@
+-- Rate limits, both kinds. Token buckets for what programs do: they are drawn from inside the very call that they
+-- protect, so that a limit costs no round trip of its own. Attempts, counted one by one, for what a person may try a
+-- few times an hour.
+
+-- Unlogged: after a crash every bucket is full again, which harms nobody, and no limit writes to the log of the
+-- database.
+create unlogged table oauth.rate_buckets (
+  key text primary key constraint rate_buckets_key_length check (length(key) between 1 and 200),
+  full_at timestamptz not null
+) with (fillfactor = 50);
+comment on table oauth.rate_buckets is
+  'How far limits are used up, by name of the limit and keyed hash of whom it is for. What is not here is unused.';
+comment on column oauth.rate_buckets.full_at is
+  'When the bucket will be full again if nothing more is drawn. After that the row says nothing.';
+alter table oauth.rate_buckets enable row level security;
+grant select, insert, update, delete on oauth.rate_buckets to service_role;
+
+create or replace function oauth.wait_for_bucket(key text, at_most integer, seconds double precision, at timestamptz)
+  returns integer
+language plpgsql stable set search_path = '' as $$
+declare
+  span constant interval := make_interval(secs => seconds);
+  full_again constant timestamptz := (select b.full_at from oauth.rate_buckets as b where b.key = wait_for_bucket.key);
+  missing constant interval := full_again + make_interval(secs => seconds / at_most) - (at + span);
+begin
+  -- Further ahead than any draw can lead: the clock was set back, and what it said before counts no more.
+  if full_again is null or full_again > at + 2 * span or missing <= interval '1 millisecond' then
+    return 0;
+  end if;
+  return greatest(1, ceil(extract(epoch from missing)));
+end
+$$;
+comment on function oauth.wait_for_bucket is
+  'Seconds until one more can be drawn from a bucket of at_most that fills within so many seconds; 0 when it can now. '
+  'Draws nothing and locks nothing.';
+revoke all on function oauth.wait_for_bucket from public, anon, authenticated;
+grant execute on function oauth.wait_for_bucket to service_role;
+
+create or replace function oauth.draw_from_bucket(key text, at_most integer, seconds double precision, at timestamptz)
+  returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  span constant interval := make_interval(secs => seconds);
+  -- What one costs: the bucket is full again that much later.
+  cost constant interval := make_interval(secs => seconds / at_most);
+  wait constant integer := oauth.wait_for_bucket(key, at_most, seconds, at);
+begin
+  -- Whoever is refused neither waits for the row nor writes it, so that a flood is cheaper than what it asks for.
+  if wait > 0 then
+    return wait;
+  end if;
+  insert into oauth.rate_buckets as b (key, full_at) values (draw_from_bucket.key, at + cost)
+  on conflict on constraint rate_buckets_pkey do update
+    set full_at = case when b.full_at > at + 2 * span then at else greatest(b.full_at, at) end + cost
+    where b.full_at > at + 2 * span or greatest(b.full_at, at) + cost <= at + span + interval '1 millisecond';
+  if found then
+    return 0;
+  end if;
+  -- Somebody else has drawn the last one meanwhile.
+  return greatest(1, oauth.wait_for_bucket(key, at_most, seconds, at));
+end
+$$;
+comment on function oauth.draw_from_bucket is
+  'Draws one from a bucket of at_most that fills within so many seconds: 0, or the seconds until there is one. What is '
+  'refused is not counted.';
+revoke all on function oauth.draw_from_bucket from public, anon, authenticated;
+grant execute on function oauth.draw_from_bucket to service_role;
+
+create or replace function oauth.share_of_bucket(key text, at_most integer, seconds double precision, at timestamptz)
+  returns integer
+language plpgsql stable set search_path = '' as $$
+declare
+  until_full constant double precision :=
+    extract(epoch from (select b.full_at from oauth.rate_buckets as b where b.key = share_of_bucket.key) - at);
+begin
+  -- Further ahead than any draw can lead: the clock was set back, and the bucket counts as full.
+  return greatest(1,
+    floor(at_most * (1 - case when until_full between 0 and 2 * seconds then until_full else 0 end / seconds) / 10));
+end
+$$;
+comment on function oauth.share_of_bucket is
+  'What one caller may take of a bucket that all share: a tenth of what is left in it, so that callers together come '
+  'near to its end and never get there; and one.';
+revoke all on function oauth.share_of_bucket from public, anon, authenticated;
+grant execute on function oauth.share_of_bucket to service_role;

@@ -1,0 +1,85 @@
+create or replace function public.redeem_authorization_code(
+  code_id uuid, code_expires_at timestamptz, client_id text, redirect_uri text, user_id uuid, organization_id text,
+  resource text,
+  access_token_hash text, refresh_token_hash text, at timestamptz, limits jsonb default null
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  new_grant oauth.grants;
+  spent oauth.used_codes;
+begin
+  perform from oauth.clients as c where c.client_id = redeem_authorization_code.client_id for key share;
+  if not found then
+    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
+  end if;
+  -- One at a time of a person in an organization: their grants are counted below.
+  perform from identity.memberships as m
+  where m.organization_id = redeem_authorization_code.organization_id and m.user_id = redeem_authorization_code.user_id
+    and identity.is_active(m.user_id, at)
+  for no key update;
+  if not found then
+    return oauth.refused('{"outcome": "not_a_member"}', limits -> 'caller', at);
+  end if;
+
+  insert into oauth.used_codes as u (id, used_at, grant_id, code_expires_at)
+    values (code_id, at, gen_random_uuid(), code_expires_at)
+  on conflict on constraint used_codes_pkey do update set used_at = excluded.used_at, grant_id = excluded.grant_id
+  where u.used_at is null and u.wrong_verifiers < 5
+  returning u.* into spent;
+  if not found then
+    select * into strict spent from oauth.used_codes as u where u.id = code_id;
+    if spent.used_at is null then
+      return oauth.refused('{"outcome": "burnt"}', limits -> 'caller', at);
+    end if;
+    -- Whoever gets here has proven the verifier: the code leaked together with it, or the client is broken (RFC 6749
+    -- section 4.1.2).
+    perform oauth.end_grant(spent.grant_id, 'code_replayed', at);
+    return oauth.refused('{"outcome": "replayed"}', limits -> 'caller', at);
+  end if;
+
+  insert into oauth.grants (id, client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at)
+  values (spent.grant_id, client_id, user_id, organization_id, redirect_uri, resource, at, at + interval '180 days')
+  returning * into new_grant;
+  perform oauth.audit_grant(new_grant, 'grant.created', at);
+  update oauth.clients as c set granted_at = at, registered_by = null
+  where c.client_id = redeem_authorization_code.client_id and c.granted_at is null;
+  -- Clients that forget their grant, or take a new one with every start, leave the old ones behind.
+  perform oauth.end_grant(surplus.id, 'too_many', at)
+  from (
+    select g.id from oauth.grants as g
+    where g.user_id = redeem_authorization_code.user_id
+      and g.organization_id = redeem_authorization_code.organization_id
+      and g.revoked_at is null and g.expires_at > at
+    order by g.id = new_grant.id desc, coalesce(g.last_used_at, g.created_at) desc, g.created_at desc, g.id
+    offset 20
+  ) as surplus;
+  return jsonb_build_object(
+    'outcome', 'redeemed', 'grant_id', new_grant.id,
+    'expires_in', oauth.issue_tokens(new_grant, access_token_hash, refresh_token_hash, at)
+  );
+end
+$$;
+comment on function public.redeem_authorization_code is
+  'Spends a code that passed every check of its contents, and stores the grant and its first tokens: outcome redeemed, '
+  'unknown_client, not_a_member, burnt, or replayed, which ends the grant that the code was first redeemed for.';
+revoke all on function public.redeem_authorization_code from public, anon, authenticated;
+grant execute on function public.redeem_authorization_code to service_role;
+
+create or replace function public.count_wrong_verifier(code_id uuid, code_expires_at timestamptz, client_id text,
+  at timestamptz, limits jsonb default null) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  if not exists (select from oauth.clients as c where c.client_id = count_wrong_verifier.client_id) then
+    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
+  end if;
+  insert into oauth.used_codes as u (id, wrong_verifiers, code_expires_at) values (code_id, 1, code_expires_at)
+  on conflict on constraint used_codes_pkey do update set wrong_verifiers = u.wrong_verifiers + 1
+  where u.used_at is null and u.wrong_verifiers < 5;
+  return oauth.refused('{"outcome": "counted"}', limits -> 'caller', at);
+end
+$$;
+comment on function public.count_wrong_verifier is
+  'Counts a failed PKCE proof without spending the code: whoever saw a code in transit must be able neither to use it '
+  'nor to end a session by it.';
+revoke all on function public.count_wrong_verifier from public, anon, authenticated;
+grant execute on function public.count_wrong_verifier to service_role;

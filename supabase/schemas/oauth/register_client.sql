@@ -1,0 +1,106 @@
+-- The authorization server's calls: one a request, the client looked up in the same transaction. Refusals are returned
+-- as outcomes, never raised: a raise would undo the revocation that a replay must leave behind. Where two requests may
+-- meet, one conditional statement decides.
+-- Any of them may answer {"outcome": "limited", "retry_after": seconds}. What `limits` and `quotas` name is drawn here,
+-- in the same call; without them nothing is limited. A caller's bucket pays for refusals, a grant's for what it is
+-- given and a dead token's own for hearing that it is dead, so that nobody who holds a good code or token is turned
+-- away because of what others sent: from the same address, or of what was theirs once.
+
+create or replace function oauth.refused(refusal jsonb, quotas jsonb, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  wait constant integer := oauth.draw_quotas(quotas, at);
+begin
+  return case when wait = 0 then refusal else oauth.limited(wait) end;
+end
+$$;
+comment on function oauth.refused is 'A refusal, paid for by these quotas; limited when they are used up.';
+revoke all on function oauth.refused from public, anon, authenticated;
+grant execute on function oauth.refused to service_role;
+
+create or replace function oauth.draw_allowance(subject text, limits jsonb, at timestamptz) returns integer
+language plpgsql volatile set search_path = '' as $$
+begin
+  if limits -> 'grant' is null then
+    return 0;
+  end if;
+  return oauth.draw_from_bucket(subject, (limits #>> '{grant,at_most}')::integer,
+    (limits #>> '{grant,seconds}')::double precision, at);
+end
+$$;
+comment on function oauth.draw_allowance is
+  'Draws one from what a grant, or a token that died in it, may ask of the token endpoint: 0, or the seconds until it '
+  'may again. subject: which of them.';
+revoke all on function oauth.draw_allowance from public, anon, authenticated;
+grant execute on function oauth.draw_allowance to service_role;
+
+create or replace function oauth.make_room(room jsonb, at timestamptz) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  at_most constant integer := room ->> 'at_most';
+  settling constant interval := make_interval(secs => (room ->> 'seconds')::double precision);
+  caller constant text := room ->> 'caller';
+  kept constant integer := coalesce((select u.kept from oauth.ungranted_counts as u where u.caller = '*'), 0);
+  own constant integer :=
+    coalesce((select u.kept from oauth.ungranted_counts as u where u.caller = room ->> 'caller'), 0);
+  oldest timestamptz;
+begin
+  if room is null then
+    return 0;
+  end if;
+  -- A twentieth of what is free, so that callers together come near to everything and never get there; and one, whoever
+  -- else is here.
+  if caller is null or own < greatest(1, (at_most - kept) / 20.0) then
+    if kept >= at_most then
+      delete from oauth.clients as c where c.client_id = (
+        select o.client_id from oauth.clients as o where o.granted_at is null order by o.created_at
+          limit 1 for update skip locked
+      );
+    end if;
+    return 0;
+  end if;
+  -- Over it, a caller makes room by its own. A person may be looking at the consent page of a new one.
+  delete from oauth.clients as c where c.client_id = (
+    select o.client_id from oauth.clients as o
+    where o.granted_at is null and o.registered_by = caller and o.created_at <= at - settling
+    order by o.created_at limit 1 for update skip locked
+  );
+  if found then
+    return 0;
+  end if;
+  select min(c.created_at) into oldest from oauth.clients as c where c.registered_by = caller and c.granted_at is null;
+  return greatest(1, ceil(extract(epoch from least(oldest + settling - at, settling))));
+end
+$$;
+comment on function oauth.make_room is
+  'Makes room for one more client that nobody has authorized, of {"caller","at_most","seconds"}: 0, or the seconds '
+  'until there is. at_most are kept. A caller within its share takes the place of the oldest when they are all there; '
+  'one over it takes its own oldest one''s, once that is so many seconds old. Callers that meet may exceed at_most by '
+  'as many as they are.';
+revoke all on function oauth.make_room from public, anon, authenticated;
+grant execute on function oauth.make_room to service_role;
+
+create or replace function public.register_client(
+  client_id text, client_name text, redirect_uris text[], at timestamptz, quotas jsonb default null,
+  room jsonb default null
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  wait integer := oauth.draw_quotas(quotas, at);
+begin
+  if wait = 0 then
+    wait := oauth.make_room(room, at);
+  end if;
+  if wait > 0 then
+    return oauth.limited(wait);
+  end if;
+  insert into oauth.clients (client_id, client_name, redirect_uris, registered_by, created_at)
+  values (client_id, client_name, redirect_uris, room ->> 'caller', at);
+  return '{"outcome": "registered"}';
+end
+$$;
+comment on function public.register_client is
+  'Stores a client that registered itself, under the id that the function made up, where oauth.make_room finds room. '
+  'Registering the same twice makes two.';
+revoke all on function public.register_client from public, anon, authenticated;
+grant execute on function public.register_client to service_role;

@@ -1,0 +1,90 @@
+create or replace function public.rotate_refresh_token(
+  token_hash text, client_id text, successor_hash text, access_token_hash text, at timestamptz,
+  limits jsonb default null
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  old oauth.tokens;
+  of_grant oauth.grants;
+  successor oauth.tokens;
+  is_suspended boolean;
+  wait integer;
+begin
+  if not exists (select from oauth.clients as c where c.client_id = rotate_refresh_token.client_id) then
+    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
+  end if;
+
+  -- Of all who present it at once, one gets the row while it is not rotated yet; the others wait here and then find
+  -- that it is.
+  select t.* into old
+  from oauth.tokens as t join oauth.grants as g on g.id = t.grant_id
+  where t.token_hash = decode(rotate_refresh_token.token_hash, 'hex') and t.kind = 'refresh'
+    and t.rotated_at is null and t.expires_at > at
+    and g.client_id = rotate_refresh_token.client_id and g.revoked_at is null
+    and identity.is_active(g.user_id, at)
+  for no key update of t;
+  if found then
+    wait := oauth.draw_allowance('token_grant:' || old.grant_id, limits, at);
+    if wait > 0 then
+      return oauth.limited(wait);
+    end if;
+    update oauth.tokens as t set rotated_at = at, successor_hash = decode(rotate_refresh_token.successor_hash, 'hex')
+    where t.token_hash = old.token_hash;
+    select g.* into strict of_grant from oauth.grants as g where g.id = old.grant_id;
+    return jsonb_build_object(
+      'outcome', 'rotated', 'grant_id', of_grant.id, 'successor_hash', successor_hash,
+      'expires_in', oauth.issue_tokens(of_grant, access_token_hash, successor_hash, at)
+    );
+  end if;
+
+  select t.* into old from oauth.tokens as t
+  where t.token_hash = decode(rotate_refresh_token.token_hash, 'hex') and t.kind = 'refresh';
+  select g.* into of_grant from oauth.grants as g
+  where g.id = old.grant_id and g.client_id = rotate_refresh_token.client_id;
+  if of_grant.id is null then
+    return oauth.refused('{"outcome": "unknown_token"}', limits -> 'caller', at);
+  end if;
+  -- A dead token of a living client must be told so, whatever comes from the same address; one that keeps asking waits
+  -- on its own account.
+  is_suspended := not identity.is_active(of_grant.user_id, at);
+  if of_grant.revoked_at is not null or old.expires_at <= at or is_suspended then
+    wait := oauth.draw_allowance('token_dead:' || token_hash, limits, at);
+    if wait > 0 then
+      return oauth.limited(wait);
+    end if;
+  end if;
+  if of_grant.revoked_at is not null then
+    return jsonb_build_object('outcome', 'revoked', 'grant_id', of_grant.id);
+  end if;
+  if old.expires_at <= at then
+    return jsonb_build_object('outcome', 'expired', 'grant_id', of_grant.id);
+  end if;
+  if old.rotated_at + interval '60 seconds' < at then
+    perform oauth.end_grant(of_grant.id, 'refresh_token_replayed', at);
+    return jsonb_build_object('outcome', 'replayed', 'grant_id', of_grant.id);
+  end if;
+  if is_suspended then
+    -- Not rotated either: the token is as good as before when the ban ends.
+    return jsonb_build_object('outcome', 'suspended', 'grant_id', of_grant.id);
+  end if;
+
+  -- Processes that share a login refresh at the same time, and answers get lost: within the grace period a retry gets
+  -- the same successor.
+  select t.* into strict successor from oauth.tokens as t where t.token_hash = old.successor_hash;
+  if successor.rotated_at is not null then
+    return jsonb_build_object('outcome', 'superseded', 'grant_id', of_grant.id);
+  end if;
+  return jsonb_build_object(
+    'outcome', 'rotated', 'grant_id', of_grant.id, 'successor_hash', encode(old.successor_hash, 'hex'),
+    'expires_in',
+    ceil(extract(epoch from least(successor.issued_at + interval '3600 seconds', of_grant.expires_at) - at))::integer
+  );
+end
+$$;
+comment on function public.rotate_refresh_token is
+  'Exchanges a refresh token for the successor derived from it. Outcome rotated: with the successor that stands, which '
+  'for 60 seconds is the same however often it is asked for. Outcomes without effect: unknown_client, unknown_token '
+  '(also another client''s), revoked, expired, suspended (the person is), superseded (the successor was used). Outcome '
+  'replayed: reuse after the grace period, which ends the grant (RFC 9700 section 4.14.2).';
+revoke all on function public.rotate_refresh_token from public, anon, authenticated;
+grant execute on function public.rotate_refresh_token to service_role;

@@ -1,0 +1,133 @@
+-- OAuth: which clients may ask, what a person decided and granted, which codes are spent, which tokens live.
+-- Invariants: neither tokens nor codes are stored, only SHA-256 digests and code ids; a grant cannot outlive the
+-- membership it was given under, nor a token its grant; a code is redeemed once; a refresh token has one successor.
+-- Row-level security is on without policies: these tables are the service's own.
+
+create table oauth.clients (
+  client_id text primary key
+    constraint clients_client_id_format check (client_id ~ '^(client_|https://)' and octet_length(client_id) <= 512),
+  client_name text not null constraint clients_client_name_length check (length(client_name) between 1 and 200),
+  redirect_uris text[] not null
+    constraint clients_redirect_uris_count check (cardinality(redirect_uris) between 1 and 10),
+  registered_by text constraint clients_registered_by_length check (length(registered_by) <= 100),
+  created_at timestamptz not null,
+  granted_at timestamptz,
+  -- Anybody may leave these here: with the id, which a document's client has in four places, and the indexes, a row
+  -- stays under 4 kB.
+  constraint clients_metadata_size
+    check (octet_length(client_name) + octet_length(array_to_string(redirect_uris, '')) <= 2048),
+  constraint clients_registered_by_forgotten check (granted_at is null or registered_by is null)
+);
+comment on table oauth.clients is
+  'Public clients: self-registered (RFC 7591), or known by the metadata that they publish. They have no secret, and '
+  'what they say of themselves is their word.';
+comment on column oauth.clients.client_id is
+  'client_… as issued at registration, or the https URL of a metadata document, whose host vouches for what it says.';
+comment on column oauth.clients.client_name is 'As the client calls itself, without control and direction marks.';
+comment on column oauth.clients.redirect_uris is
+  'Compared exactly, but for the port of http on loopback (RFC 8252 section 7.3).';
+comment on column oauth.clients.registered_by is
+  'Keyed hash of the caller that it counts against until somebody authorizes it; null for nobody.';
+comment on column oauth.clients.granted_at is
+  'When somebody first authorized it. Until then it makes room for newer ones (oauth.make_room) and goes within a '
+  'week; from then on it stays.';
+create index clients_oldest_ungranted_idx on oauth.clients (created_at) where granted_at is null;
+create index clients_registered_by_idx on oauth.clients (registered_by, created_at) where granted_at is null;
+
+create table oauth.ungranted_counts (
+  caller text collate "C" primary key,
+  kept integer not null
+);
+comment on table oauth.ungranted_counts is
+  'How many clients are kept that nobody has authorized: in all, and of each caller. Counting them for each '
+  'registration would cost most when somebody floods us.';
+comment on column oauth.ungranted_counts.caller is
+  'As clients.registered_by; * for all, also those that count against nobody.';
+
+create table oauth.grants (
+  id uuid primary key default gen_random_uuid(),
+  client_id text not null constraint grants_client_id_fkey references oauth.clients (client_id) on delete cascade,
+  user_id uuid not null,
+  organization_id text collate "C" not null,
+  redirect_uri text not null,
+  resource text not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  last_used_at timestamptz,
+  revoked_at timestamptz,
+  revocation_reason text constraint grants_revocation_reason_known
+    check (
+      revocation_reason
+      in ('code_replayed', 'refresh_token_replayed', 'revoked_by_client', 'revoked_by_user', 'too_many')),
+  alert_seen_at timestamptz,
+  constraint grants_membership_fkey foreign key (organization_id, user_id)
+    references identity.memberships (organization_id, user_id) on delete cascade,
+  constraint grants_revocation_explained check ((revoked_at is null) = (revocation_reason is null))
+);
+comment on table oauth.grants is
+  'One consent: what one person allowed one client to do in one organization. Grants to the same client live side by '
+  'side.';
+comment on column oauth.grants.redirect_uri is
+  'Where the code was sent; tells installations of one client apart on the account page.';
+comment on column oauth.grants.resource is
+  'The canonical resource identifier; tokens are good for nothing else (RFC 8707).';
+comment on column oauth.grants.expires_at is 'The end of every token of the grant, however often it was refreshed.';
+comment on column oauth.grants.last_used_at is
+  'When the client last asked the connector for something, to within an hour; null when it never has.';
+comment on column oauth.grants.revocation_reason is
+  'too_many: the one that idled longest had to go when its person connected more than 20 clients to the organization.';
+comment on column oauth.grants.alert_seen_at is 'When the person said that they know that the grant ended by a replay.';
+create index grants_client_id_idx on oauth.grants (client_id);
+create index grants_membership_idx on oauth.grants (user_id, organization_id);
+
+create table oauth.consents (
+  id uuid primary key,
+  user_id uuid not null,
+  organization_id text collate "C" not null,
+  approved_at timestamptz not null,
+  constraint consents_membership_fkey foreign key (organization_id, user_id)
+    references identity.memberships (organization_id, user_id) on delete cascade
+);
+comment on table oauth.consents is
+  'Consent pages that were answered with Allow, so that a second press gets the same answer or none. Of no use after '
+  'an hour.';
+comment on column oauth.consents.id is 'Id of the signed page, and of the authorization code that it led to.';
+create index consents_membership_idx on oauth.consents (user_id, organization_id);
+
+create table oauth.used_codes (
+  id uuid primary key,
+  used_at timestamptz,
+  wrong_verifiers smallint not null default 0
+    constraint used_codes_wrong_verifiers_range check (wrong_verifiers between 0 and 5),
+  -- Deferred: the code is spent first, in the one statement that decides a race, and the grant follows in the same
+  -- transaction.
+  grant_id uuid
+    constraint used_codes_grant_id_fkey references oauth.grants (id) on delete set null deferrable initially deferred,
+  code_expires_at timestamptz not null
+);
+comment on table oauth.used_codes is
+  'Authorization codes that were redeemed or guessed at. The codes themselves are signed and self-contained.';
+comment on column oauth.used_codes.wrong_verifiers is 'Failed PKCE proofs; the fifth burns the code.';
+comment on column oauth.used_codes.grant_id is 'What the code was redeemed for; a replay ends it.';
+comment on column oauth.used_codes.code_expires_at is
+  'After that the signature alone refuses the code and the row may go.';
+create index used_codes_grant_id_idx on oauth.used_codes (grant_id);
+
+create table oauth.tokens (
+  token_hash bytea primary key constraint tokens_token_hash_length check (octet_length(token_hash) = 32),
+  kind text not null constraint tokens_kind_known check (kind in ('access', 'refresh')),
+  grant_id uuid not null constraint tokens_grant_id_fkey references oauth.grants (id) on delete cascade,
+  issued_at timestamptz not null,
+  expires_at timestamptz not null,
+  revoked_at timestamptz,
+  rotated_at timestamptz,
+  successor_hash bytea constraint tokens_successor_hash_length check (octet_length(successor_hash) = 32),
+  constraint tokens_rotation_complete check ((rotated_at is null) = (successor_hash is null)),
+  constraint tokens_rotation_of_refresh check (kind = 'refresh' or rotated_at is null)
+);
+comment on table oauth.tokens is 'Bearer tokens by SHA-256. Whom they speak for stands in the grant.';
+comment on column oauth.tokens.rotated_at is
+  'When a refresh token was exchanged; from then on only a retry within the grace period is answered.';
+comment on column oauth.tokens.successor_hash is
+  'The refresh token it was exchanged for, which the function derives again from the presented one.';
+create index tokens_grant_id_idx on oauth.tokens (grant_id);

@@ -1,0 +1,66 @@
+-- Connecting a bill to its provider, on the page that the tool update_bill leads to, and what the account page does
+-- with a link: pause, resume, remove. What a credential is, and whether the provider takes it, is the functions' part:
+-- here are the right to do it, and the rows.
+
+create or replace function app.judge_connection(user_id uuid, bill_id text, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  bill app.expenses;
+  organization identity.organizations;
+  described jsonb;
+begin
+  select e.* into bill from app.expenses as e where e.id = bill_id and e.kind = 'bill' and e.deleted_at is null;
+  select o.* into organization
+  from identity.organizations as o
+  join identity.memberships as m on m.organization_id = o.id and m.user_id = judge_connection.user_id
+  where o.id = bill.organization_id;
+  -- Bills of others are as unknown as those that never were.
+  if organization.id is null then
+    return '{"outcome":"unknown_bill"}';
+  end if;
+  described := jsonb_build_object(
+    'bill', bill.name, 'organization', organization.name, 'organization_id', organization.id,
+    'owner_email', (select p.email from identity.profiles as p where p.user_id = organization.owner_id)
+  );
+  return described || jsonb_build_object('outcome', case
+    when organization.owner_id <> judge_connection.user_id then 'not_owner'
+    when bill.status not in ('active', 'paused') then 'ended'
+    when bill.amount_mode <> 'variable' then 'not_variable'
+    when not identity.organization_has_feature(organization.id, 'bills:variable', at) then 'feature_not_in_plan'
+    else 'open'
+  end);
+end
+$$;
+comment on function app.judge_connection is
+  'Whether a person may connect a bill now: {"outcome": open, unknown_bill, not_owner, ended, not_variable or '
+  'feature_not_in_plan} with bill, organization and who owns it, all but for an unknown one.';
+
+create or replace function public.open_connection(user_id uuid, bill_id text, provider_key text, quotas jsonb,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  judged constant jsonb := app.judge_connection(user_id, bill_id, at);
+  link app.provider_links;
+  wait integer;
+begin
+  if judged ->> 'outcome' <> 'open' then
+    return judged;
+  end if;
+  wait := oauth.draw_quotas(quotas, at);
+  if wait > 0 then
+    return oauth.limited(wait);
+  end if;
+  select l.* into link from app.provider_links as l where l.expense_id = bill_id and l.status <> 'revoked';
+  return judged || jsonb_build_object(
+    'link', case when link.id is not null then jsonb_build_object(
+      'provider_key', link.provider_key, 'account_label', link.account_label, 'status', link.status
+    ) end,
+    'link_id', case when link.provider_key = open_connection.provider_key then link.id else app.new_id('lnk') end
+  );
+end
+$$;
+comment on function public.open_connection is
+  'What the connect page shows of a bill: app.judge_connection, and when it is open "link" as it is now, or null, and '
+  '"link_id", for which the credential is to be sealed. quotas: what trying a credential draws on.';
+revoke all on function app.judge_connection, public.open_connection from public, anon, authenticated;
+grant execute on function app.judge_connection, public.open_connection to service_role;

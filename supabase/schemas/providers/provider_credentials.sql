@@ -1,0 +1,63 @@
+-- Credentials of provider links: ciphertext that only the functions can open, bound to its link (shared/credentials),
+-- and gone at once when the link ends. Nobody who signs in may read it, not even their own: what was entered once is
+-- never shown again.
+
+create table app.provider_credentials (
+  link_id text collate "C" primary key references app.provider_links (id) on delete cascade,
+  envelope jsonb not null constraint provider_credentials_envelope_shape check (
+    envelope ?& array['key_id', 'alg', 'nonce', 'data'] and envelope ->> 'key_id' ~ '^[0-9a-f]{8}$'
+      and length(envelope ->> 'nonce') = 16
+  ),
+  updated_at timestamptz not null
+);
+comment on table app.provider_credentials is
+  'What a provider is asked with, encrypted under a key that is derived for this very link: '
+  '{"key_id","alg","nonce","data"}. Never kept for a link that has ended.';
+alter table app.provider_credentials enable row level security;
+grant select, insert, update, delete on app.provider_credentials to service_role;
+
+-- As its owner: links are also ended by a signed-in owner (tool update_bill), who must not be able to reach
+-- credentials. It looks at nothing but the row that was ended, so whoever may end a link does no more by it than that.
+create or replace function app.forget_credential() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  delete from app.provider_credentials as c where c.link_id = new.id;
+  return null;
+end
+$$;
+comment on function app.forget_credential is 'Removes the credential of a link that has ended.';
+revoke all on function app.forget_credential from public, anon, authenticated;
+
+create trigger forget_credential after update of status on app.provider_links
+  for each row when (new.status = 'revoked') execute function app.forget_credential();
+
+create or replace function public.read_provider_credentials(link_ids text[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('link_id', c.link_id, 'envelope', c.envelope)), '[]')
+    from app.provider_credentials as c
+    where c.link_id = any (link_ids)
+  );
+end
+$$;
+comment on function public.read_provider_credentials is
+  'The envelopes of these links: [{"link_id","envelope"}]; a link without one is left out.';
+revoke all on function public.read_provider_credentials from public, anon, authenticated;
+grant execute on function public.read_provider_credentials to service_role;
+
+create or replace function public.reseal_provider_credential(link_id text, replaced jsonb, envelope jsonb,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.provider_credentials as c set envelope = reseal_provider_credential.envelope,
+    updated_at = reseal_provider_credential.at
+  where c.link_id = reseal_provider_credential.link_id and c.envelope = reseal_provider_credential.replaced;
+  return jsonb_build_object('outcome', case when found then 'resealed' else 'changed' end);
+end
+$$;
+comment on function public.reseal_provider_credential is
+  'Puts the same credential under the current key: {"outcome":"resealed"}, or "changed" when another was entered, or '
+  'the link ended, since the replaced one was read.';
+revoke all on function public.reseal_provider_credential from public, anon, authenticated;
+grant execute on function public.reseal_provider_credential to service_role;

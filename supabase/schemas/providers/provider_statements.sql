@@ -1,0 +1,82 @@
+-- What providers said: one row for each link, month and wording, and on the link what is known of asking it. Whether an
+-- amount becomes that of a due date is not decided here (0865).
+
+alter table app.provider_links
+  add column provider_name text
+    constraint provider_links_provider_name_length check (length(provider_name) between 1 and 60),
+  add column asked_at timestamptz,
+  add column ask_after timestamptz,
+  add column lease_token uuid,
+  add column leased_until timestamptz;
+comment on column app.provider_links.provider_name is
+  'What people call the provider, as its adapter said when it was asked or connected last.';
+comment on column app.provider_links.asked_at is 'When the provider was asked last, whatever came of it.';
+comment on column app.provider_links.ask_after is 'Not asked before then: the provider asked for a pause.';
+comment on column app.provider_links.lease_token is
+  'Who is asking; nobody else may say what came of it. Past leased_until whoever it was is gone.';
+comment on column app.provider_links.last_success_period is
+  'The latest month of which a statement came; the first of it.';
+-- Who was asked longest ago?
+create index provider_links_asked_at_idx on app.provider_links (asked_at nulls first, id) where status = 'active';
+grant
+  update (provider_name, asked_at, ask_after, lease_token, leased_until, last_success_period, last_error_code,
+  consecutive_failures)
+  on app.provider_links to authenticated;
+
+create table app.provider_statements (
+  id text collate "C" primary key default app.new_id('stm')
+    constraint provider_statements_id_format check (id ~ '^stm_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null,
+  link_id text collate "C" not null,
+  period date not null constraint provider_statements_period_first check (extract(day from period) = 1),
+  amount_minor bigint not null
+    constraint provider_statements_amount_minor_range check (amount_minor between 0 and 1000000000000000),
+  currency text not null references app.currencies (code),
+  due_on date,
+  payload_sha256 text not null
+    constraint provider_statements_payload_sha256_format check (payload_sha256 ~ '^[0-9a-f]{64}$'),
+  status text not null
+    constraint provider_statements_status_known check (status in ('applied', 'needs_review', 'superseded', 'ignored')),
+  reason text
+    constraint provider_statements_reason_known
+    check (reason in ('unusual', 'other_currency', 'paid', 'skipped', 'nothing_to_pay', 'not_due')),
+  usual_minor bigint,
+  occurrence_id text collate "C",
+  fetched_at timestamptz not null,
+  unique (link_id, period, payload_sha256),
+  foreign key (link_id, organization_id) references app.provider_links (id, organization_id) on delete cascade,
+  foreign key (occurrence_id, organization_id)
+    references app.expense_occurrences (id, organization_id) on delete set null (occurrence_id),
+  constraint provider_statements_reason_given check (status = 'superseded' or (status = 'applied') = (reason is null))
+);
+comment on table app.provider_statements is
+  'What a provider said an account owes for a month. At most one of a link and month counts; the others were '
+  'superseded by it.';
+comment on column app.provider_statements.period is
+  'The calendar month in UTC that was consumed, by its first day: the bill is due in the month after it.';
+comment on column app.provider_statements.due_on is
+  'When it is due, where the provider says so; the bill keeps its own dates.';
+comment on column app.provider_statements.payload_sha256 is
+  'Hex digest of amount, currency and due date: the same statement again is no news.';
+comment on column app.provider_statements.status is
+  'applied: it is the amount of the occurrence. needs_review: shown, and not taken over, for the reason given. '
+  'ignored: there is no due date for it. superseded: another one counts.';
+comment on column app.provider_statements.usual_minor is 'The median of the amounts that it was compared with.';
+create unique index provider_statements_one_counts_idx on app.provider_statements (link_id, period)
+  where status <> 'superseded';
+create index provider_statements_link_id_idx on app.provider_statements (link_id, organization_id);
+create index provider_statements_occurrence_id_idx on app.provider_statements (occurrence_id, organization_id);
+create index provider_statements_currency_idx on app.provider_statements (currency);
+
+alter table app.provider_statements enable row level security;
+create policy "Members can read their organization's statements" on app.provider_statements
+  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+create policy "Members can keep what providers say" on app.provider_statements
+  for insert to authenticated with check (organization_id = (select identity.current_organization_id()));
+create policy "Members can say which statement counts" on app.provider_statements
+  for update to authenticated
+  using (organization_id = (select identity.current_organization_id()))
+  with check (organization_id = (select identity.current_organization_id()));
+grant select, insert, update, delete on app.provider_statements to service_role;
+grant select, insert, update (status, reason, usual_minor, occurrence_id, fetched_at) on app.provider_statements
+  to authenticated;

@@ -1,0 +1,83 @@
+-- What the job that fetches amounts asks of the database: one link at a time is leased, asked after commit, and settled
+-- by its lease. Whoever dies in between leaves a lease that runs out, and the link is asked again.
+
+create or replace function jobs.lost_its_occurrence(statement app.provider_statements) returns boolean
+language sql immutable
+  return (statement).status in ('applied', 'needs_review') and (statement).occurrence_id is null;
+comment on function jobs.lost_its_occurrence is
+  'Whether the date that a statement was kept for is gone: it was made anew without the amount, when the bill was '
+  'resumed or is due on another day now.';
+
+create or replace function jobs.may_fetch(organization_id text, at timestamptz) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  -- The job asks in the owner's name, with what the owner entered.
+  return identity.organization_has_feature(organization_id, 'bills:variable', at)
+    and identity.is_active((select o.owner_id from identity.organizations as o where o.id = may_fetch.organization_id),
+      at);
+end
+$$;
+comment on function jobs.may_fetch is
+  'Whether the job may ask the providers of an organization: its plan includes it, and its owner is not suspended.';
+
+create or replace function public.claim_provider_link(period date, again boolean, before timestamptz, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  claimed app.provider_links;
+begin
+  update app.provider_links as l
+  -- Longer than a provider may take, and the answer after it.
+  set asked_at = claim_provider_link.at, lease_token = gen_random_uuid(),
+    leased_until = claim_provider_link.at + interval '90 seconds'
+  where l.id = (
+    select c.id
+    from app.provider_links as c
+    join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.amount_mode = 'variable'
+      and e.deleted_at is null
+    where c.status = 'active' and (c.asked_at is null or c.asked_at < claim_provider_link.before)
+      and (c.leased_until is null or c.leased_until <= claim_provider_link.at)
+        and (c.ask_after is null or c.ask_after <= claim_provider_link.at)
+      and (again or c.last_success_period is null or c.last_success_period < claim_provider_link.period or exists (
+        select from app.provider_statements as s
+        where s.link_id = c.id and s.period = claim_provider_link.period and s.status <> 'superseded'
+          and jobs.lost_its_occurrence(s)
+      ))
+      and jobs.may_fetch(c.organization_id, claim_provider_link.at)
+    order by c.asked_at nulls first, c.id
+    limit 1
+    for update of c skip locked
+  )
+  returning l.* into claimed;
+  return case when claimed.id is not null then jsonb_build_object(
+    'link_id', claimed.id, 'provider_key', claimed.provider_key, 'lease_token', claimed.lease_token, 'period',
+    claim_provider_link.period,
+    'envelope', (select c.envelope from app.provider_credentials as c where c.link_id = claimed.id)
+  ) end;
+end
+$$;
+comment on function public.claim_provider_link is
+  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month has not come, '
+  'or has lost its date (again: or has come): {link_id, provider_key, lease_token, period, envelope}, null when there '
+  'is none. Only links that jobs.may_fetch.';
+
+create or replace function jobs.provider_context(organization_id text, at timestamptz) returns app.context
+language plpgsql stable set search_path = '' as $$
+declare
+  context app.context;
+begin
+  select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (provider_context.at at time zone p.timezone)::date,
+    provider_context.at, o.owner_id, 'owner', null
+  into strict context
+  from identity.organizations as o
+  join identity.profiles as p on p.user_id = o.owner_id
+  where o.id = provider_context.organization_id;
+  return context;
+end
+$$;
+comment on function jobs.provider_context is
+  'The context in which the job keeps an answer: for the owner, on their day.';
+revoke all on function jobs.lost_its_occurrence, jobs.may_fetch, jobs.provider_context from public, anon, authenticated;
+grant execute on function jobs.lost_its_occurrence, jobs.may_fetch, jobs.provider_context to service_role;
+revoke all on function public.claim_provider_link from public, anon, authenticated;
+grant execute on function public.claim_provider_link to service_role;

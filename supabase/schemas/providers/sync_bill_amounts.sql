@@ -1,0 +1,154 @@
+-- sync_bill_amounts: the database's part of fetching amounts from providers, in two calls. The first says which links
+-- may be asked now and leases them, so that nobody else asks at the same time and none is asked twice in an hour; the
+-- second keeps what came.
+
+create or replace function app.describe_unasked(context app.context, bill app.expenses, link app.provider_links,
+  statement_month date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  provider constant text := app.provider_name(link);
+  -- Where the owner's month begins before that of the providers, which count in UTC.
+  is_over constant boolean := statement_month + interval '1 month' <= context.at at time zone 'UTC';
+begin
+  return (
+    select
+      jsonb_build_object('bill_id', bill.id, 'name', bill.name, 'status', u.status, 'said',
+      app.sync_fact(u.code, jsonb_build_object(
+      'name', bill.name, 'provider', provider, 'status', bill.status, 'month', to_char(statement_month, 'YYYY-MM')
+      )))
+    from (
+      select case
+        when link.id is null then array['failed', 'not_connected']
+        when link.status = 'needs_reauth' then array['needs_reauth', 'auth']
+        when link.status <> 'active' then array['failed', 'connection_not_ready']
+        when bill.status <> 'active' then array['failed', 'bill_inactive']
+        when bill.amount_mode <> 'variable' then array['failed', 'same_amount_not_asked']
+        when not is_over then array['not_ready', 'not_ready']
+        when link.ask_after > context.at then array['failed', 'rate_limited']
+        when link.leased_until > context.at then array['unchanged', 'being_asked']
+        when link.asked_at > context.at - interval '1 hour' then array['unchanged', 'asked_lately']
+        else array['unchanged', 'not_asked_yet']
+      end as kind
+    ) as k
+    cross join lateral (select k.kind[1] as status, k.kind[2] as code) as u
+  );
+end
+$$;
+comment on function app.describe_unasked is
+  'The answer for a bill whose provider is not asked now: {bill_id, name, status, said}.';
+
+create or replace function app.sync_bill_amounts(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  wanted constant text[] := array(select jsonb_array_elements_text(arguments -> 'bill_ids'));
+  due_month constant text := coalesce(arguments ->> 'period', to_char(context.today, 'YYYY-MM'));
+  -- The month that the statement is of: the one before the bill is due.
+  statement_month date;
+  missing text;
+  asked text[] := '{}';
+  result jsonb;
+begin
+  if not identity.organization_has_feature(context.organization_id, 'bills:variable', context.at) then
+    perform app.fail('feature_not_in_plan.providers', jsonb_build_object(
+      'organization', context.organization_name,
+      'details', jsonb_build_object('feature', 'bills:variable', 'required_plan', 'team')
+    ));
+  end if;
+  if due_month !~ '^(199\d|20\d\d)-(0[1-9]|1[0-2])$' or due_month > to_char(context.today, 'YYYY-MM') then
+    perform app.fail('date_out_of_range.month_to_come', jsonb_build_object('month', due_month), 'period');
+  end if;
+  statement_month := (due_month || '-01')::date - interval '1 month';
+  select w into missing from unnest(wanted) as w
+  where not exists (select from app.expenses as e where e.id = w and e.kind = 'bill' and e.deleted_at is null);
+  if found then
+    perform app.fail(
+      'not_found.bill', jsonb_build_object('id', missing, 'organization', context.organization_name), 'bill_ids'
+    );
+  end if;
+
+  -- Chosen once: a plan that chose for each link anew would choose others each time, since the first are leased by
+  -- then.
+  with chosen as materialized (
+    select c.id
+    from app.provider_links as c
+    join app.expenses as e on e.id = c.expense_id
+    where c.organization_id = context.organization_id and c.status = 'active'
+      and (wanted = '{}' or c.expense_id = any (wanted))
+      and e.status = 'active' and e.amount_mode = 'variable' and e.deleted_at is null
+        and statement_month + interval '1 month' <= context.at at time zone 'UTC'
+      and (c.asked_at is null or c.asked_at <= context.at - interval '1 hour')
+      and (c.ask_after is null or c.ask_after <= context.at)
+        and (c.leased_until is null or c.leased_until <= context.at)
+    order by c.asked_at nulls first, c.id
+    limit 20
+    for update of c skip locked
+  ), free as (
+    update app.provider_links as l
+    -- That they were asked is noted with the answers: should the second call fail, they wait for their lease to end and
+    -- not for an hour.
+    set lease_token = gen_random_uuid(), leased_until = context.at + interval '90 seconds'
+    from chosen as c
+    where l.id = c.id
+    returning l.id
+  )
+  select coalesce(array_agg(id), '{}') into asked from free;
+
+  select jsonb_build_object(
+    'bills', coalesce(jsonb_agg(app.describe_unasked(context, e, l, statement_month) order by e.name collate "C", e.id)
+      filter (where l.id is null or l.id <> all (asked)), '[]'),
+    'pending', coalesce(jsonb_agg(jsonb_build_object(
+      'link_id', l.id, 'provider_key', l.provider_key, 'lease_token', l.lease_token, 'period', statement_month
+    ) order by e.name collate "C", e.id) filter (where l.id = any (asked)), '[]')
+  ) into result
+  from app.expenses as e
+  left join app.provider_links as l on l.expense_id = e.id and l.status <> 'revoked'
+  where e.organization_id = context.organization_id and e.kind = 'bill' and e.deleted_at is null
+    and (e.id = any (wanted) or wanted = '{}' and l.id is not null);
+  return jsonb_build_object('data', result);
+end
+$$;
+comment on function app.sync_bill_amounts is
+  'First call of tool sync_bill_amounts: data {bills, pending [{link_id, provider_key, lease_token, period}]}, period '
+  'being the first of the month of the statement. bills is the answer for those that are not asked, 20 at most are at '
+  'once.';
+
+create or replace function app.store_bill_amounts(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  bills jsonb := coalesce(arguments -> 'bills', '[]');
+  result jsonb;
+  stored jsonb;
+  link app.provider_links;
+  updated text[] := '{}';
+begin
+  for result in select * from jsonb_array_elements(arguments -> 'results') loop
+    select * into link from app.provider_links as l
+    where l.id = result ->> 'link_id' and l.lease_token = (result ->> 'lease_token')::uuid and l.status = 'active'
+    for update;
+    if found then
+      stored := app.keep_answer(context, link, (result ->> 'period')::date, result -> 'answer', true)
+        - array['code', 'reason'];
+    else
+      -- It took so long that another call asked, or the connection ended meanwhile.
+      select jsonb_build_object(
+        'bill_id', e.id, 'name', e.name, 'status', 'failed', 'said',
+        app.sync_fact('connection_changed', jsonb_build_object('name', e.name))
+      )
+      into stored
+      from app.provider_links as l join app.expenses as e on e.id = l.expense_id
+      where l.id = result ->> 'link_id';
+    end if;
+    bills := bills || stored;
+    if stored ->> 'status' = 'updated' then
+      updated := updated || (stored ->> 'name');
+    end if;
+  end loop;
+  return jsonb_build_object('data', jsonb_build_object('bills', bills), 'facts', jsonb_build_object('names', updated));
+end
+$$;
+comment on function app.store_bill_amounts is
+  'Second call of tool sync_bill_amounts, with what came of asking: results [{link_id, lease_token, period, answer}], '
+  'answer as app.keep_answer takes it. Answers data {bills}.';
+revoke all on function app.describe_unasked, app.sync_bill_amounts, app.store_bill_amounts from public, anon;
+grant execute on function app.describe_unasked, app.sync_bill_amounts, app.store_bill_amounts
+  to authenticated, service_role;

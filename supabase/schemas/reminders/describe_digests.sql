@@ -1,0 +1,82 @@
+-- What a digest says: described when it is claimed, by what is true then. Each organization is read as its owner, under
+-- row-level security:
+-- a condition that is missing here puts nobody else's bills into a mail.
+
+create or replace function app.describe_statement(occurrence_id text, owner identity.profiles, out fetched jsonb,
+  out not_taken jsonb) returns record
+language plpgsql stable strict set search_path = '' as $$
+declare
+  occurrence app.expense_occurrences;
+  statement app.provider_statements;
+  link app.provider_links;
+  is_taken boolean;
+  told jsonb;
+begin
+  select * into occurrence from app.expense_occurrences as o where o.id = describe_statement.occurrence_id;
+  -- The one that its amount came from, or the one that counts and is not its amount, as far as nobody set it since.
+  select * into statement
+  from app.provider_statements as s
+  where s.occurrence_id = occurrence.id and s.organization_id = occurrence.organization_id and case
+    when s.amount_minor = occurrence.expected_minor and s.currency = occurrence.currency
+      then occurrence.amount_source = 'provider' and s.status <> 'ignored'
+    else s.status = 'needs_review'
+      and not (occurrence.amount_source = 'override' and occurrence.updated_at >= s.fetched_at)
+      -- A provider that the bill is no longer connected to asks nothing.
+      and exists (select from app.provider_links as l where l.id = s.link_id and l.status <> 'revoked')
+  end
+  order by (s.amount_minor = occurrence.expected_minor and s.currency = occurrence.currency) is true, s.fetched_at desc
+  limit 1;
+  if not found then
+    return;
+  end if;
+  select * into link from app.provider_links as l where l.id = statement.link_id;
+  is_taken := statement.amount_minor = occurrence.expected_minor and statement.currency = occurrence.currency;
+  if is_taken is not true then
+    -- The bill's currency may have changed since.
+    statement.usual_minor := app.usual_statement(occurrence);
+  end if;
+  told := jsonb_build_object(
+    'on', (statement.fetched_at at time zone owner.timezone)::date, 'provider', app.provider_name(link), 'currency',
+    statement.currency,
+    'amount',
+    case when not owner.hide_amounts_in_email then app.format_amount(statement.amount_minor, statement.currency) end,
+    'usual', case when not owner.hide_amounts_in_email and statement.currency = occurrence.currency
+      then app.format_amount(statement.usual_minor, statement.currency) end
+  );
+  if is_taken then
+    fetched := told;
+  else
+    not_taken := told;
+  end if;
+end
+$$;
+comment on function app.describe_statement is
+  'What a provider said of a due date, {on, provider, amount, currency, usual}: fetched when it is the amount, '
+  'not_taken when somebody has to look at it.';
+
+create or replace function app.describe_reconnects(organization identity.organizations) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- The others are said once these are connected.
+  max_listed constant int := 20;
+begin
+  return (
+    select coalesce(jsonb_agg(to_jsonb(r) order by r.name, r.bill_id), '[]')
+    from (
+      select b.id as bill_id, b.name, organization.id as organization_id, organization.name as organization,
+        l.provider_key,
+        app.provider_name(l) as provider
+      from app.provider_links as l
+      join app.expenses as b on b.id = l.expense_id and b.status = 'active' and b.amount_mode = 'variable'
+        and b.deleted_at is null
+      where l.organization_id = organization.id and l.status = 'needs_reauth'
+      order by b.name, b.id
+      limit max_listed
+    ) as r
+  );
+end
+$$;
+comment on function app.describe_reconnects is
+  'The variable bills of an organization whose provider no longer accepts the credential.';
+revoke all on function app.describe_statement, app.describe_reconnects from public, anon;
+grant execute on function app.describe_statement, app.describe_reconnects to authenticated, service_role;

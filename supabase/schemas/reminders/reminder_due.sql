@@ -1,0 +1,87 @@
+-- Parsed when it was created, and inlined. A window and not a day: a missed day is caught up. Who snoozes beyond the
+-- due date is reminded on the day they chose, though the bill waits for its next date by then.
+create or replace function jobs.reminder_due(bill app.expenses, due_on date, organization identity.organizations,
+  owner identity.profiles, at timestamptz)
+returns table (snoozed_until date)
+language sql stable rows 1
+begin atomic
+  select c.snoozed_until
+  from (select (at at time zone (owner).timezone)::date as today offset 0) as t
+  -- This and the log are looked up for each bill, whatever the planner guesses: neither is ever read as a whole.
+  cross join lateral (
+    select c.snoozed_until
+    from app.expense_occurrences as c
+    where c.organization_id = (bill).organization_id and c.expense_id = (bill).id and c.due_on = reminder_due.due_on
+      and c.status = 'open'
+    offset 0
+  ) as c
+  where (bill).kind = 'bill' and (bill).status = 'active' and (bill).deleted_at is null and (bill).reminder_enabled
+    and (organization).reminders_enabled and (owner).email_enabled
+      and identity.reminder_address(owner) is distinct from (owner).refused_email
+    and case
+      when reminder_due.due_on >= t.today then reminder_due.due_on = (bill).next_due
+        and reminder_due.due_on <= t.today + coalesce((bill).remind_days_before, (owner).default_lead_days)
+          and (c.snoozed_until is null or c.snoozed_until <= t.today)
+      else c.snoozed_until > reminder_due.due_on and c.snoozed_until between t.today - 3 and t.today
+    end
+    and not exists (
+      select from jobs.reminder_log as l
+      where l.expense_id = (bill).id and l.due_on = reminder_due.due_on
+        and l.snoozed_until is not distinct from c.snoozed_until and l.voided_at is null
+      offset 0
+    )
+    and identity.organization_has_feature((bill).organization_id, 'reminders:email', at);
+end;
+comment on function jobs.reminder_due is
+  'One row for a due date of a bill that is inside its lead window at an instant, or was snoozed to that day, and that '
+  'no digest reminds of yet; else none. Says until when it was snoozed.';
+
+-- Making digests
+
+create or replace function jobs.drop_outdated_digests(at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- With their rows of the log.
+  delete from jobs.reminder_digests as d
+  using identity.profiles as p
+  where d.status = 'pending' and d.batch_id is null and p.user_id = d.owner_id
+    and (d.created_at at time zone p.timezone)::date < (drop_outdated_digests.at at time zone p.timezone)::date;
+end
+$$;
+comment on function jobs.drop_outdated_digests is
+  'Removes digests of earlier days that surely never left, for today''s to say what they would have said.';
+
+create or replace function jobs.is_unknown(batch jobs.reminder_batches, at timestamptz) returns boolean
+language sql immutable
+  -- The mail service remembers a key for 24 hours: after that, sending again might say everything twice.
+  return coalesce(
+    case when (batch).lease_token is null then (batch).unsure_since
+      else coalesce((batch).unsure_since, (batch).leased_at) end < at - interval '23 hours', false
+  );
+comment on function jobs.is_unknown is
+  'Whether a batch was sent so long ago without an answer that it must not be sent again.';
+
+create or replace function jobs.give_up_batches(at timestamptz) returns int
+language plpgsql volatile set search_path = '' as $$
+declare
+  digest_ids uuid[];
+begin
+  with closed as (
+    update jobs.reminder_digests as d set status = 'unknown', closed_at = give_up_batches.at, batch_id = null,
+      content = null
+    from jobs.reminder_batches as b
+    where b.id = d.batch_id and b.next_attempt_at <= give_up_batches.at and d.status = 'pending'
+      and jobs.is_unknown(b, give_up_batches.at)
+    returning d.id
+  )
+  select array_agg(id) into digest_ids from closed;
+  update jobs.reminder_log as l set voided_at = at
+    where l.digest_id = any (digest_ids) and l.sent_at is null and l.voided_at is null;
+  delete from jobs.reminder_batches as b
+  where b.next_attempt_at <= give_up_batches.at
+    and not exists (select from jobs.reminder_digests as d where d.batch_id = b.id);
+  return coalesce(cardinality(digest_ids), 0);
+end
+$$;
+comment on function jobs.give_up_batches is
+  'Ends digests that were sent a day ago without an answer; answers how many.';

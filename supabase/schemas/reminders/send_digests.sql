@@ -1,0 +1,136 @@
+-- Sending digests: claimed in a batch under a lease, sent after commit, and marked by that lease. A batch that may have
+-- reached the mail service keeps its members and their words, so that the service knows a repeated one by its key; one
+-- that surely did not is dissolved.
+
+create or replace function jobs.open_batch(size int, at timestamptz, out batch_id uuid, out set_aside uuid)
+  returns record
+language plpgsql volatile set search_path = '' as $$
+declare
+  digest_ids uuid[];
+  digest_id uuid;
+  contents jsonb[];
+  reminded bigint[];
+begin
+  batch_id := gen_random_uuid();
+  loop
+    select array_agg(d.id order by d.next_attempt_at, d.id) into digest_ids
+    from (
+      select d.id, d.next_attempt_at from jobs.reminder_digests as d
+      where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= open_batch.at and not d.sent_alone
+      order by d.next_attempt_at, d.id
+      limit size
+      for update skip locked
+    ) as d;
+    if digest_ids is null then
+      select array_agg(d.id) into digest_ids
+      from (
+        select d.id from jobs.reminder_digests as d
+        where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= open_batch.at
+        order by d.next_attempt_at, d.id
+        limit 1
+        for update skip locked
+      ) as d;
+    end if;
+    exit when digest_ids is null;
+
+    contents := '{}';
+    foreach digest_id in array digest_ids loop
+      begin
+        select array_append(contents, jobs.describe_digest(d, open_batch.at)) into contents
+          from jobs.reminder_digests as d where d.id = digest_id;
+      -- Also when the time of the call is over: what is described by then goes out.
+      exception when query_canceled or others then
+        exit;
+      end;
+    end loop;
+    if contents = '{}' then
+      -- It had all the time there is. The others must not wait behind it.
+      set_aside := digest_ids[1];
+      update jobs.reminder_digests as d
+      set next_attempt_at = open_batch.at + interval '1 hour', attempts = d.attempts + 1, failure_code = 'not_described'
+      where d.id = set_aside;
+      exit;
+    end if;
+    digest_ids := digest_ids[:cardinality(contents)];
+    reminded := array(select jsonb_array_elements_text(c -> 'reminds_of')::bigint from unnest(contents) as c);
+
+    insert into jobs.reminder_batches (id, leased_at, next_attempt_at) values (batch_id, at, at);
+    update jobs.reminder_digests as d set batch_id = open_batch.batch_id, content = said.content - 'reminds_of',
+      attempts = d.attempts + 1
+    from unnest(digest_ids, contents) as said (id, content)
+    where d.id = said.id and said.content is not null;
+    -- Nothing is left to say, or the owner wants no mail any more, or is to get none. What their log would have said
+    -- may be said another day.
+    delete from jobs.reminder_digests as d where d.id = any (digest_ids) and d.batch_id is null;
+    delete from jobs.reminder_log as l
+    where l.digest_id = any (digest_ids) and not exists (select from unnest(reminded) as r (id) where r.id = l.id);
+    if exists (select from jobs.reminder_digests as d where d.batch_id = open_batch.batch_id) then
+      return;
+    end if;
+    delete from jobs.reminder_batches as b where b.id = batch_id;
+  end loop;
+  batch_id := null;
+end
+$$;
+comment on function jobs.open_batch is
+  'Puts pending digests together into a batch and writes down what they say; null when there are none. set_aside: one '
+  'that could not be described, left for an hour.';
+
+create or replace function public.claim_reminders(size int, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  token constant uuid := gen_random_uuid();
+  opened constant record := jobs.open_batch(size, at);
+  chosen uuid := opened.batch_id;
+begin
+  if opened.set_aside is not null then
+    return jsonb_build_object('set_aside', opened.set_aside);
+  end if;
+  -- New ones first: a batch that ends whoever sends it must not keep the others waiting.
+  if chosen is null then
+    select b.id into chosen
+    from jobs.reminder_batches as b
+    where b.next_attempt_at <= claim_reminders.at and not jobs.is_unknown(b, claim_reminders.at)
+    order by b.next_attempt_at
+    limit 1
+    for update skip locked;
+    update jobs.reminder_batches as b
+    set attempts = b.attempts + 1,
+      unsure_since = case when b.lease_token is null then b.unsure_since else coalesce(b.unsure_since, b.leased_at) end
+    where b.id = chosen;
+    -- Who was suspended since gets no second attempt; whether the first one reached them, nobody knows.
+    with closed as (
+      update jobs.reminder_digests as d set status = 'unknown', closed_at = claim_reminders.at, batch_id = null,
+        content = null
+      where d.batch_id = chosen and d.status = 'pending' and not identity.is_active(d.owner_id, claim_reminders.at)
+      returning d.id
+    )
+    update jobs.reminder_log as l set voided_at = claim_reminders.at
+    from closed as c
+    where l.digest_id = c.id and l.sent_at is null and l.voided_at is null;
+  end if;
+  -- Longer than a run may take.
+  update jobs.reminder_batches as b
+  set lease_token = token, leased_at = claim_reminders.at, next_attempt_at = claim_reminders.at + interval '90 seconds'
+  where b.id = chosen;
+  return (
+    select jsonb_build_object(
+      'id', b.id, 'lease_token', b.lease_token, 'attempts', b.attempts,
+      'digests', (
+        -- None are left of owners who are gone since; the batch then ends with its sender.
+        select
+          coalesce(
+          jsonb_agg(jsonb_build_object('id', d.id, 'owner_id', d.owner_id, 'content', d.content) order by d.id), '[]')
+        from jobs.reminder_digests as d
+        where d.batch_id = b.id and d.status = 'pending'
+      )
+    )
+    from jobs.reminder_batches as b
+    where b.id = chosen
+  );
+end
+$$;
+comment on function public.claim_reminders is
+  'Leases a batch of at most so many digests for 90 seconds: '
+  '{"id","lease_token","attempts","digests":[{"id","owner_id","content"}]}, or null when there is nothing to send. '
+  '{"set_aside": id} says that one could not be described and waits for an hour: ask again.';

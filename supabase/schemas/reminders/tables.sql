@@ -1,0 +1,110 @@
+-- Reminders: which bills are due for one, the digests that carry them, and the log that keeps each from being sent
+-- twice.
+
+-- Which bills' own lead reaches further than the usual ones?
+create index expenses_long_lead_idx on app.expenses (id)
+  where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and remind_days_before > 7;
+-- And whose?
+create index profiles_long_lead_idx on identity.profiles (user_id) where default_lead_days > 7;
+
+create or replace function identity.reminder_address(profile identity.profiles) returns text
+language sql immutable
+  return case when (profile).reminder_email_confirmed_at is not null then (profile).reminder_email else (profile).email
+    end;
+comment on function identity.reminder_address is
+  'Where a person''s reminders go: the address they chose once it is confirmed, until then the one they sign in with.';
+
+create table jobs.reminder_batches (
+  id uuid primary key,
+  lease_token uuid,
+  leased_at timestamptz not null,
+  next_attempt_at timestamptz not null,
+  attempts int not null default 1,
+  unsure_since timestamptz
+);
+comment on table jobs.reminder_batches is
+  'Digests that are being sent together: always the same ones, in the same words, until it is known what became of '
+  'them.';
+comment on column jobs.reminder_batches.lease_token is
+  'Who is sending it; still there after next_attempt_at, the sender is gone and nobody knows how far it came.';
+comment on column jobs.reminder_batches.unsure_since is 'When it was first sent without an answer.';
+create index reminder_batches_next_attempt_at_idx on jobs.reminder_batches (next_attempt_at);
+
+create table jobs.reminder_digests (
+  id uuid primary key default gen_random_uuid(),
+  owner_id uuid not null references identity.profiles (user_id) on delete cascade,
+  local_on date not null,
+  status text not null default 'pending'
+    constraint reminder_digests_status_known check (status in ('pending', 'sent', 'dead', 'unknown')),
+  batch_id uuid references jobs.reminder_batches (id) on delete set null,
+  content jsonb,
+  sent_alone boolean not null default false,
+  attempts int not null default 0,
+  next_attempt_at timestamptz not null,
+  failure_code text,
+  created_at timestamptz not null,
+  closed_at timestamptz,
+  unique (owner_id, local_on),
+  constraint reminder_digests_closed_dated check ((status = 'pending') = (closed_at is null))
+);
+comment on table jobs.reminder_digests is
+  'One mail to an owner about what falls due, over all their organizations; at most one a local day.';
+comment on column jobs.reminder_digests.local_on is
+  'The owner''s date when it was made; one more than the last where they travelled back to a date that had its digest.';
+comment on column jobs.reminder_digests.status is
+  'dead: refused for good; unknown: sent, and nobody answered for a day.';
+comment on column jobs.reminder_digests.content is
+  'What the mail says and to whom, from the first attempt until it is known what became of it.';
+-- Which are past their time?
+create index reminder_digests_created_at_idx on jobs.reminder_digests (created_at);
+create index reminder_digests_batch_id_idx on jobs.reminder_digests (batch_id);
+create index reminder_digests_pending_idx on jobs.reminder_digests (next_attempt_at, id)
+  where status = 'pending' and batch_id is null;
+
+create table jobs.reminder_log (
+  id bigint primary key generated always as identity,
+  organization_id text collate "C" not null,
+  expense_id text collate "C" not null,
+  due_on date not null,
+  snoozed_until date,
+  digest_id uuid not null references jobs.reminder_digests (id) on delete cascade,
+  sent_at timestamptz,
+  voided_at timestamptz,
+  foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,
+  constraint reminder_log_sent_or_void check (sent_at is null or voided_at is null)
+);
+comment on table jobs.reminder_log is
+  'One row for each expense, due date and day that it was snoozed to that a digest reminds of; the reminder was sent '
+  'when sent_at says so. A void row stands for nothing.';
+comment on column jobs.reminder_log.snoozed_until is 'The day that the reminder was put off to; null when it was not.';
+create unique index reminder_log_once_idx
+  on jobs.reminder_log (expense_id, due_on, snoozed_until) nulls not distinct where voided_at is null;
+create index reminder_log_expense_id_idx on jobs.reminder_log (expense_id, organization_id);
+create index reminder_log_digest_id_idx on jobs.reminder_log (digest_id);
+
+alter table jobs.reminder_batches enable row level security;
+alter table jobs.reminder_digests enable row level security;
+alter table jobs.reminder_log enable row level security;
+grant select, insert, update, delete on jobs.reminder_batches, jobs.reminder_digests, jobs.reminder_log to service_role;
+
+-- Which bills
+
+create or replace function public.count_reminder_candidates(at timestamptz) returns bigint
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(sum(c.bills), 0)
+    from (
+      select e.organization_id, count(*) as bills
+      from app.expenses as e
+      where e.kind = 'bill' and e.status = 'active' and e.deleted_at is null and e.reminder_enabled
+        and e.next_due is not null
+      group by 1
+    ) as c
+    where identity.organization_has_feature(c.organization_id, 'reminders:email', count_reminder_candidates.at)
+  );
+end
+$$;
+comment on function public.count_reminder_candidates is
+  'How many active expenses have reminders on and a next due date, in organizations whose plan includes reminder '
+  'mails.';
