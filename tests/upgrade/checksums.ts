@@ -1,0 +1,47 @@
+/**
+ * `supabase/checksums.json`: from the first release on, the migrations that were released and what they were. A database that has one
+ * never gets it again, so that an edit would reach new databases only.
+ */
+import { createHash } from "node:crypto";
+import { readMigrations } from "../../local/database/migrations.ts";
+import type { SchemaFile } from "../../local/sql/schema_files.ts";
+
+export interface Checksums {
+  /** Of supabase/schemas when the last migration was written. */
+  schemas: string;
+  /** By file name; none until the first release, when the baseline may still be written anew. */
+  released: Record<string, string>;
+}
+
+const fileIn = (root: URL) => new URL("supabase/checksums.json", root);
+
+export const migrationsIn = (root: URL) => readMigrations(new URL("supabase/migrations/", root));
+
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+export const digestOf = (files: readonly SchemaFile[]): string => sha256(JSON.stringify(files));
+
+export async function readChecksums(root: URL): Promise<Checksums> {
+  return JSON.parse(await Deno.readTextFile(fileIn(root)));
+}
+
+export async function writeChecksums(root: URL, checksums: Checksums): Promise<void> {
+  await Deno.writeTextFile(fileIn(root), `${JSON.stringify(checksums, null, 2)}\n`);
+}
+
+/** What is wrong with released migrations: edited, gone, or with a new one before them, which no database would get in this order. */
+export async function brokenReleases(root: URL): Promise<string[]> {
+  const { released } = await readChecksums(root);
+  const files = new Map((await migrationsIn(root)).map(({ version, name, sql }) => [`${version}_${name}.sql`, sql]));
+  const latest = Object.keys(released).toSorted().at(-1) ?? "";
+  return [
+    ...Object.entries(released).flatMap(([file, checksum]) => {
+      const sql = files.get(file);
+      if (sql === undefined) return [`${file} was released and is gone`];
+      return sha256(sql) === checksum ? [] : [`${file} was released and is not what it was: write a further migration`];
+    }),
+    ...[...files.keys()].filter((file) => file < latest && !(file in released)).map((file) =>
+      `${file} comes before ${latest}, which was released: give it a later time`
+    ),
+  ];
+}

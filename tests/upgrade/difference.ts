@@ -1,0 +1,78 @@
+/**
+ * What has to be done to one database to make it like another: read from their catalogs by Supabase's own pg-delta, the same that the CLI
+ * makes migrations with. Rows that a schema brings along (currencies, plans, jobs) are not its business; they are compared here.
+ */
+import { renderPlanFiles } from "@supabase/pg-delta/frontends";
+import { resolveProfile, supabaseProfile } from "@supabase/pg-delta/integrations";
+import { plan } from "@supabase/pg-delta/plan";
+// @ts-types="@types/pg"
+import pg from "pg";
+import { postgresDatabase } from "../../local/database/postgres.ts";
+
+export interface Difference {
+  /** One line each: what differs. Empty when the catalogs are alike; the order of columns does not count. */
+  lines: string[];
+  /** The statements that make the first like the second, in order. */
+  sql: string;
+  /** What loses data or code, and what rewrites a table: a person is to look at it. */
+  warnings: string[];
+  /** Rows that a fresh database has on one side only. */
+  rows: string[];
+}
+
+/** @param urls of databases without anything but what their schema brings along. */
+export async function differenceOf(urls: { from: string; to: string }): Promise<Difference> {
+  const pools = [urls.from, urls.to].map((connectionString) => new pg.Pool({ connectionString, max: 2 }));
+  try {
+    const [from, to] = pools as [pg.Pool, pg.Pool];
+    const profile = await resolveProfile(from, supabaseProfile);
+    const [source, target] = [await profile.extract(from), await profile.extract(to)];
+    const planned = plan(source.factBase, target.factBase, profile.planOptions);
+    return {
+      lines: planned.deltas.map((delta) => JSON.stringify(delta)),
+      sql: renderPlanFiles(planned, { allowDrops: true }).files.map(({ contents }) => contents.trim()).join("\n\n"),
+      warnings: planned.actions.flatMap(({ sql, verb, dataLoss, rewriteRisk }) => {
+        if (dataLoss === "destructive") return [`loses data: ${firstLine(sql)}`];
+        if (verb === "drop") return [`drops: ${firstLine(sql)}`];
+        return rewriteRisk ? [`rewrites a table while it is locked: ${firstLine(sql)}`] : [];
+      }),
+      rows: await rowDifference(urls),
+    };
+  } finally {
+    await Promise.all(pools.map((pool) => pool.end()));
+  }
+}
+
+const firstLine = (sql: string) => sql.trim().split("\n")[0]!;
+
+const SCHEMAS = ["public", "identity", "oauth", "billing", "app", "jobs"];
+
+async function rowDifference(urls: { from: string; to: string }): Promise<string[]> {
+  const [from, to] = await Promise.all([rowsIn(urls.from), rowsIn(urls.to)]);
+  return [
+    ...[...to].filter((row) => !from.has(row)).map((row) => `lacks ${row}`),
+    ...[...from].filter((row) => !to.has(row)).map((row) => `has ${row} too many`),
+  ];
+}
+
+async function rowsIn(url: string): Promise<Set<string>> {
+  const database = postgresDatabase(url, { max: 1 });
+  try {
+    const tables = await database.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = any ($1)`,
+      [SCHEMAS],
+    );
+    const rows = new Set<string>();
+    for (const { name } of tables) {
+      // When a row was made is not what it says.
+      const query = `select to_jsonb(t) - array['created_at', 'updated_at'] as row from ${name} as t`;
+      for (const { row } of await database.query(query)) rows.add(`${name} ${JSON.stringify(row)}`);
+    }
+    for (const job of await database.query("select jobname, schedule, command from cron.job")) {
+      rows.add(`cron.job ${JSON.stringify(job)}`);
+    }
+    return rows;
+  } finally {
+    await database.close();
+  }
+}
