@@ -12,6 +12,7 @@ import { movableClock } from "./clock.ts";
 import { openDataFolder } from "./data_folder.ts";
 import { startDataServiceWorker } from "./data_service/client.ts";
 import { isHealthy, signInToken } from "./data_service/requests.ts";
+import type { DataServiceSettings } from "./data_service/settings.ts";
 import { keepDemoCredential } from "./demo_credential.ts";
 import { functionEnvironment, MAIL_FROM } from "./environment.ts";
 import { createFunctions } from "./functions.ts";
@@ -23,6 +24,7 @@ import type { StartOptions } from "./options.ts";
 import { createRouter } from "./router.ts";
 import type { RunningStack } from "./running_stack.ts";
 import { readSecrets } from "./secrets.ts";
+import { startOnBooks } from "./upgrade.ts";
 
 export interface Stack {
   running: RunningStack;
@@ -32,7 +34,7 @@ export interface Stack {
 /**
  * @param onDeath is told when a part dies that the rest cannot do without.
  * @throws {FolderError} when the folder is in use or not ours, {Deno.errors.AddrInUse} for the port, {ConfigError} for the environment, and
- * whatever the database says when a migration fails. The process is to end then: parts may be left open.
+ * {UpgradeError}, or whatever a database that is not ours alone says when a migration fails. The process is to end then: parts may be left open.
  */
 export async function startStack(options: StartOptions, onDeath: (error: Error) => void): Promise<Stack> {
   const folder = await openDataFolder(options.data, options);
@@ -46,8 +48,7 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
   const siteUrl = options.siteUrl ?? supabaseUrl;
 
   const mail = await startMailSink();
-  const data = await startDataServiceWorker({
-    database: options.db === "embedded" ? await folder.database() : { url: options.db },
+  const settings = {
     siteUrl,
     publicUrl: supabaseUrl,
     jwtSecret: secrets.jwt_secret,
@@ -58,8 +59,10 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
     mailFrom: env.MAIL_FROM ?? MAIL_FROM,
     demo: options.demo,
     schedules: options.schedules,
-  }, onDeath);
-  await folder.markPrepared(data.preparedAs);
+  };
+  const startOn = (database: DataServiceSettings["database"]) =>
+    startDataServiceWorker({ ...settings, database }, onDeath);
+  const data = options.db === "embedded" ? await startOnBooks(folder, startOn) : await startOn({ url: options.db });
 
   // Whoever finds a public address must not be let in by the demo's button.
   const demoEmail = options.siteUrl ? undefined : data.demo?.email;

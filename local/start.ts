@@ -5,6 +5,7 @@ import { fail, print } from "./command_line.ts";
 import { FolderError } from "./data_folder.ts";
 import { parseOptions, USAGE, UsageError } from "./options.ts";
 import { startStack } from "./stack.ts";
+import { UpgradeError } from "./upgrade.ts";
 
 /** Past this, whatever still holds on is left behind: nothing acknowledged is lost by it. */
 const CLOSE_DEADLINE_MS = 4000;
@@ -12,7 +13,9 @@ const CLOSE_DEADLINE_MS = 4000;
 /** What went wrong in words, for the failures that a person can do something about. */
 function explain(thrown: unknown): string {
   if (thrown instanceof UsageError) return `${thrown.message}\n\n${USAGE}`;
-  if (thrown instanceof FolderError || thrown instanceof ConfigError) return thrown.message;
+  if (thrown instanceof FolderError || thrown instanceof ConfigError || thrown instanceof UpgradeError) {
+    return thrown.message;
+  }
   if (thrown instanceof Deno.errors.AddrInUse) {
     return "The port is in use; choose another with --port, or 0 for any free one";
   }

@@ -44,7 +44,7 @@ export async function applyMigrations(database: SqlDatabase, migrations: readonl
     const statements = applied.get(version) ?? [];
     if (statements.length === 1 && statements[0] !== sql) {
       throw new MigrationError(
-        `${version}_${name}.sql was changed after this database was made; start over with --fresh`,
+        `${version}_${name}.sql is not what this database was made with; get that file back, or start the version that made it`,
       );
     }
   }
