@@ -5,7 +5,7 @@
 import { PGlite } from "@electric-sql/pglite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { createPostgresConnection } from "@supabase/lite/postgres";
-import { readMigrations } from "../../local/database/migrations.ts";
+import { type Migration, readMigrations } from "../../local/database/migrations.ts";
 import { extensions, parsers, pgliteDatabase } from "../../local/database/pglite.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import { preparationDigest, prepareDatabase } from "../../local/database/prepare.ts";
@@ -69,9 +69,15 @@ function forgivingExits(database: SqlDatabase): SqlDatabase {
   };
 }
 
+/** Those of the project, and those in the folder that `TEST_FURTHER_MIGRATIONS` names: a version to come (tests/upgrade/windows.ts). */
+async function migrationsUnderTest(): Promise<Migration[]> {
+  const further = Deno.env.get("TEST_FURTHER_MIGRATIONS");
+  return [...await readMigrations(), ...further ? await readMigrations(new URL(further)) : []];
+}
+
 /** The folder of a PGlite with every migration applied, as one file. */
 export async function databaseTemplate(): Promise<Blob> {
-  const migrations = await readMigrations();
+  const migrations = await migrationsUnderTest();
   const key = digestOf([await preparationDigest(migrations), PGTAP]);
   const file = await cachedFile(`database-${key}`, async () => {
     const connection = await createPgliteConnection({ url: "memory://", pgliteOptions: { extensions, parsers } });
@@ -96,7 +102,7 @@ async function openOnServer(serverUrl: string): Promise<Opened> {
       await createLiteApp(connection, SETTINGS).ensureSystemSchema();
       await connection.close();
     },
-    migrations: await readMigrations(),
+    migrations: await migrationsUnderTest(),
   });
   // PostgREST logs in as authenticator, who is nobody until it becomes one of the API roles; in a pool, so that calls race.
   const api = isPlatform ? postgresDatabase(withParts(url, { role: "authenticator" }), { max: 30 }) : database;

@@ -4,75 +4,17 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
-
-const STORES = new URL("../../shared/db/", import.meta.url);
-
-interface StoreCall {
-  name: string;
-  /** Undefined where the arguments are not written at the call. */
-  args?: string[];
-}
-
-/** `….call("name", { … })` in a source, whatever `call` is called on. */
-function callsIn(path: string, source: string): StoreCall[] {
-  const calls: StoreCall[] = [];
-  const create = (): Deno.lint.LintVisitor => ({
-    CallExpression({ callee, arguments: [name, args] }) {
-      const called = callee.type === "MemberExpression" ? callee.property : callee;
-      if (called.type !== "Identifier" || called.name !== "call") return;
-      if (name?.type !== "Literal" || typeof name.value !== "string") return;
-      const properties = args?.type === "ObjectExpression" ? args.properties : [];
-      const isWhole = args?.type === "ObjectExpression" && properties.every(({ type }) => type === "Property");
-      const names = properties.flatMap((one) =>
-        one.type === "Property" && one.key.type === "Identifier" ? [one.key.name] : []
-      );
-      calls.push({ name: name.value, args: isWhole ? names.toSorted() : undefined });
-    },
-  });
-  Deno.lint.runPlugin({ name: "stores", rules: { read: { create } } }, path, source);
-  return calls;
-}
-
-/** What is wrong with a call, by the arguments of the functions there are. */
-function problemOf(
-  { name, args }: StoreCall,
-  functions: Map<string, { all: string[]; needed: string[] }>,
-): string | null {
-  const known = functions.get(name);
-  if (!known) return `there is no function public.${name}`;
-  const unknown = args?.filter((argument) => !known.all.includes(argument)) ?? [];
-  if (unknown.length > 0) return `${name} takes no ${unknown.join(", ")}`;
-  const missing = args ? known.needed.filter((argument) => !args.includes(argument)) : [];
-  return missing.length > 0 ? `${name} is not given ${missing.join(", ")}` : null;
-}
-
-async function functionsOf(): Promise<Map<string, { all: string[]; needed: string[] }>> {
-  const database = await openDatabase();
-  try {
-    const rows = await database.query<{ name: string; args: string[]; needed: number }>(
-      `select proname as name, coalesce(proargnames[:pronargs], '{}') as args, pronargs - pronargdefaults as needed
-       from pg_proc where pronamespace = 'public'::regnamespace`,
-    );
-    return new Map(rows.map(({ name, args, needed }) => [name, { all: args, needed: args.slice(0, needed) }]));
-  } finally {
-    await database.close();
-  }
-}
+import { callsIn, functionsOf, problemOf, storeCalls } from "../_support/store_calls.ts";
 
 Deno.test("stores call functions that there are, by the names of their arguments", async () => {
-  const functions = await functionsOf();
-  const files = (await Array.fromAsync(Deno.readDir(STORES), ({ name }) => name)).filter((name) =>
-    name.endsWith("_store.ts")
-  );
-  const called = new Set<string>();
-  const problems: string[] = [];
-  for (const file of files) {
-    for (const call of callsIn(file, await Deno.readTextFile(new URL(file, STORES)))) {
-      called.add(call.name);
-      const problem = problemOf(call, functions);
-      if (problem) problems.push(`${file}: ${problem}`);
-    }
-  }
+  const database = await openDatabase();
+  const functions = await functionsOf(database).finally(() => database.close());
+  const calls = await storeCalls();
+  const problems = calls.flatMap(({ file, ...call }) => {
+    const problem = problemOf(call, functions);
+    return problem ? [`${file}: ${problem}`] : [];
+  });
+  const called = new Set(calls.map(({ name }) => name));
   assertEquals(problems, []);
   assert(called.size > 20, `only ${called.size} calls were found`);
   const uncalled = [...functions.keys()].filter((name) => !called.has(name)).toSorted();

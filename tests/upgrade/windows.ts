@@ -1,0 +1,162 @@
+/**
+ * The time between `db push` and `functions deploy`, and between the two of a rollback: the old code on the new schema, and the new code on
+ * the old one for all that it had. The version to come is planted; the old one is restored from a dump, today's and those of the releases.
+ */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { applyMigrations, type Migration, readMigrations } from "../../local/database/migrations.ts";
+import { postgresDatabase } from "../../local/database/postgres.ts";
+import { ROOT } from "../../local/sql/schema_files.ts";
+import { createDatabase, type FunctionName } from "../../shared/db/client.ts";
+import { AppError } from "../../shared/errors.ts";
+import { startCluster } from "../_support/cluster.ts";
+import { openLite } from "../_support/lite.ts";
+import {
+  callsIn,
+  type Functions,
+  functionsOf,
+  problemOf,
+  type StoreCall,
+  storeCalls,
+} from "../_support/store_calls.ts";
+import { migrationsIn } from "./checksums.ts";
+import { dump, migrated, restored } from "./databases.ts";
+import { differenceOf } from "./difference.ts";
+import { decompress, dumpWithBooks, RELEASES } from "./release.ts";
+
+const PLANTED = new URL("planted/", import.meta.url);
+
+const cluster = await startCluster();
+Deno.test.afterAll(() => cluster.stop());
+
+const today = await migrationsIn(ROOT);
+const planted = await readMigrations(PLANTED);
+
+/** Databases as backups of releases have them, by schema version; the present state is the latest. */
+async function dumps(): Promise<Map<number, string>> {
+  const kept = new Map<number, string>();
+  const folder = new URL(RELEASES, ROOT);
+  const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name).catch(() => []);
+  for (const name of names.toSorted()) {
+    kept.set(Number.parseInt(name), await decompress(await Deno.readFile(new URL(name, folder))));
+  }
+  if (!kept.has(today.length)) kept.set(today.length, await dumpWithBooks(cluster, ROOT));
+  return kept;
+}
+const versions = await dumps();
+
+async function on<Result>(url: string, work: (database: ReturnType<typeof postgresDatabase>) => Promise<Result>) {
+  const database = postgresDatabase(url, { max: 1 });
+  return await work(database).finally(() => database.close());
+}
+
+/** Everything that people wrote, without what a migration may add to it. */
+const BOOKS = `select jsonb_agg(to_jsonb(e) - 'planted' order by e.id) as expenses,
+  (select jsonb_agg(to_jsonb(p) order by p.id) from app.payments as p) as payments from app.expenses as e`;
+
+for (const [version, backup] of versions) {
+  Deno.test(`a backup of schema ${version} comes up to the version to come, with its books, once`, async () => {
+    const url = await restored(cluster, backup);
+    const to: Migration[] = [...today, ...planted];
+    await on(url, async (database) => {
+      const [before] = await database.query(BOOKS);
+      assert(before?.expenses, "the dump has no books");
+      assertEquals(await applyMigrations(database, to), to.length - version);
+      assertEquals(await database.query(BOOKS), [before]);
+      assertEquals(await applyMigrations(database, to), 0);
+      assertEquals(await applyMigrations(database, today), 0, "the old code leaves a newer database alone");
+    });
+    // Restored as well: PostgreSQL writes a few expressions differently once it has read its own writing.
+    const fresh = await restored(cluster, await dump(cluster, await migrated(cluster, to)));
+    const { lines } = await differenceOf({ from: url, to: fresh });
+    assertEquals(lines, [], "an upgraded database is like a new one");
+  });
+}
+
+Deno.test("PGlite comes up to the version to come as PostgreSQL does", async () => {
+  const { database, close } = await openLite({ corrected: false, prepare: "" });
+  try {
+    assertEquals(await applyMigrations(database, [...today, ...planted]), planted.length);
+    assertEquals(await database.query("select public.ping()"), [{ ping: { schema: 2 } }]);
+  } finally {
+    await close();
+  }
+});
+
+/** What shows whether the old code works: its calls, every function of the API, the tools, what callers of the functions see. */
+const OLD_CODE = [
+  "tests/db/store_calls_test.ts",
+  "tests/db/call_function_test.ts",
+  "tests/db/log_expenses_test.ts",
+  "tests/db/change_expenses_test.ts",
+  "tests/db/undo_change_test.ts",
+  "tests/db/import_expenses_test.ts",
+  "tests/db/update_bill_test.ts",
+  "tests/db/mark_bill_paid_test.ts",
+  "tests/db/billing_test.ts",
+  "tests/db/reminders_test.ts",
+];
+
+Deno.test("the old code works on the new schema: between db push and deploying, and after a rollback", async () => {
+  const { failed, passed } = await testOn(PLANTED);
+  assertEquals(failed, "");
+  assert(passed > 50, `only ${passed} tests ran`);
+});
+
+Deno.test("test of the test: a schema that takes away what the old code calls is found", async () => {
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${folder}/20990101000000_contract.sql`, "drop function public.ping();");
+  const { failed } = await testOn(new URL(`file://${folder}/`), ["tests/db/store_calls_test.ts"]);
+  assert(failed.includes("there is no function public.ping"), failed);
+  await Deno.remove(folder, { recursive: true });
+});
+
+/** @returns the output of the tests when one fails, else nothing. */
+async function testOn(further: URL, files = OLD_CODE): Promise<{ failed: string; passed: number }> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["test", "--quiet", "--no-prompt", "--no-check", "-A", ...files],
+    cwd: ROOT,
+    env: {
+      NO_COLOR: "1",
+      TEST_DATABASE_URL: cluster.urlOf("postgres", "supabase_closed"),
+      TEST_FURTHER_MIGRATIONS: further.href,
+    },
+  }).output();
+  const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+  return { failed: success ? "" : output, passed: Number(/(\d+) passed/.exec(output)?.[1]) };
+}
+
+/** What the code asks of functions that an older schema has, and would not get there. */
+const problemsOn = (functions: Functions, calls: readonly StoreCall[]) =>
+  calls.filter(({ name }) => functions.has(name)).flatMap((call) => problemOf(call, functions) ?? []);
+
+for (const [version, backup] of versions) {
+  Deno.test(`the code calls what schema ${version} has as it has it`, async () => {
+    const functions = await on(await restored(cluster, backup), functionsOf);
+    assert(functions.size > 20);
+    assertEquals(problemsOn(functions, await storeCalls()), []);
+  });
+}
+
+Deno.test("test of the test: an argument that the old schema lacks is found, a new function is not held against the code", async () => {
+  const functions = await on(await restored(cluster, versions.get(today.length)!), functionsOf);
+  const calls = callsIn("planted_store.ts", `database.call("ping", { planted: true }); database.call("planted", {});`);
+  assertEquals(problemsOn(functions, calls), ["ping takes no planted"]);
+});
+
+Deno.test("new code on the old schema answers 503 for what the schema lacks, and works for all else", async () => {
+  const { app, close } = await openLite({ corrected: true, prepare: "" });
+  const database = createDatabase({
+    url: "http://127.0.0.1",
+    key: "sb_secret_test",
+    fetch: async (input, init) => await app.fetch(new Request(input, init)),
+  });
+  try {
+    for (const [name, args] of [["planted", {}], ["ping", { planted: true }]] as const) {
+      const refused = await assertRejects(() => database.call(name as FunctionName, args), AppError);
+      assertEquals(refused.code, "unavailable", name);
+    }
+    assertEquals(await database.call("ping", {}), { schema: today.length });
+  } finally {
+    await close();
+  }
+});
