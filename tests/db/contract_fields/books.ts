@@ -100,17 +100,17 @@ export async function run(session: Session, name: string, args: Json): Promise<J
   return row!.result;
 }
 
-const OF_EXPENSE = "(select lpad(e.entry::text, 9, '0') from app.expenses as e where e.id = t.expense_id)";
+const OF_EXPENSE = "(select lpad(e.recorded_seq::text, 9, '0') from app.expenses as e where e.id = t.expense_id)";
 /**
  * By table what tells the order of its rows from call to call; ids do not. Not the keys of repeated calls nor the rows that wait for a yes: those
  * keep the arguments as they came, read or not.
  */
 const TABLES = {
   categories: "t.name",
-  expenses: "lpad(t.entry::text, 9, '0')",
+  expenses: "lpad(t.recorded_seq::text, 9, '0')",
   expense_occurrences: `${OF_EXPENSE} || t.scheduled_on`,
-  payments: "lpad(t.entry::text, 9, '0')",
-  change_sets: "lpad(t.entry::text, 9, '0')",
+  payments: "lpad(t.recorded_seq::text, 9, '0')",
+  change_sets: "lpad(t.recorded_seq::text, 9, '0')",
   provider_links: `${OF_EXPENSE} || t.created_at`,
 };
 
