@@ -9,8 +9,8 @@
 -- Functions are executable by everybody unless the default itself is taken away; the `in schema` form would change
 -- nothing.
 alter default privileges revoke execute on functions from public;
--- The platform may grant new objects in `public` to the API roles by default; ours are granted one by one.
-alter default privileges in schema public revoke all on functions from anon, authenticated, service_role;
+-- The platform may grant new objects in `public` to the API roles by default.
+alter default privileges in schema public revoke all on functions from anon, authenticated;
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 
@@ -28,6 +28,10 @@ comment on schema jobs is 'Scheduled work.';
 grant usage on schema identity, oauth, billing, app, jobs to service_role;
 -- The tools run as `authenticated` under row-level security; these schemas hold what they may see.
 grant usage on schema identity, billing, app to authenticated;
+
+-- Who may execute a function follows from its schema; the few exceptions say so where they are made.
+alter default privileges in schema public, identity, oauth, billing, jobs grant execute on functions to service_role;
+alter default privileges in schema app grant execute on functions to authenticated, service_role;
 
 create sequence app.id_number;
 grant usage on sequence app.id_number to authenticated, service_role;
@@ -55,16 +59,12 @@ begin
 end
 $$;
 comment on function app.new_id is 'A new public id, later ones after earlier ones. Names a thing and is no secret.';
-revoke all on function app.new_id_bits, app.spell_id, app.new_id from public, anon;
-grant execute on function app.new_id_bits, app.spell_id, app.new_id to authenticated, service_role;
 
 create or replace function app.instant() returns timestamptz
 language sql stable
   return coalesce(nullif(current_setting('app.at', true), '')::timestamptz, now());
 comment on function app.instant is
   'The instant of the running request as its function handed it in (setting app.at), else the transaction''s own.';
-revoke all on function app.instant from public, anon;
-grant execute on function app.instant to authenticated, service_role;
 
 create table app.currencies (
   code text primary key constraint currencies_code_format check (code ~ '^[A-Z]{3}$'),
@@ -236,8 +236,6 @@ comment on function identity.is_active is
   'Whether the identity provider lets a person in at an instant: not banned, not deleted. The only judge of it; who is '
   'not active is no member of anything and gets no mail. Nothing of theirs is ended, so that all of it works again '
   'when a ban is over.';
-revoke all on function identity.is_active from public, anon, authenticated;
-grant execute on function identity.is_active to service_role;
 
 -- Which organization the running request acts for. The token was bound to one at consent; a person's other
 -- organizations stay out of reach.
@@ -257,8 +255,6 @@ end
 $$;
 comment on function identity.current_organization_id is
   'The organization of the request''s claims when the person is an active member of it, else null.';
-revoke all on function identity.current_organization_id from public, anon;
-grant execute on function identity.current_organization_id to authenticated, service_role;
 
 create or replace function identity.effective_plan(organization identity.organizations, at timestamptz) returns text
 language sql immutable set search_path = '' as $$
@@ -273,8 +269,6 @@ $$;
 comment on function identity.effective_plan is
   'The plan whose features count at an instant: the best of what is paid for, of what is past due for less than 7 '
   'days, and of a running trial.';
-revoke all on function identity.effective_plan from public, anon;
-grant execute on function identity.effective_plan to authenticated, service_role;
 
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean
@@ -290,8 +284,6 @@ end
 $$;
 comment on function identity.organization_has_feature is
   'Whether an organization''s plan includes a feature at an instant. The only judge of it.';
-revoke all on function identity.organization_has_feature from public, anon;
-grant execute on function identity.organization_has_feature to authenticated, service_role;
 
 alter table identity.profiles enable row level security;
 alter table identity.organizations enable row level security;
@@ -320,6 +312,8 @@ grant select on identity.profiles, identity.organizations, identity.memberships 
 grant update (timezone, email_enabled, default_lead_days, hide_amounts_in_email, updated_at) on identity.profiles
   to authenticated;
 grant update (base_currency, updated_at) on identity.organizations to authenticated;
+grant execute on function
+  identity.current_organization_id, identity.effective_plan, identity.organization_has_feature to authenticated;
 
 -- schemas/identity/access_token_hook.sql
 
@@ -341,8 +335,9 @@ $$;
 comment on function identity.refuse_passwords is
   'Custom access token hook: the event {user_id, claims, authentication_method} as it came, or {"error": {"http_code", '
   '"message"}} for a session that a password began.';
-revoke all on function identity.refuse_passwords from public, anon, authenticated, service_role;
+
 grant usage on schema identity to supabase_auth_admin;
+revoke all on function identity.refuse_passwords from service_role;
 grant execute on function identity.refuse_passwords to supabase_auth_admin;
 
 -- schemas/billing/plans.sql
@@ -540,9 +535,6 @@ $$;
 comment on function billing.derive_plan is
   'Gives an organization the plan of its best subscription that has a say, and says what it is now. The end of an old '
   'one must not take the plan that a newer one pays for.';
-revoke all on function billing.parked_reason, billing.subscriptions_with_a_say, billing.derive_plan
-  from public, anon, authenticated;
-grant execute on function billing.parked_reason, billing.subscriptions_with_a_say, billing.derive_plan to service_role;
 
 -- schemas/billing/settle_subscription.sql
 
@@ -655,8 +647,6 @@ $$;
 comment on function billing.settle_subscription is
   'Lets the parked events of a subscription count, where its organization and their plan are known: binding, state by '
   'the logical clock, then the organization''s plan and one audit row where the subscription has a say.';
-revoke all on function billing.settle_subscription from public, anon, authenticated;
-grant execute on function billing.settle_subscription to service_role;
 
 -- schemas/billing/apply_payment_event.sql
 
@@ -751,8 +741,6 @@ $$;
 comment on function public.replay_parked_events is
   'Lets parked events count now that their plan or organization is known: {"replayed","parked"}. With both arguments '
   'it first binds an unbound subscription to an organization; it never binds one anew.';
-revoke all on function public.apply_payment_event, public.replay_parked_events from public, anon, authenticated;
-grant execute on function public.apply_payment_event, public.replay_parked_events to service_role;
 
 -- schemas/oauth/rate_limits.sql
 
@@ -791,8 +779,6 @@ $$;
 comment on function oauth.wait_for_bucket is
   'Seconds until one more can be drawn from a bucket of at_most that fills within so many seconds; 0 when it can now. '
   'Draws nothing and locks nothing.';
-revoke all on function oauth.wait_for_bucket from public, anon, authenticated;
-grant execute on function oauth.wait_for_bucket to service_role;
 
 create or replace function oauth.draw_from_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
@@ -821,8 +807,6 @@ $$;
 comment on function oauth.draw_from_bucket is
   'Draws one from a bucket of at_most that fills within so many seconds: 0, or the seconds until there is one. What is '
   'refused is not counted.';
-revoke all on function oauth.draw_from_bucket from public, anon, authenticated;
-grant execute on function oauth.draw_from_bucket to service_role;
 
 create or replace function oauth.share_of_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
@@ -839,8 +823,6 @@ $$;
 comment on function oauth.share_of_bucket is
   'What one caller may take of a bucket that all share: a tenth of what is left in it, so that callers together come '
   'near to its end and never get there; and one.';
-revoke all on function oauth.share_of_bucket from public, anon, authenticated;
-grant execute on function oauth.share_of_bucket to service_role;
 
 -- schemas/oauth/claim_attempt.sql
 
@@ -871,16 +853,12 @@ comment on function oauth.draw_quotas is
   'the seconds until that one is not. The narrowest comes first: who is stopped there must not use up what is left to '
   'others. One with "share_of", a bucket of the same form, holds no more than a caller''s share of what is left in '
   'that.';
-revoke all on function oauth.draw_quotas from public, anon, authenticated;
-grant execute on function oauth.draw_quotas to service_role;
 
 create or replace function oauth.limited(wait integer) returns jsonb
 language sql immutable set search_path = '' as $$
   select jsonb_build_object('outcome', 'limited', 'retry_after', wait)
 $$;
 comment on function oauth.limited is 'The outcome of a call that was made too often.';
-revoke all on function oauth.limited from public, anon, authenticated;
-grant execute on function oauth.limited to service_role;
 
 -- Attempts: sign-in mails, typed codes, confirmation mails
 
@@ -923,8 +901,6 @@ $$;
 comment on function identity.claim_attempt is
   'Counts one attempt within the last hour: 0 when there is room, else the seconds until there is; what is refused is '
   'not counted.';
-revoke all on function identity.claim_attempt from public, anon;
-grant execute on function identity.claim_attempt to service_role;
 
 create or replace function public.claim_attempt(key_hash text, at_most integer, seconds_apart integer, quotas jsonb,
   at timestamptz) returns jsonb
@@ -942,8 +918,6 @@ $$;
 comment on function public.claim_attempt is
   'Whether something may be tried once more by who asks, key_hash telling what: {"outcome":"allowed"} or '
   '{"outcome":"limited","retry_after":seconds}. quotas: of the caller.';
-revoke all on function public.claim_attempt from public, anon, authenticated;
-grant execute on function public.claim_attempt to service_role;
 
 -- schemas/oauth/tables.sql
 
@@ -1116,8 +1090,7 @@ $$;
 comment on function oauth.count_ungranted is
   'Keeps oauth.ungranted_counts. Registrations queue at its row of all, from here to the end of their transactions: '
   'nothing may wait for a client after that.';
-revoke all on function oauth.count_ungranted from public, anon, authenticated;
-grant execute on function oauth.count_ungranted to service_role;
+
 create trigger count_added after insert on oauth.clients referencing new table as added
   for each statement execute function oauth.count_ungranted();
 create trigger count_removed after delete on oauth.clients referencing old table as removed
@@ -1159,8 +1132,6 @@ end
 $$;
 comment on function oauth.resolve_access_token is
   'Whom an access token speaks for: outcome ok, or invalid_token and nothing else. The plan is the caller''s to judge.';
-revoke all on function oauth.resolve_access_token from public, anon, authenticated;
-grant execute on function oauth.resolve_access_token to service_role;
 
 create or replace function oauth.issue_tokens(of_grant oauth.grants, access_token_hash text, refresh_token_hash text,
   at timestamptz) returns integer
@@ -1177,8 +1148,6 @@ end
 $$;
 comment on function oauth.issue_tokens is
   'Stores a pair of tokens and answers the access token''s lifetime in seconds.';
-revoke all on function oauth.issue_tokens from public, anon, authenticated;
-grant execute on function oauth.issue_tokens to service_role;
 
 create or replace function oauth.audit_grant(of_grant oauth.grants, event text, at timestamptz) returns void
 language sql volatile set search_path = '' as $$
@@ -1189,8 +1158,6 @@ language sql volatile set search_path = '' as $$
   ))
 $$;
 comment on function oauth.audit_grant is 'Writes down what happened to a grant; of a revocation also why.';
-revoke all on function oauth.audit_grant from public, anon, authenticated;
-grant execute on function oauth.audit_grant to service_role;
 
 create or replace function oauth.end_grant(grant_id uuid, reason text, at timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -1208,8 +1175,6 @@ begin
 end
 $$;
 comment on function oauth.end_grant is 'Ends a grant and with it all its tokens; false when it had ended before.';
-revoke all on function oauth.end_grant from public, anon, authenticated;
-grant execute on function oauth.end_grant to service_role;
 
 -- schemas/oauth/register_client.sql
 
@@ -1230,8 +1195,6 @@ begin
 end
 $$;
 comment on function oauth.refused is 'A refusal, paid for by these quotas; limited when they are used up.';
-revoke all on function oauth.refused from public, anon, authenticated;
-grant execute on function oauth.refused to service_role;
 
 create or replace function oauth.draw_allowance(subject text, limits jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -1246,8 +1209,6 @@ $$;
 comment on function oauth.draw_allowance is
   'Draws one from what a grant, or a token that died in it, may ask of the token endpoint: 0, or the seconds until it '
   'may again. subject: which of them.';
-revoke all on function oauth.draw_allowance from public, anon, authenticated;
-grant execute on function oauth.draw_allowance to service_role;
 
 create or replace function oauth.make_room(room jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -1292,8 +1253,6 @@ comment on function oauth.make_room is
   'until there is. at_most are kept. A caller within its share takes the place of the oldest when they are all there; '
   'one over it takes its own oldest one''s, once that is so many seconds old. Callers that meet may exceed at_most by '
   'as many as they are.';
-revoke all on function oauth.make_room from public, anon, authenticated;
-grant execute on function oauth.make_room to service_role;
 
 create or replace function public.register_client(
   client_id text, client_name text, redirect_uris text[], at timestamptz, quotas jsonb default null,
@@ -1317,8 +1276,6 @@ $$;
 comment on function public.register_client is
   'Stores a client that registered itself, under the id that the function made up, where oauth.make_room finds room. '
   'Registering the same twice makes two.';
-revoke all on function public.register_client from public, anon, authenticated;
-grant execute on function public.register_client to service_role;
 
 -- schemas/oauth/approve_consent.sql
 
@@ -1333,8 +1290,6 @@ end
 $$;
 comment on function public.find_client is
   'For requests that are refused whoever the client is: outcome found or unknown_client.';
-revoke all on function public.find_client from public, anon, authenticated;
-grant execute on function public.find_client to service_role;
 
 create or replace function oauth.consent_of(client_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -1367,8 +1322,6 @@ $$;
 comment on function oauth.consent_of is
   'All that an authorization request is judged by: the client (null when unknown) and, for a signed-in person, where '
   'they have it connected and their organizations.';
-revoke all on function oauth.consent_of from public, anon, authenticated;
-grant execute on function oauth.consent_of to service_role;
 
 create or replace function public.open_consent(client_id text, user_id uuid, at timestamptz, quotas jsonb default null)
   returns jsonb
@@ -1382,8 +1335,6 @@ $$;
 comment on function public.open_consent is
   'What an authorization request of a registered client is judged by: '
   '{"client","approved","onboarded","organizations"}.';
-revoke all on function public.open_consent from public, anon, authenticated;
-grant execute on function public.open_consent to service_role;
 
 create or replace function public.approve_consent(consent_id uuid, client_id text, user_id uuid, organization_id text,
   at timestamptz) returns jsonb
@@ -1424,8 +1375,6 @@ $$;
 comment on function public.approve_consent is
   'Records that a consent page was answered with Allow: outcome approved (again, for 30 seconds while the code is '
   'unused: the first answer), already_decided, unknown_client, not_a_member or feature_not_in_plan.';
-revoke all on function public.approve_consent from public, anon, authenticated;
-grant execute on function public.approve_consent to service_role;
 
 -- schemas/oauth/redeem_authorization_code.sql
 
@@ -1493,8 +1442,6 @@ $$;
 comment on function public.redeem_authorization_code is
   'Spends a code that passed every check of its contents, and stores the grant and its first tokens: outcome redeemed, '
   'unknown_client, not_a_member, burnt, or replayed, which ends the grant that the code was first redeemed for.';
-revoke all on function public.redeem_authorization_code from public, anon, authenticated;
-grant execute on function public.redeem_authorization_code to service_role;
 
 create or replace function public.count_wrong_verifier(code_id uuid, code_expires_at timestamptz, client_id text,
   at timestamptz, limits jsonb default null) returns jsonb
@@ -1512,8 +1459,6 @@ $$;
 comment on function public.count_wrong_verifier is
   'Counts a failed PKCE proof without spending the code: whoever saw a code in transit must be able neither to use it '
   'nor to end a session by it.';
-revoke all on function public.count_wrong_verifier from public, anon, authenticated;
-grant execute on function public.count_wrong_verifier to service_role;
 
 -- schemas/oauth/rotate_refresh_token.sql
 
@@ -1605,8 +1550,6 @@ comment on function public.rotate_refresh_token is
   'for 60 seconds is the same however often it is asked for. Outcomes without effect: unknown_client, unknown_token '
   '(also another client''s), revoked, expired, suspended (the person is), superseded (the successor was used). Outcome '
   'replayed: reuse after the grace period, which ends the grant (RFC 9700 section 4.14.2).';
-revoke all on function public.rotate_refresh_token from public, anon, authenticated;
-grant execute on function public.rotate_refresh_token to service_role;
 
 -- schemas/oauth/revoke_token.sql
 
@@ -1637,8 +1580,6 @@ $$;
 comment on function public.revoke_token is
   'RFC 7009: a refresh token ends its grant, an access token only itself. Outcome revoked, unknown_client, or '
   'unknown_token, also for another client''s.';
-revoke all on function public.revoke_token from public, anon, authenticated;
-grant execute on function public.revoke_token to service_role;
 
 create or replace function public.list_connected_apps(user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -1661,8 +1602,6 @@ end
 $$;
 comment on function public.list_connected_apps is
   'The grants of a person that still hold a live token, newest first: an array for the account page.';
-revoke all on function public.list_connected_apps from public, anon, authenticated;
-grant execute on function public.list_connected_apps to service_role;
 
 create or replace function public.list_grant_alerts(user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -1683,8 +1622,6 @@ $$;
 comment on function public.list_grant_alerts is
   'The grants of a person that ended because a code or token of theirs came back, until the person has said that they '
   'know: an array, newest first.';
-revoke all on function public.list_grant_alerts from public, anon, authenticated;
-grant execute on function public.list_grant_alerts to service_role;
 
 create or replace function public.dismiss_grant_alerts(user_id uuid, until timestamptz, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1697,8 +1634,6 @@ end
 $$;
 comment on function public.dismiss_grant_alerts is
   'Notes that a person has seen the alerts of grants that ended until an instant; later ones stay.';
-revoke all on function public.dismiss_grant_alerts from public, anon, authenticated;
-grant execute on function public.dismiss_grant_alerts to service_role;
 
 create or replace function public.record_use(token_hash text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1713,8 +1648,6 @@ end
 $$;
 comment on function public.record_use is
   'Notes that the client of an access token is in use, at most once an hour a grant: outcome recorded or recent.';
-revoke all on function public.record_use from public, anon, authenticated;
-grant execute on function public.record_use to service_role;
 
 create or replace function public.revoke_grant(user_id uuid, grant_id uuid, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1729,8 +1662,6 @@ $$;
 comment on function public.revoke_grant is
   'Disconnects an app on its owner''s word: outcome revoked, or unknown_grant, also for another person''s and for one '
   'that has ended.';
-revoke all on function public.revoke_grant from public, anon, authenticated;
-grant execute on function public.revoke_grant to service_role;
 
 -- schemas/oauth/client_documents.sql
 
@@ -1792,8 +1723,6 @@ comment on function public.open_document_consent is
   'to be fetched now, for which the quotas were drawn from, or known_quotas when somebody has connected the client; or '
   'limited, not to be fetched for retry_after seconds. serves_stale: known well enough to do without, should fetching '
   'fail.';
-revoke all on function public.open_document_consent from public, anon, authenticated;
-grant execute on function public.open_document_consent to service_role;
 
 create or replace function public.store_client_document(
   client_id text, client_name text, redirect_uris text[], fresh_until timestamptz, user_id uuid, at timestamptz,
@@ -1823,8 +1752,6 @@ $$;
 comment on function public.store_client_document is
   'Takes over what a client''s document says, a new one''s where oauth.make_room finds room, and answers as '
   'open_consent. Grants that it has stay as they are; what it may ask for from now on is what it says now.';
-revoke all on function public.store_client_document from public, anon, authenticated;
-grant execute on function public.store_client_document to service_role;
 
 -- schemas/expenses/tables.sql
 
@@ -2159,8 +2086,6 @@ begin
   end;
 end
 $$;
-revoke all on function app.derived_columns from public, anon;
-grant execute on function app.derived_columns to authenticated, service_role;
 
 -- schemas/expenses/capture_change.sql
 
@@ -2212,10 +2137,6 @@ begin
   return null;
 end
 $$;
-revoke all on function app.bump_version, app.capture_change, app.copy_category, app.propagate_category
-  from public, anon;
-grant execute on function app.bump_version, app.capture_change, app.copy_category, app.propagate_category
-  to authenticated, service_role;
 
 -- schemas/expenses/sync_paid_minor.sql
 
@@ -2239,8 +2160,6 @@ begin
   return null;
 end
 $$;
-revoke all on function app.sync_paid_minor from public, anon;
-grant execute on function app.sync_paid_minor to authenticated, service_role;
 
 create trigger copy_category before insert on app.payments for each row execute function app.copy_category();
 create trigger sync_paid_minor after insert or delete or update of occurrence_id, amount_minor, direction,
@@ -2364,7 +2283,6 @@ begin
 end
 $$;
 comment on function app.forget_credential is 'Removes the credential of a link that has ended.';
-revoke all on function app.forget_credential from public, anon, authenticated;
 
 create trigger forget_credential after update of status on app.provider_links
   for each row when (new.status = 'revoked') execute function app.forget_credential();
@@ -2381,8 +2299,6 @@ end
 $$;
 comment on function public.read_provider_credentials is
   'The envelopes of these links: [{"link_id","envelope"}]; a link without one is left out.';
-revoke all on function public.read_provider_credentials from public, anon, authenticated;
-grant execute on function public.read_provider_credentials to service_role;
 
 create or replace function public.reseal_provider_credential(link_id text, replaced jsonb, envelope jsonb,
   at timestamptz) returns jsonb
@@ -2397,8 +2313,7 @@ $$;
 comment on function public.reseal_provider_credential is
   'Puts the same credential under the current key: {"outcome":"resealed"}, or "changed" when another was entered, or '
   'the link ended, since the replaced one was read.';
-revoke all on function public.reseal_provider_credential from public, anon, authenticated;
-grant execute on function public.reseal_provider_credential to service_role;
+revoke all on function app.forget_credential from authenticated, service_role;
 
 -- schemas/providers/provider_statements.sql
 
@@ -2500,8 +2415,6 @@ begin
 end
 $$;
 comment on function identity.record_event is 'Adds one line to the audit trail.';
-revoke all on function identity.record_event from public, anon;
-grant execute on function identity.record_event to service_role;
 
 -- Onboarding
 
@@ -2611,8 +2524,6 @@ end
 $$;
 comment on function identity.is_timezone is
   'Whether the database knows an IANA time zone of a place by this name; UTC is one.';
-revoke all on function identity.is_timezone from public, anon;
-grant execute on function identity.is_timezone to authenticated, service_role;
 
 -- Account
 
@@ -2704,6 +2615,7 @@ $$;
 comment on function public.change_country is
   'Where a person lives now; currency and time zone stay as they are: {"outcome":"changed"}, or {"outcome":"unknown"} '
   'before onboarding.';
+grant execute on function identity.is_timezone to authenticated;
 
 -- schemas/identity/update_reminders.sql
 
@@ -2776,15 +2688,6 @@ $$;
 comment on function public.confirm_reminder_email is
   'Confirms the reminder address while it is still the one that was asked for: {"outcome":"confirmed"} or '
   '{"outcome":"stale"}.';
-
-revoke all on function
-  public.read_onboarding, public.note_sign_in, public.complete_onboarding, public.read_account,
-  public.change_country, public.rename_organization, public.update_reminders, public.confirm_reminder_email
-  from public, anon, authenticated;
-grant execute on function
-  public.read_onboarding, public.note_sign_in, public.complete_onboarding, public.read_account,
-  public.change_country, public.rename_organization, public.update_reminders, public.confirm_reminder_email
-  to service_role;
 
 -- schemas/connector/context.sql
 
@@ -3100,8 +3003,7 @@ comment on function app.authenticate is
   'Who a bearer token speaks for at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan '
   'or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, "write": …}; null limits '
   'nothing.';
-revoke all on function app.authenticate, app.quota_key from public, anon, authenticated;
-grant execute on function app.authenticate, app.quota_key to service_role;
+revoke all on function app.authenticate, app.quota_key from authenticated;
 
 -- schemas/connector/call_tool.sql
 
@@ -3164,19 +3066,6 @@ comment on function public.call_tool is
   'Authenticates a bearer and runs one tool, in one call: {outcome, result?, first_use_in_hour?}; result is the '
   'tool''s envelope. first_use_in_hour asks for record_use after the answer: once an hour a grant, so that no call of '
   'a tool writes the grant.';
-revoke all on function public.authenticate_bearer, public.call_tool, app.count_request from public, anon, authenticated;
-grant execute on function public.authenticate_bearer, public.call_tool, app.count_request to service_role;
-
-revoke all on function
-  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool,
-  app.preview_tool, app.perform_once,
-  app.books_key, app.lock_books, app.run_tool
-  from public, anon;
-grant execute on function
-  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool,
-  app.preview_tool, app.perform_once,
-  app.books_key, app.lock_books, app.run_tool
-  to authenticated, service_role;
 
 -- From here on the person acts, not the service: the role is set on entry and restored by itself. It is added last,
 -- since setting it asks for `authenticated`'s right to execute; no function that leads here may be SECURITY DEFINER,
@@ -3184,6 +3073,7 @@ grant execute on function
 alter function app.run_tool set role = 'authenticated';
 -- Compiling a statement takes longer than running it in any tool.
 alter function app.run_tool set jit = off;
+revoke all on function app.count_request from authenticated;
 
 -- schemas/connector/arguments.sql
 
@@ -3396,15 +3286,6 @@ comment on function app.read_cursor is
   'The sort key in a cursor, [value of type sorts_by, number]; null stays null; a cursor that was not written for this '
   'scope ends the tool with invalid_argument.';
 
-revoke all on function
-  app.fail, app.warning, app.clean_text, app.plain_words, app.clean_tags, app.parse_date, app.currency_exponent,
-  app.parse_amount,
-  app.format_minor, app.format_amount, app.write_cursor, app.read_cursor from public, anon;
-grant execute on function
-  app.fail, app.warning, app.clean_text, app.plain_words, app.clean_tags, app.parse_date, app.currency_exponent,
-  app.parse_amount,
-  app.format_minor, app.format_amount, app.write_cursor, app.read_cursor to authenticated, service_role;
-
 -- schemas/connector/plan_warnings.sql
 
 -- get_context: who is asking, for which organization, under which plan, and the words to use: categories, payees,
@@ -3507,10 +3388,6 @@ end
 $$;
 comment on function app.plan_warnings is
   'What ends within a week with a trial or a grace period, and nothing else includes, as warnings.';
-revoke all on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.plan_warnings
-  from public, anon;
-grant execute on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.plan_warnings
-  to authenticated, service_role;
 
 -- schemas/connector/get_context.sql
 
@@ -3588,8 +3465,6 @@ $$;
 comment on function app.get_context is
   'Tool get_context: data {user, role, plan, features, fx_as_of?} and the lists asked for: without include the '
   'categories and settings.';
-revoke all on function app.get_context from public, anon;
-grant execute on function app.get_context to authenticated, service_role;
 
 -- schemas/expenses/categories.sql
 
@@ -3695,7 +3570,6 @@ $$;
 comment on function app.suggest_categories is
   'Up to three categories that may be meant by a name that is none, the likeliest first.';
 revoke all on function app.create_default_categories from authenticated;
-grant execute on function app.create_default_categories to service_role;
 
 -- schemas/expenses/choose_category.sql
 
@@ -3791,13 +3665,6 @@ $$;
 comment on function app.choose_category is
   'The category that was given, else the last one of the same payee (or name, where there is no payee), else the one a '
   'keyword points to, else none.';
-
-revoke all on function
-  app.create_default_categories, app.text_likeness, app.suggest_categories, app.fail_without_category,
-  app.find_category, app.choose_category from public, anon;
-grant execute on function
-  app.text_likeness, app.suggest_categories, app.fail_without_category, app.find_category, app.choose_category
-    to authenticated, service_role;
 
 -- schemas/expenses/rates.sql
 
@@ -3900,11 +3767,6 @@ $$;
 comment on function app.value_in_base is
   'A payment''s value in the base currency at the rate of its day, for the columns of app.payments; all null when no '
   'rate is known.';
-
-revoke all on function app.rates_as_of, app.find_rate, app.scale_minor, app.convert_minor, app.value_in_base
-  from public, anon;
-grant execute on function app.rates_as_of, app.find_rate, app.scale_minor, app.convert_minor, app.value_in_base
-  to authenticated, service_role;
 
 -- schemas/expenses/parse_expense_items.sql
 
@@ -4211,17 +4073,6 @@ $$;
 comment on function app.log_expenses is
   'Tool log_expenses: data {results, totals_by_currency}; the totals are of what is written.';
 
-revoke all on function
-  app.parse_url, app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external,
-  app.find_same_payment, app.write_expenses,
-  app.total_drafts, app.describe_drafts, app.warn_of_drafts, app.log_expenses
-  from public, anon;
-grant execute on function
-  app.parse_url, app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external,
-  app.find_same_payment, app.write_expenses,
-  app.total_drafts, app.describe_drafts, app.warn_of_drafts, app.log_expenses
-  to authenticated, service_role;
-
 -- schemas/expenses/parse_expense_filter.sql
 
 -- list_expenses: what left and what came back, row by row, with totals over the whole filter whatever the page.
@@ -4419,11 +4270,6 @@ comment on function app.list_expenses is
   'Tool list_expenses: data {rows}, or the same rows as {csv} for a file to be written of, with totals of all that '
   'match.';
 
-revoke all on function
-  app.parse_expense_filter, app.matches_filter, app.find_payments, app.list_expenses from public, anon;
-grant execute on function
-  app.parse_expense_filter, app.matches_filter, app.find_payments, app.list_expenses to authenticated, service_role;
-
 -- schemas/expenses/periods.sql
 
 -- Periods: the days that "last month" means for the owner, and the days to compare them with.
@@ -4562,11 +4408,6 @@ comment on function app.books_begin is
   'The day of the first payment, when it lies so far into an earlier period, or after it, that the two cannot be '
   'compared; else null.';
 
-revoke all on function app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.compared_period,
-  app.books_begin from public, anon;
-grant execute on function app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.compared_period,
-  app.books_begin to authenticated, service_role;
-
 -- schemas/expenses/group_label.sql
 
 -- summarize_spending: totals of a period in one currency, grouped, ranked and compared. Each payment is converted at
@@ -4642,8 +4483,6 @@ create type app.spending as (
 comment on type app.spending is
   'All groups of a question, what could not be converted, whether that is so in any period, and by which rates the '
   'rest was.';
-revoke all on function app.group_key, app.group_label from public, anon;
-grant execute on function app.group_key, app.group_label to authenticated, service_role;
 
 -- schemas/expenses/sum_spending.sql
 
@@ -4780,8 +4619,6 @@ $$;
 comment on function app.sum_spending is
   'Sums by up to two dimensions, each payment converted to the target at the rate of its day; expected are rows of '
   'app.expected_in_period, or null.';
-revoke all on function app.sum_spending from public, anon;
-grant execute on function app.sum_spending to authenticated, service_role;
 
 -- schemas/expenses/rank_spending.sql
 
@@ -4861,8 +4698,6 @@ $$;
 comment on function app.rank_spending is
   'Rows of summarize_spending: the largest groups, the rest as one ({none: "rest"}), periods of time in their order; '
   'shares are of what the rows add up to.';
-revoke all on function app.rank_spending from public, anon;
-grant execute on function app.rank_spending to authenticated, service_role;
 
 -- schemas/expenses/summarize_spending.sql
 
@@ -4957,8 +4792,6 @@ begin
 end
 $$;
 comment on function app.summarize_spending is 'Tool summarize_spending: data {period, rows, total, fx, unconverted}.';
-revoke all on function app.summarize_spending from public, anon;
-grant execute on function app.summarize_spending to authenticated, service_role;
 
 -- schemas/expenses/change_expenses.sql
 
@@ -5218,14 +5051,6 @@ comment on function app.delete_records is
   'Tool delete_records: data {deleted, restorable_until}. Payments go with what they paid for, and come back with it; '
   'of a bill their number and totals are told: payments {count, totals}.';
 
-revoke all on function
-  app.read_expenses, app.require_records, app.check_update, app.update_payment, app.update_expenses, app.check_expected,
-  app.delete_records from public, anon;
-grant execute on function
-  app.read_expenses, app.require_records, app.check_update, app.update_payment, app.update_expenses, app.check_expected,
-  app.delete_records
-  to authenticated, service_role;
-
 -- schemas/connector/kept_rows.sql
 
 -- Kept rows: what the capture trigger wrote down of a row, compared with the row as it is, and put back. It works for
@@ -5363,10 +5188,6 @@ $$;
 comment on function app.remove_rows is
   'Takes back that rows were made: deleted or archived where there is such a thing, an occurrence with payments '
   'opened. Answers which; a category in use stays.';
-
-revoke all on function app.same_content, app.compare_rows, app.write_rows, app.remove_rows from public, anon;
-grant execute on function app.same_content, app.compare_rows, app.write_rows, app.remove_rows
-  to authenticated, service_role;
 
 -- schemas/connector/describe_reversal.sql
 
@@ -5719,13 +5540,6 @@ exception when unique_violation then
 end
 $$;
 comment on function app.undo_change is 'Tool undo_change: data {undone, reversed, reversed_count?, not_reversible}.';
-
-revoke all on function
-  app.describe_reversal, app.describe_current, app.change_facts, app.find_change_to_undo, app.mark_undone,
-  app.fail_undo, app.describe_reversals, app.undo_change from public, anon;
-grant execute on function
-  app.describe_reversal, app.describe_current, app.change_facts, app.find_change_to_undo, app.mark_undone,
-  app.fail_undo, app.describe_reversals, app.undo_change to authenticated, service_role;
 
 -- schemas/expenses/import.sql
 
@@ -6165,15 +5979,6 @@ comment on function app.import_expenses is
   'Tool import_expenses: data {preview}, then {created, skipped, totals}. Arguments of the first step: {rows, '
   'rows_bad, mapping, warnings}, read from the file.';
 
-revoke all on function
-  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.list_unknown_categories,
-  app.describe_unknown_categories, app.drafts_to_write, app.preview_import, app.same_totals, app.commit_import,
-  app.import_expenses from public, anon;
-grant execute on function
-  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.list_unknown_categories,
-  app.describe_unknown_categories, app.drafts_to_write, app.preview_import, app.same_totals, app.commit_import,
-  app.import_expenses to authenticated, service_role;
-
 -- schemas/expenses/spending_chart.sql
 
 -- show_spending_chart: what the chart draws, as series of points. Sums are those of summarize_spending and list_bills;
@@ -6491,13 +6296,6 @@ comment on function app.show_spending_chart is
   'Tool show_spending_chart: data {chart, period, currency, unit?, series, step_totals?, total, compared?, '
   'books_begin?, unconverted}.';
 
-revoke all on function
-  app.chart_unit, app.chart_steps, app.chart_parts, app.chart_points, app.describe_bars, app.describe_columns,
-  app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart from public, anon;
-grant execute on function
-  app.chart_unit, app.chart_steps, app.chart_parts, app.chart_points, app.describe_bars, app.describe_columns,
-  app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart to authenticated, service_role;
-
 -- schemas/bills/recurrence.sql
 
 -- Recurrence: on which days a bill comes, by arithmetic from its anchor alone. It knows no rows, no payments and no
@@ -6791,19 +6589,6 @@ $$;
 comment on function app.describe_schedule is
   'A bill''s schedule as facts: {frequency, every, anchor_on, month_days?, weekend_rule?, ends_on?, ends_after?}; '
   'month_days are in order, 31 for the last day.';
-
-revoke all on function
-  app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months,
-  app.count_month_dates,
-  app.schedule_days, app.nth_month_date, app.scheduled_on, app.month_date_index, app.step_index, app.schedule_index,
-  app.last_index, app.due_on,
-  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.describe_schedule from public, anon;
-grant execute on function
-  app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months,
-  app.count_month_dates,
-  app.schedule_days, app.nth_month_date, app.scheduled_on, app.month_date_index, app.step_index, app.schedule_index,
-  app.last_index, app.due_on,
-  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.describe_schedule to authenticated, service_role;
 
 -- schemas/bills/occurrences.sql
 
@@ -7103,17 +6888,6 @@ $$;
 comment on function app.next_due_dates is
   'The next due dates of a bill that are not paid or skipped, today''s included; none while it is not active.';
 
-revoke all on function
-  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.first_watched, app.open_indexes, app.current_index,
-  app.shortest_gap, app.passed_occurrences, app.open_occurrences,
-  app.future_spans, app.future_occurrences, app.future_counts, app.expected_in_period, app.next_due_dates
-    from public, anon;
-grant execute on function
-  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.first_watched, app.open_indexes, app.current_index,
-  app.shortest_gap, app.passed_occurrences, app.open_occurrences,
-  app.future_spans, app.future_occurrences, app.future_counts, app.expected_in_period, app.next_due_dates
-    to authenticated, service_role;
-
 -- schemas/bills/roll_forward.sql
 
 -- Rolling a bill forward: what the calendar does to it, written down. Every tool that changes a bill does this first; a
@@ -7253,13 +7027,6 @@ comment on function app.refresh_bill is
   'left and nothing is open. Overdue dates keep a bill active. Locks the bill; paused and cancelled ones are left '
   'alone.';
 
-revoke all on function
-  app.materialize_occurrences, app.pay_occurrence, app.paid_minor, app.record_autopay, app.refresh_bill
-    from public, anon;
-grant execute on function
-  app.materialize_occurrences, app.pay_occurrence, app.paid_minor, app.record_autopay, app.refresh_bill
-    to authenticated, service_role;
-
 -- schemas/bills/describe_links.sql
 
 -- How a bill's connection to its provider is told: its name, how it stands, and what its provider says that somebody
@@ -7344,11 +7111,6 @@ $$;
 comment on function app.describe_link is
   'A link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason?, usual?}}, the last being '
   'what the provider says and nobody took over; without a reason sync_bill_amounts takes it over now.';
-
-revoke all on function app.provider_name, app.link_status, app.rejudge_statement, app.open_question, app.describe_link
-  from public, anon;
-grant execute on function app.provider_name, app.link_status, app.rejudge_statement, app.open_question,
-  app.describe_link to authenticated, service_role;
 
 -- schemas/bills/this_month.sql
 
@@ -7544,13 +7306,6 @@ comment on function app.describe_bills is
   'Bills in this order as every tool shows them, as of now; amounts of overdue dates are what remains to be paid. '
   'next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes '
   'of the amount, which totals count whole.';
-
-revoke all on function
-  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.next_price_from, app.describe_bills
-    from public, anon;
-grant execute on function
-  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.next_price_from, app.describe_bills
-    to authenticated, service_role;
 
 -- schemas/bills/parse_bill_schedule.sql
 
@@ -7830,14 +7585,6 @@ begin
 end
 $$;
 comment on function app.add_bill is 'Tool add_bill: data {status, bill, next_dates, first_reminder_on?}.';
-
-revoke all on function
-  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill,
-  app.find_same_bill, app.warn_of_first_due, app.warn_of_share, app.warn_of_same_name, app.add_bill from public, anon;
-grant execute on function
-  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill,
-  app.find_same_bill, app.warn_of_first_due, app.warn_of_share, app.warn_of_same_name, app.add_bill
-    to authenticated, service_role;
 
 -- schemas/bills/describe_bill_history.sql
 
@@ -8132,12 +7879,6 @@ comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly}}, with bill_id also its history. Totals cover all that match: '
   'due is what is overdue or due until the end of the window, without one until the end of the calendar month; '
   'due_in_window {count, amount} of a bill is its part of that.';
-
-revoke all on function
-  app.convert_sums, app.describe_sums, app.describe_bill_history, app.require_bill, app.list_bills from public, anon;
-grant execute on function
-  app.convert_sums, app.describe_sums, app.describe_bill_history, app.require_bill, app.list_bills
-    to authenticated, service_role;
 
 -- schemas/bills/find_bill.sql
 
@@ -8476,13 +8217,6 @@ end
 $$;
 comment on function app.mark_bill_paid is 'Tool mark_bill_paid: data {payment, occurrence, next_due?, bill_id, name}.';
 
-revoke all on function
-  app.find_bill, app.fail_already_paid, app.fail_not_due, app.find_occurrence, app.occurrence_due_on,
-  app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid from public, anon;
-grant execute on function
-  app.find_bill, app.fail_already_paid, app.fail_not_due, app.find_occurrence, app.occurrence_due_on,
-  app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid to authenticated, service_role;
-
 -- schemas/bills/replan_bills.sql
 
 -- What a changed bill means for its dates: a new schedule, a new price, a pause. What was paid, skipped or partly paid
@@ -8651,14 +8385,6 @@ $$;
 comment on function app.restore_bill is
   'Makes the dates of a bill follow from it again, after a change of it was taken back.';
 
-revoke all on function
-  app.change_schedule, app.same_schedule, app.watch_from, app.is_scheduled, app.replan_bill, app.reprice_bill,
-  app.restore_bill from public, anon;
-grant execute on function
-  app.change_schedule, app.same_schedule, app.watch_from, app.is_scheduled, app.replan_bill, app.reprice_bill,
-  app.restore_bill
-  to authenticated, service_role;
-
 -- schemas/bills/change_occurrence.sql
 
 -- What update_bill does beside the bill itself: to one of its dates, and to the link to its provider.
@@ -8790,9 +8516,6 @@ $$;
 comment on function app.change_provider is
   'Ends the connection of a bill to its provider, or answers what the address to connect it is about: {bill, '
   'provider?}. Nothing secret passes through here.';
-
-revoke all on function app.change_occurrence, app.change_provider from public, anon;
-grant execute on function app.change_occurrence, app.change_provider to authenticated, service_role;
 
 -- schemas/bills/apply_changes.sql
 
@@ -9130,13 +8853,6 @@ comment on function app.update_bill is
   'Tool update_bill: data {bill, before, occurrences, connect?}. before has the old values of what changed; the '
   'connector makes connect_url of connect.';
 
-revoke all on function
-  app.change_bill, app.write_bill, app.apply_changes, app.check_bill_update, app.describe_touched,
-  app.warn_of_update, app.sum_up_update, app.update_bill from public, anon;
-grant execute on function
-  app.change_bill, app.write_bill, app.apply_changes, app.check_bill_update, app.describe_touched,
-  app.warn_of_update, app.sum_up_update, app.update_bill to authenticated, service_role;
-
 -- schemas/bills/find_price_rises.sql
 
 -- review_bills: what is worth saying about the bills, found by rules. A section shows 50 findings at most;
@@ -9405,15 +9121,6 @@ comment on function app.review_bills is
   'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, trials_ending, cancel_by, '
   'provider_attention, counts}.';
 
-revoke all on function
-  app.change_percent, app.find_overdue, app.find_price_rises, app.find_unusual_amounts, app.find_duplicates,
-  app.find_trials, app.find_cancel_dates,
-  app.find_provider_trouble, app.review_bills from public, anon;
-grant execute on function
-  app.change_percent, app.find_overdue, app.find_price_rises, app.find_unusual_amounts, app.find_duplicates,
-  app.find_trials, app.find_cancel_dates,
-  app.find_provider_trouble, app.review_bills to authenticated, service_role;
-
 -- schemas/expenses/write_preferences.sql
 
 -- update_settings: the owner's preferences, and the categories, which are everybody's. Every change of either can be
@@ -9656,15 +9363,6 @@ end
 $$;
 comment on function app.update_settings is 'Tool update_settings: data {settings, category?}.';
 
-revoke all on function
-  app.read_preferences, app.write_preferences, app.fail_without_ownership, app.change_preferences, app.require_category,
-  app.change_category,
-  app.update_settings from public, anon;
-grant execute on function
-  app.read_preferences, app.write_preferences, app.fail_without_ownership, app.change_preferences, app.require_category,
-  app.change_category,
-  app.update_settings to authenticated, service_role;
-
 -- schemas/providers/take_over_statements.sql
 
 -- What becomes of a provider's answer: the one rule by which an amount is taken over, for the job as for the tool. A
@@ -9905,16 +9603,6 @@ comment on function app.keep_answer is
   '"failed", code, retry_after?}, and ends the lease: {bill_id, name, status, said, …}. Whoever calls it holds the '
   'lease.';
 
-revoke all on function
-  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.write_statement_date,
-  app.sync_fact,
-  app.keep_statement, app.keep_answer from public, anon;
-grant execute on function
-  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.write_statement_date,
-  app.sync_fact,
-  app.keep_statement, app.keep_answer
-  to authenticated, service_role;
-
 -- schemas/providers/sync_bill_amounts.sql
 
 -- sync_bill_amounts: the database's part of fetching amounts from providers, in two calls. The first says which links
@@ -10068,9 +9756,6 @@ $$;
 comment on function app.store_bill_amounts is
   'Second call of tool sync_bill_amounts, with what came of asking: results [{link_id, lease_token, period, answer}], '
   'answer as app.keep_answer takes it. Answers data {bills}.';
-revoke all on function app.describe_unasked, app.sync_bill_amounts, app.store_bill_amounts from public, anon;
-grant execute on function app.describe_unasked, app.sync_bill_amounts, app.store_bill_amounts
-  to authenticated, service_role;
 
 -- schemas/jobs/purge_expired.sql
 
@@ -10151,8 +9836,6 @@ $$;
 comment on function jobs.purge_expired is
   'Removes what is past its time at an instant, of each table at most so many rows (with what hangs on them), so that '
   'no run holds its locks for long; answers how many by table.';
-revoke all on function jobs.purge_expired from public, anon, authenticated;
-grant execute on function jobs.purge_expired to service_role;
 
 -- Six times, for what one run leaves.
 select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge_expired(now())');
@@ -10186,12 +9869,12 @@ begin
   return null;
 end
 $$;
-revoke all on function app.pause_links_without_plan from public, anon, authenticated;
 
 create trigger pause_links_without_plan after update of plan_status on identity.organizations
   for each row
     when (old.plan_status is distinct from new.plan_status and 'canceled' in (old.plan_status, new.plan_status))
   execute function app.pause_links_without_plan();
+revoke all on function app.pause_links_without_plan from authenticated, service_role;
 
 -- schemas/providers/connect_providers.sql
 
@@ -10259,8 +9942,7 @@ $$;
 comment on function public.open_connection is
   'What the connect page shows of a bill: app.judge_connection, and when it is open "link" as it is now, or null, and '
   '"link_id", for which the credential is to be sealed. quotas: what trying a credential draws on.';
-revoke all on function app.judge_connection, public.open_connection from public, anon, authenticated;
-grant execute on function app.judge_connection, public.open_connection to service_role;
+revoke all on function app.judge_connection from authenticated;
 
 -- schemas/providers/connect_provider.sql
 
@@ -10379,8 +10061,6 @@ comment on function public.change_provider_link is
   'action: pause, resume or remove a link, for the owner of its organization: {"outcome":"changed"}, also when it was '
   'so already; "ended" when it was removed before, "paused_by_plan" when only the plan can resume it, "not_owner" or '
   '"unknown_link".';
-revoke all on function public.connect_provider, public.change_provider_link from public, anon, authenticated;
-grant execute on function public.connect_provider, public.change_provider_link to service_role;
 
 -- schemas/jobs/call_function.sql
 
@@ -10418,7 +10098,7 @@ $$;
 comment on function jobs.call_function is
   'Asks for a scheduled function to be called, by its slug; answers the id of the request, whose answer '
   'net._http_response has.';
-revoke all on function jobs.call_function from public, anon, authenticated;
+revoke all on function jobs.call_function from service_role;
 
 -- schemas/jobs/job_runs.sql
 
@@ -10457,8 +10137,6 @@ begin
 end
 $$;
 comment on function public.record_job_run is 'Keeps what a stage of a scheduled function did; answers nothing.';
-revoke all on function public.record_job_run from public, anon, authenticated;
-grant execute on function public.record_job_run to service_role;
 
 -- schemas/bills/find_rolling_pages.sql
 
@@ -10574,10 +10252,6 @@ $$;
 comment on function jobs.lock_stale_bills is
   'The bills of a page that still wait for their passed date, locked, and how many others somebody is writing to: '
   'those may be waiting, or were when this began.';
-revoke all on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills from public, anon, authenticated;
-grant execute on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills to service_role;
-revoke all on function public.find_rolling_pages from public, anon, authenticated;
-grant execute on function public.find_rolling_pages to service_role;
 
 -- schemas/bills/roll_bills.sql
 
@@ -10709,10 +10383,6 @@ $$;
 comment on function public.roll_bills is
   'Rolls the recurring bills of a page of public.find_rolling_pages() whose due date has passed: '
   '{"advanced","failed":[{"ref","code"}],"passed_over": how many somebody else is writing to, to be looked at again}.';
-revoke all on function jobs.roll_bills from public, anon, authenticated;
-grant execute on function jobs.roll_bills to service_role;
-revoke all on function public.roll_bills from public, anon, authenticated;
-grant execute on function public.roll_bills to service_role;
 
 -- schemas/reminders/tables.sql
 
@@ -11041,19 +10711,6 @@ comment on function public.collect_reminders is
   'Makes the digests of one page of the bills that are due for a reminder: {"digests","reminders","given_up": how many '
   'earlier ones ended without an answer,"next": where the following page begins, or null}.';
 
-revoke all on function
-  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.is_unknown, jobs.give_up_batches
-  from public, anon, authenticated;
-grant execute on function
-  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.is_unknown, jobs.give_up_batches
-  to service_role;
-revoke all on function
-  public.count_reminder_candidates, public.collect_reminders
-  from public, anon, authenticated;
-grant execute on function
-  public.count_reminder_candidates, public.collect_reminders
-  to service_role;
-
 -- schemas/reminders/describe_digests.sql
 
 -- What a digest says: described when it is claimed, by what is true then. Each organization is read as its owner, under
@@ -11136,8 +10793,6 @@ end
 $$;
 comment on function app.describe_reconnects is
   'The variable bills of an organization whose provider no longer accepts the credential.';
-revoke all on function app.describe_statement, app.describe_reconnects from public, anon;
-grant execute on function app.describe_statement, app.describe_reconnects to authenticated, service_role;
 
 -- schemas/reminders/describe_due_bills.sql
 
@@ -11246,8 +10901,7 @@ $$;
 comment on function app.describe_due_bills is
   'The bills of one organization that a digest tells of: what it reminds of and what is overdue; the first by name, '
   'all in the counts and the total. reminds_of: their rows of the log. Null when there are none.';
-revoke all on function app.describe_due_bills from public, anon;
-grant execute on function app.describe_due_bills to authenticated, service_role;
+
 -- The owner reads, not the service, as in app.run_tool.
 alter function app.describe_reconnects set role = 'authenticated';
 alter function app.describe_due_bills set role = 'authenticated';
@@ -11262,8 +10916,6 @@ end
 $$;
 comment on function jobs.act_as is
   'Whom functions that run as signed-in people read for from here on: the claims of a request, {} for nobody.';
-revoke all on function jobs.act_as from public, anon, authenticated;
-grant execute on function jobs.act_as to service_role;
 
 -- schemas/reminders/describe_digest.sql
 
@@ -11319,8 +10971,6 @@ $$;
 comment on function jobs.describe_digest is
   'What a digest says at an instant: to whom, and the bills by organization; reminds_of: the rows of the log that it '
   'stands for. Null when it has nothing to say, or nobody to say it to.';
-revoke all on function jobs.describe_digest from public, anon, authenticated;
-grant execute on function jobs.describe_digest to service_role;
 
 -- schemas/reminders/send_digests.sql
 
@@ -11552,19 +11202,6 @@ $$;
 comment on function public.count_waiting_reminders is
   'How many digests wait for a later run; those that another run is sending do not.';
 
-revoke all on function
-  jobs.open_batch
-  from public, anon, authenticated;
-grant execute on function
-  jobs.open_batch
-  to service_role;
-revoke all on function
-  public.claim_reminders, public.settle_reminders, public.count_waiting_reminders
-  from public, anon, authenticated;
-grant execute on function
-  public.claim_reminders, public.settle_reminders, public.count_waiting_reminders
-  to service_role;
-
 -- schemas/jobs/store_rates.sql
 
 -- Keeping the rates that the job fetched. Whether a set is believed is decided before it comes here; nothing is ever
@@ -11608,9 +11245,6 @@ $$;
 comment on function public.store_rates is
   'Keeps one day''s rates of a source, {"USD":"1.0944"} per euro, where they are not kept already: {"added": how '
   'many}.';
-
-revoke all on function public.read_newest_rates, public.store_rates from public, anon, authenticated;
-grant execute on function public.read_newest_rates, public.store_rates to service_role;
 
 -- schemas/reminders/schedule.sql
 
@@ -11718,10 +11352,6 @@ $$;
 comment on function public.resume_reminders is
   'Reminds the owner of an organization''s bills again: {"outcome":"resumed"} or {"outcome":"not_owner"}.';
 
-revoke all on function public.read_unsubscribing, public.unsubscribe, public.resume_reminders
-  from public, anon, authenticated;
-grant execute on function public.read_unsubscribing, public.unsubscribe, public.resume_reminders to service_role;
-
 -- schemas/providers/provider_sync.sql
 
 -- What the job that fetches amounts asks of the database: one link at a time is leased, asked after commit, and settled
@@ -11803,10 +11433,6 @@ end
 $$;
 comment on function jobs.provider_context is
   'The context in which the job keeps an answer: for the owner, on their day.';
-revoke all on function jobs.lost_its_occurrence, jobs.may_fetch, jobs.provider_context from public, anon, authenticated;
-grant execute on function jobs.lost_its_occurrence, jobs.may_fetch, jobs.provider_context to service_role;
-revoke all on function public.claim_provider_link from public, anon, authenticated;
-grant execute on function public.claim_provider_link to service_role;
 
 -- schemas/providers/count_provider_links.sql
 
@@ -11881,8 +11507,6 @@ comment on function public.count_provider_links is
   '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without '
   'one, or whose one has lost its date (again: or with) that were not asked since an instant; both where '
   'jobs.may_fetch.}';
-revoke all on function public.keep_provider_answer, public.count_provider_links from public, anon, authenticated;
-grant execute on function public.keep_provider_answer, public.count_provider_links to service_role;
 
 -- schemas/providers/schedule.sql
 
@@ -11904,5 +11528,3 @@ begin
 end
 $$;
 comment on function public.ping is 'Answers with the version of the schema: the health check asks.';
-revoke all on function public.ping from public, anon, authenticated;
-grant execute on function public.ping to service_role;

@@ -5,8 +5,8 @@
 -- Functions are executable by everybody unless the default itself is taken away; the `in schema` form would change
 -- nothing.
 alter default privileges revoke execute on functions from public;
--- The platform may grant new objects in `public` to the API roles by default; ours are granted one by one.
-alter default privileges in schema public revoke all on functions from anon, authenticated, service_role;
+-- The platform may grant new objects in `public` to the API roles by default.
+alter default privileges in schema public revoke all on functions from anon, authenticated;
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 
@@ -24,6 +24,10 @@ comment on schema jobs is 'Scheduled work.';
 grant usage on schema identity, oauth, billing, app, jobs to service_role;
 -- The tools run as `authenticated` under row-level security; these schemas hold what they may see.
 grant usage on schema identity, billing, app to authenticated;
+
+-- Who may execute a function follows from its schema; the few exceptions say so where they are made.
+alter default privileges in schema public, identity, oauth, billing, jobs grant execute on functions to service_role;
+alter default privileges in schema app grant execute on functions to authenticated, service_role;
 
 create sequence app.id_number;
 grant usage on sequence app.id_number to authenticated, service_role;
@@ -51,16 +55,12 @@ begin
 end
 $$;
 comment on function app.new_id is 'A new public id, later ones after earlier ones. Names a thing and is no secret.';
-revoke all on function app.new_id_bits, app.spell_id, app.new_id from public, anon;
-grant execute on function app.new_id_bits, app.spell_id, app.new_id to authenticated, service_role;
 
 create or replace function app.instant() returns timestamptz
 language sql stable
   return coalesce(nullif(current_setting('app.at', true), '')::timestamptz, now());
 comment on function app.instant is
   'The instant of the running request as its function handed it in (setting app.at), else the transaction''s own.';
-revoke all on function app.instant from public, anon;
-grant execute on function app.instant to authenticated, service_role;
 
 create table app.currencies (
   code text primary key constraint currencies_code_format check (code ~ '^[A-Z]{3}$'),

@@ -8,5 +8,3 @@ begin
 end
 $$;
 comment on function public.ping is 'Answers with the version of the schema: the health check asks.';
-revoke all on function public.ping from public, anon, authenticated;
-grant execute on function public.ping to service_role;

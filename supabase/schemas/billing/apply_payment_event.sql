@@ -89,5 +89,3 @@ $$;
 comment on function public.replay_parked_events is
   'Lets parked events count now that their plan or organization is known: {"replayed","parked"}. With both arguments '
   'it first binds an unbound subscription to an organization; it never binds one anew.';
-revoke all on function public.apply_payment_event, public.replay_parked_events from public, anon, authenticated;
-grant execute on function public.apply_payment_event, public.replay_parked_events to service_role;

@@ -25,9 +25,9 @@ begin
   return null;
 end
 $$;
-revoke all on function app.pause_links_without_plan from public, anon, authenticated;
 
 create trigger pause_links_without_plan after update of plan_status on identity.organizations
   for each row
     when (old.plan_status is distinct from new.plan_status and 'canceled' in (old.plan_status, new.plan_status))
   execute function app.pause_links_without_plan();
+revoke all on function app.pause_links_without_plan from authenticated, service_role;

@@ -79,6 +79,3 @@ $$;
 comment on function billing.derive_plan is
   'Gives an organization the plan of its best subscription that has a say, and says what it is now. The end of an old '
   'one must not take the plan that a newer one pays for.';
-revoke all on function billing.parked_reason, billing.subscriptions_with_a_say, billing.derive_plan
-  from public, anon, authenticated;
-grant execute on function billing.parked_reason, billing.subscriptions_with_a_say, billing.derive_plan to service_role;

@@ -107,5 +107,3 @@ $$;
 comment on function billing.settle_subscription is
   'Lets the parked events of a subscription count, where its organization and their plan are known: binding, state by '
   'the logical clock, then the organization''s plan and one audit row where the subscription has a say.';
-revoke all on function billing.settle_subscription from public, anon, authenticated;
-grant execute on function billing.settle_subscription to service_role;

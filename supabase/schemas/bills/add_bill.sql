@@ -101,11 +101,3 @@ begin
 end
 $$;
 comment on function app.add_bill is 'Tool add_bill: data {status, bill, next_dates, first_reminder_on?}.';
-
-revoke all on function
-  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill,
-  app.find_same_bill, app.warn_of_first_due, app.warn_of_share, app.warn_of_same_name, app.add_bill from public, anon;
-grant execute on function
-  app.parse_month_days, app.first_month_day, app.parse_bill_schedule, app.parse_share, app.parse_bill,
-  app.find_same_bill, app.warn_of_first_due, app.warn_of_share, app.warn_of_same_name, app.add_bill
-    to authenticated, service_role;

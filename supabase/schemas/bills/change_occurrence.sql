@@ -127,6 +127,3 @@ $$;
 comment on function app.change_provider is
   'Ends the connection of a bill to its provider, or answers what the address to connect it is about: {bill, '
   'provider?}. Nothing secret passes through here.';
-
-revoke all on function app.change_occurrence, app.change_provider from public, anon;
-grant execute on function app.change_occurrence, app.change_provider to authenticated, service_role;

@@ -99,10 +99,3 @@ comment on function app.describe_bills is
   'Bills in this order as every tool shows them, as of now; amounts of overdue dates are what remains to be paid. '
   'next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes '
   'of the amount, which totals count whole.';
-
-revoke all on function
-  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.next_price_from, app.describe_bills
-    from public, anon;
-grant execute on function
-  app.default_lead_days, app.times_a_month, app.bill_state, app.this_month, app.next_price_from, app.describe_bills
-    to authenticated, service_role;

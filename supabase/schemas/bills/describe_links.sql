@@ -80,8 +80,3 @@ $$;
 comment on function app.describe_link is
   'A link as tools show it: {name, status, needs_review?: {due_on, amount, currency, reason?, usual?}}, the last being '
   'what the provider says and nobody took over; without a reason sync_bill_amounts takes it over now.';
-
-revoke all on function app.provider_name, app.link_status, app.rejudge_statement, app.open_question, app.describe_link
-  from public, anon;
-grant execute on function app.provider_name, app.link_status, app.rejudge_statement, app.open_question,
-  app.describe_link to authenticated, service_role;

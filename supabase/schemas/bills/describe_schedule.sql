@@ -74,16 +74,3 @@ $$;
 comment on function app.describe_schedule is
   'A bill''s schedule as facts: {frequency, every, anchor_on, month_days?, weekend_rule?, ends_on?, ends_after?}; '
   'month_days are in order, 31 for the last day.';
-
-revoke all on function
-  app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months,
-  app.count_month_dates,
-  app.schedule_days, app.nth_month_date, app.scheduled_on, app.month_date_index, app.step_index, app.schedule_index,
-  app.last_index, app.due_on,
-  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.describe_schedule from public, anon;
-grant execute on function
-  app.month_of, app.month_day, app.month_dates, app.count_congruent, app.count_leap_years, app.count_short_months,
-  app.count_month_dates,
-  app.schedule_days, app.nth_month_date, app.scheduled_on, app.month_date_index, app.step_index, app.schedule_index,
-  app.last_index, app.due_on,
-  app.first_scheduled_due, app.due_index, app.scheduled_dates, app.describe_schedule to authenticated, service_role;

@@ -110,7 +110,3 @@ $$;
 comment on function jobs.lock_stale_bills is
   'The bills of a page that still wait for their passed date, locked, and how many others somebody is writing to: '
   'those may be waiting, or were when this began.';
-revoke all on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills from public, anon, authenticated;
-grant execute on function jobs.latest_today, jobs.rolled_until, jobs.lock_stale_bills to service_role;
-revoke all on function public.find_rolling_pages from public, anon, authenticated;
-grant execute on function public.find_rolling_pages to service_role;

@@ -191,9 +191,3 @@ comment on function app.list_bills is
   'Tool list_bills: data {bills, totals {due, monthly}}, with bill_id also its history. Totals cover all that match: '
   'due is what is overdue or due until the end of the window, without one until the end of the calendar month; '
   'due_in_window {count, amount} of a bill is its part of that.';
-
-revoke all on function
-  app.convert_sums, app.describe_sums, app.describe_bill_history, app.require_bill, app.list_bills from public, anon;
-grant execute on function
-  app.convert_sums, app.describe_sums, app.describe_bill_history, app.require_bill, app.list_bills
-    to authenticated, service_role;

@@ -82,10 +82,3 @@ begin
 end
 $$;
 comment on function app.mark_bill_paid is 'Tool mark_bill_paid: data {payment, occurrence, next_due?, bill_id, name}.';
-
-revoke all on function
-  app.find_bill, app.fail_already_paid, app.fail_not_due, app.find_occurrence, app.occurrence_due_on,
-  app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid from public, anon;
-grant execute on function
-  app.find_bill, app.fail_already_paid, app.fail_not_due, app.find_occurrence, app.occurrence_due_on,
-  app.next_open_occurrence, app.settle_occurrence, app.mark_bill_paid to authenticated, service_role;

@@ -80,14 +80,3 @@ end
 $$;
 comment on function app.next_due_dates is
   'The next due dates of a bill that are not paid or skipped, today''s included; none while it is not active.';
-
-revoke all on function
-  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.first_watched, app.open_indexes, app.current_index,
-  app.shortest_gap, app.passed_occurrences, app.open_occurrences,
-  app.future_spans, app.future_occurrences, app.future_counts, app.expected_in_period, app.next_due_dates
-    from public, anon;
-grant execute on function
-  app.rule_amount, app.usual_amount, app.is_paid_by_autopay, app.first_watched, app.open_indexes, app.current_index,
-  app.shortest_gap, app.passed_occurrences, app.open_occurrences,
-  app.future_spans, app.future_occurrences, app.future_counts, app.expected_in_period, app.next_due_dates
-    to authenticated, service_role;

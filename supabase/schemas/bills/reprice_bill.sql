@@ -72,11 +72,3 @@ end
 $$;
 comment on function app.restore_bill is
   'Makes the dates of a bill follow from it again, after a change of it was taken back.';
-
-revoke all on function
-  app.change_schedule, app.same_schedule, app.watch_from, app.is_scheduled, app.replan_bill, app.reprice_bill,
-  app.restore_bill from public, anon;
-grant execute on function
-  app.change_schedule, app.same_schedule, app.watch_from, app.is_scheduled, app.replan_bill, app.reprice_bill,
-  app.restore_bill
-  to authenticated, service_role;

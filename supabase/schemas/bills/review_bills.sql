@@ -48,12 +48,3 @@ $$;
 comment on function app.review_bills is
   'Tool review_bills: data {overdue, price_rises, unusual_amounts, possible_duplicates, trials_ending, cancel_by, '
   'provider_attention, counts}.';
-
-revoke all on function
-  app.change_percent, app.find_overdue, app.find_price_rises, app.find_unusual_amounts, app.find_duplicates,
-  app.find_trials, app.find_cancel_dates,
-  app.find_provider_trouble, app.review_bills from public, anon;
-grant execute on function
-  app.change_percent, app.find_overdue, app.find_price_rises, app.find_unusual_amounts, app.find_duplicates,
-  app.find_trials, app.find_cancel_dates,
-  app.find_provider_trouble, app.review_bills to authenticated, service_role;

@@ -126,7 +126,3 @@ $$;
 comment on function public.roll_bills is
   'Rolls the recurring bills of a page of public.find_rolling_pages() whose due date has passed: '
   '{"advanced","failed":[{"ref","code"}],"passed_over": how many somebody else is writing to, to be looked at again}.';
-revoke all on function jobs.roll_bills from public, anon, authenticated;
-grant execute on function jobs.roll_bills to service_role;
-revoke all on function public.roll_bills from public, anon, authenticated;
-grant execute on function public.roll_bills to service_role;

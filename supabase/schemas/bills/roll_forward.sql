@@ -134,10 +134,3 @@ comment on function app.refresh_bill is
   'Brings a bill up to a day: its rows, automatic payments, next_due, and whether it has ended: no scheduled date is '
   'left and nothing is open. Overdue dates keep a bill active. Locks the bill; paused and cancelled ones are left '
   'alone.';
-
-revoke all on function
-  app.materialize_occurrences, app.pay_occurrence, app.paid_minor, app.record_autopay, app.refresh_bill
-    from public, anon;
-grant execute on function
-  app.materialize_occurrences, app.pay_occurrence, app.paid_minor, app.record_autopay, app.refresh_bill
-    to authenticated, service_role;

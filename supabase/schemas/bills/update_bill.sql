@@ -84,10 +84,3 @@ $$;
 comment on function app.update_bill is
   'Tool update_bill: data {bill, before, occurrences, connect?}. before has the old values of what changed; the '
   'connector makes connect_url of connect.';
-
-revoke all on function
-  app.change_bill, app.write_bill, app.apply_changes, app.check_bill_update, app.describe_touched,
-  app.warn_of_update, app.sum_up_update, app.update_bill from public, anon;
-grant execute on function
-  app.change_bill, app.write_bill, app.apply_changes, app.check_bill_update, app.describe_touched,
-  app.warn_of_update, app.sum_up_update, app.update_bill to authenticated, service_role;

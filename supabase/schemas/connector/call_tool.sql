@@ -57,19 +57,6 @@ comment on function public.call_tool is
   'Authenticates a bearer and runs one tool, in one call: {outcome, result?, first_use_in_hour?}; result is the '
   'tool''s envelope. first_use_in_hour asks for record_use after the answer: once an hour a grant, so that no call of '
   'a tool writes the grant.';
-revoke all on function public.authenticate_bearer, public.call_tool, app.count_request from public, anon, authenticated;
-grant execute on function public.authenticate_bearer, public.call_tool, app.count_request to service_role;
-
-revoke all on function
-  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool,
-  app.preview_tool, app.perform_once,
-  app.books_key, app.lock_books, app.run_tool
-  from public, anon;
-grant execute on function
-  app.read_context, app.begin_change, app.finish_change, app.is_write, app.dispatch_tool, app.perform_tool,
-  app.preview_tool, app.perform_once,
-  app.books_key, app.lock_books, app.run_tool
-  to authenticated, service_role;
 
 -- From here on the person acts, not the service: the role is set on entry and restored by itself. It is added last,
 -- since setting it asks for `authenticated`'s right to execute; no function that leads here may be SECURITY DEFINER,
@@ -77,3 +64,4 @@ grant execute on function
 alter function app.run_tool set role = 'authenticated';
 -- Compiling a statement takes longer than running it in any tool.
 alter function app.run_tool set jit = off;
+revoke all on function app.count_request from authenticated;

@@ -72,5 +72,3 @@ $$;
 comment on function app.get_context is
   'Tool get_context: data {user, role, plan, features, fx_as_of?} and the lists asked for: without include the '
   'categories and settings.';
-revoke all on function app.get_context from public, anon;
-grant execute on function app.get_context to authenticated, service_role;

@@ -133,7 +133,3 @@ $$;
 comment on function app.remove_rows is
   'Takes back that rows were made: deleted or archived where there is such a thing, an occurrence with payments '
   'opened. Answers which; a category in use stays.';
-
-revoke all on function app.same_content, app.compare_rows, app.write_rows, app.remove_rows from public, anon;
-grant execute on function app.same_content, app.compare_rows, app.write_rows, app.remove_rows
-  to authenticated, service_role;

@@ -90,12 +90,3 @@ $$;
 comment on function app.read_cursor is
   'The sort key in a cursor, [value of type sorts_by, number]; null stays null; a cursor that was not written for this '
   'scope ends the tool with invalid_argument.';
-
-revoke all on function
-  app.fail, app.warning, app.clean_text, app.plain_words, app.clean_tags, app.parse_date, app.currency_exponent,
-  app.parse_amount,
-  app.format_minor, app.format_amount, app.write_cursor, app.read_cursor from public, anon;
-grant execute on function
-  app.fail, app.warning, app.clean_text, app.plain_words, app.clean_tags, app.parse_date, app.currency_exponent,
-  app.parse_amount,
-  app.format_minor, app.format_amount, app.write_cursor, app.read_cursor to authenticated, service_role;

@@ -98,7 +98,3 @@ end
 $$;
 comment on function app.plan_warnings is
   'What ends within a week with a trial or a grace period, and nothing else includes, as warnings.';
-revoke all on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.plan_warnings
-  from public, anon;
-grant execute on function app.member_name, app.list_payees, app.list_changes, app.read_settings, app.plan_warnings
-  to authenticated, service_role;

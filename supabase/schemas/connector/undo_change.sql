@@ -143,10 +143,3 @@ exception when unique_violation then
 end
 $$;
 comment on function app.undo_change is 'Tool undo_change: data {undone, reversed, reversed_count?, not_reversible}.';
-
-revoke all on function
-  app.describe_reversal, app.describe_current, app.change_facts, app.find_change_to_undo, app.mark_undone,
-  app.fail_undo, app.describe_reversals, app.undo_change from public, anon;
-grant execute on function
-  app.describe_reversal, app.describe_current, app.change_facts, app.find_change_to_undo, app.mark_undone,
-  app.fail_undo, app.describe_reversals, app.undo_change to authenticated, service_role;

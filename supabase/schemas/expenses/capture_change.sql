@@ -46,7 +46,3 @@ begin
   return null;
 end
 $$;
-revoke all on function app.bump_version, app.capture_change, app.copy_category, app.propagate_category
-  from public, anon;
-grant execute on function app.bump_version, app.capture_change, app.copy_category, app.propagate_category
-  to authenticated, service_role;

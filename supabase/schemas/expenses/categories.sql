@@ -100,4 +100,3 @@ $$;
 comment on function app.suggest_categories is
   'Up to three categories that may be meant by a name that is none, the likeliest first.';
 revoke all on function app.create_default_categories from authenticated;
-grant execute on function app.create_default_categories to service_role;

@@ -108,10 +108,3 @@ $$;
 comment on function app.show_spending_chart is
   'Tool show_spending_chart: data {chart, period, currency, unit?, series, step_totals?, total, compared?, '
   'books_begin?, unconverted}.';
-
-revoke all on function
-  app.chart_unit, app.chart_steps, app.chart_parts, app.chart_points, app.describe_bars, app.describe_columns,
-  app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart from public, anon;
-grant execute on function
-  app.chart_unit, app.chart_steps, app.chart_parts, app.chart_points, app.describe_bars, app.describe_columns,
-  app.chart_spending, app.chart_upcoming_bills, app.show_spending_chart to authenticated, service_role;

@@ -90,10 +90,3 @@ $$;
 comment on function app.choose_category is
   'The category that was given, else the last one of the same payee (or name, where there is no payee), else the one a '
   'keyword points to, else none.';
-
-revoke all on function
-  app.create_default_categories, app.text_likeness, app.suggest_categories, app.fail_without_category,
-  app.find_category, app.choose_category from public, anon;
-grant execute on function
-  app.text_likeness, app.suggest_categories, app.fail_without_category, app.find_category, app.choose_category
-    to authenticated, service_role;

@@ -89,12 +89,3 @@ $$;
 comment on function app.import_expenses is
   'Tool import_expenses: data {preview}, then {created, skipped, totals}. Arguments of the first step: {rows, '
   'rows_bad, mapping, warnings}, read from the file.';
-
-revoke all on function
-  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.list_unknown_categories,
-  app.describe_unknown_categories, app.drafts_to_write, app.preview_import, app.same_totals, app.commit_import,
-  app.import_expenses from public, anon;
-grant execute on function
-  app.currency_of_sign, app.read_import_rows, app.find_imported, app.find_near_bills, app.list_unknown_categories,
-  app.describe_unknown_categories, app.drafts_to_write, app.preview_import, app.same_totals, app.commit_import,
-  app.import_expenses to authenticated, service_role;

@@ -88,11 +88,3 @@ $$;
 comment on function app.delete_records is
   'Tool delete_records: data {deleted, restorable_until}. Payments go with what they paid for, and come back with it; '
   'of a bill their number and totals are told: payments {count, totals}.';
-
-revoke all on function
-  app.read_expenses, app.require_records, app.check_update, app.update_payment, app.update_expenses, app.check_expected,
-  app.delete_records from public, anon;
-grant execute on function
-  app.read_expenses, app.require_records, app.check_update, app.update_payment, app.update_expenses, app.check_expected,
-  app.delete_records
-  to authenticated, service_role;

@@ -71,5 +71,3 @@ create type app.spending as (
 comment on type app.spending is
   'All groups of a question, what could not be converted, whether that is so in any period, and by which rates the '
   'rest was.';
-revoke all on function app.group_key, app.group_label from public, anon;
-grant execute on function app.group_key, app.group_label to authenticated, service_role;

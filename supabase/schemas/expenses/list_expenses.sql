@@ -86,8 +86,3 @@ $$;
 comment on function app.list_expenses is
   'Tool list_expenses: data {rows}, or the same rows as {csv} for a file to be written of, with totals of all that '
   'match.';
-
-revoke all on function
-  app.parse_expense_filter, app.matches_filter, app.find_payments, app.list_expenses from public, anon;
-grant execute on function
-  app.parse_expense_filter, app.matches_filter, app.find_payments, app.list_expenses to authenticated, service_role;

@@ -84,14 +84,3 @@ end
 $$;
 comment on function app.log_expenses is
   'Tool log_expenses: data {results, totals_by_currency}; the totals are of what is written.';
-
-revoke all on function
-  app.parse_url, app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external,
-  app.find_same_payment, app.write_expenses,
-  app.total_drafts, app.describe_drafts, app.warn_of_drafts, app.log_expenses
-  from public, anon;
-grant execute on function
-  app.parse_url, app.parse_paid_on, app.parse_expense_item, app.parse_expense_items, app.find_external,
-  app.find_same_payment, app.write_expenses,
-  app.total_drafts, app.describe_drafts, app.warn_of_drafts, app.log_expenses
-  to authenticated, service_role;

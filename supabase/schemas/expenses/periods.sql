@@ -133,8 +133,3 @@ $$;
 comment on function app.books_begin is
   'The day of the first payment, when it lies so far into an earlier period, or after it, that the two cannot be '
   'compared; else null.';
-
-revoke all on function app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.compared_period,
-  app.books_begin from public, anon;
-grant execute on function app.whole_months, app.named_period, app.parse_period, app.earlier_period, app.compared_period,
-  app.books_begin to authenticated, service_role;

@@ -96,5 +96,3 @@ begin
   end;
 end
 $$;
-revoke all on function app.derived_columns from public, anon;
-grant execute on function app.derived_columns to authenticated, service_role;

@@ -74,5 +74,3 @@ $$;
 comment on function app.rank_spending is
   'Rows of summarize_spending: the largest groups, the rest as one ({none: "rest"}), periods of time in their order; '
   'shares are of what the rows add up to.';
-revoke all on function app.rank_spending from public, anon;
-grant execute on function app.rank_spending to authenticated, service_role;

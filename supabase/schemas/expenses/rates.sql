@@ -97,8 +97,3 @@ $$;
 comment on function app.value_in_base is
   'A payment''s value in the base currency at the rate of its day, for the columns of app.payments; all null when no '
   'rate is known.';
-
-revoke all on function app.rates_as_of, app.find_rate, app.scale_minor, app.convert_minor, app.value_in_base
-  from public, anon;
-grant execute on function app.rates_as_of, app.find_rate, app.scale_minor, app.convert_minor, app.value_in_base
-  to authenticated, service_role;

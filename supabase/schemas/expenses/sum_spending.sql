@@ -131,5 +131,3 @@ $$;
 comment on function app.sum_spending is
   'Sums by up to two dimensions, each payment converted to the target at the rate of its day; expected are rows of '
   'app.expected_in_period, or null.';
-revoke all on function app.sum_spending from public, anon;
-grant execute on function app.sum_spending to authenticated, service_role;

@@ -89,5 +89,3 @@ begin
 end
 $$;
 comment on function app.summarize_spending is 'Tool summarize_spending: data {period, rows, total, fx, unconverted}.';
-revoke all on function app.summarize_spending from public, anon;
-grant execute on function app.summarize_spending to authenticated, service_role;

@@ -18,8 +18,6 @@ begin
   return null;
 end
 $$;
-revoke all on function app.sync_paid_minor from public, anon;
-grant execute on function app.sync_paid_minor to authenticated, service_role;
 
 create trigger copy_category before insert on app.payments for each row execute function app.copy_category();
 create trigger sync_paid_minor after insert or delete or update of occurrence_id, amount_minor, direction,

@@ -117,12 +117,3 @@ begin
 end
 $$;
 comment on function app.update_settings is 'Tool update_settings: data {settings, category?}.';
-
-revoke all on function
-  app.read_preferences, app.write_preferences, app.fail_without_ownership, app.change_preferences, app.require_category,
-  app.change_category,
-  app.update_settings from public, anon;
-grant execute on function
-  app.read_preferences, app.write_preferences, app.fail_without_ownership, app.change_preferences, app.require_category,
-  app.change_category,
-  app.update_settings to authenticated, service_role;

@@ -16,6 +16,7 @@ $$;
 comment on function identity.refuse_passwords is
   'Custom access token hook: the event {user_id, claims, authentication_method} as it came, or {"error": {"http_code", '
   '"message"}} for a session that a password began.';
-revoke all on function identity.refuse_passwords from public, anon, authenticated, service_role;
+
 grant usage on schema identity to supabase_auth_admin;
+revoke all on function identity.refuse_passwords from service_role;
 grant execute on function identity.refuse_passwords to supabase_auth_admin;

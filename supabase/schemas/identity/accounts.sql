@@ -11,8 +11,6 @@ begin
 end
 $$;
 comment on function identity.record_event is 'Adds one line to the audit trail.';
-revoke all on function identity.record_event from public, anon;
-grant execute on function identity.record_event to service_role;
 
 -- Onboarding
 

@@ -27,8 +27,6 @@ comment on function identity.is_active is
   'Whether the identity provider lets a person in at an instant: not banned, not deleted. The only judge of it; who is '
   'not active is no member of anything and gets no mail. Nothing of theirs is ended, so that all of it works again '
   'when a ban is over.';
-revoke all on function identity.is_active from public, anon, authenticated;
-grant execute on function identity.is_active to service_role;
 
 -- Which organization the running request acts for. The token was bound to one at consent; a person's other
 -- organizations stay out of reach.
@@ -48,8 +46,6 @@ end
 $$;
 comment on function identity.current_organization_id is
   'The organization of the request''s claims when the person is an active member of it, else null.';
-revoke all on function identity.current_organization_id from public, anon;
-grant execute on function identity.current_organization_id to authenticated, service_role;
 
 create or replace function identity.effective_plan(organization identity.organizations, at timestamptz) returns text
 language sql immutable set search_path = '' as $$
@@ -64,8 +60,6 @@ $$;
 comment on function identity.effective_plan is
   'The plan whose features count at an instant: the best of what is paid for, of what is past due for less than 7 '
   'days, and of a running trial.';
-revoke all on function identity.effective_plan from public, anon;
-grant execute on function identity.effective_plan to authenticated, service_role;
 
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean
@@ -81,8 +75,6 @@ end
 $$;
 comment on function identity.organization_has_feature is
   'Whether an organization''s plan includes a feature at an instant. The only judge of it.';
-revoke all on function identity.organization_has_feature from public, anon;
-grant execute on function identity.organization_has_feature to authenticated, service_role;
 
 alter table identity.profiles enable row level security;
 alter table identity.organizations enable row level security;
@@ -111,3 +103,5 @@ grant select on identity.profiles, identity.organizations, identity.memberships 
 grant update (timezone, email_enabled, default_lead_days, hide_amounts_in_email, updated_at) on identity.profiles
   to authenticated;
 grant update (base_currency, updated_at) on identity.organizations to authenticated;
+grant execute on function
+  identity.current_organization_id, identity.effective_plan, identity.organization_has_feature to authenticated;

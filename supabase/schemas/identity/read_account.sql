@@ -10,8 +10,6 @@ end
 $$;
 comment on function identity.is_timezone is
   'Whether the database knows an IANA time zone of a place by this name; UTC is one.';
-revoke all on function identity.is_timezone from public, anon;
-grant execute on function identity.is_timezone to authenticated, service_role;
 
 -- Account
 
@@ -103,3 +101,4 @@ $$;
 comment on function public.change_country is
   'Where a person lives now; currency and time zone stay as they are: {"outcome":"changed"}, or {"outcome":"unknown"} '
   'before onboarding.';
+grant execute on function identity.is_timezone to authenticated;

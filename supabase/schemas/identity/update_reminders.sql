@@ -67,12 +67,3 @@ $$;
 comment on function public.confirm_reminder_email is
   'Confirms the reminder address while it is still the one that was asked for: {"outcome":"confirmed"} or '
   '{"outcome":"stale"}.';
-
-revoke all on function
-  public.read_onboarding, public.note_sign_in, public.complete_onboarding, public.read_account,
-  public.change_country, public.rename_organization, public.update_reminders, public.confirm_reminder_email
-  from public, anon, authenticated;
-grant execute on function
-  public.read_onboarding, public.note_sign_in, public.complete_onboarding, public.read_account,
-  public.change_country, public.rename_organization, public.update_reminders, public.confirm_reminder_email
-  to service_role;

@@ -32,4 +32,4 @@ $$;
 comment on function jobs.call_function is
   'Asks for a scheduled function to be called, by its slug; answers the id of the request, whose answer '
   'net._http_response has.';
-revoke all on function jobs.call_function from public, anon, authenticated;
+revoke all on function jobs.call_function from service_role;

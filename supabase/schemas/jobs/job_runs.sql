@@ -33,5 +33,3 @@ begin
 end
 $$;
 comment on function public.record_job_run is 'Keeps what a stage of a scheduled function did; answers nothing.';
-revoke all on function public.record_job_run from public, anon, authenticated;
-grant execute on function public.record_job_run to service_role;

@@ -75,8 +75,6 @@ $$;
 comment on function jobs.purge_expired is
   'Removes what is past its time at an instant, of each table at most so many rows (with what hangs on them), so that '
   'no run holds its locks for long; answers how many by table.';
-revoke all on function jobs.purge_expired from public, anon, authenticated;
-grant execute on function jobs.purge_expired to service_role;
 
 -- Six times, for what one run leaves.
 select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge_expired(now())');

@@ -39,6 +39,3 @@ $$;
 comment on function public.store_rates is
   'Keeps one day''s rates of a source, {"USD":"1.0944"} per euro, where they are not kept already: {"added": how '
   'many}.';
-
-revoke all on function public.read_newest_rates, public.store_rates from public, anon, authenticated;
-grant execute on function public.read_newest_rates, public.store_rates to service_role;

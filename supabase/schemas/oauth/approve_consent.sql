@@ -9,8 +9,6 @@ end
 $$;
 comment on function public.find_client is
   'For requests that are refused whoever the client is: outcome found or unknown_client.';
-revoke all on function public.find_client from public, anon, authenticated;
-grant execute on function public.find_client to service_role;
 
 create or replace function oauth.consent_of(client_id text, user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -43,8 +41,6 @@ $$;
 comment on function oauth.consent_of is
   'All that an authorization request is judged by: the client (null when unknown) and, for a signed-in person, where '
   'they have it connected and their organizations.';
-revoke all on function oauth.consent_of from public, anon, authenticated;
-grant execute on function oauth.consent_of to service_role;
 
 create or replace function public.open_consent(client_id text, user_id uuid, at timestamptz, quotas jsonb default null)
   returns jsonb
@@ -58,8 +54,6 @@ $$;
 comment on function public.open_consent is
   'What an authorization request of a registered client is judged by: '
   '{"client","approved","onboarded","organizations"}.';
-revoke all on function public.open_consent from public, anon, authenticated;
-grant execute on function public.open_consent to service_role;
 
 create or replace function public.approve_consent(consent_id uuid, client_id text, user_id uuid, organization_id text,
   at timestamptz) returns jsonb
@@ -100,5 +94,3 @@ $$;
 comment on function public.approve_consent is
   'Records that a consent page was answered with Allow: outcome approved (again, for 30 seconds while the code is '
   'unused: the first answer), already_decided, unknown_client, not_a_member or feature_not_in_plan.';
-revoke all on function public.approve_consent from public, anon, authenticated;
-grant execute on function public.approve_consent to service_role;

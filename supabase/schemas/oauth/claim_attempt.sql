@@ -25,16 +25,12 @@ comment on function oauth.draw_quotas is
   'the seconds until that one is not. The narrowest comes first: who is stopped there must not use up what is left to '
   'others. One with "share_of", a bucket of the same form, holds no more than a caller''s share of what is left in '
   'that.';
-revoke all on function oauth.draw_quotas from public, anon, authenticated;
-grant execute on function oauth.draw_quotas to service_role;
 
 create or replace function oauth.limited(wait integer) returns jsonb
 language sql immutable set search_path = '' as $$
   select jsonb_build_object('outcome', 'limited', 'retry_after', wait)
 $$;
 comment on function oauth.limited is 'The outcome of a call that was made too often.';
-revoke all on function oauth.limited from public, anon, authenticated;
-grant execute on function oauth.limited to service_role;
 
 -- Attempts: sign-in mails, typed codes, confirmation mails
 
@@ -77,8 +73,6 @@ $$;
 comment on function identity.claim_attempt is
   'Counts one attempt within the last hour: 0 when there is room, else the seconds until there is; what is refused is '
   'not counted.';
-revoke all on function identity.claim_attempt from public, anon;
-grant execute on function identity.claim_attempt to service_role;
 
 create or replace function public.claim_attempt(key_hash text, at_most integer, seconds_apart integer, quotas jsonb,
   at timestamptz) returns jsonb
@@ -96,5 +90,3 @@ $$;
 comment on function public.claim_attempt is
   'Whether something may be tried once more by who asks, key_hash telling what: {"outcome":"allowed"} or '
   '{"outcome":"limited","retry_after":seconds}. quotas: of the caller.';
-revoke all on function public.claim_attempt from public, anon, authenticated;
-grant execute on function public.claim_attempt to service_role;

@@ -56,8 +56,6 @@ comment on function public.open_document_consent is
   'to be fetched now, for which the quotas were drawn from, or known_quotas when somebody has connected the client; or '
   'limited, not to be fetched for retry_after seconds. serves_stale: known well enough to do without, should fetching '
   'fail.';
-revoke all on function public.open_document_consent from public, anon, authenticated;
-grant execute on function public.open_document_consent to service_role;
 
 create or replace function public.store_client_document(
   client_id text, client_name text, redirect_uris text[], fresh_until timestamptz, user_id uuid, at timestamptz,
@@ -87,5 +85,3 @@ $$;
 comment on function public.store_client_document is
   'Takes over what a client''s document says, a new one''s where oauth.make_room finds room, and answers as '
   'open_consent. Grants that it has stay as they are; what it may ask for from now on is what it says now.';
-revoke all on function public.store_client_document from public, anon, authenticated;
-grant execute on function public.store_client_document to service_role;

@@ -31,8 +31,7 @@ $$;
 comment on function oauth.count_ungranted is
   'Keeps oauth.ungranted_counts. Registrations queue at its row of all, from here to the end of their transactions: '
   'nothing may wait for a client after that.';
-revoke all on function oauth.count_ungranted from public, anon, authenticated;
-grant execute on function oauth.count_ungranted to service_role;
+
 create trigger count_added after insert on oauth.clients referencing new table as added
   for each statement execute function oauth.count_ungranted();
 create trigger count_removed after delete on oauth.clients referencing old table as removed
@@ -74,8 +73,6 @@ end
 $$;
 comment on function oauth.resolve_access_token is
   'Whom an access token speaks for: outcome ok, or invalid_token and nothing else. The plan is the caller''s to judge.';
-revoke all on function oauth.resolve_access_token from public, anon, authenticated;
-grant execute on function oauth.resolve_access_token to service_role;
 
 create or replace function oauth.issue_tokens(of_grant oauth.grants, access_token_hash text, refresh_token_hash text,
   at timestamptz) returns integer
@@ -92,8 +89,6 @@ end
 $$;
 comment on function oauth.issue_tokens is
   'Stores a pair of tokens and answers the access token''s lifetime in seconds.';
-revoke all on function oauth.issue_tokens from public, anon, authenticated;
-grant execute on function oauth.issue_tokens to service_role;
 
 create or replace function oauth.audit_grant(of_grant oauth.grants, event text, at timestamptz) returns void
 language sql volatile set search_path = '' as $$
@@ -104,8 +99,6 @@ language sql volatile set search_path = '' as $$
   ))
 $$;
 comment on function oauth.audit_grant is 'Writes down what happened to a grant; of a revocation also why.';
-revoke all on function oauth.audit_grant from public, anon, authenticated;
-grant execute on function oauth.audit_grant to service_role;
 
 create or replace function oauth.end_grant(grant_id uuid, reason text, at timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -123,5 +116,3 @@ begin
 end
 $$;
 comment on function oauth.end_grant is 'Ends a grant and with it all its tokens; false when it had ended before.';
-revoke all on function oauth.end_grant from public, anon, authenticated;
-grant execute on function oauth.end_grant to service_role;

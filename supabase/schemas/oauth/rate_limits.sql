@@ -33,8 +33,6 @@ $$;
 comment on function oauth.wait_for_bucket is
   'Seconds until one more can be drawn from a bucket of at_most that fills within so many seconds; 0 when it can now. '
   'Draws nothing and locks nothing.';
-revoke all on function oauth.wait_for_bucket from public, anon, authenticated;
-grant execute on function oauth.wait_for_bucket to service_role;
 
 create or replace function oauth.draw_from_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
@@ -63,8 +61,6 @@ $$;
 comment on function oauth.draw_from_bucket is
   'Draws one from a bucket of at_most that fills within so many seconds: 0, or the seconds until there is one. What is '
   'refused is not counted.';
-revoke all on function oauth.draw_from_bucket from public, anon, authenticated;
-grant execute on function oauth.draw_from_bucket to service_role;
 
 create or replace function oauth.share_of_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
@@ -81,5 +77,3 @@ $$;
 comment on function oauth.share_of_bucket is
   'What one caller may take of a bucket that all share: a tenth of what is left in it, so that callers together come '
   'near to its end and never get there; and one.';
-revoke all on function oauth.share_of_bucket from public, anon, authenticated;
-grant execute on function oauth.share_of_bucket to service_role;

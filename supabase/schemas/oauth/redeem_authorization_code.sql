@@ -62,8 +62,6 @@ $$;
 comment on function public.redeem_authorization_code is
   'Spends a code that passed every check of its contents, and stores the grant and its first tokens: outcome redeemed, '
   'unknown_client, not_a_member, burnt, or replayed, which ends the grant that the code was first redeemed for.';
-revoke all on function public.redeem_authorization_code from public, anon, authenticated;
-grant execute on function public.redeem_authorization_code to service_role;
 
 create or replace function public.count_wrong_verifier(code_id uuid, code_expires_at timestamptz, client_id text,
   at timestamptz, limits jsonb default null) returns jsonb
@@ -81,5 +79,3 @@ $$;
 comment on function public.count_wrong_verifier is
   'Counts a failed PKCE proof without spending the code: whoever saw a code in transit must be able neither to use it '
   'nor to end a session by it.';
-revoke all on function public.count_wrong_verifier from public, anon, authenticated;
-grant execute on function public.count_wrong_verifier to service_role;

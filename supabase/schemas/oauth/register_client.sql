@@ -15,8 +15,6 @@ begin
 end
 $$;
 comment on function oauth.refused is 'A refusal, paid for by these quotas; limited when they are used up.';
-revoke all on function oauth.refused from public, anon, authenticated;
-grant execute on function oauth.refused to service_role;
 
 create or replace function oauth.draw_allowance(subject text, limits jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -31,8 +29,6 @@ $$;
 comment on function oauth.draw_allowance is
   'Draws one from what a grant, or a token that died in it, may ask of the token endpoint: 0, or the seconds until it '
   'may again. subject: which of them.';
-revoke all on function oauth.draw_allowance from public, anon, authenticated;
-grant execute on function oauth.draw_allowance to service_role;
 
 create or replace function oauth.make_room(room jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -77,8 +73,6 @@ comment on function oauth.make_room is
   'until there is. at_most are kept. A caller within its share takes the place of the oldest when they are all there; '
   'one over it takes its own oldest one''s, once that is so many seconds old. Callers that meet may exceed at_most by '
   'as many as they are.';
-revoke all on function oauth.make_room from public, anon, authenticated;
-grant execute on function oauth.make_room to service_role;
 
 create or replace function public.register_client(
   client_id text, client_name text, redirect_uris text[], at timestamptz, quotas jsonb default null,
@@ -102,5 +96,3 @@ $$;
 comment on function public.register_client is
   'Stores a client that registered itself, under the id that the function made up, where oauth.make_room finds room. '
   'Registering the same twice makes two.';
-revoke all on function public.register_client from public, anon, authenticated;
-grant execute on function public.register_client to service_role;

@@ -25,8 +25,6 @@ $$;
 comment on function public.revoke_token is
   'RFC 7009: a refresh token ends its grant, an access token only itself. Outcome revoked, unknown_client, or '
   'unknown_token, also for another client''s.';
-revoke all on function public.revoke_token from public, anon, authenticated;
-grant execute on function public.revoke_token to service_role;
 
 create or replace function public.list_connected_apps(user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -49,8 +47,6 @@ end
 $$;
 comment on function public.list_connected_apps is
   'The grants of a person that still hold a live token, newest first: an array for the account page.';
-revoke all on function public.list_connected_apps from public, anon, authenticated;
-grant execute on function public.list_connected_apps to service_role;
 
 create or replace function public.list_grant_alerts(user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -71,8 +67,6 @@ $$;
 comment on function public.list_grant_alerts is
   'The grants of a person that ended because a code or token of theirs came back, until the person has said that they '
   'know: an array, newest first.';
-revoke all on function public.list_grant_alerts from public, anon, authenticated;
-grant execute on function public.list_grant_alerts to service_role;
 
 create or replace function public.dismiss_grant_alerts(user_id uuid, until timestamptz, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -85,8 +79,6 @@ end
 $$;
 comment on function public.dismiss_grant_alerts is
   'Notes that a person has seen the alerts of grants that ended until an instant; later ones stay.';
-revoke all on function public.dismiss_grant_alerts from public, anon, authenticated;
-grant execute on function public.dismiss_grant_alerts to service_role;
 
 create or replace function public.record_use(token_hash text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -101,8 +93,6 @@ end
 $$;
 comment on function public.record_use is
   'Notes that the client of an access token is in use, at most once an hour a grant: outcome recorded or recent.';
-revoke all on function public.record_use from public, anon, authenticated;
-grant execute on function public.record_use to service_role;
 
 create or replace function public.revoke_grant(user_id uuid, grant_id uuid, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -117,5 +107,3 @@ $$;
 comment on function public.revoke_grant is
   'Disconnects an app on its owner''s word: outcome revoked, or unknown_grant, also for another person''s and for one '
   'that has ended.';
-revoke all on function public.revoke_grant from public, anon, authenticated;
-grant execute on function public.revoke_grant to service_role;

@@ -86,5 +86,3 @@ comment on function public.rotate_refresh_token is
   'for 60 seconds is the same however often it is asked for. Outcomes without effect: unknown_client, unknown_token '
   '(also another client''s), revoked, expired, suspended (the person is), superseded (the successor was used). Outcome '
   'replayed: reuse after the grace period, which ends the grant (RFC 9700 section 4.14.2).';
-revoke all on function public.rotate_refresh_token from public, anon, authenticated;
-grant execute on function public.rotate_refresh_token to service_role;

@@ -113,5 +113,3 @@ comment on function public.change_provider_link is
   'action: pause, resume or remove a link, for the owner of its organization: {"outcome":"changed"}, also when it was '
   'so already; "ended" when it was removed before, "paused_by_plan" when only the plan can resume it, "not_owner" or '
   '"unknown_link".';
-revoke all on function public.connect_provider, public.change_provider_link from public, anon, authenticated;
-grant execute on function public.connect_provider, public.change_provider_link to service_role;

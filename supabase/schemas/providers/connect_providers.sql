@@ -62,5 +62,4 @@ $$;
 comment on function public.open_connection is
   'What the connect page shows of a bill: app.judge_connection, and when it is open "link" as it is now, or null, and '
   '"link_id", for which the credential is to be sealed. quotas: what trying a credential draws on.';
-revoke all on function app.judge_connection, public.open_connection from public, anon, authenticated;
-grant execute on function app.judge_connection, public.open_connection to service_role;
+revoke all on function app.judge_connection from authenticated;

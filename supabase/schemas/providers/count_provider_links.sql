@@ -69,5 +69,3 @@ comment on function public.count_provider_links is
   '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without '
   'one, or whose one has lost its date (again: or with) that were not asked since an instant; both where '
   'jobs.may_fetch.}';
-revoke all on function public.keep_provider_answer, public.count_provider_links from public, anon, authenticated;
-grant execute on function public.keep_provider_answer, public.count_provider_links to service_role;

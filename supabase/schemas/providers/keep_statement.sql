@@ -127,13 +127,3 @@ comment on function app.keep_answer is
   'Keeps what became of asking a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: '
   '"failed", code, retry_after?}, and ends the lease: {bill_id, name, status, said, …}. Whoever calls it holds the '
   'lease.';
-
-revoke all on function
-  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.write_statement_date,
-  app.sync_fact,
-  app.keep_statement, app.keep_answer from public, anon;
-grant execute on function
-  app.statement_minor, app.usual_statement, app.judge_statement, app.find_statement_date, app.write_statement_date,
-  app.sync_fact,
-  app.keep_statement, app.keep_answer
-  to authenticated, service_role;

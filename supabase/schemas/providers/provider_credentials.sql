@@ -26,7 +26,6 @@ begin
 end
 $$;
 comment on function app.forget_credential is 'Removes the credential of a link that has ended.';
-revoke all on function app.forget_credential from public, anon, authenticated;
 
 create trigger forget_credential after update of status on app.provider_links
   for each row when (new.status = 'revoked') execute function app.forget_credential();
@@ -43,8 +42,6 @@ end
 $$;
 comment on function public.read_provider_credentials is
   'The envelopes of these links: [{"link_id","envelope"}]; a link without one is left out.';
-revoke all on function public.read_provider_credentials from public, anon, authenticated;
-grant execute on function public.read_provider_credentials to service_role;
 
 create or replace function public.reseal_provider_credential(link_id text, replaced jsonb, envelope jsonb,
   at timestamptz) returns jsonb
@@ -59,5 +56,4 @@ $$;
 comment on function public.reseal_provider_credential is
   'Puts the same credential under the current key: {"outcome":"resealed"}, or "changed" when another was entered, or '
   'the link ended, since the replaced one was read.';
-revoke all on function public.reseal_provider_credential from public, anon, authenticated;
-grant execute on function public.reseal_provider_credential to service_role;
+revoke all on function app.forget_credential from authenticated, service_role;

@@ -77,7 +77,3 @@ end
 $$;
 comment on function jobs.provider_context is
   'The context in which the job keeps an answer: for the owner, on their day.';
-revoke all on function jobs.lost_its_occurrence, jobs.may_fetch, jobs.provider_context from public, anon, authenticated;
-grant execute on function jobs.lost_its_occurrence, jobs.may_fetch, jobs.provider_context to service_role;
-revoke all on function public.claim_provider_link from public, anon, authenticated;
-grant execute on function public.claim_provider_link to service_role;

@@ -149,6 +149,3 @@ $$;
 comment on function app.store_bill_amounts is
   'Second call of tool sync_bill_amounts, with what came of asking: results [{link_id, lease_token, period, answer}], '
   'answer as app.keep_answer takes it. Answers data {bills}.';
-revoke all on function app.describe_unasked, app.sync_bill_amounts, app.store_bill_amounts from public, anon;
-grant execute on function app.describe_unasked, app.sync_bill_amounts, app.store_bill_amounts
-  to authenticated, service_role;

@@ -119,16 +119,3 @@ $$;
 comment on function public.collect_reminders is
   'Makes the digests of one page of the bills that are due for a reminder: {"digests","reminders","given_up": how many '
   'earlier ones ended without an answer,"next": where the following page begins, or null}.';
-
-revoke all on function
-  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.is_unknown, jobs.give_up_batches
-  from public, anon, authenticated;
-grant execute on function
-  identity.reminder_address, jobs.reminder_due, jobs.drop_outdated_digests, jobs.is_unknown, jobs.give_up_batches
-  to service_role;
-revoke all on function
-  public.count_reminder_candidates, public.collect_reminders
-  from public, anon, authenticated;
-grant execute on function
-  public.count_reminder_candidates, public.collect_reminders
-  to service_role;

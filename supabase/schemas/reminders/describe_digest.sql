@@ -50,5 +50,3 @@ $$;
 comment on function jobs.describe_digest is
   'What a digest says at an instant: to whom, and the bills by organization; reminds_of: the rows of the log that it '
   'stands for. Null when it has nothing to say, or nobody to say it to.';
-revoke all on function jobs.describe_digest from public, anon, authenticated;
-grant execute on function jobs.describe_digest to service_role;

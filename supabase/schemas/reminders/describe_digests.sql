@@ -78,5 +78,3 @@ end
 $$;
 comment on function app.describe_reconnects is
   'The variable bills of an organization whose provider no longer accepts the credential.';
-revoke all on function app.describe_statement, app.describe_reconnects from public, anon;
-grant execute on function app.describe_statement, app.describe_reconnects to authenticated, service_role;

@@ -103,8 +103,7 @@ $$;
 comment on function app.describe_due_bills is
   'The bills of one organization that a digest tells of: what it reminds of and what is overdue; the first by name, '
   'all in the counts and the total. reminds_of: their rows of the log. Null when there are none.';
-revoke all on function app.describe_due_bills from public, anon;
-grant execute on function app.describe_due_bills to authenticated, service_role;
+
 -- The owner reads, not the service, as in app.run_tool.
 alter function app.describe_reconnects set role = 'authenticated';
 alter function app.describe_due_bills set role = 'authenticated';
@@ -119,5 +118,3 @@ end
 $$;
 comment on function jobs.act_as is
   'Whom functions that run as signed-in people read for from here on: the claims of a request, {} for nobody.';
-revoke all on function jobs.act_as from public, anon, authenticated;
-grant execute on function jobs.act_as to service_role;

@@ -86,16 +86,3 @@ end
 $$;
 comment on function public.count_waiting_reminders is
   'How many digests wait for a later run; those that another run is sending do not.';
-
-revoke all on function
-  jobs.open_batch
-  from public, anon, authenticated;
-grant execute on function
-  jobs.open_batch
-  to service_role;
-revoke all on function
-  public.claim_reminders, public.settle_reminders, public.count_waiting_reminders
-  from public, anon, authenticated;
-grant execute on function
-  public.claim_reminders, public.settle_reminders, public.count_waiting_reminders
-  to service_role;

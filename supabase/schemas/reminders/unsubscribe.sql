@@ -92,7 +92,3 @@ end
 $$;
 comment on function public.resume_reminders is
   'Reminds the owner of an organization''s bills again: {"outcome":"resumed"} or {"outcome":"not_owner"}.';
-
-revoke all on function public.read_unsubscribing, public.unsubscribe, public.resume_reminders
-  from public, anon, authenticated;
-grant execute on function public.read_unsubscribing, public.unsubscribe, public.resume_reminders to service_role;
