@@ -171,7 +171,7 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
         note(`page of ${address}`, inside);
       }
       const refused = await enter(browser, connectUrl, REFUSED);
-      assertStringIncludes(refused.html, "does not accept it");
+      assertStringIncludes(refused.html, "DigitalOcean doesn’t accept it");
       note("page of a wrong one", refused);
     });
 

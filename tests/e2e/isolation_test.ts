@@ -148,6 +148,7 @@ function stringsOf({ pattern, maxLength }: JsonSchema, { ids, cursors }: Loot, f
   if (pattern === PATTERNS.date) return fc.constantFrom("today", "yesterday", "2026-10-01", "2026-10-08");
   if (pattern === PATTERNS.amount) return fc.constantFrom("1.00", "15.00", "8123.45");
   if (pattern === PATTERNS.currency) return fc.constantFrom("EUR", "USD");
+  if (pattern === PATTERNS.url) return fc.constantFrom("https://shop.example/orders/1", "");
   if (pattern) {
     return fc.constantFrom(...[...ids, "2026-10"].filter((value) => new RegExp(String(pattern)).test(value)));
   }

@@ -12,7 +12,7 @@ import { type Books, type Json, openBooks } from "../../../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../../../_support/database.ts";
 
 /** The names of columns, the same in every language. */
-const CSV_HEADER = "id,kind,date,name,payee,category,tags,note,amount,currency,base_amount,bill_id";
+const CSV_HEADER = "id,kind,date,name,payee,category,tags,note,url,amount,currency,base_amount,bill_id";
 /** Tools that have nothing to warn of. */
 const NEVER_WARN = ["get_context", "list_expenses", "review_bills", "sync_bill_amounts", "undo_change"];
 

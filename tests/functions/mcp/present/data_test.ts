@@ -70,15 +70,16 @@ Deno.test("a file has a header, negative refunds, and no cell that a spreadsheet
         name: 'A "b", c',
         tags: ["x", "y"],
         note: "+49",
+        url: "https://shop.example/1",
         category: "＝Food",
         base_amount: "5.50",
       },
     ],
   });
   assertEquals(csv.split("\r\n"), [
-    "id,kind,date,name,payee,category,tags,note,amount,currency,base_amount,bill_id",
-    "exp_1,one_off,2026-11-20,'=1+1,,Uncategorized,,,5.00,EUR,,",
-    `exp_1,refund,2026-11-20,"A ""b"", c",,'＝Food,x; y,'+49,-5.00,EUR,-5.50,`,
+    "id,kind,date,name,payee,category,tags,note,url,amount,currency,base_amount,bill_id",
+    "exp_1,one_off,2026-11-20,'=1+1,,Uncategorized,,,,5.00,EUR,,",
+    `exp_1,refund,2026-11-20,"A ""b"", c",,'＝Food,x; y,'+49,https://shop.example/1,-5.00,EUR,-5.50,`,
     "",
   ]);
 });
