@@ -31,6 +31,7 @@ import { decimalSignOf, readCurrency, readMoney, toDecimal } from "../../shared/
 import { readCsv } from "../../shared/import/read_csv.ts";
 import { MAX_COLUMNS, MAX_ROWS, readImport } from "../../shared/import/read_import.ts";
 import { repairText } from "../../shared/import/repair_text.ts";
+import { readUrl } from "../../shared/import/url_text.ts";
 import { createLog } from "../../shared/log.ts";
 import { resendTransport } from "../../shared/mail/resend_transport.ts";
 import { enhancedStatus } from "../../shared/mail/smtp_transport.ts";
@@ -38,6 +39,7 @@ import { isHostName, judgeUrl } from "../../shared/net/guarded_url.ts";
 import { readResponse } from "../../shared/net/http_response.ts";
 import { parseAddress } from "../../shared/net/ip_address.ts";
 import { isPublicAddress } from "../../shared/net/public_address.ts";
+import { readers } from "../../shared/pages/reader.ts";
 import { readAskingApp } from "../../shared/oauth/asking_app.ts";
 import { judgeAuthorizationRequest } from "../../shared/oauth/authorization_request.ts";
 import { isClientId } from "../../shared/oauth/client_id.ts";
@@ -143,6 +145,7 @@ const cells: Record<string, Run> = {
   "readCurrency()": readCurrency,
   "headers": (text) => [rankOf("amount", plainHeader(text)), isSameHeader(plainHeader(text), "amount")],
   "currencyInHeader()": currencyInHeader,
+  "readUrl()": (text) => [readUrl(text), readUrl(`https://${text}`)],
 };
 
 /** One argument after the other is the text, or is made of it. */
@@ -273,6 +276,10 @@ const requests: Record<string, Run> = {
   "widenAccept(), acceptsEventStream()": (text) => [widenAccept(text), acceptsEventStream(text)],
   "isAllowedOrigin()": (text) => [isAllowedOrigin(text), isAllowedOrigin(`https://${text}`)],
   "countryOfLanguages()": countryOfLanguages,
+  "readers()": async (text) => {
+    const context = { req: { header: () => text }, set: () => {} };
+    await readers()(context as unknown as AppContext, () => Promise.resolve());
+  },
   "readCaller()": (text) => readCaller(headers("x-forwarded-for", text), { frontDoorSecrets: [] }),
   "localPath()": (text) => localPath("oauth", `${SITE}/${text}`),
   "parseAddress(), isPublicAddress()": (text) => [parseAddress(text), parseAddress(`::${text}`), isPublicAddress(text)],

@@ -1,6 +1,7 @@
 /** What a change did, in a few words. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
+import { findWords } from "./find_words.ts";
 import { presentSyncedBill } from "./sync_bill_amounts.ts";
 
 /** A change as the database keeps it: the tool that made it, and what it did as facts. */
@@ -16,6 +17,6 @@ export function presentChange({ tool, facts }: ChangeFacts, words: Words): strin
     case "provider_sync":
       return words.fetchedFrom({ provider: facts.provider, outcome: presentSyncedBill(facts.bill, words).text });
     default:
-      return (words.changes as Record<string, (facts: Facts) => string>)[tool]!(facts);
+      return findWords(words.changes, tool, words.answer.unknownText)(facts);
   }
 }

@@ -5,6 +5,7 @@ import type { Words } from "../../../shared/words/words.ts";
 import { presentBill } from "./bill.ts";
 import { presentChange } from "./change.ts";
 import { presentBadRows, presentMapping } from "./import_expenses.ts";
+import { findWords } from "./find_words.ts";
 import { publicCode } from "./present.ts";
 
 /** Whether calling again, with other arguments or later, can reach what was meant. */
@@ -23,7 +24,7 @@ export function presentError(refusal: RefusalFacts, words: Words): ToolError {
 }
 
 function explain({ code, params = {}, field }: RefusalFacts, words: Words): Omit<ToolError, "retryable"> {
-  const explainCode = (words.refusals as Record<string, (facts: Facts) => Refusal>)[code]!;
+  const explainCode = findWords<Refusal>(words.refusals, code, words.answer.unknownRefusal);
   const { of_items: items } = params;
   const details = presentDetails(params.details, words);
   const { message, hint } = explainCode({

@@ -3,10 +3,11 @@
  * answer and the catalog of a language meet.
  */
 import type { Envelope, FactEnvelope } from "../../../shared/connector/result.ts";
-import type { Facts, Said } from "../../../shared/words/message.ts";
+import type { Said } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { presentData } from "./data.ts";
 import { presentError } from "./error.ts";
+import { findWords } from "./find_words.ts";
 
 export function present(tool: string, facts: FactEnvelope, words: Words): Envelope {
   if (!facts.ok) return { ...facts, error: presentError(facts.error!, words) } as Envelope;
@@ -20,7 +21,7 @@ export function present(tool: string, facts: FactEnvelope, words: Words): Envelo
 /** The first part of a code is what a client sees; the whole names the words. */
 export const publicCode = (code: string): string => code.split(".")[0]!;
 
-const presentWarning = ({ code, params = {} }: Said, { warnings }: Words) => ({
+const presentWarning = ({ code, params = {} }: Said, { warnings, answer }: Words) => ({
   code: publicCode(code),
-  message: (warnings as Record<string, (facts: Facts) => string>)[code]!(params),
+  message: findWords(warnings, code, answer.unknownText)(params),
 });

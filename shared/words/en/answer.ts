@@ -16,6 +16,13 @@ interface PlanMissing {
 }
 
 export const answer = {
+  /** Why something was refused, when the code says more than this version has words for. */
+  unknownRefusal: (code: string): Refusal => ({
+    message: `Refused: ${code}.`,
+    hint: "The service is being upgraded; try again in a few minutes.",
+  }),
+  /** A code that this version has no words for. */
+  unknownText: (code: string): string => `${code}.`,
   /** Why the text of an answer is not all of it. */
   cut: (cuts: Cut[]): string =>
     `Cut: ${cuts.map(({ key, shown, all }) => `${key} to ${shown} of ${all}`).join(", ")}. ` +

@@ -19,7 +19,7 @@ export const literalsIn = (sql: string): string[] =>
 /** The text between the parentheses of each call of a function; its definition, grants and comments are no calls. */
 export function callsOf(sql: string, name: string): string[] {
   const text = withoutComments(sql);
-  const calls = text.matchAll(new RegExp(`(create function )?\\b${name.replace(".", "\\.")}\\(`, "g"));
+  const calls = text.matchAll(new RegExp(`(create or replace function )?\\b${name.replace(".", "\\.")}\\(`, "g"));
   return [...calls].filter(([, definition]) => !definition).map(({ index, 0: head }) => {
     const start = index + head.length;
     return text.slice(start, endOfList(text, start));

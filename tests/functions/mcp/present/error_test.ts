@@ -172,3 +172,18 @@ Deno.test("warnings speak of one and of many, and of amounts that are not known"
   assertNothingMissing(told);
   assertEquals(told, warnings.map(([code, , message]) => ({ code: code.split(".")[0], message })));
 });
+
+Deno.test("a code of a newer schema still makes an answer", () => {
+  assertEquals(told({ code: "planted.code" }), {
+    code: "planted",
+    message: "Refused: planted.code.",
+    hint: "The service is being upgraded; try again in a few minutes.",
+    retryable: true,
+  });
+  assertEquals(
+    present("log_expenses", { ok: true, data: { results: [] }, warnings: [{ code: "planted" }] } as never, en).warnings,
+    [
+      { code: "planted", message: "planted." },
+    ],
+  );
+});

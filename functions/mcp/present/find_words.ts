@@ -1,0 +1,9 @@
+/** The words of a code that the database names. */
+import type { Facts } from "../../../shared/words/message.ts";
+
+/**
+ * The message of a code. A database that is already upgraded may name codes that this version has no words for: then
+ * `unknown` has to do.
+ */
+export const findWords = <Said>(messages: object, code: string, unknown: (code: string) => Said) =>
+  (messages as Record<string, ((facts: Facts) => Said) | undefined>)[code] ?? (() => unknown(code));
