@@ -3831,7 +3831,8 @@ begin
   category :=
     app.choose_category(context, item ->> 'category', payee, name, field || '.category', create_missing_categories);
   return jsonb_strip_nulls(jsonb_build_object(
-    'name', name, 'payee', payee, 'label', lower(coalesce(payee, name)), 'category_id', category.id, 'category_source',
+    'name', name, 'payee', payee, 'match_key', lower(coalesce(payee, name)), 'category_id', category.id,
+    'category_source',
     category.source,
     'tags', tags, 'note', nullif(btrim(item ->> 'note'), ''), 'url', url, 'external_id',
     nullif(btrim(item ->> 'external_id'), ''),
@@ -3907,7 +3908,7 @@ begin
     join app.expenses as e on e.id = p.expense_id
     where p.paid_on = (draft ->> 'paid_on')::date and p.amount_minor = (draft ->> 'amount_minor')::bigint
       and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
-      and p.deleted_at is null and e.match_key = draft ->> 'label'
+      and p.deleted_at is null and e.match_key = draft ->> 'match_key'
     order by p.recorded_seq desc
     limit 1
   );

@@ -20,7 +20,7 @@ begin
     join app.expenses as e on e.id = p.expense_id
     where p.paid_on = (draft ->> 'paid_on')::date and p.amount_minor = (draft ->> 'amount_minor')::bigint
       and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
-      and p.deleted_at is null and e.match_key = draft ->> 'label'
+      and p.deleted_at is null and e.match_key = draft ->> 'match_key'
     order by p.recorded_seq desc
     limit 1
   );

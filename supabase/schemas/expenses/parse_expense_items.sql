@@ -59,7 +59,8 @@ begin
   category :=
     app.choose_category(context, item ->> 'category', payee, name, field || '.category', create_missing_categories);
   return jsonb_strip_nulls(jsonb_build_object(
-    'name', name, 'payee', payee, 'label', lower(coalesce(payee, name)), 'category_id', category.id, 'category_source',
+    'name', name, 'payee', payee, 'match_key', lower(coalesce(payee, name)), 'category_id', category.id,
+    'category_source',
     category.source,
     'tags', tags, 'note', nullif(btrim(item ->> 'note'), ''), 'url', url, 'external_id',
     nullif(btrim(item ->> 'external_id'), ''),
