@@ -1,4 +1,4 @@
-/** Whether pages reach a browser as pages: hosted functions cannot serve HTML on the platform's own domain (README, front door). */
+/** Whether pages reach a browser as pages: hosted functions cannot serve HTML on the platform's own domain (docs/operations.md). */
 import { PAGE_POLICY_HEADER, ROUTES } from "../../shared/routes.ts";
 import { type Answer, type Check, describe, isPage, type Line, wrong } from "./check.ts";
 
