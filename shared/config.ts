@@ -18,7 +18,7 @@ export interface Config {
   /** Keys of every artefact we sign; the first signs, all verify. */
   codeSecrets: readonly string[];
   cronSecrets: readonly string[];
-  /** By which a front door proves that it says who calls; empty when unset: then nobody is believed. */
+  /** Authenticates the front door's client-IP header; empty when unset: the header is then ignored. */
   frontDoorSecrets: readonly string[];
   /** Empty when unset: the webhook then answers 503. */
   paymentWebhookSecrets: readonly string[];

@@ -13,7 +13,7 @@
  */
 export const PAGE_POLICY_HEADER = "x-page-policy";
 
-/** By which a front door proves that what it says of who calls is true; it holds `FRONT_DOOR_SECRET`. */
+/** Authenticates the front door's client-IP header; it holds `FRONT_DOOR_SECRET`. */
 export const FRONT_DOOR_HEADER = "x-front-door-secret";
 
 /**

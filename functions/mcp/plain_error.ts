@@ -1,6 +1,6 @@
 /**
- * What the SDK says of parameters that are none: it hands out the findings of its schema library as JSON inside of a message, and calls that a
- * fault of the server. Here it becomes a sentence, and the caller's (JSON-RPC 2.0 section 5.1).
+ * Rewrites the SDK's error for invalid parameters, which puts its schema library's findings into the message as JSON and blames the server. Here
+ * it becomes a sentence, and the caller's fault (JSON-RPC 2.0 section 5.1).
  */
 import { INVALID_PARAMS } from "../../shared/connector/json_rpc.ts";
 

@@ -1,4 +1,4 @@
-/** The token endpoint (RFC 6749 §3.2): which grant is asked for is judged before who asks. */
+/** The token endpoint (RFC 6749 §3.2): grant_type is checked before the client. */
 import { refuse } from "./errors.ts";
 import { readForm } from "./form.ts";
 import { exchangeCode } from "./grant_authorization_code.ts";

@@ -146,7 +146,7 @@ for (const era of ERA_NAMES) {
     }
   });
 
-  Deno.test(`parameters that are none are told in words (${era})`, async () => {
+  Deno.test(`invalid parameters are explained in words (${era})`, async () => {
     const { post } = startConnector();
     const { body, headers } = ERAS[era]("prompts/get", { name: "month_close", arguments: { month: 9 } });
     for (const accept of ["application/json", "application/json, text/event-stream"]) {
