@@ -2,9 +2,9 @@
 -- as outcomes, never raised: a raise would undo the revocation that a replay must leave behind. Where two requests may
 -- meet, one conditional statement decides.
 -- Any of them may answer {"outcome": "limited", "retry_after": seconds}. What `limits` and `quotas` name is drawn here,
--- in the same call; without them nothing is limited. A caller's bucket pays for refusals, a grant's for what it is
--- given and a dead token's own for hearing that it is dead, so that nobody who holds a good code or token is turned
--- away because of what others sent: from the same address, or of what was theirs once.
+-- in the same call; without them nothing is limited. Refusals draw on the caller's bucket and successes on the grant's,
+-- and a dead token has its own bucket. So nobody with a good code or token is turned away because of what others sent,
+-- be it from the same address or with a token that was theirs once.
 
 create or replace function oauth.refused(refusal jsonb, quotas jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
