@@ -1,6 +1,6 @@
 /**
- * `en-XA`: English whose own letters all have an accent, and whose facts have none. A word without one in an answer was written somewhere else
- * than in the catalog, where no second language would reach it.
+ * Test language `en-XA`: English with an accent on every catalog letter and none on the facts. A plain word in an
+ * answer is hard-coded outside the catalog, so no translation would reach it.
  */
 import { en } from "../../shared/words/en/mod.ts";
 import type { Words } from "../../shared/words/words.ts";
@@ -8,12 +8,12 @@ import type { Words } from "../../shared/words/words.ts";
 const PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const ACCENTED = "ÁƁĆĎÉƑĜĤÍĴĶĹḾŃÓṔɊŔŚŤÚṼŴẊÝŹáƀćďéƒĝĥíĵķĺḿńóṕɋŕśťúṽŵẋýź";
 
-/** What is nobody's language: names of fields and tools (`due_on`), JSON, and what is quoted. */
+/** Not language: names of fields and tools (`due_on`), JSON, and quoted text. */
 const CODE = String.raw`\p{Ll}+(?:_\p{Ll}+)+|\{[^{}]*\}|\[[^[\]]*\]|"[^"]*"`;
 
 const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
-/** Finds facts as whole words, the longest first, and code. */
+/** Matches code and facts, as whole words, longest first. */
 const patternOf = (facts: Iterable<string>) => {
   const all = [...new Set(facts)].filter(({ length }) => length > 0 && length <= 200).toSorted((one, other) =>
     other.length - one.length
@@ -51,6 +51,6 @@ function accentAll(value: unknown, facts: string[]): unknown {
 
 export const accented = accentAll(en, []) as Words;
 
-/** @returns the words of three or more letters in a text that have no accent and are none of the facts. */
+/** @returns words of three or more letters that have no accent and are not facts. */
 export const plainWords = (text: string, facts: Iterable<string>): string[] =>
   text.replace(patternOf(facts), " ").match(/(?<![\p{L}\d])[A-Za-z]{3,}(?![\p{L}\d])/gu) ?? [];

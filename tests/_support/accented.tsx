@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The test language `en-XA`: all letters of a catalog have accents, facts stay as they are. A word without one is hard-coded, and no
- * second language would reach it.
+ * Test language `en-XA`: every catalog letter has an accent, facts stay as they are. A word without one is hard-coded,
+ * so no translation would reach it.
  */
 import { isValidElement } from "hono/jsx";
 import type { Words } from "../../shared/words/words.ts";
@@ -11,9 +11,7 @@ const ACCENTED = "ÁƁĆĎÉƑĜĤÍĴĶĹḾŃÓṔɊŔŚŤÚṼŴẊÝŹáƀć
 
 export const accented = (words: Words): Words => ({ ...accentAll(words, []) as Words, language: "en-XA" });
 
-/**
- * @param facts what was passed in: texts, which may stand anywhere in ours, and elements, which are somebody else's.
- */
+/** @param facts arguments of the message: strings, matched anywhere in our text, and elements, left alone. */
 function accentAll(value: unknown, facts: unknown[]): unknown {
   if (typeof value === "string") return accent(value, facts);
   if (typeof value === "function") {
@@ -24,7 +22,7 @@ function accentAll(value: unknown, facts: unknown[]): unknown {
   }
   if (typeof value !== "object" || value === null || facts.includes(value)) return value;
   if (Array.isArray(value)) return value.map((one) => accentAll(one, facts));
-  // Of an element that is ours the attributes are no words: those are strings of the catalog.
+  // Attributes of our own elements are catalog strings, so only children are accented.
   if (isValidElement(value)) {
     const { children, props } = value as unknown as { children: unknown; props: Record<string, unknown> };
     return Object.assign(Object.create(Object.getPrototypeOf(value)), value, {
@@ -36,8 +34,7 @@ function accentAll(value: unknown, facts: unknown[]): unknown {
 }
 
 /**
- * An argument of a message, noted among its facts; so is what a function among them answers (a date, a link around
- * words of ours).
+ * Records an argument of a message as a fact, and what a function argument returns (a date, a link around our words).
  */
 function pass(value: unknown, facts: unknown[]): unknown {
   if (typeof value === "function") {
@@ -64,5 +61,5 @@ function accent(text: string, facts: readonly unknown[]): string {
 
 const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
-/** The words of three or more letters in a text that have no accent. */
+/** Words of three or more letters that have no accent. */
 export const plainWords = (text: string): string[] => text.match(/(?<!\p{L})[A-Za-z]{3,}(?!\p{L})/gu) ?? [];

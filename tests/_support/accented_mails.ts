@@ -1,6 +1,6 @@
 /**
- * The test language `en-XA`: every word of a catalog with accents, facts as they are. A word without any on a page or in a mail was written
- * there, and no translation would reach it.
+ * Test language `en-XA`: every catalog word has accents, facts stay as they are. A plain word on a page or in a mail is
+ * hard-coded, so no translation would reach it.
  */
 import { isValidElement } from "hono/jsx";
 import type { Words } from "../../shared/words/words.ts";
@@ -19,7 +19,7 @@ function accentedValue(value: unknown, facts: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, accentedValue(one, facts)]));
 }
 
-/** Words with markup: what stands in an element, not its attributes. */
+/** Words with markup: accents element content, not attributes. */
 function accentedElement(element: object, facts: readonly string[]): unknown {
   const { children, props } = element as { children: unknown; props: Record<string, unknown> };
   return Object.assign(Object.create(Object.getPrototypeOf(element)), element, {
@@ -28,7 +28,7 @@ function accentedElement(element: object, facts: readonly string[]): unknown {
   });
 }
 
-/** Longest first, so that a fact is found before another one that is a part of it. */
+/** Longest first, so that a fact is found before one that is part of it. */
 function accentedText(text: string, facts: readonly string[]): string {
   const fact = facts.toSorted((a, b) => b.length - a.length).find((one) => text.includes(one));
   if (fact !== undefined) {
@@ -37,7 +37,7 @@ function accentedText(text: string, facts: readonly string[]): string {
   return [...text].map((letter) => ACCENTED[PLAIN.indexOf(letter)] ?? letter).join("");
 }
 
-/** The texts among the facts of a message. One letter is no fact to look for: it stands in every word. */
+/** Text facts of a message. Single letters are skipped: they occur in every word. */
 const textsIn = (facts: unknown): string[] =>
   typeof facts === "string"
     ? facts.length > 1 ? [facts] : []
@@ -46,8 +46,8 @@ const textsIn = (facts: unknown): string[] =>
     : [];
 
 /**
- * The words of a text that are neither accented nor a fact. Empty when everything comes from a catalog.
- * @param facts what may stand in it, anywhere and cut off.
+ * Words that are neither accented nor facts; empty when all text comes from a catalog.
+ * @param facts may appear anywhere, also truncated.
  */
 export function plainWords(text: string, facts: unknown): string[] {
   const known = textsIn(facts).flatMap(wordsIn);

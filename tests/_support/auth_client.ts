@@ -1,10 +1,10 @@
-/** The identity provider's own client, as a server uses it: PKCE, with a store that a test can look into or empty. */
+/** The identity provider's own client as a server uses it: PKCE, with a store that tests can inspect or clear. */
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import type { RunningStack } from "../../local/running_stack.ts";
 
 export interface AuthClient {
   auth: SupabaseClient["auth"];
-  /** What the client keeps between calls: verifiers and the session. */
+  /** What the client stores between calls: verifiers and the session. */
   store: Map<string, string>;
 }
 

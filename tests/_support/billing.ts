@@ -4,9 +4,9 @@ import { parseEvent } from "../../shared/billing/event.ts";
 import { createBillingStore, type Verdict } from "../../shared/db/billing_store.ts";
 import type { TestDatabase } from "./database.ts";
 
-/** Plans of the payment provider; the first is that of the samples. */
+/** The payment provider's plans; the first is the one in the samples. */
 export const PLANS = { pro: "plan_00000000000001", team: "plan_00000000000002" };
-/** The organization of the samples. */
+/** The organization in the samples. */
 export const ORGANIZATION = "org_000000000001";
 const OWNER = "00000000-0000-4000-8000-000000000001";
 
@@ -18,7 +18,7 @@ export interface PlanState {
   trial_ends_at: string | null;
 }
 
-/** Empties the database, then makes a person and the plans. */
+/** Empties the database, then adds a person and the plans. */
 export async function resetBilling(database: TestDatabase): Promise<void> {
   await database.reset();
   await database.query("insert into auth.users (id, email) values ($1, 'owner@example.com')", [OWNER]);
@@ -29,7 +29,7 @@ export async function resetBilling(database: TestDatabase): Promise<void> {
   ]);
 }
 
-/** As onboarding leaves one, unless told otherwise: on trial. */
+/** As onboarding leaves it, on trial by default. */
 export async function addOrganization(
   database: TestDatabase,
   { id = ORGANIZATION, plan = "free", trialEndsAt = "2026-12-01T00:00:00Z" }: {
@@ -45,13 +45,13 @@ export async function addOrganization(
   );
 }
 
-/** Delivers the documented sample of an event, as the webhook does once it has verified it. */
+/** Delivers the documented sample of an event, as the webhook does after verifying it. */
 export async function deliver(
   database: TestDatabase,
   type: string,
   { eventId = null, receivedAt, ...about }: AboutEvent & {
     eventId?: string | null;
-    /** A few seconds after it happened unless given. */
+    /** Defaults to a few seconds after the event. */
     receivedAt?: Date;
   },
 ): Promise<Verdict> {

@@ -1,10 +1,10 @@
-/** Tests of tools: one database a test, new books a step. */
+/** Tests of tools: one database per test, new books per step. */
 import { type Books, type BooksOptions, openBooks } from "./books.ts";
 import { openDatabase, type TestDatabase } from "./database.ts";
 
 export type Step = (books: Books, database: TestDatabase) => Promise<void>;
 
-/** @param steps what is tested, by what it says that happens. */
+/** @param steps the tests, by description. */
 export function testBooks(name: string, options: BooksOptions, steps: Record<string, Step>): void {
   Deno.test(name, async (t) => {
     const database = await openDatabase();

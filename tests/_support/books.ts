@@ -12,18 +12,18 @@ export type Json = any;
 export interface Books {
   organizationId: string;
   userId: string;
-  /** Moves the day: noon UTC of a date; every later call happens then. */
+  /** Sets the date; later calls happen at noon UTC on it. */
   goTo(day: string): void;
   today(): string;
-  /** Calls a tool and answers its whole envelope. */
+  /** Calls a tool and returns the whole envelope. */
   call(tool: string, args?: Record<string, unknown>): Promise<Json>;
-  /** Calls a tool and answers what the database says, before it has words. */
+  /** Calls a tool and returns the database's answer, before it is put into words. */
   facts(tool: string, args?: Record<string, unknown>): Promise<Json>;
-  /** Calls a tool that must work and answers its data. */
+  /** Calls a tool that must succeed and returns its data. */
   ok(tool: string, args?: Record<string, unknown>): Promise<Json>;
-  /** Calls a tool that must fail with this code, and answers the error. */
+  /** Calls a tool that must fail with this code and returns the error. */
   fails(code: string, tool: string, args?: Record<string, unknown>): Promise<Json>;
-  /** The same organization seen by another member. */
+  /** The same organization as another member sees it. */
   join(): Promise<Books>;
 }
 
@@ -32,7 +32,7 @@ export interface BooksOptions {
   timezone?: string;
   baseCurrency?: string;
   day?: string;
-  /** Makes the answer of what the database says; English when left out. */
+  /** Turns the database's answer into words; English by default. */
   present?: (tool: string, facts: FactEnvelope, args: Record<string, unknown>) => Json;
 }
 
@@ -49,7 +49,7 @@ export async function openBooks(database: TestDatabase, options: BooksOptions = 
   return booksOf(database, { organizationId: organization!.id, userId, clock: { day: options.day ?? TODAY }, present });
 }
 
-/** A change as the list of recent changes tells it. */
+/** A change as list_recent_changes describes it. */
 export async function readChange(database: TestDatabase, id: string): Promise<{ tool: string; summary: string }> {
   const [change] = await database.query<ChangeFacts>("select tool, facts from app.change_sets where id = $1", [id]);
   const summary = presentChange(change!, wordsOf("en"));
@@ -57,16 +57,16 @@ export async function readChange(database: TestDatabase, id: string): Promise<{ 
   return { tool: change!.tool, summary };
 }
 
-/** What a template prints for want of a fact. */
+/** What a template prints when a fact is missing. */
 const MISSING = /\b(undefined|null|NaN|Invalid Date)\b|\[object/;
 
-/** Every text of an answer has the facts that it speaks of. */
+/** Checks that no text of an answer lacks a fact. */
 export function assertNothingMissing(answer: Json): void {
   if (typeof answer === "string") assert(!MISSING.test(answer), `a fact is missing: ${answer}`);
   else if (typeof answer === "object") { for (const value of Object.values(answer ?? {})) assertNothingMissing(value); }
 }
 
-/** What one euro buys on a day, of a currency. */
+/** Units of a currency that one euro buys on a day. */
 export async function addRate(database: TestDatabase, quote: string, day: string, rate: string): Promise<void> {
   await database.query(
     "insert into app.fx_rates (quote, rate_on, source, rate) values ($1, $2, 'ecb', $3::text::numeric)",
@@ -121,7 +121,7 @@ function booksOf(database: TestDatabase, opened: OpenedBooks): Books {
     async fails(code, tool, args) {
       const result = await call(tool, args);
       assertEquals(result.error?.code, code, JSON.stringify(result));
-      // Read aloud to a person: a sentence, and nothing of the inside.
+      // This is read aloud to a person: a full sentence, no internals.
       assertMatch(result.error.message, /^["\p{Lu}0-9].*\.$/u);
       return result.error;
     },

@@ -1,21 +1,24 @@
-/** Files and folders that are expensive to make and depend only on the sources: kept in `node_modules/.cache` under a digest of what they depend on. */
+/**
+ * Caches files and folders that are expensive to make and depend only on the sources: in `node_modules/.cache`, under a
+ * digest of what they depend on.
+ */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const FOLDER = join(ROOT, "node_modules/.cache/expense-service");
 
-/** SHA-256, shortened, of any JSON value. */
+/** Shortened SHA-256 of any JSON value. */
 export function digestOf(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
 }
 
-/** The content of the file `<kind>-<digest>`, made when it is not there. */
+/** Content of the file `<kind>-<digest>`, created if missing. */
 export async function cachedFile(name: string, make: () => Promise<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   return await Deno.readFile(await cached(name, async (path) => await Deno.writeFile(path, await make())));
 }
 
-/** The path of the folder `<kind>-<digest>`, filled when it is not there. */
+/** Path of the folder `<kind>-<digest>`, filled if missing. */
 export async function cachedFolder(name: string, fill: (path: string) => Promise<void>): Promise<string> {
   return await cached(name, async (path) => {
     await Deno.mkdir(path);
@@ -27,7 +30,7 @@ async function cached(name: string, make: (path: string) => Promise<void>): Prom
   const path = join(FOLDER, name);
   if (await exists(path)) return path;
   await Deno.mkdir(FOLDER, { recursive: true });
-  // Made beside and renamed into place, so that a test process beside this one never sees half of it.
+  // Created beside and renamed into place, so that a parallel test process never sees half of it.
   const partial = join(FOLDER, `partial-${crypto.randomUUID()}`);
   await make(partial);
   await removeOutdated(name);

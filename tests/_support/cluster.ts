@@ -1,7 +1,8 @@
 /**
- * A throw-away PostgreSQL server from the installed binaries, made to look like a Supabase project: its superuser is
- * supabase_admin, migrations are applied as `postgres`, who is none. It refuses to touch a server that it did not start.
- * Source: the checklist of roles, schemas, grants and settings of the platform's own image (tests/_support/platform).
+ * A throw-away PostgreSQL server from the installed binaries, set up like a Supabase project: its superuser is
+ * supabase_admin, and migrations run as `postgres`, which is not a superuser. It refuses to touch a server that it did
+ * not start. Source: the checklist of roles, schemas, grants and settings of the platform's own image
+ * (tests/_support/platform).
  */
 import { createPostgresConnection } from "@supabase/lite/postgres";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -9,24 +10,24 @@ import { readBootstrap } from "../../local/database/prepare.ts";
 import { createLiteApp } from "../../local/lite/app.ts";
 import { findBinaries, startServer } from "./server.ts";
 
-/** Databases to copy: what `postgres` creates in `public` is granted to the API roles (exposed), or is not (closed). */
+/** Databases to copy: what `postgres` creates in `public` is granted to the API roles (exposed), or not (closed). */
 export const TEMPLATES = ["supabase_exposed", "supabase_closed"] as const;
 export type Template = (typeof TEMPLATES)[number];
 
 export interface Cluster {
-  /** `postgres://…` of a role and a database; every role of the server may log in from this machine without a password. */
+  /** `postgres://…` for a role and a database; every role may log in from this machine without a password. */
   urlOf(role: string, database: string): string;
-  /** Whether pg_cron itself runs the jobs of database `postgres`; elsewhere its stand-in is loaded. */
+  /** Whether pg_cron itself runs the jobs of database `postgres`; other databases load the stand-in. */
   hasCron: boolean;
-  /** Server version, such as 15.20. */
+  /** Server version, for example 15.20. */
   version: string;
-  /** Ends every session and removes the data. Also done on SIGINT, SIGTERM and SIGHUP. */
+  /** Ends every session and removes the data. Also runs on SIGINT, SIGTERM and SIGHUP. */
   stop(): Promise<void>;
 }
 
 /**
- * Ready in about two seconds: `TEMPLATES` can be copied, and database `postgres` is bootstrapped like the first of them.
- * @param options.settings of the server, such as those of a measurement, over the ones for tests.
+ * Ready in about two seconds: `TEMPLATES` can be copied, and database `postgres` is bootstrapped like the first one.
+ * @param options.settings of the server, for example for a measurement; they override the test defaults.
  */
 export async function startCluster({ settings = {} }: { settings?: Record<string, string> } = {}): Promise<Cluster> {
   const binaries = await findBinaries();
@@ -60,7 +61,7 @@ export async function startCluster({ settings = {} }: { settings?: Record<string
   return { urlOf, hasCron, version: binaries.version, stop: server.stop };
 }
 
-// Tools of the tests and of the CLI's `db lint`; without them those say so themselves.
+// Used by the tests and the CLI's `db lint`, which report it themselves when one is missing.
 const TEST_EXTENSIONS = ["pgtap", "plpgsql_check"];
 
 async function bootstrap(url: string, hasCron: boolean): Promise<void> {
@@ -83,7 +84,7 @@ async function bootstrap(url: string, hasCron: boolean): Promise<void> {
   await database.close();
 }
 
-/** The identity provider's tables, as the embedded one makes them. */
+/** The identity provider's tables, created as the embedded one does. */
 async function createAuthTables(url: string): Promise<void> {
   const connection = createPostgresConnection({ url, postgresOptions: { onnotice: () => {} } });
   const settings = { siteUrl: "http://127.0.0.1", jwtSecret: "unused-unused-unused-unused-unused-unused" };

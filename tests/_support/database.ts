@@ -1,6 +1,6 @@
 /**
- * A database with every migration applied, for one test file: PGlite in memory, or a fresh database on the real
- * PostgreSQL server that `TEST_DATABASE_URL` names. The first test of a changed schema builds a template; the others load it.
+ * A database with every migration applied, one per test file: PGlite in memory, or a fresh database on the PostgreSQL
+ * server that `TEST_DATABASE_URL` names. The first test after a schema change builds a template; the others load it.
  */
 import { PGlite } from "@electric-sql/pglite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
@@ -15,7 +15,7 @@ import { cachedFile, digestOf } from "./cache.ts";
 import { newDatabase, withParts } from "./new_database.ts";
 
 export interface TestDatabase extends SqlDatabase {
-  /** Calls `public.<name>(args)` as PostgREST does for our functions: JSON in, one transaction, role `service_role`. */
+  /** Calls `public.<name>(args)` as PostgREST does: JSON in, one transaction, role `service_role`. */
   asService<Result>(name: string, args: Record<string, unknown>): Promise<Result>;
   /** Runs `work` in a transaction under a database role with these JWT claims. */
   asRole<Result>(
@@ -28,15 +28,15 @@ export interface TestDatabase extends SqlDatabase {
 }
 
 /**
- * Opens it in about half a second; share one among the tests of a file and `close` it at the end.
- * @param url of a server; without one the database is in memory.
+ * Opens in about half a second; share one among the tests of a file and `close` it at the end.
+ * @param url of a server; without it the database is in memory.
  */
 export async function openDatabase(url = Deno.env.get("TEST_DATABASE_URL")): Promise<TestDatabase> {
   const database = url ? await openOnServer(url) : await openInMemory();
   return withHelpers(database, await emptyTables(database));
 }
 
-/** A database, and the one session or pool in which the API roles act on it. */
+/** A database, and the session or pool that the API roles use. */
 type Opened = SqlDatabase & { api?: SqlDatabase };
 
 export const SETTINGS: LiteSettings = {
@@ -46,19 +46,19 @@ export const SETTINGS: LiteSettings = {
   secretKey: "sb_secret_test",
 };
 
-// The tests also call it under the API roles, which the migrations keep from executing anything by default.
+// Tests also call pgTAP as the API roles, which the migrations bar from executing anything by default.
 const PGTAP = `
   create extension pgtap with schema extensions;
   grant execute on all functions in schema extensions to anon, authenticated, service_role`;
 
 async function openInMemory(): Promise<SqlDatabase> {
-  return forgivingExits(
+  return ignoringExitCode(
     await pgliteDatabase(new PGlite({ loadDataDir: await databaseTemplate(), extensions, parsers })),
   );
 }
 
-/** PGlite leaves an exit code behind when it starts and after every SQL error, which the runner would hold against the test. */
-function forgivingExits(database: SqlDatabase): SqlDatabase {
+/** PGlite sets an exit code at startup and after every SQL error, which would fail the test run. */
+function ignoringExitCode(database: SqlDatabase): SqlDatabase {
   const forgive = <Result>(work: Promise<Result>) => work.finally(() => Deno.exitCode = 0);
   return {
     ...database,
@@ -69,7 +69,10 @@ function forgivingExits(database: SqlDatabase): SqlDatabase {
   };
 }
 
-/** Those of the project, and those in the folder that `TEST_FURTHER_MIGRATIONS` names: a version to come (tests/upgrade/windows.ts). */
+/**
+ * The project's migrations, plus those in the folder that `TEST_FURTHER_MIGRATIONS` names: a future version
+ * (tests/upgrade/windows.ts).
+ */
 async function migrationsUnderTest(): Promise<Migration[]> {
   const further = Deno.env.get("TEST_FURTHER_MIGRATIONS");
   return [...await readMigrations(), ...further ? await readMigrations(new URL(further)) : []];
@@ -89,7 +92,8 @@ export async function databaseTemplate(): Promise<Blob> {
     await database.close();
     return new Uint8Array(await dump.arrayBuffer());
   });
-  // All that PGlite reads of it. Deno keeps the bytes of a true Blob until the process ends, in every test file anew.
+  // The only part of Blob that PGlite reads. Deno keeps the bytes of a real Blob until the process ends, once per test
+  // file.
   return { arrayBuffer: () => Promise.resolve(file.buffer), type: "application/x-tar" } as Blob;
 }
 
@@ -104,7 +108,8 @@ async function openOnServer(serverUrl: string): Promise<Opened> {
     },
     migrations: await migrationsUnderTest(),
   });
-  // PostgREST logs in as authenticator, who is nobody until it becomes one of the API roles; in a pool, so that calls race.
+  // PostgREST logs in as authenticator, which has no rights until it becomes an API role; in a pool, so that calls
+  // race.
   const api = isPlatform ? postgresDatabase(withParts(url, { role: "authenticator" }), { max: 30 }) : database;
   return {
     ...database,
@@ -165,7 +170,7 @@ async function signatureOf(database: SqlDatabase, name: string): Promise<Signatu
   };
 }
 
-// The statement that PostgREST sends: the arguments are read out of one JSON object by the types of the function.
+// The statement that PostgREST sends: arguments are read from one JSON object using the function's types.
 function callOf(name: string, args: Record<string, unknown>, types: Map<string, string>): string {
   const names = Object.keys(args);
   const unknown = names.filter((argument) => !types.has(argument));

@@ -1,4 +1,4 @@
-/** `@supabase/lite` on a database with the migrations applied, with its corrections or as it is shipped. */
+/** `@supabase/lite` on a database with the migrations applied, with our corrections or as shipped. */
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import type { App } from "@supabase/lite";
 import { extensions, parsers, pgliteDatabase } from "../../local/database/pglite.ts";
@@ -9,14 +9,14 @@ import { databaseTemplate, SETTINGS } from "./database.ts";
 
 export interface Lite {
   app: App;
-  /** The same database beside lite. */
+  /** The same database, without lite. */
   database: SqlDatabase;
-  /** Calls `public.<name>(args)` with the secret key, or with the token of a user. */
+  /** Calls `public.<name>(args)` with the secret key or a user's token. */
   rpc(name: string, args?: unknown, token?: string): Promise<Response>;
   close(): Promise<void>;
 }
 
-/** @param prepare SQL to run before lite looks at the schema. */
+/** @param prepare SQL to run before lite reads the schema. */
 export async function openLite({ corrected, prepare }: { corrected: boolean; prepare: string }): Promise<Lite> {
   const loadDataDir = await databaseTemplate();
   const connection = await createPgliteConnection({
@@ -28,11 +28,11 @@ export async function openLite({ corrected, prepare }: { corrected: boolean; pre
   await app.init();
   await database.exec(prepare);
   if (corrected) await correctConnection(connection);
-  forgiveExitCode();
+  resetExitCode();
   return {
     app,
     database,
-    close: () => connection.close().finally(forgiveExitCode),
+    close: () => connection.close().finally(resetExitCode),
     async rpc(name, args = {}, token) {
       const request = new Request(`${SETTINGS.siteUrl}/rest/v1/rpc/${name}`, {
         method: "POST",
@@ -44,11 +44,11 @@ export async function openLite({ corrected, prepare }: { corrected: boolean; pre
         body: JSON.stringify(args),
       });
       const response = await app.fetch(request);
-      forgiveExitCode();
+      resetExitCode();
       return response;
     },
   };
 }
 
-/** PGlite leaves an exit code behind when it starts and after every SQL error, which the runner would hold against the test. */
-const forgiveExitCode = () => void (Deno.exitCode = 0);
+/** PGlite sets an exit code at startup and after every SQL error, which would fail the test run. */
+const resetExitCode = () => void (Deno.exitCode = 0);

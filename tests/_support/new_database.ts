@@ -1,17 +1,17 @@
-/** A database of a test's own on a PostgreSQL server. */
+/** A fresh database on a PostgreSQL server. */
 import { postgresDatabase } from "../../local/database/postgres.ts";
 
 export interface NewDatabase {
   url: string;
-  /** Whether it has everything that a Supabase server provides; else it is empty. */
+  /** Whether it has everything that a Supabase server provides; otherwise it is empty. */
   isPlatform: boolean;
   /** Ends every session and removes it. */
   drop(): Promise<void>;
 }
 
 /**
- * @param serverUrl names a server by one of its databases: one that is marked as a template is copied (cluster.ts); any
- * other stands for a server without a platform, where the caller makes everything as its superuser.
+ * @param serverUrl any database of the server: one marked as a template is copied (cluster.ts); any other stands for a
+ * server without the platform, where the caller creates everything as its superuser.
  */
 export async function newDatabase(serverUrl: string): Promise<NewDatabase> {
   const template = new URL(serverUrl).pathname.slice(1);
@@ -30,7 +30,7 @@ export async function newDatabase(serverUrl: string): Promise<NewDatabase> {
   };
 }
 
-/** The address of another database, or of another role, on the same server. */
+/** URL of another database, or another role, on the same server. */
 export function withParts(url: string, { database, role }: { database?: string; role?: string }): string {
   const other = new URL(url);
   if (database) other.pathname = database;
@@ -38,7 +38,7 @@ export function withParts(url: string, { database, role }: { database?: string; 
   return other.href;
 }
 
-// Never in the template itself: what somebody is connected to cannot be copied.
+// Never connects to the template itself: a database in use cannot be copied.
 async function onServer<Result>(
   url: string,
   work: (server: ReturnType<typeof postgresDatabase>) => Promise<Result>,

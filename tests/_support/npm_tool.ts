@@ -1,14 +1,16 @@
-/** Programs from npm packages that are no part of the project, run on the Node they ask for, with nothing of the user's own. */
+/**
+ * Runs programs from npm packages outside the project, on the Node version they need and without the user's settings.
+ */
 
 const NODE = "node@22";
 
 export interface NpmTool {
-  /** Where Node and the program are, for who spawns them. */
+  /** Where Node and the program are, for callers that spawn them. */
   node: string;
   script: string;
   /**
-   * Runs it to its end.
-   * @param onAuthorization gets the authorization request that the program asks a person to open.
+   * Runs it until it exits.
+   * @param onAuthorization receives the authorization request that the program asks a person to open.
    */
   run(
     args: string[],
@@ -17,8 +19,8 @@ export interface NpmTool {
 }
 
 /**
- * Makes a package's program available; npx keeps it for the next time.
- * @param spec package and exact version; @param bin name of the program in it.
+ * Installs a package's program; npx caches it.
+ * @param spec package and exact version; @param bin name of its program.
  */
 export async function npmTool(spec: string, bin: string): Promise<NpmTool> {
   const { code, stdout, stderr } = await new Deno.Command("npx", {
@@ -49,7 +51,7 @@ export async function npmTool(spec: string, bin: string): Promise<NpmTool> {
   };
 }
 
-/** A consumer of output that acts on the first authorization request in it, once its line is complete. */
+/** Reads output and acts on the first authorization request, once its line is complete. */
 export function watchForAuthorization(act: (url: string) => Promise<unknown>): (output: string) => Promise<void> {
   let isDone = false;
   return async (output) => {

@@ -1,4 +1,7 @@
-/** Bill providers on loopback: the embedded stack's fixture behind a real server, and somebody beside it who must never be asked. */
+/**
+ * Bill providers on loopback: the embedded stack's fixture behind a real server, and a second server that must never be
+ * called.
+ */
 import { createProvidersFixture } from "../../local/fixtures/providers/app.ts";
 import { createGuardedFetch, type GuardedFetch, type Network } from "../../shared/net/guarded_fetch.ts";
 import { createProviderGet } from "../../shared/providers/get.ts";
@@ -6,16 +9,16 @@ import type { Credential, Month, Provider, Statement } from "../../shared/provid
 import { ProviderError } from "../../shared/providers/provider_error.ts";
 
 export interface Providers {
-  /** Of the fixture; a provider is below it by its key. */
+  /** Base URL of the fixture; each provider is below it, under its key. */
   url: string;
   bases: Record<string, string>;
-  /** Reaches the fixture under any public name, and asks addresses as the real one does. */
+  /** Reaches the fixture under any public name, and otherwise checks addresses as in production. */
   guardedFetch: GuardedFetch;
-  /** Asks for a month; a failure is returned. Anything else that is thrown is thrown. */
+  /** Fetches a month; a provider failure is returned, anything else is thrown. */
   ask(provider: Provider, question: Question): Promise<Statement | ProviderError>;
-  /** What was asked: method, path and query, and the authorization. */
+  /** Requests received: method, path and query, and the authorization. */
   requests: string[];
-  /** How often somebody came to where nothing must be sent. */
+  /** How many requests reached the server that must get none. */
   strays(): number;
   close(): Promise<void>;
 }
@@ -28,7 +31,7 @@ export interface Question {
 
 const PUBLIC = "93.184.216.34";
 
-/** @param now of the providers' clock. */
+/** @param now the providers' clock. */
 export function serveProviders(now: Date, keys: Iterable<string>): Providers {
   let strays = 0;
   const loopback = { hostname: "127.0.0.1", port: 0, onListen() {} };
@@ -68,7 +71,7 @@ export function serveProviders(now: Date, keys: Iterable<string>): Providers {
       }
     },
     async close() {
-      // What hangs is not waited for.
+      // Does not wait for hanging responses.
       await Promise.all([
         canary.shutdown(),
         Promise.race([server.shutdown(), new Promise((done) => setTimeout(done, 50))]),
@@ -77,7 +80,7 @@ export function serveProviders(now: Date, keys: Iterable<string>): Providers {
   };
 }
 
-/** A public name whose certificate is in order, on loopback after all. */
+/** A public name with a valid certificate that resolves to loopback. */
 const networkTo = (port: number): Network => ({
   resolve: (_name, type) => Promise.resolve(type === "A" ? [PUBLIC] : []),
   connect: () => Deno.connect({ hostname: "127.0.0.1", port }),

@@ -10,7 +10,7 @@ const DEADLINE_MS = 20_000;
 
 /**
  * @param url http, on loopback.
- * @param request.target as it stands in the request line; the path and query of the URL unless said otherwise.
+ * @param request.target as sent in the request line; defaults to the URL's path and query.
  * @throws {Error} when the connection is not closed in time.
  */
 export async function askRaw(

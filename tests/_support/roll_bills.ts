@@ -1,8 +1,8 @@
-/** The database's part of rolling, page by page, without the job around it. */
+/** Rolls bills page by page in the database, without the job. */
 import type { RolledPage, RollingPage } from "../../shared/db/reminders_store.ts";
 import type { TestDatabase } from "./database.ts";
 
-/** Rolls whatever waits at an instant, looking at each page once. */
+/** Rolls every bill that is due at an instant, visiting each page once. */
 export async function rollAll(
   database: TestDatabase,
   at: string,

@@ -1,6 +1,6 @@
 /**
- * An empty PostgreSQL server in a folder of its own, from the installed binaries, on a free port of the loopback
- * interface. PostgreSQL refuses to run as root: started by root, it runs as `postgres` or `nobody`.
+ * An empty PostgreSQL server in its own folder, from the installed binaries, on a free loopback port. PostgreSQL
+ * refuses to run as root: started by root, it runs as `postgres` or `nobody`.
  */
 
 export interface Binaries {
@@ -12,8 +12,8 @@ export interface Binaries {
 }
 
 /**
- * `PG_BIN`, else the newest of Debian's, else what is on the PATH.
- * @throws {Error} saying what to install.
+ * `PG_BIN`, else Debian's newest, else what is on the PATH.
+ * @throws {Error} that says what to install.
  */
 export async function findBinaries(): Promise<Binaries> {
   const folder = Deno.env.get("PG_BIN") ?? await newestDebianFolder() ?? "";
@@ -57,7 +57,7 @@ export async function startServer(
   if (user) await Deno.chown(folder, user.uid, user.gid);
   const common = { ...user, cwd: folder };
 
-  // A collation that orders as people do, as hosted projects have: what relies on the order of bytes shows here.
+  // A linguistic collation, as hosted projects have, so that code relying on byte order fails here.
   const locale = ["--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"];
   const identity = [`--username=${superuser}`, "--auth=trust", "--no-sync"];
   await output(`${binaries.folder}/initdb`, [...identity, ...locale, `${folder}/data`], common);
@@ -105,10 +105,10 @@ export async function startServer(
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-// The data is removed at the end, so nothing is worth a disk's wait.
+// The data is deleted at the end, so skip fsync.
 const DURABLE_FOR_MINUTES = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
 
-/** Follows the server's log, without which it would block, to the line that says it is ready. */
+/** Reads the server's log, which would otherwise block, up to the line that says it is ready. */
 function readLog(stderr: ReadableStream<Uint8Array<ArrayBuffer>>) {
   let end = "";
   const { promise: ready, resolve } = Promise.withResolvers<boolean>();
@@ -136,7 +136,7 @@ async function userForServer(): Promise<{ uid: number; gid: number } | undefined
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
-/** A test run that was killed outright leaves its server running: the next one ends it. */
+/** A killed test run leaves its server running; the next run ends it. */
 async function removeAbandoned(): Promise<void> {
   const parent = Deno.env.get("TMPDIR") ?? "/tmp";
   for await (const { name } of Deno.readDir(parent)) {
@@ -150,7 +150,7 @@ async function removeAbandoned(): Promise<void> {
   }
 }
 
-/** @param mark a part of its command line, since ids of processes are used again. */
+/** @param mark part of its command line, since process ids are reused. */
 async function isRunning(pid: string, mark = ""): Promise<boolean> {
   return (await Deno.readTextFile(`/proc/${pid}/cmdline`).catch(() => undefined))?.includes(mark) ?? false;
 }

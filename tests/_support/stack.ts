@@ -1,6 +1,6 @@
 /**
- * A running stack for one test file: `deno task start` as a child process on a free port, in a folder of its own. The first start of a changed
- * schema prepares a folder that later ones copy, so that they need not make a database.
+ * A running stack for one test file: `deno task start` as a child process on a free port, in its own folder. The first
+ * start after a schema change prepares a folder that later ones copy, which saves creating the database.
  */
 import { join } from "node:path";
 import { readMigrations } from "../../local/database/migrations.ts";
@@ -12,24 +12,24 @@ import { newDatabase } from "./new_database.ts";
 export { signIn } from "../../local/sign_in.ts";
 
 export interface TestStack extends RunningStack {
-  /** The folder it keeps its data in. */
+  /** Its data folder. */
   folder: string;
-  /** Everything it has written to standard error so far: one JSON line an event. */
+  /** Everything written to standard error so far: one JSON line per event. */
   log(): string;
-  /** Milliseconds from the start of the process to the line that says it is ready. */
+  /** Milliseconds from process start to the ready line. */
   readyMs: number;
-  /** Ends it with SIGTERM and answers its exit code; the folder is removed unless `keep`. */
+  /** Ends it with SIGTERM and returns its exit code; the folder is removed unless `keep`. */
   stop(options?: { keep?: boolean }): Promise<number>;
-  /** Ends it at once, as a power cut would; the folder stays. */
+  /** Kills it at once, like a power cut; the folder stays. */
   kill(): Promise<void>;
   /** Starts another one on the same folder, after `stop({ keep: true })` or `kill()`. */
   restart(): Promise<TestStack>;
 }
 
 export interface StackOptions {
-  /** Further arguments of `deno task start`. */
+  /** Extra arguments of `deno task start`. */
   args?: string[];
-  /** Variables besides those of this process. */
+  /** Variables in addition to this process's own. */
   env?: Record<string, string>;
   /** Start on an empty folder instead of a copy of a prepared one. */
   empty?: boolean;
@@ -38,14 +38,14 @@ export interface StackOptions {
 const ROOT = new URL("../../", import.meta.url).pathname;
 const DATABASE_URL = Deno.env.get("TEST_DATABASE_URL");
 
-/** A stack on PGlite, or on a new database of the server that `TEST_DATABASE_URL` names, or on the one that `args` name. */
+/** A stack on PGlite, on a new database of the server that `TEST_DATABASE_URL` names, or on the database in `args`. */
 export async function startStack(options: StackOptions = {}): Promise<TestStack> {
   const folder = await Deno.makeTempDir({ prefix: "expense-stack-" });
   if (options.args?.includes("--db")) return await launch(folder, options);
   if (DATABASE_URL) {
     return await launch(folder, {
       ...options,
-      // The server is made for one run of the tests, so nobody drops its databases.
+      // The server is made for one test run, so its databases are not dropped.
       args: [...(options.args ?? []), "--db", (await newDatabase(DATABASE_URL)).url],
     });
   }
@@ -96,11 +96,11 @@ async function launch(folder: string, options: StackOptions): Promise<TestStack>
   };
 }
 
-/** A folder whose database is made, with the demo data or without. */
+/** A folder with its database created, with or without the demo data. */
 async function preparedFolder(options: StackOptions): Promise<string> {
   const seed = await Deno.readTextFile(join(ROOT, "supabase/seed.sql")).catch(() => "");
   const demo = options.args?.includes("--no-demo") ? "plain" : "demo";
-  // The demo's dates are those of the month that it was loaded in.
+  // The demo's dates belong to the month it was loaded in.
   const month = demo === "demo" && new Date().toISOString().slice(0, 7);
   const digest = digestOf([await preparationDigest(await readMigrations()), seed, month]);
   return await cachedFolder(`stack_${demo}-${digest}`, async (folder) => {

@@ -1,4 +1,6 @@
-/** `deno task start` as a person or a script runs it, for what `startStack` does not show: messages, exit codes, signals. */
+/**
+ * `deno task start` as a person or script runs it, for what `startStack` does not show: messages, exit codes, signals.
+ */
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -8,7 +10,7 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs it until it ends by itself. */
+/** Runs it until it exits by itself. */
 export async function runStart(...args: string[]): Promise<Ended> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", ...args],

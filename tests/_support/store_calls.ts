@@ -1,15 +1,15 @@
-/** The calls that the stores make of the database, read from their sources, and what a database makes of them. */
+/** The stores' database calls, read from their sources, and checked against a database. */
 import type { Session } from "../../local/database/sql.ts";
 
 const STORES = new URL("../../shared/db/", import.meta.url);
 
 export interface StoreCall {
   name: string;
-  /** Undefined where the arguments are not written at the call. */
+  /** Undefined when the arguments are not written inline. */
   args?: string[];
 }
 
-/** `….call("name", { … })` in a source, whatever `call` is called on. */
+/** `….call("name", { … })` in a source, on any object. */
 export function callsIn(path: string, source: string): StoreCall[] {
   const calls: StoreCall[] = [];
   const create = (): Deno.lint.LintVisitor => ({
@@ -29,7 +29,7 @@ export function callsIn(path: string, source: string): StoreCall[] {
   return calls;
 }
 
-/** What is wrong with a call, by the arguments of the functions there are. */
+/** What is wrong with a call, given the arguments of all functions. */
 export function problemOf(
   { name, args }: StoreCall,
   functions: Functions,
@@ -42,7 +42,7 @@ export function problemOf(
   return missing.length > 0 ? `${name} is not given ${missing.join(", ")}` : null;
 }
 
-/** The functions of the API by name: all their arguments, and those without a default. */
+/** The API functions by name: all arguments, and those without a default. */
 export type Functions = Map<string, { all: string[]; needed: string[] }>;
 
 export async function functionsOf(database: Session): Promise<Functions> {
@@ -53,7 +53,7 @@ export async function functionsOf(database: Session): Promise<Functions> {
   return new Map(rows.map(({ name, args, needed }) => [name, { all: args, needed: args.slice(0, needed) }]));
 }
 
-/** Every call of every store, with the file that makes it. */
+/** Every call of every store, with its file. */
 export async function storeCalls(): Promise<(StoreCall & { file: string })[]> {
   const files = (await Array.fromAsync(Deno.readDir(STORES), ({ name }) => name)).filter((name) =>
     name.endsWith("_store.ts")

@@ -1,6 +1,6 @@
 /**
- * Runs pgTAP files: statement by statement, so that an error in one does not lose what the others said, inside one
- * transaction that is taken back. The files themselves are plain SQL that `pg_prove` understands as well.
+ * Runs pgTAP files statement by statement, so that an error does not lose the other results, inside one transaction
+ * that is rolled back. The files are plain SQL that `pg_prove` runs as well.
  */
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 
@@ -11,7 +11,7 @@ export interface Assertion {
   diagnostics: string;
 }
 
-/** @throws what the database throws, with the statement that it refused. */
+/** @throws what the database throws, with the failing statement. */
 export async function runTap(session: Session, sql: string): Promise<Assertion[]> {
   const assertions: Assertion[] = [];
   for (const statement of splitStatements(sql)) {
@@ -36,7 +36,7 @@ export function assertTap(assertions: readonly Assertion[]): void {
   }
 }
 
-/** A transaction whose effects nobody ever sees. */
+/** A transaction that is rolled back. */
 export async function rolledBack<Result>(
   database: SqlDatabase,
   work: (session: Session) => Promise<Result>,
@@ -54,7 +54,7 @@ export async function rolledBack<Result>(
 
 const TOKENS = /'(?:[^']|'')*'|"[^"]*"|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|;|[^'"$\-/;]+|./g;
 
-/** The statements of a script, without their semicolons. Quotes, dollar quotes and comments keep theirs. */
+/** Splits a script into statements, without their semicolons. Quotes, dollar quotes and comments keep theirs. */
 export function splitStatements(sql: string): string[] {
   const statements = [""];
   for (const [token] of sql.matchAll(TOKENS)) {

@@ -1,8 +1,8 @@
-/** An issuer of certificates of its own, and a server on loopback that shows one and says what it is told to. */
+/** A private certificate authority, and a loopback server that presents one of its certificates and answers as told. */
 import forge from "node-forge";
 
 export interface Issuer {
-  /** PEM, to trust it by. */
+  /** PEM of the root, to trust. */
   certificate: string;
   /** A certificate for a name, and its key; PEM. */
   issue(name: string): { cert: string; key: string };
@@ -49,14 +49,14 @@ function newCertificate(
 
 export interface TlsServer {
   port: number;
-  /** What was asked, the head of each request. */
+  /** The head of each request. */
   requests: string[];
-  /** Connections that were accepted, whatever came of them. */
+  /** Accepted connections, whatever became of them. */
   connections(): number;
   close(): Promise<void>;
 }
 
-/** @param answer writes whatever it likes after each request; the connection is closed when it is done. */
+/** @param answer writes anything after each request; the connection closes when it returns. */
 export function serveTls(
   certificate: { cert: string; key: string },
   answer: (connection: Deno.TlsConn) => Promise<void>,
@@ -79,7 +79,7 @@ export function serveTls(
       await answer(connection);
       await connection.closeWrite();
     } catch {
-      // The other side refused the certificate, or has had enough.
+      // The peer refused the certificate, or hung up.
     } finally {
       close(connection);
     }

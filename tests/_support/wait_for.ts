@@ -1,8 +1,8 @@
-/** Waits for something that nobody announces. */
+/** Polls for something that sends no event. */
 
 /**
- * What `look` finds, as soon as it finds something.
- * @throws {Error} when that takes longer than `deadlineMs`.
+ * Resolves to what `look` finds, as soon as it finds something.
+ * @throws {Error} after `deadlineMs`.
  */
 export async function waitFor<Value>(
   look: () => Promise<Value | undefined>,
@@ -13,5 +13,5 @@ export async function waitFor<Value>(
     if (value !== undefined) return value;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
-  throw new Error(`Nothing came within ${deadlineMs / 1000} s`);
+  throw new Error(`Timed out after ${deadlineMs / 1000} s`);
 }

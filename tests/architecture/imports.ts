@@ -4,18 +4,18 @@ import { eachFile, type Rule } from "./rule.ts";
 
 const describe = ({ line, specifier }: Import) => `:${line} imports ${specifier}`;
 
-/** What in the folders of `shared` speaks to the outside; the rest are rules. */
+/** Folders of `shared` that do I/O; the rest are pure rules. */
 const OUTWARD = /^shared\/((db|http|pages|mail)\/|net\/deno_network\.ts$)/;
-/** Files that rules may be built from besides one another. */
+/** Files that rules may import besides one another. */
 const PLAIN = /^shared\/(errors|clock|urls|config|routes|log|signed_token|clean_text)\.ts$/;
 const isRule = (path: string) => /^shared\/[^/]+\//.test(path) && !OUTWARD.test(path);
 
-/** The deploy CLI finds local modules with a regular expression; what it misses is not uploaded, and nothing says so. */
+/** The deploy CLI finds local modules with a regular expression; what it misses is silently not uploaded. */
 function isMissed({ text, kind, specifier, path }: Import): boolean {
   if (kind === "dynamic") return !/^import\(\s*["']/.test(text);
   if (!path) return false;
-  return /^import\s+[\w$]+\s*,\s*\{[^}]*\n/.test(text) || // a default beside names on several lines
-    /\{[^}]*(\/\/|\/\*)[^\n]*[{}]/.test(text.slice(0, text.lastIndexOf(specifier))) || // a comment with a brace inside the list
+  return /^import\s+[\w$]+\s*,\s*\{[^}]*\n/.test(text) || // default and names over several lines
+    /\{[^}]*(\/\/|\/\*)[^\n]*[{}]/.test(text.slice(0, text.lastIndexOf(specifier))) || // a brace in a comment
     /^(import|export)[{*]/.test(text); // minified
 }
 
@@ -148,7 +148,7 @@ function importMap({ texts }: Project): Record<string, string> {
   return JSON.parse(texts.get("import_map.json")!).imports;
 }
 
-/** A module of ours that stands in for a package. */
+/** A module of ours that replaces a package. */
 const isOurs = (target: string, { texts }: Project) => target.startsWith("./shared/std/") && texts.has(target.slice(2));
 
 const isTemplate = ({ kind, text }: Import) => kind === "dynamic" && !/^import\(\s*["']/.test(text);

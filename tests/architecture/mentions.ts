@@ -1,4 +1,7 @@
-/** What may be mentioned where: the environment, the console, the clock, the database, and globals that the edge runtime lacks. */
+/**
+ * Where the environment, the console, the clock, the database and globals missing from the edge runtime may be
+ * mentioned.
+ */
 import { eachFile, onlyIn, type Rule } from "./rule.ts";
 
 const DEPLOYED = /^(functions|shared)\//;

@@ -1,8 +1,8 @@
-/** The sources as the architecture rules see them: what each file imports and mentions, read from its syntax tree. */
+/** The sources as the architecture rules see them: each file's imports and mentions, read from its syntax tree. */
 
 export interface Import {
   specifier: string;
-  /** The path of a file of ours, relative to the root; undefined for a package. */
+  /** Path of one of our files, relative to the root; undefined for a package. */
   path?: string;
   /** The whole statement. */
   text: string;
@@ -61,7 +61,7 @@ export function parseProject(texts: ReadonlyMap<string, string>): Project {
   return { texts, files: files.toSorted((a, b) => a.path < b.path ? -1 : 1) };
 }
 
-/** Only within `deno test`, which alone has the linter's syntax tree. */
+/** Only within `deno test`: nothing else exposes the linter's syntax tree. */
 function parseFile(path: string, text: string): SourceFile {
   const imports: Import[] = [];
   const mentions: Mention[] = [];
@@ -80,7 +80,7 @@ function parseFile(path: string, text: string): SourceFile {
         const isPlain = node.source.type === "Literal" && typeof node.source.value === "string";
         add(node, isPlain ? String((node.source as { value: unknown }).value) : textOf(node.source), "dynamic");
       },
-      // A member of something is mentioned once as a whole; its parts are noted as they are met.
+      // A member expression is recorded once as a whole; its parts are recorded when visited.
       MemberExpression: (node) => void note(textOf(node).replaceAll(/\s+/g, ""), node),
       NewExpression: (node) => void note(`new ${textOf(node.callee)}(${node.arguments.length ? "…" : ""})`, node),
       CallExpression: (node) => {

@@ -1,15 +1,15 @@
-/** A rule of the house, and a project that breaks it, so that the rule itself is tested. */
+/** An architecture rule, with a project that breaks it, so that the rule itself is tested. */
 import type { Mention, Project, SourceFile } from "./project.ts";
 
 export interface Rule {
   name: string;
-  /** One line a violation, beginning with the path. */
+  /** One line per violation, starting with the path. */
   violations(project: Project): string[];
-  /** Files to add or replace, each of which must then be named. */
+  /** Files to add or replace; each must then be reported. */
   planted: Record<string, string>;
 }
 
-/** A rule that looks at one file at a time. */
+/** A rule that checks one file at a time. */
 export function eachFile(
   name: string,
   { where, planted, violations }: {
@@ -28,14 +28,14 @@ export function eachFile(
   };
 }
 
-/** A rule that certain names are mentioned in certain places only. */
+/** A rule that certain names may be mentioned in certain places only. */
 export function onlyIn(
   name: string,
   { mention, places, where, planted }: {
     mention: RegExp;
-    /** Paths that may. */
+    /** Paths that may mention them. */
     places: RegExp;
-    /** Paths that are looked at. */
+    /** Paths that are checked. */
     where: RegExp;
     planted: Rule["planted"];
   },

@@ -1,4 +1,4 @@
-/** How files are called, how long they are, and that the platform's configuration knows every function. */
+/** File names, file lengths, and that the platform's configuration lists every function. */
 import type { Project } from "./project.ts";
 import { eachFile, type Rule } from "./rule.ts";
 

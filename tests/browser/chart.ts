@@ -1,5 +1,8 @@
 /// <reference lib="dom" />
-/** `deno task test:browser`: the chart in a host, as hosts frame it, at two widths and in both themes. Pictures go to `node_modules/.cache/pictures`. */
+/**
+ * `deno task test:browser`: the chart framed as hosts frame it, at two widths and in both themes. Pictures go to
+ * `node_modules/.cache/pictures`.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { build, stop } from "esbuild";
 import type { Browser, Frame, Page } from "playwright-core";
@@ -8,7 +11,7 @@ import { launchChromium } from "./chromium.ts";
 import type {} from "./chart_host/host.ts";
 import { EXAMPLES } from "./chart_host/examples.ts";
 import { faultsOf } from "./look.js";
-// Only so that Deno installs it, for esbuild to find.
+// Only so that Deno installs it for esbuild.
 import "@modelcontextprotocol/ext-apps/app-bridge";
 
 const PICTURES = new URL("../../node_modules/.cache/pictures/", import.meta.url).pathname;
@@ -54,7 +57,7 @@ async function look(
   const page = await context.newPage();
   const complaints: string[] = [];
   const requests: string[] = [];
-  // The bridge notes every message, as debugging.
+  // The bridge logs every message for debugging.
   page.on("console", (message) => message.type() !== "debug" && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("dialog", (dialog) => (complaints.push(`dialog ${dialog.message()}`), dialog.dismiss()));
@@ -78,19 +81,19 @@ async function look(
 for (const [name, data] of Object.entries(EXAMPLES)) {
   Deno.test({
     ...options,
-    name: `chart ${name} is readable at both widths, in both themes, and asks the network for nothing`,
+    name: `chart ${name} is readable at both widths, in both themes, and makes no network request`,
     async fn() {
       for (const [size, width] of Object.entries(WIDTHS)) {
         for (const theme of THEMES) {
           const { page, frame, complaints, requests } = await look(data, { width, theme });
           await page.screenshot({ path: `${PICTURES}chart-${name}-${size}-${theme}.png`, fullPage: true });
           if ((data.total as { count: number }).count > 0) await frame.click("summary");
-          // Its one script is inline, and lengths of bars are styles: the page's own policy knows them by hash.
+          // Its only script is inline and bar lengths are styles: the page's own policy allows them by hash.
           const faults = (await frame.evaluate<string[]>(faultsOf)).filter((fault) =>
             !/^not ours: <(script|span class="bar")/.test(fault)
           );
           assertEquals([faults, complaints, requests], [[], [], []], `${size} ${theme}`);
-          // The host gives it the height it asks for: nothing to scroll inside.
+          // The host gives it the height it asks for, so nothing scrolls inside.
           await page.waitForFunction(() => {
             const frame = document.querySelector("iframe")!;
             return frame.clientHeight >= 60;
@@ -122,7 +125,7 @@ Deno.test({
 
 Deno.test({
   ...options,
-  name: "the table has every number of the chart, and is reached by keyboard",
+  name: "the table has every number of the chart, and is reachable by keyboard",
   async fn() {
     const { page, frame } = await look(EXAMPLES.bills!, { width: 760, theme: "light" });
     await frame.focus("summary");

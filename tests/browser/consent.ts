@@ -1,6 +1,7 @@
 /**
- * `deno task test:browser`: consent in Chromium for each kind of client. Chromium holds the redirect that follows a form to the page's
- * `form-action` (CSP3 §6.4.2), which no test outside a browser sees; so each way back is also tried with `'self'` alone, where it must fail.
+ * `deno task test:browser`: consent in Chromium for each kind of client. Chromium applies the page's `form-action` to
+ * the redirect after a form post (CSP3 §6.4.2), which only a browser test sees; each way back is also tried with
+ * `'self'` alone, where it must fail.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Browser, Page } from "playwright-core";
@@ -26,12 +27,12 @@ const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 interface Client {
   redirectUri: string;
-  /** Where the client sends the browser from its callback, when it is one that does. */
+  /** Where the client's callback sends the browser, for clients that redirect again. */
   endsAt?: string;
   close(): Promise<void>;
 }
 
-/** What a client's own server answers: its callback leads on to another page of it. */
+/** What a client's own server answers: its callback leads to another of its pages. */
 const answer = (request: Request): Response =>
   new URL(request.url).pathname === "/callback"
     ? new Response(null, { status: 302, headers: { location: `/done${new URL(request.url).search}` } })
@@ -72,7 +73,7 @@ async function register(redirectUri: string): Promise<string> {
   return (await response.json()).client_id;
 }
 
-/** Presses a button of the consent page; answers where the form's redirect led to, and what the browser complained about. */
+/** Presses a button of the consent page; returns where the form's redirect led and what the browser reported. */
 async function decide(page: Page, name: "Allow" | "Deny"): Promise<{ location: URL; complaints: string[] }> {
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
@@ -86,7 +87,7 @@ async function decide(page: Page, name: "Allow" | "Deny"): Promise<{ location: U
 
 const isPolicy = (text: string) => /Content Security Policy|form-action/i.test(text);
 
-/** Whether a complaint about the policy comes; it takes the browser a moment to make up its mind. */
+/** Whether a policy violation is reported; the browser takes a moment. */
 async function isStopped(page: Page): Promise<boolean> {
   return await page.waitForEvent("console", { predicate: (message) => isPolicy(message.text()), timeout: 2_000 })
     .then(() => true, () => false);
@@ -95,7 +96,7 @@ async function isStopped(page: Page): Promise<boolean> {
 for (const [kind, { start, says }] of Object.entries(CLIENTS)) {
   Deno.test({
     name: `${kind} is connected, denied, and shown for what it is`,
-    // Chromium's pipes are opened before the first test and closed after the last.
+    // Chromium's pipes open before the first test and close after the last.
     sanitizeOps: false,
     sanitizeResources: false,
     async fn() {
@@ -153,7 +154,7 @@ for (const [kind, { start, says }] of Object.entries(CLIENTS)) {
         });
         assertEquals(exchanged.status, 200, await exchanged.text());
 
-        // Test of the test: without its own entry in the policy this way back is closed.
+        // Test of the test: without its entry in the policy this way back is blocked.
         await context.route("**/api/oauth/authorize?*", async (route) => {
           const response = await route.fetch();
           const policy = response.headers()["content-security-policy"]!.replace(

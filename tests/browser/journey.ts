@@ -1,4 +1,4 @@
-/** `deno task test:browser`: a person's way through the running embedded stack, in Chromium with scripts switched off. */
+/** `deno task test:browser`: a person's journey through the running embedded stack, in Chromium with scripts off. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { newestLink } from "../../local/sign_in.ts";
@@ -20,7 +20,7 @@ Deno.test.afterAll(async () => {
 function journey(name: string, walk: (page: Page, context: BrowserContext) => Promise<void>): void {
   Deno.test({
     name,
-    // Chromium's pipes are opened before the first test and closed after the last.
+    // Chromium's pipes open before the first test and close after the last.
     sanitizeOps: false,
     sanitizeResources: false,
     async fn() {
@@ -37,7 +37,7 @@ function journey(name: string, walk: (page: Page, context: BrowserContext) => Pr
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 const heading = (page: Page) => page.getByRole("heading", { level: 1 }).textContent();
 
-/** The words of the newest mail to an address. */
+/** Text of the newest mail to an address. */
 async function newestMail(to: string): Promise<string> {
   const [mail] = await (await fetch(`${stack.mail_url}?to=${encodeURIComponent(to)}`)).json();
   return mail.text || mail.html.replace(/<[^>]+>/g, " ");
@@ -131,7 +131,7 @@ journey("a link that was used says so and offers a new one", async (page, contex
   await page.getByRole("link", { name: "Sign in again" }).click();
   assertEquals(await heading(page), "Sign in");
 
-  // Pressed once more by somebody who is signed in, it takes nothing away.
+  // Pressed again while signed in, it removes nothing.
   await signIn(page, "olu@example.com");
   await page.goto(used);
   await press(page, "Sign in");
@@ -188,7 +188,7 @@ journey("the owner of a variable bill connects its provider, pauses and removes 
 });
 
 Deno.test({
-  name: "the mailbox shows a mail as high as it is",
+  name: "the mailbox shows a mail at its full height",
   sanitizeOps: false,
   sanitizeResources: false,
   async fn() {
@@ -211,7 +211,7 @@ Deno.test({
   },
 });
 
-/** A client on this computer: registered, with PKCE, waiting for its code on a port of its own. */
+/** A client on this computer: registered, with PKCE, waiting for its code on its own port. */
 async function listenAsClient(name: string) {
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },

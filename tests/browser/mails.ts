@@ -1,6 +1,6 @@
 /**
- * The mails in headless Chromium: phone and desktop, light and dark, every example. It measures what a person would trip over, and
- * leaves pictures in the folder that MAIL_PICTURES names.
+ * Every example mail in headless Chromium: phone and desktop, light and dark. Checks width and contrast, and saves
+ * pictures in the folder that MAIL_PICTURES names.
  */
 import { assert, assertEquals } from "@std/assert";
 import { composeDigest } from "../../shared/reminders/digest_mail.ts";
@@ -20,7 +20,7 @@ const VALUES = {
   Email: `${"very.long.address.".repeat(3)}@example.com`,
 };
 
-/** Every mail by name: digests, and the sign-in mails that the identity provider sends. */
+/** Every mail by name: digests, and the identity provider's sign-in mails. */
 async function mails(): Promise<[name: string, html: string][]> {
   const digests = Object.entries(EXAMPLES).map(async ([name, content]): Promise<[string, string]> => {
     const { html } = await composeDigest({ id: "1", content }, {
@@ -69,7 +69,7 @@ Deno.test("mails look right on phone and desktop, light and dark", {
   }
 });
 
-/** Runs in the page: how far it is too wide, and which texts are too faint for WCAG AA. */
+/** Runs in the page: how far it overflows, and which texts fail WCAG AA contrast. */
 const MEASURE = `(() => {
   const luminance = (rgb) => {
     const [r, g, b] = rgb.map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
@@ -81,7 +81,7 @@ const MEASURE = `(() => {
       const [r, g, b, a = 1] = parse(getComputedStyle(e).backgroundColor);
       if (a > 0) return [r, g, b];
     }
-    // The paper that the browser draws on, by its theme.
+    // The browser's default background for its theme.
     document.body.insertAdjacentHTML("beforeend", '<i style="background:Canvas"></i>');
     const [r, g, b] = parse(getComputedStyle(document.body.lastChild).backgroundColor);
     document.body.lastChild.remove();

@@ -1,4 +1,7 @@
-/** `deno task test:browser`: every page in Chromium, at three widths and in both themes. Pictures go to `node_modules/.cache/pictures`. */
+/**
+ * `deno task test:browser`: every page in Chromium, at three widths and in both themes. Pictures go to
+ * `node_modules/.cache/pictures`.
+ */
 import { assertEquals } from "@std/assert";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "./chromium.ts";
@@ -6,7 +9,7 @@ import { faultsOf, focused, startAtTop } from "./look.js";
 import { type State, STATES } from "./states.ts";
 
 const PICTURES = new URL("../../node_modules/.cache/pictures/", import.meta.url).pathname;
-/** Phone, the narrowest that WCAG 1.4.10 knows (also 1280 at 400 %), desktop, desktop at 200 %. */
+/** Phone, the narrowest width in WCAG 1.4.10 (also 1280 at 400 %), desktop, desktop at 200 %. */
 const SIZES = { phone: 390, narrow: 320, desktop: 1280, zoomed: 640 } as const;
 const THEMES = ["light", "dark"] as const;
 
@@ -23,7 +26,7 @@ Deno.test.afterAll(async () => {
   await stage.close();
 });
 
-/** A site whose every address shows the one page that is being looked at. */
+/** A site that serves the page under test at every address. */
 function openStage(): typeof stage {
   let shown: State | undefined;
   let siteUrl = "";
@@ -59,7 +62,7 @@ for (const state of STATES.filter(({ name }) => !only || name.includes(only))) {
             await page.screenshot({ path: `${PICTURES}${state.name}-${size}-${theme}.png`, fullPage: true });
           }
           assertEquals(faults, [], `${size} ${theme}`);
-          // A status that is an error is on the console of every browser.
+          // Every browser logs an error status to the console.
           assertEquals(
             complaints.filter((text) => !text.startsWith("Failed to load resource")),
             [],
@@ -73,10 +76,10 @@ for (const state of STATES.filter(({ name }) => !only || name.includes(only))) {
   });
 }
 
-// The README shows this one; it is made anew on request only, since no two machines draw the same bytes.
+// The README shows this one; it is regenerated on request only, since no two machines render the same bytes.
 if (Deno.env.get("UPDATE_PICTURES")) {
   Deno.test({
-    name: "the consent page has its picture taken for the README",
+    name: "a screenshot of the consent page for the README",
     sanitizeOps: false,
     sanitizeResources: false,
     async fn() {
@@ -89,7 +92,7 @@ if (Deno.env.get("UPDATE_PICTURES")) {
   });
 }
 
-/** Everything that can be used has its turn, once, and shows it. */
+/** Tab reaches every control once, and focus is visible. */
 async function walkByKeyboard(page: Page): Promise<void> {
   const expected = await page.locator(
     "a[href], button:enabled, input:enabled:not([type=hidden], [type=radio]), select, summary, fieldset:has(input[type=radio]:enabled)",
@@ -103,7 +106,7 @@ async function walkByKeyboard(page: Page): Promise<void> {
     await page.keyboard.press("Tab");
     const focus = await page.evaluate(focused);
     if (!focus || seen.has(focus.what)) break;
-    assertEquals(focus.isVisible, true, `the focus on ${focus.what} cannot be seen`);
+    assertEquals(focus.isVisible, true, `the focus on ${focus.what} is not visible`);
     seen.add(focus.what);
   }
   assertEquals(seen.size, expected, `by keyboard: ${[...seen].join(", ")}`);

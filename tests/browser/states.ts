@@ -1,4 +1,6 @@
-/** Every page in the states that are worth looking at, over a fake identity provider and a database that says what a state needs. */
+/**
+ * Every page in each state worth seeing, over a fake identity provider and a database that returns what a state needs.
+ */
 import { createOAuthApp } from "../../functions/oauth/app.ts";
 import { withMailedAddress } from "../../functions/auth-callback/sign_in/mailed_address.ts";
 import type { ConnectionRefusal, OpenConnection } from "../../shared/db/provider_link_store.ts";
@@ -12,14 +14,14 @@ import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
 import { withAskingApp } from "../../shared/oauth/asking_app.ts";
 import { answering, type Browser, createPages, formsOf, NOW, signIn } from "../functions/auth-callback/harness.ts";
 
-/** What a picture is taken of: the answer to one request, made by the app in the session of `browser`. */
+/** What a picture shows: the answer to one request, made by the app in the session of `browser`. */
 export interface State {
   name: string;
-  /** Answers the page; each call makes it anew. @param languages the catalogs; a test may bring its own. */
+  /** Renders the page; each call renders it anew. @param languages the catalogs; a test may pass its own. */
   show(siteUrl: string, languages?: Languages): Promise<Response>;
 }
 
-/** Names that people and apps chose. */
+/** Names chosen by people and apps. */
 export const LONG =
   "The Extraordinarily Long-Winded Household of Anna-Maria von Württemberg-Hohenzollern and Sons, Purveyors of Fine Dirigibles";
 export const UNBROKEN = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft_".repeat(2)
@@ -229,7 +231,7 @@ const ACCOUNTS: Record<string, Account> = {
 
 interface Visit {
   browser: Browser;
-  /** Where the identity provider's mails are, and what else the pages are made of. */
+  /** The identity provider's mail page, and the pages' other dependencies. */
   pages: ReturnType<typeof createPages>;
   languages: Languages | undefined;
 }
@@ -282,7 +284,7 @@ const opened: OpenConnection = {
 const connectPath = (provider = "") =>
   `/account/providers/connect?bill=bill_000000000001${provider && `&provider=${provider}`}`;
 
-/** The connect page of a provider, for a bill that is as the database says. */
+/** The connect page of a provider, for a bill as the database returns it. */
 const connecting = (
   name: string,
   provider: string,
@@ -290,7 +292,7 @@ const connecting = (
 ): State =>
   signedIn(`connect-${name}`, connectPath(provider), { answers: { open_connection: { ...opened, ...connection } } });
 
-/** The same after a credential was sent, which a provider answered so. */
+/** The same after submitting a credential that the provider answered this way. */
 const tried = (name: string, status: number, key: string): State =>
   page(`connect-${name}`, async ({ pages }) => {
     pages.ask.answer = () => new Response(null, { status });
@@ -304,7 +306,7 @@ const failedSignIn = (name: string, query: string): State =>
 
 const LONG_ADDRESS = `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com`;
 
-/** The page of a mailed link that says an address, or none. */
+/** The page of a mailed link, with or without an address. */
 const confirm = (name: string, { address, isSignedIn = false }: { address?: string; isSignedIn?: boolean }): State =>
   page(name, async ({ pages, browser }) => {
     const visitor = isSignedIn ? (await signIn(pages, EMAIL)).browser : browser;
@@ -321,7 +323,7 @@ interface Unsubscribing {
   isSent?: boolean;
 }
 
-/** The page of a reminder mail's link. */
+/** The page behind the link in a reminder mail. */
 function unsubscribing(
   name: string,
   { organizations = [{ name: "Home" }], sentOn = "2026-11-20", isSignedIn, isOwner = true, isSent }: Unsubscribing,

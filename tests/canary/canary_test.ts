@@ -1,6 +1,7 @@
 /**
- * A second organization carries a canary in everything that it has. Whatever the people of the first one open, call or get mailed, no canary
- * comes back and no row of the second changes. Each kind of call is a table that fails when something new is missing in it.
+ * A second organization carries a canary in everything it has. Whatever the first one's people open, call or receive by
+ * mail, no canary comes back and no row of the second changes. Each kind of call is a table that fails when something
+ * new is missing from it.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
@@ -70,7 +71,7 @@ Deno.test("no tool gives the canary away or changes a row of it", async () => {
 Deno.test("no page gives the canary away or changes a row of it, whoever opens it", async () => {
   const { findings, seen } = await checkPages(database, await fresh());
   assertEquals(findings, []);
-  // Test of the test: what there is to see was seen.
+  // Test of the test: the pages show the first organization's own data.
   const shown = [
     "an owner /account 200",
     "an owner /account/providers/connect 200",
@@ -88,7 +89,7 @@ Deno.test("no page gives the canary away or changes a row of it, whoever opens i
 Deno.test("no mail to the first organization tells of the second, which has its own", async () => {
   const tenants = await fresh();
   const { first } = tenants;
-  // What the job writes for everybody it is run for; nothing else may change.
+  // What the job writes for every recipient; nothing else may change.
   const own = ["jobs.reminder_digests", "jobs.reminder_log", "app.expense_occurrences", "app.expenses"];
   const before = await dump(database, tenants, own);
   const mail = mailService();

@@ -1,6 +1,6 @@
 /**
- * How the first organization's people call each function of schema `public`: about what is theirs, and about what is the second's. A function that
- * is new needs an entry in `CALLS`: {@link checkFunctions} fails without one.
+ * Calls each function of schema `public` as the first organization's people: about their own data, and about the second
+ * organization's. A new function needs an entry in `CALLS`: {@link checkFunctions} fails without one.
  */
 import type { Session } from "../../local/database/sql.ts";
 import type { TestDatabase } from "../_support/database.ts";
@@ -8,27 +8,29 @@ import { rolledBack } from "../_support/tap.ts";
 import { dump, leaksIn, NOW, RESOURCE, type Tenant, type Tenants } from "./tenants.ts";
 
 type Args = Record<string, unknown>;
-// deno-lint-ignore no-explicit-any -- answers are looked at field by field
+// deno-lint-ignore no-explicit-any -- answers are inspected field by field
 type Json = any;
 
 interface Call {
   args: Args;
-  /** Calls that have to come before it. */
+  /** Calls that must come first. */
   after?: [name: string, args: Args][];
-  /** Of a job that works for everybody: what it may change of the second organization's, as `dump` takes it. */
+  /**
+   * For a job that works for everybody: the tables of the second organization that it may change, as `dump` takes them.
+   */
   touches?: string[];
-  /** Of an answer about everybody: the first organization's part. */
+  /** For an answer about everybody: the first organization's part. */
   part?: (answer: Json) => unknown;
 }
 
 const at = NOW;
 const until = "2027-01-01T00:00:00Z";
 const envelope = { key_id: "00000000", alg: "aes-gcm-hkdf", nonce: "AAAAAAAAAAAAAAAA", data: "AA==" };
-/** Says which rows are whose; nothing but ids and dates, which only the job sees. */
+/** Says whose rows are whose; only ids and dates, which only the job sees. */
 const nothing = () => null;
 const DIGESTS = ["jobs.reminder_digests", "jobs.reminder_log"];
 
-/** By function: how it is called. Job functions that work for everybody say what they touch. */
+/** How each function is called. Job functions that work for everybody say what they touch. */
 const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   apply_payment_event: ({ first }) => [{
     args: {
@@ -179,7 +181,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   replay_parked_events: ({ first }) => [{
     args: { subscription_id: first.subscriptionId, organization_id: first.organizationId, at },
   }],
-  // What holds it is the envelope that it replaces: nobody knows another's.
+  // Protected by the envelope it replaces, which nobody else knows.
   reseal_provider_credential: (t) =>
     of(t, (one) => ({ link_id: one.linkId, replaced: { ...envelope, data: "AQ==" }, envelope, at })),
   resume_reminders: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
@@ -235,12 +237,12 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   }],
 };
 
-/** The same call about what is the first's and about what is the second's. */
+/** The same call about the first's data and about the second's. */
 const of = ({ first, second }: Tenants, args: (one: Tenant) => Args): Call[] =>
   [first, second].map((one) => ({ args: args(one) }));
 
 /**
- * Makes every call, each on the rows as they were, and names what came back of the second organization or changed in it.
+ * Makes every call, each on the original rows, and names what leaked from the second organization or changed in it.
  * @param only functions to call instead of all.
  */
 export async function checkFunctions(database: TestDatabase, tenants: Tenants, only?: string[]): Promise<string[]> {
@@ -274,7 +276,7 @@ export async function checkFunctions(database: TestDatabase, tenants: Tenants, o
   return findings;
 }
 
-/** Rows that are in one list only. */
+/** Rows that are in only one of the lists. */
 export const difference = (before: string[], after: string[]): string[] => [
   ...before.filter((row) => !after.includes(row)).map((row) => `- ${row}`),
   ...after.filter((row) => !before.includes(row)).map((row) => `+ ${row}`),

@@ -1,4 +1,7 @@
-/** Every page as each kind of person, and every form on it, as it is and with the ids of the second organization in its place. */
+/**
+ * Every page as each kind of person, and every form on it, both as is and with the second organization's ids
+ * substituted.
+ */
 import { authorizationQuery, createHarness, sessionOf } from "../functions/oauth/harness.ts";
 import { type Browser, createPages, formsOf, over, type Pages, signIn } from "../functions/auth-callback/harness.ts";
 import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
@@ -6,7 +9,7 @@ import type { TestDatabase } from "../_support/database.ts";
 import { difference } from "./functions.ts";
 import { dump, leaksIn, type Tenant, type Tenants } from "./tenants.ts";
 
-/** By route of the pages: the addresses to open, about an organization. `unsubscribe` is a signed link of the first owner's. */
+/** Addresses to open, by route, for an organization. `unsubscribe` is a signed link of the first owner's. */
 const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[] }) => string[]> = {
   "/": () => ["/"],
   "/favicon.ico": () => ["/favicon.ico"],
@@ -26,7 +29,7 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[] }) 
   "/email/unsubscribe": (_, { unsubscribe }) => ["/email/unsubscribe", ...unsubscribe],
 };
 
-/** Opens every page and names what came back of the second organization or changed in it. */
+/** Opens every page and names what leaked from the second organization or changed in it. */
 export async function checkPages(
   database: TestDatabase,
   tenants: Tenants,
@@ -61,8 +64,8 @@ export async function checkPages(
             ? [second.organizationId, second.openBillId]
             : [];
           const scoped = scopes.map((scope) => ({ ...fields, scope }));
-          for (const sent of [fields, asAnothers(fields, tenants), ...scoped]) {
-            const target = asAnothers({ action: action || address }, tenants).action!;
+          for (const sent of [fields, substituteIds(fields, tenants), ...scoped]) {
+            const target = substituteIds({ action: action || address }, tenants).action!;
             for (const to of new Set([action || address, target])) {
               await look(who, `${to} ${JSON.stringify(sent)}`, await browser.post(to, sent));
             }
@@ -74,7 +77,7 @@ export async function checkPages(
       findings.push(`${who}: a mail of the pages tells of the second organization`);
     }
   }
-  // The consent page: the identity provider's stand-in believes who the session says it is.
+  // The consent page: the fake identity provider believes whoever the session names.
   const oauth = createHarness(over(database), { rateLimits: "off" });
   const query = authorizationQuery(first.clientId, { redirect_uri: "https://client.example/callback" });
   for (
@@ -91,7 +94,7 @@ export async function checkPages(
   return { findings: [...findings, ...difference(before, await dump(database, tenants))], seen };
 }
 
-/** Opens a browser as each kind of person there is. */
+/** Opens a browser as each kind of person. */
 const PEOPLE: Record<string, (pages: Pages, first: Tenant) => Promise<Browser>> = {
   "somebody without an organization": async (pages) => (await signIn(pages, "nobody@third.example")).browser,
   "a stranger": (pages) => Promise.resolve(pages.browser()),
@@ -104,7 +107,7 @@ async function known(pages: Pages, id: string, email: string): Promise<Browser> 
   return (await signIn(pages, email)).browser;
 }
 
-/** A link of the first owner's that is good by itself, and one that asks them to sign in. */
+/** A link of the first owner's that works by itself, and one that asks them to sign in. */
 const unsubscribing = (pages: Pages, { first }: Tenants) =>
   Promise.all(
     [pages.clock.now.toISOString().slice(0, 10), "2024-01-01"].map(async (sentOn) =>
@@ -114,8 +117,8 @@ const unsubscribing = (pages: Pages, { first }: Tenants) =>
     ),
   );
 
-/** Fields, with what names something of the first organization naming the same of the second. */
-function asAnothers(fields: Record<string, string>, { first, second }: Tenants): Record<string, string> {
+/** Form fields, with ids of the first organization replaced by the second's. */
+function substituteIds(fields: Record<string, string>, { first, second }: Tenants): Record<string, string> {
   const swap = (text: string) =>
     Object.keys(first).reduce(
       (done, key) => done.replaceAll(first[key as keyof Tenant], second[key as keyof Tenant]),

@@ -1,6 +1,7 @@
 /**
- * Tests of the test: filters that stand between organizations, taken out one by one in a database of their own, are each noticed. Of what a digest
- * says row-level security is a second fence: with the filter gone nothing leaks, and something does once the owner no longer reads for themselves.
+ * Tests of the test: removes the tenant filters one by one in a separate database; each removal must be noticed. For
+ * digests, row-level security is a second barrier: with the filter gone nothing leaks until the owner's rights are gone
+ * as well.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
@@ -12,7 +13,7 @@ interface Planted {
   /** The function that has the filter, and the filter. */
   in: string;
   filter: RegExp;
-  /** The function of schema public by which it is noticed. */
+  /** The function of schema public that shows the leak. */
   seenBy: string;
   /** What reads as the owner, so that row-level security holds without the filter. */
   asOwner?: string;
@@ -57,12 +58,12 @@ const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 const tenants = await openTenants(database);
 
-/** Runs `work` without a filter, and puts it back. */
+/** Runs `work` without a filter, then restores it. */
 async function without({ in: name, filter }: Planted, work: () => Promise<void>): Promise<void> {
   const [row] = await database.query<{ source: string }>("select pg_get_functiondef($1::regproc) as source", [name]);
-  // Where it was all of a condition something has to be left.
+  // When the filter is the whole condition, something must remain.
   const changed = row!.source.replace(filter, filter.source.startsWith("(?<=where") ? "true" : "");
-  assert(changed !== row!.source, `${name} has no ${filter} any more: say in tests/canary/planted_test.ts what it has`);
+  assert(changed !== row!.source, `${name} no longer has ${filter}: update tests/canary/planted_test.ts`);
   await database.exec(changed);
   try {
     await work();
@@ -84,6 +85,6 @@ for (const planted of PLANTED) {
       assert(findings.length > 0, "nobody noticed");
       assert(findings.every((finding) => finding.startsWith(`public.${planted.seenBy}(`)), findings.join("\n"));
     });
-    assertEquals(await check(), [], "with the filter in its place again");
+    assertEquals(await check(), [], "with the filter restored");
   });
 }

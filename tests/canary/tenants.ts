@@ -1,21 +1,22 @@
 /**
- * Two organizations with a row in every table, made of the same fixture. The second one's rows carry a canary: a word in every text and an amount
- * in all money that the constraints allow. What belongs to it is told from the catalog, so tables and columns that are new join by themselves.
+ * Two organizations with a row in every table, from the same fixture. The second one's rows carry a canary: a word in
+ * every text and an amount in all money that the constraints allow. Ownership is read from the catalog, so new tables
+ * and columns are included automatically.
  */
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 import { splitStatements } from "../_support/tap.ts";
 
 export const WORD = "Zq7Canary";
-/** A million times what anybody else pays. */
+/** A million times anyone else's amounts. */
 const AMOUNT_MINOR = 8_484_848_484;
-/** Of what is paid of it: nothing would be left to see where one is taken from the other. */
+/** The paid part; unequal, so that subtracting one from the other leaves something to see. */
 const PAID_MINOR = AMOUNT_MINOR / 2;
 const LARGEST_OWN_AMOUNT = 1_000_000;
 export const NOW = "2026-11-20T10:00:00Z";
 export const RESOURCE = "https://example.com/api/mcp";
 
-/** Tables whose rows belong to no organization and no person: everybody is told the same, or nobody is told anything. */
-const NOBODYS = [
+/** Tables whose rows belong to no organization and no person: everybody sees the same, or nobody sees anything. */
+const UNOWNED_TABLES = [
   "app.category_keywords",
   "app.currencies",
   "app.fx_rates",
@@ -42,7 +43,7 @@ export interface Tenant {
   memberId: string;
   memberEmail: string;
   billId: string;
-  /** Variable bills: one that can be connected, and one whose provider no longer accepts the credential. */
+  /** Variable bills: one that can be connected, and one whose provider rejects the credential. */
   openBillId: string;
   brokenBillId: string;
   linkId: string;
@@ -52,7 +53,7 @@ export interface Tenant {
   consentId: string;
   digestId: string;
   subscriptionId: string;
-  /** SHA-256 in hex of an access and a refresh token, good at `NOW`. */
+  /** SHA-256 in hex of an access and a refresh token, valid at `NOW`. */
   accessHash: string;
   refreshHash: string;
 }
@@ -63,7 +64,7 @@ export interface Tenants {
   /** `schema.table.column` of everything that carries the word or the amount. */
   words: string[];
   amounts: string[];
-  /** Ids of the second's that no constraint lets carry a word; they are as good. */
+  /** Ids of the second organization that cannot carry a word; they count as canaries too. */
   ids: string[];
 }
 
@@ -94,7 +95,7 @@ const tenant = (digit: string, suffix: string, name: string): Tenant => {
   };
 };
 
-/** The fixture for one of them: the same rows under other ids. Rows that belong to nobody are there once. */
+/** The fixture for one of them: the same rows under other ids. Rows that belong to nobody exist once. */
 const rowsOf = (own: Tenant, name: string) =>
   splitStatements(FIXTURE + MORE)
     .map((statement) =>
@@ -130,7 +131,7 @@ async function ownRows(
   session: Session,
   { catalog, owners }: { catalog: Table[]; owners: string[] },
 ): Promise<string[]> {
-  const each = catalog.filter(({ name }) => !NOBODYS.includes(name))
+  const each = catalog.filter(({ name }) => !UNOWNED_TABLES.includes(name))
     .map(({ name, isOwned }) => `select to_jsonb(t)::text as row from ${name} as t where ${isOwned}`);
   return (await session.query<{ row: string }>(each.join(" union all "), [owners])).map(({ row }) => row);
 }
@@ -139,7 +140,7 @@ const idsOf = (own: Tenant) => [own.organizationId, own.ownerId, own.memberId];
 
 interface Table {
   name: string;
-  /** A condition over the row `t`: it belongs to one of the ids of `$1`. */
+  /** A condition on the row `t`: it belongs to one of the ids in `$1`. */
   isOwned: string;
   columns: { name: string; type: string }[];
 }
@@ -164,7 +165,7 @@ async function readCatalog(session: Session): Promise<Table[]> {
   const isOwned = (table: string, row: string, above: string[]): string => {
     const direct = `exists (select from jsonb_each_text(to_jsonb(${row})) as v where v.value = any ($1))`;
     const parents = links.filter(({ child, parent }) =>
-      child === table && !above.includes(parent) && !parent.startsWith("auth.") && !NOBODYS.includes(parent)
+      child === table && !above.includes(parent) && !parent.startsWith("auth.") && !UNOWNED_TABLES.includes(parent)
     );
     return [
       direct,
@@ -179,14 +180,14 @@ async function readCatalog(session: Session): Promise<Table[]> {
   };
   return [...Map.groupBy(columns, ({ table }) => table)].map(([name, ofTable]) => ({
     name,
-    isOwned: NOBODYS.includes(name) ? "false" : `(${isOwned(name, "t", [name])})`,
+    isOwned: UNOWNED_TABLES.includes(name) ? "false" : `(${isOwned(name, "t", [name])})`,
     columns: ofTable.filter(({ generated }) => !generated).map(({ column, type }) => ({ name: column, type })),
   }));
 }
 
 const SCHEMAS = "select oid from pg_namespace where nspname in ('identity', 'oauth', 'billing', 'app', 'jobs')";
 
-/** What a column may be set to, the fullest first. Whether it may is for the database to say. */
+/** Candidate values for a column, longest first. The database decides which it accepts. */
 const WORDS: Record<string, string[]> = {
   "text": [
     `regexp_replace(coalesce(t.%, ''), '^.*@', '${WORD}@') || case when t.% like '%%@%%' then '' else '${WORD}' end`,
@@ -213,7 +214,7 @@ async function plant(
   const planted = { words: [] as string[], amounts: [] as string[] };
   const without: string[] = [];
   for (const { name: table, isOwned, columns } of catalog) {
-    if (NOBODYS.includes(table)) continue;
+    if (UNOWNED_TABLES.includes(table)) continue;
     const found = await database.query<Place>(`select t.ctid::text as place from ${table} as t where ${isOwned}`, [
       owners,
     ]);
@@ -229,7 +230,7 @@ async function plant(
              returning t.ctid::text as place, t."${column}"::text ~* '${WORD}|${AMOUNT_MINOR}|${PAID_MINOR}' as carries`,
             [some, owners],
           );
-        // Row by row where one of them refuses it for all.
+        // Row by row when one of them rejects it for all.
         const done = await update(places).catch(async () => {
           const each = [];
           for (const place of places) each.push(...await update([place]).catch(() => [{ place, carries: false }]));
@@ -254,14 +255,14 @@ async function plant(
       `The second organization has no row in ${
         without.join(", ")
       }: give it one in tests/db/fixtures/access.sql or in ` +
-        `tests/canary/tenant.sql, or name the table in NOBODYS when its rows belong to no organization and no person.`,
+        `tests/canary/tenant.sql, or name the table in UNOWNED_TABLES when its rows belong to no organization and no person.`,
     );
   }
   return planted;
 }
 
 /**
- * Every row that is the second organization's or names anything of it, as text.
+ * Every row that is the second organization's or refers to it, as text.
  * @param ignored `schema.table`: what may change.
  */
 export async function dump(
@@ -280,15 +281,15 @@ let known: Promise<Table[]> | undefined;
 const catalogOf = (session: Session) => known ??= readCatalog(session);
 
 /**
- * What of the second organization is in an answer.
- * @param sent what the caller had said itself, which may come back.
+ * What an answer reveals of the second organization.
+ * @param sent what the caller sent, which may be echoed.
  */
 export function leaksIn(text: string, { ids }: Pick<Tenants, "ids">, sent = ""): string[] {
   const amounts = text.match(/\b\d[\d,]*\.\d{2}\b/g) ?? [];
   return [
     ...(text.toLowerCase().includes(WORD.toLowerCase()) ? [WORD] : []),
     ...[AMOUNT_MINOR, PAID_MINOR].map(String).filter((amount) => text.includes(amount)),
-    // Also where it is a part of a sum.
+    // Also as part of a sum.
     ...amounts.filter((amount) => Number(amount.replaceAll(",", "")) > LARGEST_OWN_AMOUNT),
     ...ids.filter((id) => text.includes(id) && !sent.includes(id)),
   ];

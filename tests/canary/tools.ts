@@ -1,4 +1,4 @@
-/** How the first organization's member calls each tool: with what is theirs, and with what is the second's. */
+/** Calls each tool as the first organization's member, with their own data and with the second's. */
 import type { TestDatabase } from "../_support/database.ts";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
 import { difference } from "./functions.ts";
@@ -6,7 +6,7 @@ import { dump, leaksIn, NOW, RESOURCE, type Tenant, type Tenants } from "./tenan
 
 type Args = Record<string, unknown>;
 
-/** By tool: what it is asked about an organization. The first call of each must work for one's own. */
+/** Each tool's arguments for an organization. The first call of each must succeed for one's own. */
 const CALLS: Record<string, (one: Tenant) => Args[]> = {
   get_context: () => [{
     include: ["categories", "settings", "payees", "recent_changes", "provider_links", "members"],
@@ -33,7 +33,10 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
 const id = ({ organizationId }: Tenant, prefix: string, last: string) =>
   `${prefix}${organizationId.slice(3, -1)}${last}`;
 
-/** Makes every call and names what came back of the second organization or changed in it, and each tool that never worked. */
+/**
+ * Makes every call and names what leaked from the second organization or changed in it, and each tool that never
+ * worked.
+ */
 export async function checkTools(database: TestDatabase, tenants: Tenants): Promise<string[]> {
   const names = TOOLS.map(({ listed }) => listed.name);
   const findings = [
@@ -47,7 +50,7 @@ export async function checkTools(database: TestDatabase, tenants: Tenants): Prom
     for (const one of [tenants.second, tenants.first]) {
       for (const [place, args] of callsOf(one).entries()) {
         const sent = JSON.stringify(args);
-        // As the connector does: the contract reads the arguments first.
+        // As the connector does: the contract parses the arguments first.
         const parsed = TOOLS.find(({ listed }) => listed.name === name)?.parse(args);
         if (!parsed?.ok) {
           findings.push(`${name} does not take ${sent}: ${JSON.stringify(parsed)}`);

@@ -1,13 +1,13 @@
-/** The tables of requirements and of findings name tests that exist. */
+/** Checks that the requirement and finding tables name tests that exist. */
 import { assert, assertEquals } from "@std/assert";
 
 const README = await Deno.readTextFile(new URL("README.md", import.meta.url));
 const FINDINGS = (await Deno.readTextFile(new URL("../../SECURITY.md", import.meta.url))).split("## Findings")[1]!;
 const FILE = /^([\w./-]+\.tsx?)(?:: ?(.*))?$/;
-/** Of a command that is not part of `deno task test`. */
+/** Names a command that is not part of `deno task test`. */
 const COMMAND = / ?\(`deno task [\w:]+`\)/;
 
-/** What a cell names: a file under tests/, and the words by which a test in it is found. */
+/** The tests that a cell names: a file under tests/, and the words that identify a test in it. */
 function* testsOf(cell: string): Generator<{ file: string; words: string }> {
   let file: string | undefined;
   for (const part of cell.replace(COMMAND, "").split(";").map((part) => part.trim())) {

@@ -1,4 +1,7 @@
-/** `deno task test:conformance`: the official suite against a stack of its own; ends with 1 when a check fails that should not. */
+/**
+ * `deno task test:conformance`: the official suite against its own stack; exits with 1 when a check fails that should
+ * not.
+ */
 import { npmTool } from "../_support/npm_tool.ts";
 import { startStack } from "../_support/stack.ts";
 import { connectFor, follow, newPerson } from "../e2e/person.ts";
@@ -47,7 +50,7 @@ try {
 print(failures === 0 ? "\nEverything that applies passes." : `\n${failures} checks failed.`);
 Deno.exit(failures === 0 ? 0 : 1);
 
-/** Runs the suite and reads what it wrote; `onAuthorization` gets the request that it asks a person to open. */
+/** Runs the suite and reads its results; `onAuthorization` receives the request that a person is asked to open. */
 async function run(args: string[], onAuthorization?: (url: string) => Promise<void>): Promise<Check[]> {
   const folder = await Deno.makeTempDir({ dir: results });
   const { stdout } = await suite.run([...args, "--output-dir", folder], { onAuthorization });
@@ -59,7 +62,7 @@ async function run(args: string[], onAuthorization?: (url: string) => Promise<vo
   return checks;
 }
 
-/** Prints one line a scenario and answers how many checks failed that should have passed, or passed that could not. */
+/** Prints one line per scenario and returns how many checks failed unexpectedly or passed unexpectedly. */
 function report({ name, needFixtureTools = [] }: Scenario, checks: Check[]): number {
   const failed = checks.filter(({ status }) => status === "FAILURE");
   const unexpected = failed.filter(({ id }) => !needFixtureTools.includes(id));

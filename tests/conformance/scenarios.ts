@@ -1,4 +1,7 @@
-/** What of the official suite applies to this server, and which checks cannot pass for want of the suite's own fixture tools. */
+/**
+ * The parts of the official suite that apply to this server, and checks that cannot pass without the suite's own
+ * fixture tools.
+ */
 
 /** Package and version of the suite. */
 export const SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
@@ -32,7 +35,7 @@ export const SERVER_SCENARIOS: Scenario[] = [
   },
 ];
 
-/** Of `conformance authorization`; the second one needs a person who presses Allow. */
+/** Of `conformance authorization`; the second needs a person to press Allow. */
 export const AUTHORIZATION_SCENARIOS: Scenario[] = [
   { name: "authorization-server-metadata-endpoint" },
   { name: "authorization-code-grant" },

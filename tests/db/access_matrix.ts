@@ -1,11 +1,11 @@
-/** Turns access_matrix.md into pgTAP: what each caller reaches is tried, not read from the catalog. */
+/** Turns access_matrix.md into pgTAP: each caller's access is tried, not read from the catalog. */
 
 export interface Matrix {
-  /** Cells of four letters by caller, by table. */
+  /** Four-letter cells by caller, by table. */
   tables: Map<string, Record<string, string>>;
   /** Whether a role may select, by role, by view. */
   views: Map<string, Record<string, string>>;
-  /** Columns that `authenticated` may update, by table, where it is not all. */
+  /** Columns that `authenticated` may update, by table, when not all of them. */
   columns: Map<string, string[]>;
   /** Functions that `authenticated` may execute, as `schema.name`. */
   functions: string[];
@@ -14,7 +14,7 @@ export interface Matrix {
 const ORGANIZATION = "org_00000000000a";
 const person = (last: string) => `00000000-0000-4000-8000-00000000000${last}`;
 
-/** The callers of the matrix: database role and claims, as the connector sets them. */
+/** The matrix's callers: database role and claims, as the connector sets them. */
 const CALLERS: Record<string, { role: string; claims: Record<string, string> }> = {
   anon: { role: "anon", claims: {} },
   member: { role: "authenticated", claims: { sub: person("b"), organization_id: ORGANIZATION } },
@@ -50,7 +50,7 @@ function parseTables(markdown: string): Map<string, Record<string, string>[]> {
   }));
 }
 
-/** Lines of `schema: name name …`, a continued one indented. */
+/** Lines of `schema: name name …`; continuation lines are indented. */
 function parseFunctions(text: string): string[] {
   return text.replaceAll(/\n +/g, " ").split("\n").filter(Boolean).flatMap((line) => {
     const [schema, names = ""] = line.split(": ");
@@ -61,7 +61,7 @@ function parseFunctions(text: string): string[] {
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const list = (values: readonly string[]) => `array[${values.map(quote).join(", ")}]::text[]`;
 
-/** The tests of one table: every caller, every verb. Run them after the fixtures and the probe. */
+/** Tests one table: every caller, every verb. Run after the fixtures and the probe. */
 export function accessTests(table: string, cells: Record<string, string>): string {
   const tests = Object.entries(CALLERS).flatMap(([name, { role, claims }]) =>
     VERBS.map((verb, index) => {
@@ -75,7 +75,7 @@ export function accessTests(table: string, cells: Record<string, string>): strin
 
 const OURS = `('public', 'identity', 'oauth', 'billing', 'app', 'jobs')`;
 
-/** That the matrix lists everything there is, and that each table has a row to reach. */
+/** Tests that the matrix is complete and that each table has a row to reach. */
 export function completenessTests(matrix: Matrix): string {
   const relations = (kinds: string) =>
     `select c.oid::regclass::text from pg_class as c join pg_namespace as n on n.oid = c.relnamespace

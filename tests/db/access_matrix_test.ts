@@ -10,7 +10,7 @@ const probe = await read("fixtures/access_probe.sql");
 const subject = await read("fixtures/access.sql");
 const other = await read("fixtures/access_other.sql");
 
-/** Both organizations, and the probe, in a transaction that is taken back. */
+/** Both organizations and the probe, in a transaction that is rolled back. */
 function withRows<Result>(database: TestDatabase, work: (session: Session) => Promise<Result>): Promise<Result> {
   return rolledBack(database, async (session) => {
     await session.exec(`${probe} ${subject} select pg_temp.note_subject_rows(); ${other}`);
@@ -32,7 +32,7 @@ Deno.test("access matrix", async (t) => {
       );
     }
 
-    // Tests of the test: what it is there to catch, planted.
+    // Tests of the test: plants each mistake it must catch.
     const planted = [
       {
         what: "a policy removed",
@@ -64,7 +64,7 @@ Deno.test("access matrix", async (t) => {
           assert(assertions.some(({ ok, description }) => !ok && description === fails), JSON.stringify(assertions));
         }));
     }
-    await t.step("fails with a table that it does not list", () =>
+    await t.step("fails with an unlisted table", () =>
       withRows(database, async (session) => {
         await session.exec("create table app.planted (id int)");
         const assertions = await runTap(session, completenessTests(matrix));

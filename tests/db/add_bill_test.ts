@@ -100,7 +100,7 @@ Deno.test("add_bill", async (t) => {
     });
 
     await step(
-      "counts from the first of the month days on or after first_due, whatever months are left out later",
+      "counts from the first month day on or after first_due, whatever months are skipped later",
       async (books) => {
         const rent = await books.ok("add_bill", {
           name: "A",
@@ -117,13 +117,13 @@ Deno.test("add_bill", async (t) => {
       },
     );
 
-    await step("says that what was due in the past is not watched", async (books) => {
+    await step("says that past due dates are not tracked", async (books) => {
       const result = await books.call("add_bill", { name: "Rent", amount: "1", first_due: "2026-10-01" });
       assertEquals(result.warnings.map(({ code }: Json) => code), ["past_dates_not_tracked"]);
       assertMatch(result.warnings[0].message, /2026-12-01/);
     });
 
-    await step("says when first_due is none of the days of the month", async (books) => {
+    await step("says when first_due is not one of the month days", async (books) => {
       const result = await books.call("add_bill", {
         name: "Rent",
         amount: "1",
@@ -137,7 +137,7 @@ Deno.test("add_bill", async (t) => {
       }]]);
     });
 
-    await step("says when another bill has the same name, and what a share does not do", async (books) => {
+    await step("says when another bill has the same name, and what sharing does not do", async (books) => {
       const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
       const second = { name: "rent", amount: "100", first_due: "2026-12-01", my_share_percent: 50 };
       const result = await books.call("add_bill", second);
@@ -175,7 +175,7 @@ Deno.test("add_bill", async (t) => {
       ]);
     });
 
-    await step("knows minor units of every size", async (books) => {
+    await step("handles currencies with any number of decimals", async (books) => {
       const yen = await books.ok("add_bill", { name: "Yen", amount: "1200", currency: "JPY", month_days: [1] });
       const dinar = await books.ok("add_bill", { name: "Dinar", amount: "7.125", currency: "KWD", month_days: [1] });
       assertEquals([yen.bill.amount, dinar.bill.amount], ["1200", "7.125"]);
@@ -187,7 +187,7 @@ Deno.test("add_bill", async (t) => {
       });
     });
 
-    await step("warns that reminders are not sent when the plan has none", async (books) => {
+    await step("warns that the plan does not include reminders", async (books) => {
       await database.query("update identity.organizations set plan = 'free' where id = $1", [books.organizationId]);
       const result = await books.call("add_bill", { name: "Rent", amount: "1", month_days: [1] });
       assertEquals(result.warnings.map(({ code }: Json) => code), ["reminders_inactive"]);
@@ -259,7 +259,7 @@ Deno.test("add_bill", async (t) => {
       ["too many decimals", "amount_precision", { ...bill, amount: "9.999" }, "amount"],
       ["an unknown currency", "currency_unknown", { ...bill, currency: "XYZ" }, "currency"],
       ["no day", "invalid_argument", { ...bill, first_due: undefined }, "first_due"],
-      ["a day that is not", "date_out_of_range", { ...bill, first_due: "2027-02-30" }, "first_due"],
+      ["a day that does not exist", "date_out_of_range", { ...bill, first_due: "2027-02-30" }, "first_due"],
       [
         "days of the month for a weekly bill",
         "invalid_argument",
@@ -270,10 +270,10 @@ Deno.test("add_bill", async (t) => {
       ["a schedule that is over", "invalid_argument", { ...bill, first_due: "2026-01-01", ends_after: 3 }, "first_due"],
       ["a notice without a renewal", "invalid_argument", { ...bill, notice_days: 30 }, "renews_on"],
       ["too fine a share", "invalid_argument", { ...bill, my_share_percent: 33.333 }, "my_share_percent"],
-      ["a category that is not there", "category_not_found", { ...bill, category: "Hosing" }, "category"],
+      ["a category that does not exist", "category_not_found", { ...bill, category: "Hosing" }, "category"],
       ["too many tags", "invalid_argument", { ...bill, tags: [..."abcdefghijk"] }, "tags"],
     ];
-    await step("refuses more bills than the jobs can look at", async (books) => {
+    await step("refuses more bills than the jobs can process", async (books) => {
       await books.ok("add_bill", bill);
       await database.query(
         `insert into app.expenses (id, organization_id, kind, name, amount_mode, amount_minor, currency, frequency, every, month_days, weekend_rule, anchor_on, tracked_from, next_due, status)

@@ -1,4 +1,4 @@
-/** What was done to bills can be taken back, and the calendar goes on. */
+/** Changes to bills can be undone, and their schedules continue. */
 import { assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
@@ -31,7 +31,7 @@ Deno.test("undo_change of bills", async (t) => {
       assertEquals([bill.overdue, bill.next_due], [[{ due_on: "2026-12-01", amount: "1200.00" }], "2027-02-01"]);
     });
 
-    await step("a part of what settled a date: only after the payment that settled it", async (books, rent) => {
+    await step("a part payment: only after the payment that settled the date", async (books, rent) => {
       const part = await books.call("mark_bill_paid", { bill_id: rent.id, amount: "500" });
       const rest = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
       const before = await shown(books, rent.id);
@@ -44,7 +44,7 @@ Deno.test("undo_change of bills", async (t) => {
       assertEquals((await shown(books, rent.id)).remaining, undefined);
     });
 
-    await step("the payment that ended a bill: it lives again", async (books) => {
+    await step("the payment that ended a bill: it is active again", async (books) => {
       const { bill } = await books.ok("add_bill", {
         name: "Deposit",
         amount: "5",
@@ -64,7 +64,7 @@ Deno.test("undo_change of bills", async (t) => {
       assertEquals((await shown(books, rent.id)).next_due, "2026-12-01");
     });
 
-    await step("a bill that stands in the way is called by its name, whatever of it changed", async (books, rent) => {
+    await step("a bill that blocks the undo is named, whatever changed on it", async (books, rent) => {
       const change = (note: string, amount: string) => ({
         bill_id: rent.id,
         set: { note },
@@ -76,7 +76,7 @@ Deno.test("undo_change of bills", async (t) => {
       assertEquals(details.rows.map(({ what }: Json) => what), ["Rent"]);
     });
 
-    await step("a bill that was paid since cannot go", async (books, rent) => {
+    await step("a bill that was paid since cannot be removed", async (books, rent) => {
       const [added] = await database.query<{ id: string }>(
         "select id from app.change_sets where tool = 'add_bill' and organization_id = $1",
         [

@@ -1,6 +1,7 @@
 /**
- * Whoever can edit the notes of a subscription can name any organization in them. Two organizations live through the same: only one of them is
- * also named by strangers. It never has less than the other, at no instant and whatever the strangers' subscriptions go through.
+ * Anyone who can edit a subscription's notes can name any organization in them. Two organizations go through the same
+ * events; strangers' subscriptions name only one of them. It must never have less than the other, at any instant,
+ * whatever those subscriptions go through.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -44,11 +45,12 @@ const stepOf = (subscriptions: string[], types: string[]) =>
   });
 
 const attack = fc.constantFrom(...Object.keys(HOLDERS) as Holder[]).chain((holder) => {
-  // The first subscription that was ever active replaces a plan set by hand, so there strangers may do everything but pay.
+  // The first subscription that was ever active replaces a manually set plan, so here strangers may do anything but
+  // pay.
   const isByHand = HOLDERS[holder].plan !== "free";
   return fc.record({
     holder: fc.constant(holder),
-    // Its own were active before anything else happens: a grace period that nobody ever paid for yields to who does pay.
+    // Its own subscriptions were active first: a grace period that nobody paid for yields to a paid plan.
     own: fc.record({
       owned: fc.subarray(OWN),
       plans: fc.tuple(paidPlan, paidPlan),
@@ -65,7 +67,10 @@ const attack = fc.constantFrom(...Object.keys(HOLDERS) as Holder[]).chain((holde
 });
 type Attack = typeof attack extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Delivers the calls in their order and, after each, compares what both organizations have now and on each day until all of it is over. */
+/**
+ * Delivers the calls in order and, after each, compares what both organizations have now and on each day until
+ * everything has ended.
+ */
 const PLAY = `
   create function billing.play_attack(calls jsonb, alone text, named text) returns jsonb language plpgsql set search_path = '' as $$
   declare

@@ -1,7 +1,7 @@
 /**
- * Events arrive in any order, more than once and at the same time: the state that they end in depends on none of it.
- * A model of the rules in a few lines says what that state is. On a real PostgreSQL (`TEST_DATABASE_URL`) more streams are
- * tried, and the events of one are delivered at once.
+ * Events may arrive in any order, repeatedly and concurrently: the final state depends on none of it. A small model of
+ * the rules says what that state is. On a real PostgreSQL (`TEST_DATABASE_URL`) more streams are tried, and the events
+ * of each are delivered concurrently.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -13,7 +13,7 @@ import { openDatabase } from "../_support/database.ts";
 
 const SERVER = Deno.env.get("TEST_DATABASE_URL");
 const STREAMS = SERVER ? 5_000 : 300;
-/** Streams a round trip; each has an organization of its own. */
+/** Streams per round trip; each has its own organization. */
 const BATCH = 50;
 
 const database = await openDatabase();
@@ -23,7 +23,7 @@ Deno.test.beforeEach(() => resetBilling(database));
 interface Step {
   type: string;
   subscription: number;
-  /** Seconds; few of them, so that many events share one. */
+  /** Seconds; few, so that many events share one. */
   second: number;
   paidCount: number;
   authAttempts: number;
@@ -43,7 +43,7 @@ const step = fc.record<Step>({
   named: fc.boolean(),
 });
 
-/** Five events, and an order to deliver them in that has each at least once. */
+/** Five events, and a delivery order that has each at least once. */
 const stream = fc.record({
   steps: fc.array(step, { minLength: 5, maxLength: 5 }),
   again: fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 4 }),
@@ -55,7 +55,7 @@ type Stream = { steps: Step[]; order: number[] };
 
 const START = Date.UTC(2026, 9, 1);
 const WEEK = 7 * 24 * 3600_000;
-/** A second of it falls between those in which the grace periods of a stream end. */
+/** One of its seconds falls between the ends of a stream's grace periods. */
 const TRIAL_ENDS_AT = new Date(START + WEEK + 1_000).toISOString().replace(".000Z", "+00:00");
 const HOLDERS = [
   { plan: "free", trial_ends_at: null },
@@ -63,18 +63,18 @@ const HOLDERS = [
   { plan: "team", trial_ends_at: null },
   { plan: "pro", trial_ends_at: TRIAL_ENDS_AT },
 ];
-/** What the stream of an index begins with. */
+/** The initial state of the stream with an index. */
 const holderOf = (stream: number) => HOLDERS[stream % HOLDERS.length]!;
 /** Now, and between the ends of the grace periods and the trial. */
 const INSTANTS = [START + 10_000, ...[-0.5, 0.5, 1.5, 2.5, 3.5].map((second) => START + WEEK + second * 1000)];
 
 interface State extends PlanState {
-  /** The plan that counts at each of `INSTANTS`. */
+  /** The effective plan at each of `INSTANTS`. */
   effective: string[];
 }
 const organizationOf = (index: number) => `org_${String(index).padStart(12, "0")}`;
 
-/** What `apply_payment_event` is called with. Hashes keep the order of the steps, as the last resort of the clock does. */
+/** Arguments of `apply_payment_event`. The hashes follow the step order, which breaks ties last. */
 function argumentsOf(step: Step, { stream, index }: { stream: number; index: number }) {
   const effect = effectOf(step.type);
   return {
@@ -97,7 +97,7 @@ function argumentsOf(step: Step, { stream, index }: { stream: number; index: num
 const better = (a: string, b: string) =>
   ["free", "pro", "team"].indexOf(a) < ["free", "pro", "team"].indexOf(b) ? b : a;
 
-/** The rules again, on all events at once. */
+/** The rules again, applied to all events at once. */
 function expectedState(steps: Step[], { plan, trial_ends_at }: (typeof HOLDERS)[number]): State {
   const subscriptions = [0, 1].flatMap((subscription) => {
     const events = steps.map((step, index) => ({ ...step, index, effect: effectOf(step.type) }))
@@ -220,7 +220,7 @@ function permutations(values: number[]): number[][] {
   );
 }
 
-/** As many sessions as that on the server of the test database, or the one session that PGlite has. */
+/** As many sessions as the test database's server allows, or PGlite's one. */
 async function openPool(max: number): Promise<Pick<SqlDatabase, "query" | "close">> {
   if (!SERVER) return { query: database.query, close: () => Promise.resolve() };
   const [row] = await database.query<{ name: string }>("select current_database() as name");
@@ -229,7 +229,7 @@ async function openPool(max: number): Promise<Pick<SqlDatabase, "query" | "close
   return postgresDatabase(url.href, { max });
 }
 
-Deno.test("200 identical events at once apply once", async () => {
+Deno.test("200 identical concurrent events apply once", async () => {
   await addOrganizations(1, 1);
   const step = { second: 0, paidCount: 1, authAttempts: 0 };
   const charged: Step = { ...step, type: "subscription.charged", subscription: 0, plan: "pro", named: true };
@@ -247,7 +247,7 @@ Deno.test("200 identical events at once apply once", async () => {
   assertEquals(counted, { ledger: 1, audit: 1 });
 });
 
-Deno.test("the events of a stream at once end in the same state", async () => {
+Deno.test("concurrent events of a stream end in the same state", async () => {
   const streams = fc.sample(stream, SERVER ? 500 : 50);
   await addOrganizations(0, streams.length);
   const pool = await openPool(20);

@@ -1,4 +1,4 @@
-/** What payment events do to subscriptions, organizations and provider links. */
+/** The effect of payment events on subscriptions, organizations and provider links. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, planOf, PLANS, resetBilling } from "../_support/billing.ts";
 import { openDatabase } from "../_support/database.ts";
@@ -15,7 +15,7 @@ const count = async (table: string) =>
 const RUNNING = { plan: "of the event", plan_status: "active", past_due_since: null };
 const FAILING = { plan: "of the event", plan_status: "past_due", past_due_since: "of the event" };
 const ENDED = { plan: "free", plan_status: "canceled", past_due_since: null };
-/** The source document's table of transitions. */
+/** The transition table of the source document. */
 const NEXT: Record<string, typeof RUNNING | typeof FAILING> = {
   "subscription.activated": RUNNING,
   "subscription.charged": RUNNING,
@@ -27,7 +27,7 @@ const NEXT: Record<string, typeof RUNNING | typeof FAILING> = {
   "subscription.expired": ENDED,
 };
 
-/** Prior states by the events that lead to them, one a day. */
+/** Prior states, by the events that lead to them, one per day. */
 const PRIOR: Record<string, string[]> = {
   "new": [],
   "active": ["subscription.charged"],
@@ -42,7 +42,7 @@ const PRIOR: Record<string, string[]> = {
 const saysActive = (type: string) => NEXT[type] === RUNNING;
 const TRIAL_ENDS_AT = "2026-12-01T00:00:00+00:00";
 
-/** What an organization may have beside subscriptions, and whether it could lose that. */
+/** Plans an organization may have beside subscriptions, and whether it could lose them. */
 const HOLDERS = {
   "an organization with nothing": { plan: "free", trialEndsAt: null },
   "an organization on trial": { plan: "free", trialEndsAt: TRIAL_ENDS_AT },
@@ -51,7 +51,7 @@ const HOLDERS = {
 
 for (const [holder, { plan: plan0, trialEndsAt }] of Object.entries(HOLDERS)) {
   const hasSomething = plan0 !== "free" || trialEndsAt !== null;
-  Deno.test(`each event, from every prior state of ${holder}, ends in the state it names if its subscription has a say`, async (t) => {
+  Deno.test(`each event, from every prior state of ${holder}, ends in its named state if its subscription counts`, async (t) => {
     let steps = 0;
     for (const [prior, events] of Object.entries(PRIOR)) {
       for (const [type, next] of Object.entries(NEXT)) {
@@ -148,7 +148,7 @@ Deno.test("a cheaper plan bought, failed or cancelled during a trial does not sh
   }
 });
 
-Deno.test("a plan set by hand counts until the first subscription that was ever active, also one that had ended before", async () => {
+Deno.test("a manually set plan counts until the first subscription that was ever active, even one that has ended", async () => {
   await addOrganization(database, { plan: "team", trialEndsAt: null });
   const bought = { organizationId: ORGANIZATION, planId: PLANS.pro };
   await deliver(database, "subscription.cancelled", { ...bought, at: day(5) });
@@ -161,7 +161,7 @@ Deno.test("a plan set by hand counts until the first subscription that was ever 
     past_due_since: null,
     trial_ends_at: null,
   });
-  // Given again afterwards it is by hand again, for all but who once paid.
+  // Set again afterwards it counts again, unless the organization has ever paid.
   await database.query("update identity.organizations set plan = 'team', plan_status = 'active'");
   await deliver(database, "subscription.expired", {
     organizationId: ORGANIZATION,
@@ -174,7 +174,7 @@ Deno.test("a plan set by hand counts until the first subscription that was ever 
   assertEquals((await planOf(database)).plan, "free");
 });
 
-Deno.test("a subscription that never was active has no say beside a live one", async () => {
+Deno.test("a subscription that was never active does not count beside a live one", async () => {
   await addOrganization(database, { trialEndsAt: null });
   await deliver(database, "subscription.charged", { organizationId: ORGANIZATION, at: day(1) });
   await deliver(database, "subscription.pending", { at: day(2) });
@@ -186,7 +186,7 @@ Deno.test("a subscription that never was active has no say beside a live one", a
   }
 });
 
-Deno.test("one more subscription never makes it less: a grace period counts beside a cheaper plan, and beside an older failure", async () => {
+Deno.test("another subscription never reduces the plan: a grace period counts beside a cheaper plan, and beside an older failure", async () => {
   await addOrganization(database, { trialEndsAt: null });
   const own = { organizationId: ORGANIZATION, subscriptionId: "sub_own", planId: PLANS.team };
   const stranger = { organizationId: ORGANIZATION, subscriptionId: "sub_stranger", planId: PLANS.pro };
@@ -212,7 +212,7 @@ Deno.test("each plan includes everything of the one before it", async () => {
   assertEquals(row, { free: null, missing: 0 });
 });
 
-Deno.test("events without effect are in the ledger and change nothing", async () => {
+Deno.test("events without effect are recorded and change nothing", async () => {
   await addOrganization(database);
   const before = await planOf(database);
   for (const type of ["subscription.authenticated", "subscription.updated", "subscription.paused"]) {
@@ -231,7 +231,7 @@ Deno.test("the body tells a duplicate, not a header that nobody signed", async (
   for (const eventId of ["evt_1", "evt_2", null]) {
     assertEquals((await deliver(database, "subscription.charged", { ...charged, eventId })).outcome, "duplicate");
   }
-  // Another body under a known id is another event.
+  // A different body under a known id is a different event.
   assertEquals((await deliver(database, "subscription.halted", { at: day(2), eventId: "evt_1" })).outcome, "applied");
   assertEquals(await database.query("select type, event_id from billing.payment_events order by id"), [
     { type: "subscription.charged", event_id: "evt_1" },
@@ -248,7 +248,7 @@ Deno.test("an event of 2100 is parked until its day and makes none stale; a day 
   assertEquals(await database.query("select type, reason from billing.parked_events"), [
     { type: "subscription.cancelled", reason: "dated_ahead" },
   ]);
-  assertEquals(await count("billing.subscriptions where organization_id is not null"), 0, "it binds nothing either");
+  assertEquals(await count("billing.subscriptions where organization_id is not null"), 0, "it binds nothing");
   const charged = { organizationId: ORGANIZATION, at: day(2), receivedAt: day(1) };
   assertEquals((await deliver(database, "subscription.charged", charged)).outcome, "applied");
   assertEquals((await deliver(database, "subscription.pending", { at: day(3) })).outcome, "applied");
@@ -261,7 +261,7 @@ Deno.test("an event of 2100 is parked until its day and makes none stale; a day 
   assertEquals((await planOf(database)).plan_status, "canceled");
 });
 
-Deno.test("a late event is stale: an end stays an end, a later payment revives", async () => {
+Deno.test("a late event is stale: an ended subscription stays ended, a later payment revives it", async () => {
   await addOrganization(database, { trialEndsAt: null });
   assertEquals((await deliver(database, "subscription.cancelled", { at: day(10) })).outcome, "applied");
   assertEquals((await deliver(database, "subscription.charged", { at: day(9) })).outcome, "stale");
@@ -271,7 +271,7 @@ Deno.test("a late event is stale: an end stays an end, a later payment revives",
   assertEquals((await planOf(database)).plan, "pro");
 });
 
-Deno.test("past due counts from the first failure since the last payment, in whatever order they arrive", async () => {
+Deno.test("past due counts from the first failure since the last payment, in any order of arrival", async () => {
   await addOrganization(database, { trialEndsAt: null });
   await deliver(database, "subscription.halted", { at: day(14) });
   assertEquals((await planOf(database)).past_due_since, iso(14));
@@ -289,7 +289,7 @@ Deno.test("past due counts from the first failure since the last payment, in wha
   assertEquals((await planOf(database)).past_due_since, iso(12));
 });
 
-Deno.test("a failure that we hear of late counts from a day before, so that the grace period is not over yet", async () => {
+Deno.test("a failure reported late counts from the day before, so that the grace period is not over yet", async () => {
   await addOrganization(database, { trialEndsAt: null });
   const pending = { organizationId: ORGANIZATION, at: day(1) };
   await deliver(database, "subscription.pending", { ...pending, receivedAt: day(11) });
@@ -311,14 +311,14 @@ Deno.test("the end of an old subscription leaves a paying organization paid", as
       trial_ends_at: null,
     });
   }
-  // The other way round: what is left is past due, and better than nothing.
+  // The other way round: what remains is past due, and better than nothing.
   await deliver(database, "subscription.pending", { ...current, at: day(4) });
   assertEquals((await planOf(database)).plan_status, "past_due");
   await deliver(database, "subscription.cancelled", { ...current, at: day(5) });
   assertEquals((await planOf(database)).plan, "free");
 });
 
-Deno.test("a subscription is bound by the first event that names an organization, and for ever", async () => {
+Deno.test("a subscription is bound permanently by the first event that names an organization", async () => {
   const other = "org_000000000002";
   await addOrganization(database);
   await addOrganization(database, { id: other, plan: "free", trialEndsAt: null });
@@ -331,7 +331,7 @@ Deno.test("a subscription is bound by the first event that names an organization
   assertEquals((await deliver(database, "subscription.pending", { at: day(3) })).organization_id, ORGANIZATION);
 });
 
-Deno.test("events of an unknown organization or plan are parked, visible, and count once they are known", async () => {
+Deno.test("events of an unknown organization or plan are parked, are visible, and apply once it is known", async () => {
   await addOrganization(database);
   const nowhere = { organizationId: "org_000000000009", subscriptionId: "sub_nowhere" };
   const unlisted = { organizationId: ORGANIZATION, subscriptionId: "sub_unlisted", planId: "plan_unlisted" };
@@ -368,7 +368,7 @@ Deno.test("events of an unknown organization or plan are parked, visible, and co
   await assertRejects(() => replay({ ...bound, organization_id: ORGANIZATION }), Error, "belongs to another");
 });
 
-Deno.test("an end needs no listed plan", async () => {
+Deno.test("a cancellation needs no listed plan", async () => {
   await addOrganization(database);
   await deliver(database, "subscription.charged", { at: day(1) });
   const verdict = await deliver(database, "subscription.cancelled", { planId: "plan_unlisted", at: day(2) });
@@ -376,7 +376,7 @@ Deno.test("an end needs no listed plan", async () => {
   assertEquals((await planOf(database)).plan, "free");
 });
 
-Deno.test("what was parked counts as soon as a later event says whose it is", async () => {
+Deno.test("parked events apply as soon as a later event names the organization", async () => {
   await addOrganization(database, { trialEndsAt: null });
   assertEquals((await deliver(database, "subscription.pending", { at: day(8) })).reason, "unknown_organization");
   const late = await deliver(database, "subscription.charged", { at: day(1), receivedAt: day(9) });
@@ -389,7 +389,7 @@ Deno.test("what was parked counts as soon as a later event says whose it is", as
   });
 });
 
-Deno.test("features follow at once, and past due has 7 days of grace", async () => {
+Deno.test("features change at once, and past due has 7 days of grace", async () => {
   await addOrganization(database, { trialEndsAt: null });
   await deliver(database, "subscription.activated", { planId: PLANS.team, at: day(1) });
   assertEquals(await has("bills:variable", day(1)), true);
@@ -405,7 +405,7 @@ Deno.test("features follow at once, and past due has 7 days of grace", async () 
   assertEquals(await has("ai:connector", day(19)), false);
 });
 
-Deno.test("cancellation pauses provider links and deletes nothing; paying again resumes what it paused", async () => {
+Deno.test("cancellation pauses provider links and deletes nothing; paying again resumes them", async () => {
   await addOrganization(database, { trialEndsAt: null });
   const statuses = ["pending", "active", "needs_reauth", "paused", "revoked"];
   for (const status of statuses) {
@@ -443,7 +443,7 @@ Deno.test("cancellation pauses provider links and deletes nothing; paying again 
   }
   assertEquals(await count("app.expenses"), 5);
 
-  // What the trial gives is not taken away by the end of something else.
+  // The end of another subscription does not take away the trial's features.
   await database.query("update identity.organizations set trial_ends_at = $1", [TRIAL_ENDS_AT]);
   await deliver(database, "subscription.cancelled", { at: day(9) });
   assertEquals(await links(), asMade);
@@ -469,7 +469,7 @@ Deno.test("the audit trail says which event changed which plan into which", asyn
   ]);
 });
 
-Deno.test("deleting an organization forgets whose its subscriptions were", async () => {
+Deno.test("deleting an organization unlinks its subscriptions", async () => {
   await addOrganization(database);
   await deliver(database, "subscription.charged", { at: day(1) });
   await database.query("delete from identity.organizations where id = $1", [ORGANIZATION]);

@@ -1,22 +1,22 @@
 /**
- * The books as a person would keep them on paper: what was paid, which bills there are, which of their dates are done with,
- * and every write as the pages before and after it. It knows nothing of schedules.
+ * An in-memory model of the books: payments, bills, closed due dates, and every write as lines before and after it. It
+ * knows nothing about schedules.
  */
 
 /** Net minor units by currency. */
 export type Balances = Record<string, number>;
 
-/** Money that moved; or, worth nothing, a bill or a date of one that was paid or skipped. */
+/** Money that moved; or, with no amount, a bill or a paid or skipped date of one. */
 export interface Line {
   minor: number;
   currency: string;
-  /** The bill that a payment or a date belongs to, and which date. */
+  /** The bill that a payment or date belongs to, and the date. */
   bill?: string;
   due?: string;
   closed?: "paid" | "skipped";
 }
 
-/** Lines by the id under which they are found again. */
+/** Lines by id. */
 export type Page = Map<string, Line>;
 
 interface Change {
@@ -30,7 +30,7 @@ export class BooksModel {
   #page: ReadonlyMap<string, Line> = new Map();
   #changes = new Map<string, Change>();
 
-  /** Notes a write under its change id; `work` gets a page to write on. */
+  /** Records a write under its change id; `work` gets a page to write on. */
   write(changeId: string, work: (page: Page) => void): void {
     const after = new Map(this.#page);
     work(after);
@@ -38,7 +38,7 @@ export class BooksModel {
     this.#page = after;
   }
 
-  /** Takes a change back: exactly the lines it wrote, whatever was written elsewhere since. */
+  /** Undoes a change: exactly the lines it wrote, whatever changed elsewhere since. */
   undo(changeId: string, undoId: string): void {
     const target = this.#changes.get(changeId)!;
     const after = new Map(this.#page);
@@ -50,7 +50,7 @@ export class BooksModel {
     }
     target.isUndone = true;
     this.#changes.set(undoId, { before: this.#page, after, isUndone: false, undoes: changeId });
-    // What an undo had undone stands again when it is undone itself.
+    // What an undo removed is back when the undo itself is undone.
     for (let id = target.undoes, isUndone = false; id; isUndone = !isUndone) {
       const change = this.#changes.get(id)!;
       change.isUndone = isUndone;
@@ -59,7 +59,7 @@ export class BooksModel {
     this.#page = after;
   }
 
-  /** Whether nothing has touched the lines of a change since: an undo must work then, and must not otherwise. */
+  /** Whether no line of a change was touched since: then undo must work, otherwise it must not. */
   canUndo(changeId: string): boolean {
     const { before, after, isUndone } = this.#changes.get(changeId)!;
     if (isUndone) return false;
@@ -81,12 +81,12 @@ export class BooksModel {
     return this.#page.get(id);
   }
 
-  /** Ids of the expenses (`exp`), bill payments (`pay`), bills (`bill`) or closed dates (`date`) that there are. */
+  /** Ids of the existing expenses (`exp`), bill payments (`pay`), bills (`bill`) or closed dates (`date`). */
   ids(kind: "exp" | "pay" | "bill" | "date"): string[] {
     return [...this.#page.keys()].filter((id) => id.startsWith(`${kind}_`));
   }
 
-  /** What was paid for a date of a bill. */
+  /** Amount paid for a date of a bill. */
   paid(bill: string, due: string): number {
     return this.ids("pay").map((id) => this.find(id)!).filter((line) => line.bill === bill && line.due === due)
       .reduce((sum, { minor }) => sum + minor, 0);

@@ -1,11 +1,11 @@
-/** How schedules reach functions. */
+/** How scheduled jobs call functions. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-Deno.test("a schedule asks for its function with the secret in use, in a header, and waits as long as it may take", async () => {
+Deno.test("a schedule calls its function with the current secret in a header, and waits for as long as it may run", async () => {
   await database.query("delete from vault.secrets where name in ('project_url', 'cron_secret')");
   await database.query(
     "select vault.create_secret('https://project.example', 'project_url'), vault.create_secret('new-secret,old-secret', 'cron_secret')",
@@ -24,7 +24,7 @@ Deno.test("a schedule asks for its function with the secret in use, in a header,
 
 const SECRET = "the-secret-of-the-scheduler-in-this-test";
 
-/** Everything that an error of the call says, as `cron.job_run_details` keeps it. */
+/** The full error of the call, as `cron.job_run_details` keeps it. */
 async function failureOfCall(slug: string | null = "cron-reminders"): Promise<{ message: string; all: string }> {
   await database.query(`
     create or replace function pg_temp.failure_of_call(slug text) returns jsonb language plpgsql as $$
@@ -52,7 +52,7 @@ async function fillVault(values: Record<string, string>): Promise<void> {
   }
 }
 
-Deno.test("without a value in the vault a schedule fails with an error of its own, which says what is missing and no secret", async () => {
+Deno.test("without a value in the vault a schedule fails with an error that says what is missing and contains no secret", async () => {
   for (
     const [values, missing] of [
       [{ cron_secret: SECRET }, "project_url"],
@@ -69,9 +69,9 @@ Deno.test("without a value in the vault a schedule fails with an error of its ow
   }
 });
 
-Deno.test("no secret reaches cron.job_run_details: an error of pg_net, which quotes the row, says its code only", async () => {
+Deno.test("no secret reaches cron.job_run_details: of a pg_net error, which quotes the row, only the code is kept", async () => {
   await fillVault({ project_url: "https://project.example", cron_secret: SECRET });
-  // Without an address, which is what a missing value used to come to.
+  // Without a URL, as a missing value used to end.
   const raw = await database.query(
     "select net.http_get(null, headers := jsonb_build_object('Authorization', $1::text))",
     [SECRET],
@@ -82,7 +82,7 @@ Deno.test("no secret reaches cron.job_run_details: an error of pg_net, which quo
   assert(!all.includes(SECRET), all);
 });
 
-Deno.test("each scheduled function has its schedules, and they ask for nothing else", async () => {
+Deno.test("each scheduled function has its schedules, and they call nothing else", async () => {
   assertEquals(
     await database.query(
       "select jobname, schedule, command from cron.job where command like '%call_function%' order by jobname",

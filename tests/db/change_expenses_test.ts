@@ -9,7 +9,7 @@ const log = async (books: Books, ...items: Json[]) =>
 const rows = async (books: Books) => (await books.ok("list_expenses")).rows;
 
 testBooks("update_expenses", { day: TODAY }, {
-  "changes one expense and says what was and is": async (books, database) => {
+  "changes one expense and says what it was before and after": async (books, database) => {
     await addRate(database, "USD", "2026-10-01", "1.25");
     const [id] = await log(books, { name: "Lunch", amount: "14.50", tags: ["a"], note: "Old" });
     const set = {
@@ -56,7 +56,7 @@ testBooks("update_expenses", { day: TODAY }, {
     assertEquals(change.summary, "Changed Dinner: amount, category, currency, date, name, note, payee, tags");
   },
 
-  "changes what many have in common": async (books) => {
+  "changes shared fields of many expenses": async (books) => {
     const ids = await log(books, { name: "A", amount: "1" }, { name: "B", amount: "2", payee: "X" }, {
       name: "C",
       amount: "3",
@@ -92,7 +92,7 @@ testBooks("update_expenses", { day: TODAY }, {
     assertEquals([result.data.updated, result.change_id], [[{ id, before: {}, after: {}, version: 1 }], undefined]);
   },
 
-  "refuses to write over what somebody else changed": async (books) => {
+  "refuses to overwrite another person's change": async (books) => {
     const [id] = await log(books, { name: "Lunch", amount: "1" });
     const member = await books.join();
     const { updated } = await member.ok("update_expenses", { ids: [id], set: { amount: "2" } });
@@ -112,7 +112,7 @@ testBooks("update_expenses", { day: TODAY }, {
       expected_version: 2 ** 31,
     });
     await books.ok("update_expenses", { ids: [id], set: { amount: "3" }, expected_version: error.details.version });
-    // A change of either row that a person sees as one counts.
+    // A change of either row counts: a person sees them as one.
     await member.ok("update_expenses", { ids: [id], set: { note: "x" } });
     await books.fails("stale_version", "update_expenses", {
       ids: [id],
@@ -150,7 +150,7 @@ testBooks("update_expenses", { day: TODAY }, {
     }]);
   },
 
-  "changes nothing when one id is not there": async (books, database) => {
+  "changes nothing when an id does not exist": async (books, database) => {
     const stranger = await openBooks(database, { day: TODAY });
     const [foreign] = await log(stranger, { name: "Foreign", amount: "1" });
     const [id, gone] = await log(books, { name: "A", amount: "1" }, { name: "Gone", amount: "2" });
@@ -182,14 +182,14 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
     const again = await books.fails("not_found", "delete_records", { ids: [id, other] });
     assertEquals([again.message, again.details], ["Deleted already: Lunch.", { ids: [id] }]);
     assertEquals((await rows(books)).length, 1);
-    // What is gone is no duplicate and no history.
+    // Deleted expenses count neither as duplicates nor as history.
     assertEquals(
       (await books.ok("log_expenses", { items: [{ name: "Lunch", amount: "14.50" }] })).results[0].status,
       "created",
     );
   },
 
-  "deletes nothing when something is not as it was shown": async (books) => {
+  "deletes nothing when something changed since it was shown": async (books) => {
     const [id, other] = await log(books, { name: "Lunch", amount: "14.50" }, { name: "Tea", amount: "2" });
     for (const expected of [{ amount: "14.51" }, { date: "yesterday" }]) {
       const error = await books.fails("expectation_mismatch", "delete_records", {
@@ -209,7 +209,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
     assertEquals((await rows(books)).length, 2);
   },
 
-  "takes a bill with its payments, and only one": async (books) => {
+  "deletes a bill with its payments, and only one": async (books) => {
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-10-01" });
     const { bill: other } = await books.ok("add_bill", { name: "Gym", amount: "20", first_due: "2026-10-01" });
     await books.ok("mark_bill_paid", { bill_id: bill.id });
@@ -240,7 +240,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
     await books.fails("not_found", "mark_bill_paid", { bill_id: bill.id });
   },
 
-  "knows nothing of another organization": async (books, database) => {
+  "cannot see another organization": async (books, database) => {
     const stranger = await openBooks(database, { day: TODAY });
     const [foreign] = await log(stranger, { name: "Foreign", amount: "1" });
     const { bill } = await stranger.ok("add_bill", { name: "Rent", amount: "1", first_due: "today" });

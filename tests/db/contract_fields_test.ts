@@ -1,6 +1,6 @@
 /**
- * Every field of every contract is read: two calls that differ in it alone must not answer the same and leave the same books. Whoever adds a
- * field adds a pair of its values to contract_fields/; a field that the SQL forgets to read fails here by its name.
+ * Every contract field is read: two calls that differ only in it must not give the same answer and leave the same
+ * books. A new field needs a pair of values in contract_fields/; a field that the SQL does not read fails here by name.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
@@ -18,8 +18,8 @@ const books = await openBooks(database, { day: TODAY });
 const ids = await fill(books, database);
 const cases = casesOf(ids);
 
-/** What a call comes to, after which nothing of it is left. */
-async function comesTo(
+/** The result of a call, which is then rolled back. */
+async function resultOf(
   session: Session,
   tool: string,
   { args, before = [] }: { args: object; before?: Case["before"] },
@@ -31,20 +31,20 @@ async function comesTo(
   return result;
 }
 
-/** Fields of a tool whose two values come to the same. */
+/** Fields of a tool whose two values give the same result. */
 async function unreadFields(session: Session, tool: string): Promise<string[]> {
   const unread: string[] = [];
   for (const [field, { values, with: more = {}, before }] of Object.entries(cases[tool]!)) {
-    const comes = (value: unknown) => comesTo(session, tool, { args: withField(more, field, value), before });
+    const comes = (value: unknown) => resultOf(session, tool, { args: withField(more, field, value), before });
     const first = await comes(values[0]);
-    // Else everything would differ, and the test would show nothing.
-    assertEquals(await comes(values[0]), first, `${tool}: the same call twice must compare as the same, ${field}`);
+    // Otherwise everything would differ and the test would prove nothing.
+    assertEquals(await comes(values[0]), first, `${tool}: the same call twice must compare equal, ${field}`);
     if (await comes(values[1]) === first) unread.push(field);
   }
   return unread;
 }
 
-/** What is done in it is taken back. */
+/** Rolled back afterwards. */
 const asPerson = (work: (session: Session) => Promise<void>) => {
   const takenBack = new Error("taken back");
   const claims = { sub: books.userId, organization_id: books.organizationId };
@@ -67,17 +67,17 @@ for (const { listed: { name, inputSchema } } of TOOLS) {
   });
 }
 
-Deno.test("a field that nothing reads is found: two calls that differ in nothing come to the same", async () => {
+Deno.test("an unread field is found: two equal calls give the same result", async () => {
   const call = { args: { items: [{ name: "Coffee", amount: "2.00" }] } };
   await asPerson(async (session) => {
-    const before = await comesTo(session, "log_expenses", call);
-    // As if somebody had forgotten the note on its way into the books.
+    const before = await resultOf(session, "log_expenses", call);
+    // As if the note had been forgotten on its way into the books.
     const [{ source } = { source: "" }] = await session.query<{ source: string }>(
       "select pg_get_functiondef('app.parse_expense_item'::regproc) as source",
     );
     assertStringIncludes(source, "item ->> 'note'");
     await session.exec(`reset role; ${source.replace("item ->> 'note'", "null")}; set local role authenticated`);
-    assertEquals(await comesTo(session, "log_expenses", call), before);
+    assertEquals(await resultOf(session, "log_expenses", call), before);
     assertEquals(await unreadFields(session, "log_expenses"), ["items[].note"]);
     await session.exec("reset role");
   });

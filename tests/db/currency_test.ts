@@ -1,9 +1,9 @@
-/** The functions and the database know the same decimals of every currency. */
+/** The functions and the database agree on the decimals of every currency. */
 import { assert, assertEquals } from "@std/assert";
 import { decimalsOf } from "../../shared/providers/currency.ts";
 import { openDatabase } from "../_support/database.ts";
 
-Deno.test("decimalsOf() says of every currency what app.currencies does", async () => {
+Deno.test("decimalsOf() agrees with app.currencies for every currency", async () => {
   const database = await openDatabase();
   try {
     const currencies = await database.query<{ code: string; exponent: number }>(

@@ -1,4 +1,4 @@
-/** The link of an expense to its receipt or order: from every tool that takes it to every tool that shows it, and back by undo. */
+/** The link from an expense to its receipt or order: in every tool that takes or shows it, and restored by undo. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { readImport } from "../../shared/import/read_import.ts";
 import type { Books, Json } from "../_support/books.ts";
@@ -14,13 +14,13 @@ const urls = async (books: Books): Promise<(string | undefined)[]> =>
   (await books.ok("list_expenses")).rows.map(({ url }: Json) => url);
 
 testBooks("url of an expense", {}, {
-  "is kept and listed as it was given, and left out where there is none": async (books) => {
+  "is stored and listed unchanged, and omitted when absent": async (books) => {
     await log(books);
     await log(books, { name: "Tea", url: " " });
     assertEquals(await urls(books), [undefined, ORDER]);
   },
 
-  "is changed, taken away, and brought back by undo": async (books) => {
+  "is changed, removed, and restored by undo": async (books) => {
     const id = await log(books);
     const { updated } = await books.ok("update_expenses", { ids: [id], set: { url: OTHER } });
     assertEquals([updated[0].before, updated[0].after], [{ url: ORDER }, { url: OTHER }]);
@@ -32,13 +32,13 @@ testBooks("url of an expense", {}, {
     }
   },
 
-  "is one for several expenses of an order": async (books) => {
+  "can be shared by several expenses of an order": async (books) => {
     const ids = [await log(books, { url: "" }), await log(books, { name: "Tea", url: "" })];
     await books.ok("update_expenses", { ids, set: { url: ORDER } });
     assertEquals(await urls(books), [ORDER, ORDER]);
   },
 
-  "is written into a file and read out of it again": async (books) => {
+  "is exported to a file and read back": async (books) => {
     const id = await log(books);
     const { csv } = await books.ok("list_expenses", { format: "csv" });
     assertMatch(csv, /,note,url,amount,/);
@@ -49,7 +49,7 @@ testBooks("url of an expense", {}, {
     assertEquals(await urls(books), [ORDER]);
   },
 
-  "is refused by the database as well when it is no link of the web": async (books, database) => {
+  "is also refused by the database when it is not a web URL": async (books, database) => {
     const id = await log(books);
     const bad = [
       "javascript:alert(1)",

@@ -1,8 +1,8 @@
-/** Public ids: none twice, later ones after earlier ones, and none that can be counted. */
+/** Public ids are unique, ascending over time and not enumerable. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 
-Deno.test("app.new_id() is the time in 32nds of a second and a scattered number", async () => {
+Deno.test("app.new_id() is the time in 32nds of a second and a random part", async () => {
   const database = await openDatabase();
   try {
     const made = async (count: number) => {
@@ -26,7 +26,7 @@ Deno.test("app.new_id() is the time in 32nds of a second and a scattered number"
     assert(late.toSorted()[0]! > early.toSorted().at(-1)!, "two ticks later");
     assertEquals(new Set([...early, ...late]).size, 2000);
     const tails = late.map((id) => id.slice(-6));
-    assert(new Set(tails.map((tail) => tail.slice(0, 2))).size > 100, "the number does not count up");
+    assert(new Set(tails.map((tail) => tail.slice(0, 2))).size > 100, "the random part does not count up");
   } finally {
     await database.close();
   }

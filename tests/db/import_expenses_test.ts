@@ -1,4 +1,4 @@
-/** Importing, from the text of a file to the books: previews write nothing, a commit writes once and is one change. */
+/** Importing, from a file's text to the books: previews write nothing, a commit writes once and is one change. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { presentError } from "../../functions/mcp/present/error.ts";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
@@ -6,7 +6,7 @@ import { en } from "../../shared/words/en/mod.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
 
-/** What the connector does: the contract reads the file, then the one call. */
+/** As the connector does: the contract parses the file, then one call. */
 async function send(books: Books, args: Record<string, unknown>): Promise<Json> {
   const parsed = importExpenses.parse(args);
   return parsed.ok
@@ -36,7 +36,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
   "a refund repeats no expense of the same amount, and an expense no refund": async (books) => {
     const header = "Date,Name,Amount\n";
     const rows = { expense: "2026-10-01,Lunch,10.00\n", refund: "2026-10-01,Lunch,-10.00\n" };
-    // A file of one row would leave the meaning of its sign open.
+    // A file with one row would leave its sign ambiguous.
     const others = "2026-10-02,Taxi,20\n2026-10-03,Tea,3\n";
     for (const [kept, read, day] of [["expense", "refund", "01"], ["refund", "expense", "04"]] as const) {
       const row = (which: "expense" | "refund") => rows[which].replace("2026-10-01", `2026-10-${day}`);
@@ -44,10 +44,10 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
         items: [{ name: "Lunch", amount: "10.00", date: `2026-10-${day}`, is_refund: kept === "refund" }],
       });
       const fresh = await preview(books, header + row(read) + others);
-      assertEquals(fresh.duplicates, [], `a ${read} beside a known ${kept}`);
-      // Test of the test: what does repeat is found.
+      assertEquals(fresh.duplicates, [], `a ${read} with a ${kept} in the books`);
+      // Test of the test: actual repeats are found.
       const repeated = await preview(books, header + row(kept) + others);
-      assertEquals(repeated.duplicates.map(({ line }: Json) => line), [2], `a ${kept} beside itself`);
+      assertEquals(repeated.duplicates.map(({ line }: Json) => line), [2], `a ${kept} with itself in the books`);
     }
   },
   "shows what it would write and writes nothing": async (books, database) => {
@@ -77,7 +77,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(changes, 0);
   },
 
-  "writes all rows as one change, which one undo takes back": async (books) => {
+  "writes all rows as one change, which one undo reverts": async (books) => {
     const written = await commit(books, await preview(books, THREE));
     assertEquals([written.ok, written.data], [true, { created: 3, skipped: 0, totals: { EUR: "30.00" } }]);
     const listed = await books.call("list_expenses", { order: "asc" });
@@ -99,17 +99,17 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     const again = await commit(books, shown);
     assertEquals([again.ok, again.data, again.change_id, again.replayed], [true, first.data, first.change_id, true]);
     assertEquals(await count(books), 3);
-    // Taken back, it may be imported after all.
+    // After an undo it may be imported again.
     await books.ok("undo_change");
     assertEquals((await commit(books, shown)).data.created, 3);
     assertEquals(await count(books), 3);
   },
 
-  "lists what is in the books already, and skips or allows it": async (books) => {
+  "lists what is already in the books, and skips or allows it": async (books) => {
     await books.ok("log_expenses", { items: [{ name: "lunch", amount: "14.50", date: "2026-10-01" }] });
     const twice = "Date,Name,Amount\n2026-10-01,Lunch,14.50\n2026-10-01,Lunch,14.50\n2026-10-02,Taxi,20\n";
     const shown = await preview(books, twice);
-    // Two equal lines are two lunches, of which the books have one.
+    // Two equal lines are two lunches, one of which is already in the books.
     assertEquals([shown.rows_ok, shown.totals], [2, { EUR: "34.50" }]);
     assertEquals(shown.duplicates.map(({ line, name, amount }: Json) => [line, name, amount]), [[2, "Lunch", "14.50"]]);
     assertMatch(shown.duplicates[0].existing_id, /^exp_/);
@@ -122,7 +122,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(await count(books), 6);
   },
 
-  "writes nothing unless count and totals are those that were shown": async (books) => {
+  "writes nothing unless count and totals match those shown": async (books) => {
     const shown = await preview(books, THREE);
     for (
       const wrong of [{ expected_count: 2 }, { expected_totals: { EUR: "30.01" } }, { expected_totals: {} }, {
@@ -139,7 +139,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     }
     assertEquals(await count(books), 0);
     assertEquals((await commit(books, shown, { expected_totals: { EUR: "30" } })).ok, true);
-    // What was logged after the preview is not written again.
+    // Expenses logged after the preview are not written again.
     const other = await preview(books, "Date,Name,Amount\n2026-10-04,Tea,2\n2026-10-04,Bun,3");
     await books.ok("log_expenses", { items: [{ name: "Tea", amount: "2", date: "2026-10-04" }] });
     assertEquals((await commit(books, other)).error.details.commit_with.expected_count, 1);
@@ -166,7 +166,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertMatch(error.message, /No row of this file can be imported\. Line 2: 2030-01-01 is more than a day ahead/);
   },
 
-  "says which rows may pay a bill that is in the books on another day, or open": async (books) => {
+  "says which rows may be payments of a bill recorded on another day, or open": async (books) => {
     const add = (name: string, amount: string, first_due: string, frequency = "monthly") =>
       books.ok("add_bill", { name, amount, first_due, frequency });
     const { bill } = await add("Netflix", "15.99", "2026-10-06");
@@ -188,7 +188,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertMatch(result.warnings[0].message, /^3 rows may pay a bill .*line 2, Netflix; line 3, Rent; line 5, Rolls/);
   },
 
-  "asks before it makes categories": async (books) => {
+  "asks before it creates categories": async (books) => {
     const shown = await preview(
       books,
       "Date,Name,Amount,Category\n2026-10-01,A,5,Grocries\n2026-10-02,B,5,Hobby\n2026-10-03,C,5,hobby",
@@ -222,7 +222,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals((await commit(books, shown, all)).data.created, 31);
   },
 
-  "knows shared signs by what is used at home, and rates of the day": async (books, database) => {
+  "resolves ambiguous currency symbols, and uses the day's rates": async (books, database) => {
     await addRate(database, "USD", "2026-10-01", "1.25");
     const shown = await preview(books, "Date,Name,Amount\n2026-10-01,A,$10\n2026-10-01,B,€2\n", {});
     assertEquals(shown.totals, { USD: "10.00", EUR: "2.00" });
@@ -234,7 +234,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals(rows[0].base_amount, "8.00");
   },
 
-  "is for the one who was shown the preview, for a day": async (books) => {
+  "works for the person who saw the preview, for a day": async (books) => {
     const shown = await preview(books, THREE);
     const member = await books.join();
     assertEquals((await commit(member, shown)).error.code, "not_found");
@@ -243,7 +243,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     assertEquals([error.code, error.hint], ["not_found", "Call with csv again to get a new preview."]);
   },
 
-  "takes 2,000 rows, and takes them back": async (books) => {
+  "imports 2,000 rows, and undoes them": async (books) => {
     // In memory a tenth of it, which takes as long there.
     const isServer = Boolean(Deno.env.get("TEST_DATABASE_URL"));
     const rows = isServer ? 2000 : 200;

@@ -23,7 +23,7 @@ Deno.test("list_bills", async (t) => {
         ["Soon", "upcoming"],
         ["Later", "upcoming"],
       ]);
-      // Overdue, and due until the end of the month; a year has 365.2425 days.
+      // Overdue, and due by the end of the month; a year has 365.2425 days.
       assertEquals(result.data.totals, {
         due: { amount: "37.00", currency: "EUR", until: "2026-11-30" },
         monthly: { amount: "138.78", currency: "EUR" },
@@ -31,7 +31,7 @@ Deno.test("list_bills", async (t) => {
       assertEquals([result.total_count, result.totals_by_currency], [3, { EUR: "37.00" }]);
     });
 
-    await step("state says what is to be done", async (books) => {
+    await step("state says what needs doing", async (books) => {
       const stateOf = async (id: string) => (await books.ok("list_bills", { bill_id: id })).bills[0].state;
       const rent = await add(books, "Rent", { first_due: "2026-12-01", remind_days_before: 5 });
       const power = await add(books, "Power", { first_due: "2026-12-01", amount: undefined, amount_mode: "variable" });
@@ -39,7 +39,7 @@ Deno.test("list_bills", async (t) => {
       books.goTo("2026-11-26");
       assertEquals(await stateOf(rent.id), "due");
       await books.ok("mark_bill_paid", { bill_id: rent.id });
-      // Paid in advance: this month has nothing of it, so it is December's payment that makes December paid.
+      // Paid in advance: nothing is due this month, so December's payment makes December paid.
       assertEquals(await stateOf(rent.id), "upcoming");
       books.goTo("2026-12-02");
       assertEquals([await stateOf(rent.id), await stateOf(power.id)], ["paid", "overdue"]);
@@ -205,7 +205,7 @@ Deno.test("list_bills", async (t) => {
       assertEquals((await books.ok("list_bills", { bill_id: rent.id })).payments.length, 12);
     });
 
-    await step("a variable bill shows its provider, and no price changes", async (books) => {
+    await step("a variable bill shows its provider but no price changes", async (books) => {
       const power = await add(books, "Power", { first_due: "2026-12-01", amount: undefined, amount_mode: "variable" });
       await database.query(
         "insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status) values ($1, $2, 'openai', '…1234', 'active')",

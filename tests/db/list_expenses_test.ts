@@ -11,7 +11,7 @@ const names = async (books: Books, filter: Json) =>
   (await books.ok("list_expenses", filter)).rows.map(({ name }: Json) => name);
 
 testBooks("list_expenses", { day: TODAY }, {
-  "shows money that left and came back, the latest first, in the order of logging within a day": async (
+  "shows payments and refunds, latest first, in the order of logging within a day": async (
     books,
     database,
   ) => {
@@ -122,7 +122,7 @@ testBooks("list_expenses", { day: TODAY }, {
       [{ tags: ["TRIP"] }, ["Train", "Lunch"]],
       [{ tags: ["work", "none"] }, ["Lunch"]],
       [{ payee: "cafe neu" }, ["Lunch"]],
-      [{ payee: "train" }, ["Train"]], // as summarize_spending calls what has no payee
+      [{ payee: "train" }, ["Train"]], // how summarize_spending labels expenses without a payee
       [{ min_amount: "80" }, ["Rent", "Qwerty", "Sushi", "Train"]],
       [{ min_amount: "14.50", max_amount: "80.00" }, ["Qwerty", "Train", "Lunch"]],
       [{ max_amount: "14.4999" }, []],
@@ -142,7 +142,7 @@ testBooks("list_expenses", { day: TODAY }, {
     assertEquals(await names(books, { categories: ["Travel"] }), ["Train"], "what was spent stays in the books");
   },
 
-  "refuses filters that make no sense": async (books) => {
+  "refuses invalid filters": async (books) => {
     const cases: [string, string, Json][] = [
       ["invalid_argument", "to", { from: "2026-10-02", to: "2026-10-01" }],
       ["date_out_of_range", "from", { from: "2026-02-30" }],
@@ -194,11 +194,11 @@ testBooks("list_expenses", { day: TODAY }, {
     const first = await books.call("list_expenses", { limit: 2 });
     await log(books, { name: "D", amount: "1" });
     assertEquals(await names(books, { limit: 2, cursor: first.next_cursor }), ["A"]);
-    // The page may be longer, the filter may not be another.
+    // The page size may change, the filter may not.
     assertEquals(await names(books, { limit: 9, cursor: first.next_cursor }), ["A"]);
   },
 
-  "refuses a cursor that is not its own": async (books) => {
+  "refuses a damaged cursor, or one of another query": async (books) => {
     await log(books, ...["A", "B", "C"].map((name) => ({ name, amount: "1" })));
     const { next_cursor: cursor } = await books.call("list_expenses", { limit: 1 });
     const text = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
@@ -225,7 +225,7 @@ testBooks("list_expenses", { day: TODAY }, {
     }
   },
 
-  "refuses a cursor that was made up, though its digest is right": async (books, database) => {
+  "refuses a forged cursor with a correct digest": async (books, database) => {
     for (const sort of ["date", "amount"]) {
       for (
         const key of [["x", 1], ["2026-99-99", 1], ["9".repeat(20), 1], [sort === "date" ? "5" : TODAY, 1], [null, "x"]]
@@ -239,7 +239,7 @@ testBooks("list_expenses", { day: TODAY }, {
     }
   },
 
-  "sorts amounts of several currencies by what they are worth": async (books, database) => {
+  "sorts amounts in several currencies by value": async (books, database) => {
     for (const [quote, rate] of [["JPY", "160"], ["USD", "1.1"]]) await addRate(database, quote!, "2026-10-06", rate!);
     await log(books, { name: "Yen", amount: "5000", currency: "JPY" }, {
       name: "Dollars",
@@ -278,7 +278,7 @@ testBooks("list_expenses", { day: TODAY }, {
     ]);
   },
 
-  "writes CSV that adds up to the totals, and that is read back as it was": async (books) => {
+  "writes CSV that adds up to the totals and reads back unchanged": async (books) => {
     await log(books, { name: "A", amount: "1" }, { name: "B", amount: "3", is_refund: true }, {
       name: "C",
       amount: "4",

@@ -10,7 +10,7 @@ const statuses = (data: Json) => data.results.map(({ status }: Json) => status);
 const count = async (books: Books) => (await books.call("list_expenses")).total_count;
 
 testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolkata" }, {
-  "writes one row a person sees as one, and says what it assumed": async (books, database) => {
+  "writes one expense as one row, and says what it assumed": async (books, database) => {
     await addRate(database, "INR", "2026-10-02", "98");
     const lunch = {
       name: "  Team   lunch ",
@@ -83,7 +83,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals([error.field, error.message], ["items[0].currency", '"XXX" is not a currency in use.']);
   },
 
-  "takes days from ten years ago until tomorrow, in the owner's time zone": async (books) => {
+  "accepts days from ten years ago until tomorrow, in the owner's time zone": async (books) => {
     const { data, warnings } = await books.call("log_expenses", {
       items: [{ name: "A", amount: "1", date: "tomorrow" }, { name: "B", amount: "1", date: "2016-10-06" }],
     });
@@ -103,7 +103,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     }
   },
 
-  "does not write what is in the books already": async (books) => {
+  "does not write what is already in the books": async (books) => {
     const lunch = { name: "Lunch", payee: "Cafe Neu", amount: "14.50", date: "yesterday" };
     const first = await log(books, lunch);
     const again = await books.call("log_expenses", { items: [{ ...lunch, name: "Something", payee: "CAFE  neu" }] });
@@ -121,7 +121,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     ) {
       assertEquals(statuses(await log(books, { ...lunch, ...other })), ["created"], JSON.stringify(other));
     }
-    // Without a payee the name says what it was.
+    // Without a payee the name is used.
     assertEquals(statuses(await log(books, { name: "Coffee", amount: "3" }, { name: "Tea", amount: "3" })), [
       "created",
       "created",
@@ -155,7 +155,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     ]);
   },
 
-  "keeps of a change the first few names, however many it wrote": async (books, database) => {
+  "keeps only a change's first few names, however many it wrote": async (books, database) => {
     const items = Array.from({ length: 100 }, (_, i) => ({ name: `N${i}`, amount: "1" }));
     const ids = (await books.ok("log_expenses", { items })).results.map(({ id }: Json) => id);
     await books.ok("update_expenses", { ids, set: { note: "x" } });
@@ -174,7 +174,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     ]);
   },
 
-  "says so when only a category was new": async (books) => {
+  "reports when only a category was new": async (books) => {
     await books.ok("log_expenses", { items: [{ name: "Zither", amount: "3" }] });
     const again = { name: "Zither", amount: "3", category: "Strings" };
     const { results } = await books.ok("log_expenses", { items: [again], create_missing_categories: true });
@@ -183,7 +183,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals(change.summary, "Logged nothing new");
   },
 
-  "knows a thing by its external id": async (books) => {
+  "recognizes an expense by its external id": async (books) => {
     const line = { name: "Card payment", amount: "3", external_id: "bank-1" };
     const first = await log(books, line, { ...line, amount: "4" });
     assertEquals(statuses(first), ["created", "duplicate"]);
@@ -242,13 +242,13 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals(await category({ name: "Order", payee: "Amazon" }), ["Entertainment", "payee_history"]);
     assertEquals(await category({ name: "Qwerty" }), ["Uncategorized", "none"]);
     assertEquals(await category({ name: "Sushi", category: "uncategorized" }), ["Uncategorized", "given"]);
-    // A correction is what the next one follows.
+    // The next expense follows the corrected one.
     const [row] = (await books.ok("list_expenses", { query: "qwerty" })).rows;
     await books.ok("update_expenses", { ids: [row.id], set: { category: "Gifts" } });
     assertEquals(await category({ name: "qwerty", date: "yesterday" }), ["Gifts", "payee_history"]);
   },
 
-  "suggests categories, and makes them when told to": async (books, database) => {
+  "suggests categories, and creates them when told to": async (books, database) => {
     const items = [{ name: "Weights", amount: "20", category: " Sport " }, {
       name: "Ball",
       amount: "5",
@@ -291,7 +291,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     assertEquals((await log(books, { name: "Ball", amount: "7" })).results[0].category, "Sport");
   },
 
-  "says when there is no rate, and does not invent one": async (books) => {
+  "reports a missing rate, and does not invent one": async (books) => {
     const result = await books.call("log_expenses", { items: [{ name: "Noodles", amount: "90", currency: "THB" }] });
     assertEquals(result.data.results[0].base_amount, undefined);
     assertEquals(result.warnings.map(({ code }: Json) => code), ["rate_missing"]);

@@ -51,7 +51,7 @@ test("mark_bill_paid", async (t, database) => {
       tool: "mark_bill_paid",
       summary: "Paid 1200.00 EUR for Rent due 2026-11-01",
     });
-    // What undo takes back: the payment and the occurrence, and no due date that only the calendar made.
+    // What undo reverts: the payment and the occurrence, but no due date that the schedule produced.
     assertEquals(
       await database.query("select table_name from app.change_items where change_id = $1 order by position", [
         result.change_id,
@@ -107,7 +107,7 @@ test("mark_bill_paid", async (t, database) => {
     ]);
     const error = await books.fails("overpayment", "mark_bill_paid", { bill_id: rent.id, amount: "700.01" });
     assertEquals(error.details, { due_on: "2026-11-01", remaining: "700.00", currency: "EUR" });
-    // What was charged in all, in words that can be sent as they are.
+    // The total charged, in words that can be sent as is.
     const [, occurrence, set, from] = /occurrence (\{.*?\}).*set (\{.*?\}) and apply_from "(.*?)"/.exec(error.hint)!;
     assertEquals(JSON.parse(occurrence!), { due_on: "2026-11-01", action: "set_amount", amount: "1200.01" });
     assertEquals([JSON.parse(set!), from], [{ amount: "1200.01" }, "2026-11-01"]);
@@ -137,7 +137,7 @@ test("mark_bill_paid", async (t, database) => {
     assertEquals((await paymentsOf(database, rent.id)).length, 2);
   });
 
-  await step("somebody else's call is no repetition", async (books, rent) => {
+  await step("another member's call is not a repeat", async (books, rent) => {
     await books.ok("mark_bill_paid", { bill_id: rent.id });
     const member = await books.join();
     assertEquals((await member.ok("mark_bill_paid", { bill_id: rent.id })).occurrence.due_on, "2026-12-01");
@@ -167,7 +167,7 @@ test("mark_bill_paid", async (t, database) => {
     ]);
   });
 
-  await step("an estimate gives way to what was charged", async (books) => {
+  await step("the charged amount replaces an estimate", async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Gas",
       amount: "80",
@@ -187,7 +187,7 @@ test("mark_bill_paid", async (t, database) => {
     const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: bill.id });
     assertEquals(error.field, "amount");
     assertEquals((await books.ok("mark_bill_paid", { bill_id: bill.id, amount: "84.20" })).occurrence.status, "paid");
-    // Fetched from the provider: exact from then on.
+    // Fetched from the provider, so exact from then on.
     await database.query(
       "update app.expense_occurrences set expected_minor = 9000, amount_source = 'provider' where expense_id = $1 and status = 'open'",
       [bill.id],
@@ -199,7 +199,7 @@ test("mark_bill_paid", async (t, database) => {
     );
   });
 
-  await step("keeps the value in the base currency at the rate of the payment day", async (books) => {
+  await step("keeps the base-currency value at the payment day's rate", async (books) => {
     await addRate(database, "USD", "2026-11-13", "1.0800");
     await books.ok("add_bill", { name: "Hosting", amount: "10.80", currency: "USD", first_due: "2026-12-01" });
     const known = await books.call("mark_bill_paid", { bill_name: "Hosting", paid_on: "2026-11-14", currency: "USD" });
@@ -212,7 +212,7 @@ test("mark_bill_paid", async (t, database) => {
     assertEquals([unknown.data.payment.base_amount, codes(unknown)], [undefined, ["rate_missing", "paid_in_advance"]]);
   });
 
-  await step("a date before the bill was added can be paid for when it is named", async (books, rent) => {
+  await step("a date before the bill was added can be paid when named", async (books, rent) => {
     await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-10-01" });
     const { bill } = await books.ok("add_bill", { name: "Phone", amount: "20", first_due: "2026-09-10" });
     const result = await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-11-10" });
@@ -255,7 +255,7 @@ test("mark_bill_paid", async (t, database) => {
     await books.fails("not_found", "mark_bill_paid", { bill_name: "%" + "_" });
   });
 
-  await step("pays no bill when the id and the name say two", async (books, rent) => {
+  await step("pays no bill when id and name refer to two", async (books, rent) => {
     const netflix = (await books.ok("add_bill", { name: "Netflix", amount: "9", first_due: "2026-12-01" })).bill.id;
     const flat = (await books.ok("add_bill", { name: "Rent flat", amount: "9", first_due: "2026-12-01" })).bill.id;
     for (const bill_id of [netflix, flat]) {
@@ -267,7 +267,7 @@ test("mark_bill_paid", async (t, database) => {
     await books.ok("mark_bill_paid", { bill_id: netflix, bill_name: "" });
   });
 
-  await step("says of a day to come what to do about this bill", async (books, rent) => {
+  await step("for a future day says what to do about this bill", async (books, rent) => {
     for (const paid_on of ["2026-11-21", "2026-12-24"]) {
       const error = await books.fails("date_out_of_range", "mark_bill_paid", { bill_id: rent.id, paid_on });
       assertEquals(
@@ -285,7 +285,7 @@ test("mark_bill_paid", async (t, database) => {
     ["zero", "invalid_argument", ({ id }) => ({ bill_id: id, amount: "0" }), "amount"],
     ["too much", "overpayment", ({ id }) => ({ bill_id: id, amount: "1200.01" }), "amount"],
     ["a payment in the future", "date_out_of_range", ({ id }) => ({ bill_id: id, paid_on: "tomorrow" }), "paid_on"],
-    ["a payment of long ago", "date_out_of_range", ({ id }) => ({ bill_id: id, paid_on: "2001-01-01" }), "paid_on"],
+    ["a payment long ago", "date_out_of_range", ({ id }) => ({ bill_id: id, paid_on: "2001-01-01" }), "paid_on"],
     [
       "a day on which nothing is due",
       "invalid_argument",
@@ -315,7 +315,7 @@ test("mark_bill_paid", async (t, database) => {
     assertEquals((await books.ok("mark_bill_paid", { bill_id: rent.id })).occurrence.due_on, "2026-12-01");
   });
 
-  await step("refuses a paused bill with nothing open, and pays what is open of it", async (books, rent) => {
+  await step("refuses a paused bill with nothing open, and pays its open dates", async (books, rent) => {
     await database.query("update app.expenses set status = 'paused', next_due = null where id = $1", [rent.id]);
     await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
     assertEquals((await books.ok("mark_bill_paid", { bill_id: rent.id })).occurrence.due_on, "2026-11-01");
@@ -323,7 +323,7 @@ test("mark_bill_paid", async (t, database) => {
     await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id });
   });
 
-  await step("refuses a bill that is all paid, or deleted", async (books) => {
+  await step("refuses a bill that is fully paid, or deleted", async (books) => {
     const { bill } = await books.ok("add_bill", {
       name: "Deposit",
       amount: "5",
@@ -349,9 +349,9 @@ test("mark_bill_paid", async (t, database) => {
   });
 });
 
-// PGlite is one connection: two calls at once need a server.
+// PGlite has one connection: concurrent calls need a server.
 Deno.test({
-  name: "two calls of mark_bill_paid at once pay once",
+  name: "two concurrent calls of mark_bill_paid pay once",
   ignore: !Deno.env.get("TEST_DATABASE_URL"),
   async fn() {
     const database = await openDatabase();

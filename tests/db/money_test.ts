@@ -1,4 +1,4 @@
-/** Properties of money: nothing is lost at the edges, and every total is the sum of what it is made of. */
+/** Properties of money: nothing is lost at the edges, and every total is the sum of its parts. */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
@@ -6,7 +6,7 @@ import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-10-06";
 const EXPONENTS: Record<string, number> = { JPY: 0, EUR: 2, USD: 2, INR: 2, KWD: 3, CLF: 4, THB: 2 };
-/** What one euro buys, in ten-thousandths; there is no rate of THB. */
+/** What one euro buys, in ten-thousandths; THB has no rate. */
 const RATES: Record<string, bigint> = { EUR: 10000n, USD: 10944n, INR: 983417n, JPY: 1606250n, KWD: 3391n, CLF: 371n };
 
 function decimal(minor: bigint, exponent: number): string {
@@ -20,7 +20,7 @@ const minorOf = (amount: string, currency: string) => {
   return BigInt((amount.startsWith("-") ? "-" : "") + whole + fraction.padEnd(EXPONENTS[currency]!, "0"));
 };
 
-/** Half up, at the rate of the day, crossing through the euro. */
+/** Half up, at the day's rate, converted through the euro. */
 function convert(minor: bigint, from: string, into: string): bigint {
   const numerator = minor * RATES[into]! * 10n ** BigInt(EXPONENTS[into]!);
   const denominator = RATES[from]! * 10n ** BigInt(EXPONENTS[from]!);
@@ -47,7 +47,7 @@ async function withDatabase(work: (database: TestDatabase) => Promise<void>): Pr
   }
 }
 
-Deno.test("amounts come back as they were given, in every exponent", () =>
+Deno.test("amounts round-trip in every exponent", () =>
   withDatabase(async (database) => {
     await fc.assert(
       fc.asyncProperty(fc.array(amount, { minLength: 1, maxLength: 50 }), async (amounts) => {
@@ -169,7 +169,7 @@ interface Change {
   undoes?: Change;
 }
 
-/** The books as a plain map from id to amount; what a change touched is where it made a difference. */
+/** The books as a map from id to amount; a touched item is one that differs. */
 class Model {
   private balances: Balances = new Map();
   private readonly changes: Change[] = [];

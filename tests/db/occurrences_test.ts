@@ -1,4 +1,4 @@
-/** Which due dates of a bill are open: as the schedule says, whether or not anything was rolled. */
+/** Which due dates of a bill are open: as the schedule says, rolled or not. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
@@ -33,13 +33,13 @@ const refresh = (database: TestDatabase, id: string, day: string) =>
   database.query("select app.refresh_bill($1, $2)", [id, day]);
 const overdueOf = (bill: Json): string[] => bill.overdue.map((open: Json) => open.due_on);
 
-test("a new bill has one row, its first due date from today on", async (database, books) => {
+test("a new bill has one row, its first due date on or after today", async (database, books) => {
   const bill = await addBill(books, { first_due: "2026-12-01" });
   assertEquals(await rowsOf(database, bill.id), [{ scheduled_on: "2026-12-01", due_on: "2026-12-01", status: "open" }]);
   assertEquals([bill.next_due, bill.days_until, bill.overdue], ["2026-12-01", 11, []]);
 });
 
-test("a first due date in the past anchors the schedule and is not watched", async (database, books) => {
+test("a first due date in the past anchors the schedule and is not tracked", async (database, books) => {
   const bill = await addBill(books, { first_due: "2024-01-31" });
   assertEquals((await rowsOf(database, bill.id)).map((row) => row.due_on), ["2026-11-30"]);
   assertEquals(bill.overdue, []);
@@ -47,7 +47,7 @@ test("a first due date in the past anchors the schedule and is not watched", asy
   assertEquals([dueToday.next_due, dueToday.state], [TODAY, "due"]);
 });
 
-test("a date whose scheduled day has passed is watched as long as it is not due yet", async (database, books) => {
+test("a date whose scheduled day has passed is tracked while it is not due yet", async (database, books) => {
   books.goTo("2026-11-22"); // a Sunday; the 21st is due on Monday the 23rd, or was on Friday the 20th
   const after = await addBill(books, { month_days: [21], first_due: "2026-10-21", weekend_rule: "after" });
   assertEquals(await rowsOf(database, after.id), [{
@@ -60,7 +60,7 @@ test("a date whose scheduled day has passed is watched as long as it is not due 
 });
 
 test(
-  "a one-time bill is watched even from the past, never rolls, and ends when it is paid",
+  "a one-time bill is tracked even from the past, never rolls, and ends when it is paid",
   async (database, books) => {
     const bill = await addBill(books, { frequency: "once", first_due: "2026-11-01" });
     assertEquals([bill.state, overdueOf(bill), bill.next_due], ["overdue", ["2026-11-01"], undefined]);
@@ -94,7 +94,7 @@ test(
   },
 );
 
-test("rolling is no change of the bill: no version, no change set", async (database, books) => {
+test("rolling does not change the bill: no version, no change set", async (database, books) => {
   const bill = await addBill(books, { first_due: "2026-11-30" });
   const before = await database.query("select count(*) as count from app.change_sets");
   await refresh(database, bill.id, "2027-03-31");
@@ -103,7 +103,7 @@ test("rolling is no change of the bill: no version, no change set", async (datab
   assertEquals(await database.query("select count(*) as count from app.change_sets"), before);
 });
 
-test("a row that went missing comes back", async (database, books) => {
+test("a missing row is recreated", async (database, books) => {
   const bill = await addBill(books, { first_due: "2026-11-30" });
   await refresh(database, bill.id, "2027-03-31");
   await database.query("delete from app.expense_occurrences where expense_id = $1 and due_on = '2027-01-30'", [
@@ -113,7 +113,7 @@ test("a row that went missing comes back", async (database, books) => {
   assertEquals((await rowsOf(database, bill.id)).map((row) => row.due_on).at(2), "2027-01-30");
 });
 
-test("paused and cancelled bills do not roll and nothing of them is open", async (database, books) => {
+test("paused and cancelled bills do not roll and have no open dates", async (database, books) => {
   for (const status of ["paused", "cancelled"]) {
     const bill = await addBill(books, { first_due: "2026-11-30" });
     await database.query("update app.expenses set status = $2, next_due = null where id = $1", [bill.id, status]);
@@ -127,7 +127,7 @@ test("paused and cancelled bills do not roll and nothing of them is open", async
   }
 });
 
-test("a bill ends when its schedule is over and nothing of it is open", async (database, books) => {
+test("a bill ends when its schedule is over and no date is open", async (database, books) => {
   const bill = await addBill(books, { first_due: "2026-11-30", ends_after: 2 });
   books.goTo("2027-03-01");
   await refresh(database, bill.id, "2027-03-01");
@@ -148,7 +148,7 @@ test(
     const bill = await addBill(books, { name: "Netflix", amount: "15.99", first_due: "2026-12-05", autopay: true });
     books.goTo("2027-02-05");
     const read = await showBill(books, bill.id);
-    // The one that is due today has not passed.
+    // The one due today has not passed.
     assertEquals([read.overdue, read.next_due, read.state], [[], "2027-02-05", "due"]);
     await refresh(database, bill.id, "2027-02-05");
     assertEquals(await showBill(books, bill.id), read);
@@ -189,7 +189,7 @@ test("a one-time bill that was charged automatically before it was added is paid
   ]);
 });
 
-test("an automatic payment that was taken back is not made again", async (database, books) => {
+test("an undone automatic payment is not recorded again", async (database, books) => {
   const bill = await addBill(books, { first_due: "2026-12-05", autopay: true });
   await refresh(database, bill.id, "2027-01-10");
   await database.query("delete from app.payments where expense_id = $1", [bill.id]);
@@ -201,7 +201,7 @@ test("an automatic payment that was taken back is not made again", async (databa
   assertEquals(overdueOf(await showBill(books, bill.id)), ["2026-12-05", "2027-01-05"]);
 });
 
-test("automatic payments of an amount that is not fixed are left to a person", async (database, books) => {
+test("automatic payments of variable amounts are left to a person", async (database, books) => {
   for (const amounts of [{ amount_mode: "estimated", amount: "80" }, { amount_mode: "variable", amount: undefined }]) {
     const bill = await addBill(books, { first_due: "2026-12-05", autopay: true, ...amounts });
     books.goTo("2026-12-06");
@@ -212,7 +212,7 @@ test("automatic payments of an amount that is not fixed are left to a person", a
 });
 
 test(
-  "expected_in_period() has what is open and what is to come, without what was paid or skipped in advance",
+  "expected_in_period() has open and future dates, without those paid or skipped in advance",
   async (database, books) => {
     const rent = await addBill(books, { name: "Rent", payee: "Landlord", amount: "1000", first_due: "2026-11-30" });
     const gym = await addBill(books, { name: "Gym", frequency: "weekly", first_due: "2026-12-04" });
@@ -253,7 +253,7 @@ test(
   },
 );
 
-test("expected_in_period() takes a variable bill for its usual amount", async (database, books) => {
+test("expected_in_period() counts a variable bill at its usual amount", async (database, books) => {
   await addBill(books, { name: "Power", amount_mode: "variable", amount: undefined, first_due: "2026-12-01" });
   assertEquals(await expected(database, books, TODAY, "2026-12-31"), [{
     payee: "Power",
@@ -279,7 +279,7 @@ const schedules = fc.record({
   later: fc.integer({ min: 0, max: 300 }),
 });
 
-test("what is open matches a walk through the calendar, before and after a roll", async (database, books) => {
+test("open dates match a walk through the calendar, before and after a roll", async (database, books) => {
   for (
     const { first, later, autopay, month_days, ends_after, ...rest } of fc.sample(schedules, { numRuns: 120, seed: 8 })
   ) {
@@ -305,7 +305,7 @@ test("what is open matches a walk through the calendar, before and after a roll"
       ...(rule.month_days && { month_days: rule.month_days }),
       ...(ends_after && { ends_after }),
     });
-    // The schedule starts on the first of the month days, whatever months are left out after that.
+    // The schedule starts on the first of the month days, whatever months are skipped after that.
     const anchored = { ...rule, anchor_on: endlessDates({ ...rule, every: 1 }).next().value! };
     const today = addDays(TODAY, later);
     const dues = dueDates(anchored, addDays(today, 210)).filter((due) => rule.frequency === "once" || due >= TODAY);
@@ -339,7 +339,7 @@ test("what is open matches a walk through the calendar, before and after a roll"
   }
 });
 
-/** Due dates through a day, and eight more. */
+/** Due dates through a day, plus eight more. */
 function dueDates(schedule: Schedule, through: string): string[] {
   const dates: string[] = [];
   for (const date of endlessDates(schedule)) {

@@ -1,4 +1,4 @@
-/** Tools at the same time, on a real PostgreSQL: PGlite is one connection and cannot show this. */
+/** Concurrent tool calls on a real PostgreSQL: PGlite has one connection and cannot show this. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Json } from "../_support/books.ts";
@@ -53,7 +53,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
       assertEquals((await books.call("list_expenses")).total_count, 0);
     },
 
-    "of two updates of one version let one through": async (books) => {
+    "of two updates of one version accept one": async (books) => {
       const { results: [{ id }] } = await books.ok("log_expenses", { items: [{ name: "Lunch", amount: "1" }] });
       const answers = await together(
         4,

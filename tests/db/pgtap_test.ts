@@ -1,4 +1,4 @@
-/** Every pgTAP file of this folder, on PGlite or on the server that `TEST_DATABASE_URL` names. */
+/** Every pgTAP file in this folder, on PGlite or on the server that `TEST_DATABASE_URL` names. */
 import { assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 import { assertTap, rolledBack, runTap, splitStatements } from "../_support/tap.ts";

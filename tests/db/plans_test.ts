@@ -1,10 +1,10 @@
-/** What large organizations rely on: under row-level security each question is still answered from its index. */
+/** Large organizations: under row-level security each query still uses its index. */
 import { assertMatch, assertNotMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 
-/** The plan of a statement as a member gets it, were the tables too large to read as a whole. */
+/** A member's query plan, with sequential scans made unattractive. */
 async function explain(database: TestDatabase, books: Books, statement: string): Promise<string> {
   const rows = await database.asRole(
     "authenticated",
@@ -19,12 +19,12 @@ async function explain(database: TestDatabase, books: Books, statement: string):
   return rows.map((row) => row["QUERY PLAN"]).join("\n");
 }
 
-/** A filter that is set for the days alone. */
+/** A date-only filter. */
 const days = (from: string, to: string) =>
   `row(${from}, ${to}, null, null, '{}', null, null, null, null, null)::app.expense_filter`;
 
 testBooks("plans", {}, {
-  "a page begins where the last one ended": async (books, database) => {
+  "a page starts where the last one ended": async (books, database) => {
     for (
       const [key, index, value] of [["paid_on", "payments_newest_idx", "'2026-10-06'::date"], [
         "sort_minor",
@@ -42,7 +42,7 @@ testBooks("plans", {}, {
     }
   },
 
-  "the totals of a month by currency and category read payments alone": async (books, database) => {
+  "a month's totals by currency and category read only payments": async (books, database) => {
     const month = days("'2026-09-01'", "'2026-09-30'");
     const plan = await explain(
       database,

@@ -1,4 +1,7 @@
-/** Credentials at rest: gone with their link, whoever ends it and in whatever role; replaced only by who saw what they replace. */
+/**
+ * Credentials at rest: removed with their link, whoever ends it and in any role; replaced only by a caller who read the
+ * current one.
+ */
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Envelope, openCredential, sealCredential } from "../../shared/credentials/envelope.ts";
 import { type Books, openBooks } from "../_support/books.ts";
@@ -59,7 +62,7 @@ async function readEnvelopes(linkId: string): Promise<Envelope[]> {
   return rows.map(({ envelope }) => envelope);
 }
 
-Deno.test("a credential comes back from the store as it was sealed", async () => {
+Deno.test("a credential comes back from the store unchanged", async () => {
   const { linkId, envelope } = await connectBill();
   const [stored] = await readEnvelopes(linkId);
   assertEquals(stored, envelope);
@@ -67,11 +70,11 @@ Deno.test("a credential comes back from the store as it was sealed", async () =>
 });
 
 const ENDINGS: Record<string, (connected: Connected) => Promise<unknown>> = {
-  "the owner disconnects the bill by its tool, as a signed-in person": ({ books, billId }) =>
+  "the owner disconnects the bill with the tool, as a signed-in person": ({ books, billId }) =>
     books.ok("update_bill", { bill_id: billId, provider: { action: "disconnect" } }),
   "the owner removes it on the account page": ({ books, linkId }) =>
     database.asService("change_provider_link", { user_id: books.userId, link_id: linkId, action: "remove", at: AT }),
-  "another provider takes its place": async ({ books, billId, linkId, envelope }) => {
+  "another provider replaces it": async ({ books, billId, linkId, envelope }) => {
     const { link_id } = await database.asService<{ link_id: string }>("open_connection", {
       user_id: books.userId,
       bill_id: billId,
@@ -90,13 +93,13 @@ const ENDINGS: Record<string, (connected: Connected) => Promise<unknown>> = {
     ),
   "the operator ends it": ({ linkId }) =>
     database.query("update app.provider_links set status = 'revoked' where id = $1", [linkId]),
-  "the bill is removed for good": ({ billId }) => database.query("delete from app.expenses where id = $1", [billId]),
+  "the bill is removed permanently": ({ billId }) => database.query("delete from app.expenses where id = $1", [billId]),
   "the organization is deleted": ({ books }) =>
     database.query("delete from identity.organizations where id = $1", [books.organizationId]),
 };
 
 for (const [what, end] of Object.entries(ENDINGS)) {
-  Deno.test(`the credential is gone at once when ${what}`, async () => {
+  Deno.test(`the credential is removed at once when ${what}`, async () => {
     const connected = await connectBill();
     const bystander = await connectBill();
     await end(connected);
@@ -105,7 +108,7 @@ for (const [what, end] of Object.entries(ENDINGS)) {
   });
 }
 
-Deno.test("the credential stays while its link is paused, failing, or of a bill that can still be restored", async () => {
+Deno.test("the credential stays while its link is paused, failing, or its bill can still be restored", async () => {
   const { books, billId, linkId } = await connectBill();
   for (const status of ["paused", "needs_reauth", "active"]) {
     await database.query("update app.provider_links set status = $1 where id = $2", [status, linkId]);
@@ -115,7 +118,7 @@ Deno.test("the credential stays while its link is paused, failing, or of a bill 
   assertEquals((await readEnvelopes(linkId)).length, 1);
 });
 
-Deno.test("a disconnection that is tried only keeps the credential, and one that is undone does not bring it back", async () => {
+Deno.test("previewing a disconnection keeps the credential, and undoing one does not restore it", async () => {
   const { books, billId, linkId } = await connectBill();
   const disconnect = { bill_id: billId, provider: { action: "disconnect" } };
   await books.ok("update_bill", { ...disconnect, dry_run: true });
@@ -125,7 +128,7 @@ Deno.test("a disconnection that is tried only keeps the credential, and one that
   assertEquals(await readEnvelopes(linkId), []);
 });
 
-Deno.test("signed-in people reach no credential by ending links of others", async () => {
+Deno.test("signed-in people cannot remove others' credentials by ending links", async () => {
   const { linkId } = await connectBill();
   const stranger = await openBooks(database);
   const member = await (await connectBill()).books.join();
@@ -147,7 +150,7 @@ Deno.test("signed-in people reach no credential by ending links of others", asyn
   assertEquals((await readEnvelopes(linkId)).length, 1);
 });
 
-Deno.test("reseal_provider_credential() replaces what was read, and nothing newer", async () => {
+Deno.test("reseal_provider_credential() replaces the value that was read, and nothing newer", async () => {
   const connected = await connectBill();
   const { linkId, envelope } = connected;
   const rotated = [btoa("n".repeat(32)), ...KEYS];
@@ -174,7 +177,7 @@ Deno.test("reseal_provider_credential() replaces what was read, and nothing newe
   assertEquals(await readEnvelopes(linkId), []);
 });
 
-Deno.test("what is no envelope is not stored", async () => {
+Deno.test("only envelopes are stored", async () => {
   const connected = await connectBill();
   for (
     const wrong of [{}, { ...connected.envelope, nonce: "" }, { ...connected.envelope, key_id: "canary" }, {
@@ -185,7 +188,7 @@ Deno.test("what is no envelope is not stored", async () => {
   }
 });
 
-Deno.test("connect_provider() moves on when the link it was sealed for has ended, and ends nothing before that", async () => {
+Deno.test("connect_provider() creates a new link when the one it was sealed for has ended, and ends nothing before that", async () => {
   const connected = await connectBill();
   const { books, billId, envelope } = connected;
   const asked = { user_id: books.userId, bill_id: billId, quotas: [], at: AT };

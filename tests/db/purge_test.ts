@@ -10,7 +10,7 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
   try {
     const books = await openBooks(database, { day: "2026-11-20" });
     const { organizationId: organization, userId: user } = books;
-    // Of everything one row that is past its time and one that is just not.
+    // One row of each kind just past its time, and one just before.
     await database.exec(`
       insert into app.idempotency_keys select '${organization}', '${user}', 'log_expenses', 'key-' || n || '-abcd', '\\x00', '{}', at
         from (values (1, ${ago("1 second")}), (2, ${ago("-1 second")})) as v (n, at);
@@ -117,7 +117,7 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
   }
 });
 
-Deno.test("jobs.purge_expired() removes so many rows of a table at most, and the rest when it runs again", async () => {
+Deno.test("jobs.purge_expired() removes a limited number of rows per table, and the rest on the next run", async () => {
   const database = await openDatabase();
   try {
     await database.exec(`

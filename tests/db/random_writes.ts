@@ -1,4 +1,4 @@
-/** One step of random book-keeping each: a call of a writing tool, and the same on paper. */
+/** Random steps of book-keeping: each calls a writing tool and does the same in the model. */
 import { assert, assertEquals } from "@std/assert";
 import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
 import type { Books, Json } from "../_support/books.ts";
@@ -22,23 +22,23 @@ const major = (minor: number, currency: string) => (minor / 10 ** DECIMALS[curre
 const toMinor = (amount: string, currency: string) => Math.round(Number(amount) * 10 ** DECIMALS[currency]!);
 const dateId = (bill: string, due: string) => `date_${bill}_${due}`;
 
-/** Amounts, some of them refunds. */
-const someMoney = (pick: Pick, seed: number) =>
+/** Amounts, including refunds. */
+const someAmount = (pick: Pick, seed: number) =>
   Array.from({ length: 1 + seed % 3 }, (_, index) => {
     const currency = pick(CURRENCIES)!;
     return { minor: 1 + (seed * 31 + index * 977) % 90_000, currency, is_refund: seed % 7 === 0 };
   });
 
-/** A bill that is there, as it is listed. */
+/** An existing bill, as listed. */
 async function someBill({ books, model }: Run, pick: Pick): Promise<Json> {
   const bill = pick(model.ids("bill"));
   return bill && (await books.ok("list_bills", { bill_id: bill })).bills[0];
 }
 
-/** What may happen, by the tool that does it. */
+/** Possible steps, by tool. */
 export const STEPS: Record<string, Step> = {
   async log_expenses({ books, model }, pick, seed) {
-    const items = someMoney(pick, seed);
+    const items = someAmount(pick, seed);
     const { data, change_id } = await books.call("log_expenses", {
       on_duplicate: "allow",
       items: items.map(({ minor, currency, is_refund }, index) => ({
@@ -56,7 +56,7 @@ export const STEPS: Record<string, Step> = {
   },
 
   async import_expenses({ books, model }, pick, seed) {
-    const lines = someMoney(pick, seed).map(({ minor, currency, is_refund }, index) => ({
+    const lines = someAmount(pick, seed).map(({ minor, currency, is_refund }, index) => ({
       name: `Line ${seed} ${index} ${model.changeIds().length}`,
       minor: is_refund ? -minor : minor,
       currency,
@@ -66,7 +66,7 @@ export const STEPS: Record<string, Step> = {
         `2026-11-1${seed % 9},${name},${major(minor, currency)},${currency},${seed % 4 ? "" : `Made ${seed}`}`
       ),
     );
-    // All amounts may be negative here, which would pass for a statement that writes expenses so.
+    // All amounts may be negative here, which would look like a statement that writes expenses that way.
     const mapping = { negative_is_expense: false };
     const parsed = importExpenses.parse({ csv: csv.join("\n"), mapping, on_duplicate: "allow" });
     if (!parsed.ok) throw new Error(parsed.error.code);
@@ -104,7 +104,7 @@ export const STEPS: Record<string, Step> = {
     if (ids.length === 0) return;
     const { change_id } = await books.call("delete_records", { ids });
     model.write(change_id, (page) => {
-      // Payments go with their bill; which of its dates were closed is kept for when it comes back.
+      // Payments go with their bill; which dates were closed is kept for when it comes back.
       for (const [id, { bill }] of [...page]) {
         if (ids.includes(id) || id.startsWith("pay_") && ids.includes(bill!)) page.delete(id);
       }
@@ -161,7 +161,7 @@ export const STEPS: Record<string, Step> = {
     });
     assertEquals(error, undefined);
     const isClosed = data.occurrence.status === "paid";
-    // What is charged also settles a date whose amount was an estimate.
+    // The charged amount also settles a date whose amount was an estimate.
     assert(isClosed === (minor === open) || isClosed && bill.amount_mode !== "fixed");
     run.model.write(change_id, (page) => {
       page.set(data.payment.id, { minor, currency, bill: bill.id, due });
@@ -259,5 +259,5 @@ const OFTEN: Record<string, number> = {
   "update_bill of one date": 2,
   undo_change: 6,
 };
-/** The names of `STEPS`, each as often as it should happen. */
+/** The names of `STEPS`, repeated by weight. */
 export const WEIGHTED = Object.keys(STEPS).flatMap((name) => Array<string>(OFTEN[name] ?? 1).fill(name));

@@ -10,7 +10,7 @@ Deno.test("schedules match a walk through the calendar", async () => {
   await withDatabase((database) => checkSchedules(database, 2_000));
 });
 
-Deno.test("a schedule is counted from its anchor and clamped to short months", async (t) => {
+Deno.test("a schedule counts from its anchor and is clamped to short months", async (t) => {
   await withDatabase(async (database) => {
     const cases: [string, Partial<Schedule>, string[]][] = [
       ["the 31st", { anchor_on: "2026-01-31" }, ["2026-01-31", "2026-02-28", "2026-03-31", "2026-04-30"]],
@@ -41,7 +41,7 @@ Deno.test("a schedule is counted from its anchor and clamped to short months", a
   });
 });
 
-Deno.test("a schedule is told in words", async (t) => {
+Deno.test("a schedule in words", async (t) => {
   await withDatabase(async (database) => {
     const cases: [Partial<Schedule>, string][] = [
       [{ anchor_on: "2026-11-05" }, "every month on the 5th"],

@@ -1,4 +1,4 @@
-/** Which bills a digest reminds of, of whom, and on which day: by the owner's calendar, once. */
+/** Which bills a digest includes, for which owner and on which of their days: once each. */
 import { assertEquals } from "@std/assert";
 import { type Books, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
@@ -17,7 +17,7 @@ interface Digest {
   };
 }
 
-/** The database's part of a run: roll, collect, claim and mark everything as sent. Answers the digests. */
+/** The database's part of a run: roll, collect, claim and mark everything as sent. Returns the digests. */
 async function run(at: string): Promise<Digest[]> {
   await rollAll(database, at);
   await database.asService("collect_reminders", { at });
@@ -41,7 +41,7 @@ async function run(at: string): Promise<Digest[]> {
   }
 }
 
-/** What the digests of a run say: names by days left, overdue ones negative. */
+/** A run's digests: names by days left, negative when overdue. */
 const said = (digests: Digest[]) =>
   digests.map(({ content }) =>
     content.organizations.flatMap(({ bills }) => bills.map(({ name, days }) => `${name} ${days}`)).join(", ")
@@ -72,7 +72,7 @@ Deno.test("a reminder is sent inside the lead window: the bill's own, else the o
   assertEquals(said(await run(at("2026-11-22"))), ["On the day -2, Far 28"]);
 });
 
-Deno.test("days that no run happened on are caught up while the window lasts, and not after", async () => {
+Deno.test("missed days are caught up within the window, and not after", async () => {
   const books = await fresh();
   await addBill(books, "Rent", "2026-11-20", { frequency: "yearly" });
   await addBill(books, "Water", "2026-11-18", { frequency: "yearly" });
@@ -82,7 +82,7 @@ Deno.test("days that no run happened on are caught up while the window lasts, an
   assertEquals(said(await run(at("2026-11-21"))), []);
 });
 
-Deno.test("what is overdue is said along with what is due, in one line a bill, and alone sends nothing", async () => {
+Deno.test("overdue bills are listed with due ones, one line each, and alone send nothing", async () => {
   const books = await fresh({ day: "2026-09-01" });
   await addBill(books, "Water", "2026-09-05");
   assertEquals(said(await run(at("2026-11-20"))), []);
@@ -97,7 +97,7 @@ Deno.test("what is overdue is said along with what is due, in one line a bill, a
   );
 });
 
-Deno.test("paid, skipped, snoozed, paused and silent bills are not reminded of; a snooze ends", async () => {
+Deno.test("paid, skipped, snoozed, paused and muted bills get no reminder; a snooze ends", async () => {
   const books = await fresh();
   for (const name of ["Paid", "Snoozed", "Paused", "Silent", "Kept"]) await addBill(books, name, "2026-11-22");
   const idOf = async (name: string) =>
@@ -112,7 +112,7 @@ Deno.test("paid, skipped, snoozed, paused and silent bills are not reminded of; 
   assertEquals(said(await run(at("2026-11-21"))), ["Snoozed 1"]);
 });
 
-Deno.test("a reminder is snoozed, and comes again once on the day that was chosen", async () => {
+Deno.test("a snoozed reminder comes again once, on the chosen day", async () => {
   const books = await fresh();
   const rent = await addBill(books, "Rent", "2026-11-25", { remind_days_before: 7 });
   await addBill(books, "Water", "2026-11-25", { remind_days_before: 7 });
@@ -124,7 +124,7 @@ Deno.test("a reminder is snoozed, and comes again once on the day that was chose
   assertEquals(said(await run(at("2026-11-20"))), ["Rent 5"]);
   assertEquals(said(await run(at("2026-11-20", "08:10"))), []);
   assertEquals(said(await run(at("2026-11-21"))), []);
-  // The same day again is no other reminder; another day is, and is caught up when nothing ran on it.
+  // The same day again is not another reminder; a different day is, and is caught up after a missed run.
   await snooze("2026-11-25", "2026-11-20");
   assertEquals(said(await run(at("2026-11-22"))), []);
   await snooze("2026-11-25", "2026-11-23");
@@ -132,7 +132,7 @@ Deno.test("a reminder is snoozed, and comes again once on the day that was chose
   assertEquals(said(await run(at("2026-11-25"))), []);
 });
 
-Deno.test("who snoozes beyond the due date is reminded of it on that day, once", async () => {
+Deno.test("snoozing beyond the due date gives one reminder, on that day", async () => {
   const books = await fresh();
   const rent = await addBill(books, "Rent", "2026-11-20");
   const once = await addBill(books, "Once", "2026-11-20", { frequency: "once" });
@@ -169,7 +169,7 @@ Deno.test("a snoozed bill that was paid meanwhile, or stopped, sends nothing", a
   assertEquals(said(await run(at("2026-11-22"))), []);
 });
 
-Deno.test("one digest over all organizations that have reminders, none of the others", async () => {
+Deno.test("one digest over all organizations that have reminders, none from the others", async () => {
   const home = await fresh();
   const [other, free] = await Promise.all([
     openBooks(database, { day: "2026-11-10" }),
@@ -199,7 +199,7 @@ Deno.test("one digest over all organizations that have reminders, none of the ot
   assertEquals(await database.asService("count_reminder_candidates", { at: at("2026-11-21", "09:00") }), 2);
 });
 
-Deno.test("mails go to the confirmed reminder address, else to the sign-in address, and to nobody who wants none", async () => {
+Deno.test("mails go to the confirmed reminder address, else to the sign-in address, and to nobody who turned them off", async () => {
   const books = await fresh();
   await addBill(books, "Rent", "2026-11-22");
   await database.query("update identity.profiles set email_enabled = false");
@@ -221,7 +221,7 @@ Deno.test("the day is the owner's: Kolkata, New York, Kiritimati and Apia, acros
     ["Asia/Kolkata", "2026-11-20T18:31Z", "2026-11-21"],
     ["America/New_York", "2026-11-20T04:59Z", "2026-11-19"],
     ["America/New_York", "2026-11-20T05:01Z", "2026-11-20"],
-    // Summer time ends on 1 November and begins on 14 March.
+    // DST ends on 1 November and begins on 14 March.
     ["America/New_York", "2026-10-31T04:01Z", "2026-10-31"],
     ["America/New_York", "2026-11-01T03:59Z", "2026-10-31"],
     ["America/New_York", "2026-11-02T04:59Z", "2026-11-01"],
@@ -229,7 +229,7 @@ Deno.test("the day is the owner's: Kolkata, New York, Kiritimati and Apia, acros
     ["America/New_York", "2027-03-15T04:01Z", "2027-03-15"],
     ["Pacific/Kiritimati", "2026-11-20T08:00Z", "2026-11-20"],
     ["Pacific/Kiritimati", "2026-11-20T11:50Z", "2026-11-21"],
-    // No summer time since 2021; it stays at UTC+13 all year.
+    // No DST since 2021; UTC+13 all year.
     ["Pacific/Apia", "2026-11-20T10:50Z", "2026-11-20"],
     ["Pacific/Apia", "2026-11-20T11:10Z", "2026-11-21"],
     ["Pacific/Apia", "2026-06-20T11:10Z", "2026-06-21"],
@@ -247,7 +247,7 @@ Deno.test("the day is the owner's: Kolkata, New York, Kiritimati and Apia, acros
   }
 });
 
-Deno.test("who travels in the middle of a day gets one digest that day, and one the next", async () => {
+Deno.test("changing time zone mid-day gives one digest that day, and one the next", async () => {
   const journeys: [from: string, to: string][] = [
     ["Pacific/Kiritimati", "Pacific/Honolulu"],
     ["Pacific/Honolulu", "Pacific/Kiritimati"],
@@ -276,7 +276,7 @@ Deno.test("who travels in the middle of a day gets one digest that day, and one 
   }
 });
 
-Deno.test("a lease that is another's marks nothing", async () => {
+Deno.test("another run's lease marks nothing", async () => {
   const books = await fresh();
   await addBill(books, "Rent", "2026-11-22");
   await database.asService("collect_reminders", { at: at("2026-11-20") });
@@ -299,7 +299,7 @@ Deno.test("a lease that is another's marks nothing", async () => {
   assertEquals(await settle(second), { outcome: "lost" });
 });
 
-Deno.test("a batch whose owners are gone ends, and one without an answer for a day is not sent again", async () => {
+Deno.test("a batch whose owners are gone ends, and one unanswered for a day is not sent again", async () => {
   const books = await fresh();
   await addBill(books, "Rent", "2026-11-22");
   await database.asService("collect_reminders", { at: at("2026-11-20") });
@@ -327,7 +327,7 @@ Deno.test("a batch whose owners are gone ends, and one without an answer for a d
   assertEquals(await database.query("select from jobs.reminder_batches"), []);
 });
 
-Deno.test("a digest lists a hundred of what is due and of what is overdue, and counts them all", async () => {
+Deno.test("a digest lists up to a hundred due and overdue bills each, and counts them all", async () => {
   const books = await fresh({ day: "2026-11-15" });
   await addBill(books, "Due 1", "2026-11-21", { frequency: "yearly" });
   await addBill(books, "Late 1", "2026-11-16", { frequency: "yearly" });
@@ -354,7 +354,7 @@ Deno.test("a digest lists a hundred of what is due and of what is overdue, and c
   assertEquals(await run(at("2026-11-21")), []);
 });
 
-Deno.test("a digest that cannot be described is set aside, and the others are sent", async () => {
+Deno.test("a digest that cannot be rendered is set aside, and the others are sent", async () => {
   const one = await fresh();
   const other = await openBooks(database, { day: "2026-11-10" });
   for (const books of [one, other]) await addBill(books, "Rent", "2026-11-22");

@@ -1,4 +1,4 @@
-/** Findings about bills: what is found, what is not, and the sentence that a person hears. */
+/** review_bills: what it finds, what it does not, and the sentence a person hears. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
@@ -21,7 +21,7 @@ testBooks("review_bills", { day: TODAY }, {
     assertEquals(Object.values(data.counts), [0, 0, 0, 0, 0, 0, 0]);
     assertEquals(data.overdue, []);
   },
-  "overdue: each bill once, with all that remains of it": async (books) => {
+  "overdue: each bill once, with its whole remaining amount": async (books) => {
     const id = await add(books, "Rent", { amount: "100" });
     await add(books, "Gym", { first_due: "2027-03-01" });
     books.goTo("2027-01-10");
@@ -39,7 +39,7 @@ testBooks("review_bills", { day: TODAY }, {
     }]);
     assertEquals(counts.overdue, 1);
   },
-  "price_rises: what got dearer within the time, not what got cheaper": async (books) => {
+  "price_rises: what became more expensive within the period, not cheaper": async (books) => {
     const netflix = await add(books, "Netflix", { amount: "12.99" });
     const phone = await add(books, "Phone", { amount: "30" });
     await books.ok("mark_bill_paid", { bill_id: netflix });
@@ -58,7 +58,7 @@ testBooks("review_bills", { day: TODAY }, {
     assertEquals((await books.ok("review_bills", { lookback_months: 3 })).price_rises, []);
     assertEquals((await books.ok("review_bills", { lookback_months: 6 })).price_rises.length, 1);
   },
-  "price_rises: also one that is set for later, as list_bills shows it": async (books) => {
+  "price_rises: also a scheduled one, as list_bills shows it": async (books) => {
     const id = await add(books, "Netflix", { amount: "15.99", weekend_rule: "after" });
     const show = async () => (await books.ok("list_bills", { bill_id: id })).bills[0];
     assertEquals((await show()).next_price, undefined);
@@ -119,7 +119,7 @@ testBooks("review_bills", { day: TODAY }, {
     assertEquals(textsOf(data.cancel_by), ["Gym renews on 1 March 2027; to end it, cancel by 1 December 2026."]);
     assertEquals((await books.ok("review_bills", { horizon_days: 5 })).counts.cancel_by, 0);
   },
-  "provider_attention: links that need somebody": async (books, database) => {
+  "provider_attention: links that need a person": async (books, database) => {
     const more = { amount: undefined, amount_mode: "variable" };
     await link(database, books, await add(books, "A", more), "'needs_reauth', 2, null");
     await link(database, books, await add(books, "B", more), "'active', 1, '2026-10-01'");
@@ -128,7 +128,7 @@ testBooks("review_bills", { day: TODAY }, {
       "The amount of B could not be fetched from openai.",
       "The owner has to reconnect A to openai: update_bill with provider connect says where.",
     ]);
-    // What is never asked for needs no new key.
+    // No new key is needed for what is never fetched.
     const fixed = await add(books, "D", more);
     await link(database, books, fixed, "'needs_reauth', 2, null");
     await books.ok("update_bill", { bill_id: fixed, set: { amount_mode: "fixed", amount: "5" } });
@@ -139,7 +139,7 @@ testBooks("review_bills", { day: TODAY }, {
       "The amount of C is missing: openai has no statement for November 2026.",
     ]);
   },
-  "provider_attention: no amount is missing that nothing waits for": async (books, database) => {
+  "provider_attention: an amount that nothing waits for is not missing": async (books, database) => {
     const more = { amount: undefined, amount_mode: "variable" };
     const yearly = await add(books, "Domain", { ...more, frequency: "yearly", first_due: "2027-03-10" });
     const paid = await add(books, "Water", more);
@@ -151,7 +151,7 @@ testBooks("review_bills", { day: TODAY }, {
     const { provider_attention } = await books.ok("review_bills");
     assertEquals(provider_attention.map(({ name, kind }: Json) => [name, kind]), [["Power", "amount_missing"]]);
   },
-  "a paused bill is not looked at": async (books) => {
+  "a paused bill is ignored": async (books) => {
     const id = await add(books, "Rent", { trial_ends_on: "2026-11-25" });
     await books.ok("update_bill", { bill_id: id, set: { status: "paused" } });
     books.goTo("2027-01-10");

@@ -1,4 +1,4 @@
-/** Rolling many bills at once gives what rolling each by itself gives, and touches only what is due. */
+/** Rolling many bills at once gives the same result as rolling each alone, and touches only stale ones. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { RollingPage } from "../../shared/db/reminders_store.ts";
@@ -9,7 +9,7 @@ import { rollAll } from "../_support/roll_bills.ts";
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-/** Everything that a roll may change of an organization's bills, by name. */
+/** Everything a roll may change in an organization's bills, by name. */
 const stateOf = (books: Books) =>
   database.query(
     `select e.name, e.next_due, e.status, e.version,
@@ -60,7 +60,7 @@ Deno.test("roll_bills() gives each bill what refresh_bill() gives it", async () 
               ...(ends_after && rest.frequency !== "once" && { ends_after }),
               on_duplicate: "allow",
             });
-            if (!added.ok) continue; // such as a first date that the schedule does not have
+            if (!added.ok) continue; // such as a first date that is not in the schedule
             for (const due_on of (added.data.next_dates ?? []).slice(0, paid)) {
               await books.call("mark_bill_paid", { bill_id: added.data.bill.id, due_on, amount: "10" });
             }
@@ -73,7 +73,7 @@ Deno.test("roll_bills() gives each bill what refresh_bill() gives it", async () 
           [single.organizationId, day],
         );
         for (const { id } of stale) await database.query("select app.refresh_bill($1, $2)", [id, day]);
-        // Those of the other organization only: pages pass over what is rolled already.
+        // Only the other organization's: pages skip bills that are already rolled.
         const { advanced, failed } = await rollAll(database, `${day}T12:00:00Z`, 3);
         assertEquals(failed, []);
         assertEquals(advanced, stale.length);
@@ -85,7 +85,7 @@ Deno.test("roll_bills() gives each bill what refresh_bill() gives it", async () 
   );
 });
 
-Deno.test("a bill is stale by its owner's date, not by the server's", async () => {
+Deno.test("a bill is stale by its owner's date, not the server's", async () => {
   await database.reset();
   const far = { day: "2026-11-18" };
   const kiritimati = await openBooks(database, { ...far, timezone: "Pacific/Kiritimati" });
@@ -100,7 +100,7 @@ Deno.test("a bill is stale by its owner's date, not by the server's", async () =
   assertEquals((await rollAll(database, "2026-11-21T10:00:00Z")).advanced, 1);
 });
 
-Deno.test("a bill that cannot be rolled stops no other, and is named", async () => {
+Deno.test("a bill that cannot be rolled blocks no other, and is named", async () => {
   await database.reset();
   const books = await openBooks(database, { day: TODAY });
   const ids: string[] = [];
@@ -129,13 +129,13 @@ Deno.test("a bill with several dates on one day, after a weekend, is rolled once
   const books = await openBooks(database, { day: "2026-11-13" });
   const meals = { name: "Meals", amount: "10", frequency: "daily", weekend_rule: "after", first_due: "2026-11-14" };
   await books.ok("add_bill", meals);
-  // Saturday's, Sunday's and Monday's own are open, and all are due on Monday.
+  // Saturday's, Sunday's and Monday's dates are open, and all are due on Monday.
   await database.query("select app.materialize_occurrences(e, 0, 2) from app.expenses as e");
   const at = "2026-11-17T12:00:00Z";
   const page = '{"from": ["2026-11-16", ""], "until": null}';
   const stale = "select (s).due_on from jobs.lock_stale_bills($1, $2) as l, unnest(l.stale) as s";
   assertEquals(await database.query(stale, [at, page]), [{ due_on: "2026-11-16" }]);
-  // However the pages cut them.
+  // However the pages are cut.
   assertEquals(await rollAll(database, at, 1), { advanced: 1, failed: [], passedOver: 0, pages: 3 });
   const [rolled] = await stateOf(books);
   assertEquals(rolled!.next_due, "2026-11-17");
@@ -148,7 +148,7 @@ Deno.test("a bill with several dates on one day, after a weekend, is rolled once
   ]);
 });
 
-Deno.test("what passed last is rolled first, and each due date lies in one page", async () => {
+Deno.test("the latest passed is rolled first, and each due date lies in one page", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-10" });
   const due = ["2026-11-11", "2026-11-15", "2026-11-15", "2026-11-18"];
@@ -161,7 +161,7 @@ Deno.test("what passed last is rolled first, and each due date lies in one page"
   assertEquals(pages.map(({ until }) => until), [null, ...froms.slice(0, -1)]);
 });
 
-Deno.test("several missed periods are one step, and each passed date stays open", async () => {
+Deno.test("several missed periods are rolled in one step, and each passed date stays open", async () => {
   await database.reset();
   const books = await openBooks(database, { day: TODAY });
   await books.ok("add_bill", { name: "Rent", amount: "10", first_due: "2026-11-30" });
@@ -181,7 +181,7 @@ Deno.test("several missed periods are one step, and each passed date stays open"
   assertEquals(rent!.version, 1);
 });
 
-Deno.test("a run looks back as far as the last complete one, and once a week at everything", async () => {
+Deno.test("a run looks back to the last complete one, and once a week at everything", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-10-01" });
   await books.ok("add_bill", { name: "Rent", amount: "10", first_due: "2026-10-15" });
@@ -196,7 +196,7 @@ Deno.test("a run looks back as far as the last complete one, and once a week at 
       started_at: `${period}T08:00:00Z`,
       finished_at: `${period}T08:00:01Z`,
     });
-  // What a later day, or an incomplete run, says does not count.
+  // Future-dated or incomplete runs do not count.
   await record("2027-05-01", true);
   await record("2026-11-19", false);
   const until = async (at: string) => (await database.query("select jobs.rolled_until($1) as day", [at]))[0]!.day;

@@ -1,4 +1,4 @@
-/** What every tool shares: the envelope, previews, repeated calls, and whose books are reached. */
+/** What every tool shares: the envelope, previews, idempotency keys and tenant isolation. */
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { testBooks } from "../_support/book_steps.ts";
@@ -8,7 +8,7 @@ import type { TestDatabase } from "../_support/database.ts";
 const TODAY = "2026-10-06";
 const LUNCH = { items: [{ name: "Lunch", amount: "14.50", category: "Sport" }], create_missing_categories: true };
 
-/** Every row of an organization. */
+/** All rows of an organization. */
 const dump = (database: TestDatabase, books: Books): Promise<Json> => {
   const tables = [
     "categories",
@@ -31,7 +31,7 @@ const dump = (database: TestDatabase, books: Books): Promise<Json> => {
 const count = async (books: Books) => (await books.call("list_expenses")).total_count;
 
 testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
-  "a change that does not say what it did fails, instead of breaking the list of changes": async (books, database) => {
+  "a change without a description fails, instead of breaking the list of changes": async (books, database) => {
     const { change_id } = await books.call("log_expenses", { items: [{ name: "Lunch", amount: "1" }] });
     await assertRejects(
       () => database.query("select app.finish_change($1, null)", [change_id]),
@@ -40,7 +40,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     );
   },
 
-  "answers an envelope without nulls, in the owner's day": async (books) => {
+  "answers an envelope without nulls, dated by the owner's day": async (books) => {
     const result = await books.call("log_expenses", LUNCH);
     // Noon UTC is past midnight in Auckland.
     assertEquals(result.context.today, "2026-10-07");
@@ -86,7 +86,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
       items: [{ name: "Tea", amount: "2" }],
     });
     assertEquals([error.field, error.retryable], ["idempotency_key", false]);
-    // A key belongs to a person and a tool, for a day.
+    // A key belongs to one person and tool, for a day.
     const member = await books.join();
     assertEquals((await member.call("log_expenses", call)).data.results[0].status, "duplicate");
     await books.ok("add_bill", { name: "Rent", amount: "1", first_due: "today", idempotency_key: "key-000001" });
@@ -95,7 +95,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assertEquals(await count(books), 2);
   },
 
-  "writes again what was undone since": async (books) => {
+  "a repeat after an undo writes again": async (books) => {
     const call = { ...LUNCH, idempotency_key: "key-000001" };
     const first = await books.call("log_expenses", call);
     await books.ok("undo_change", { change_id: first.change_id });
@@ -104,7 +104,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assertEquals(await books.call("log_expenses", call), { ...second, replayed: true });
   },
 
-  "answers the first result where the undo was undone": async (books) => {
+  "a repeat after a redo answers the first result": async (books) => {
     const call = { ...LUNCH, idempotency_key: "key-000001" };
     const first = await books.call("log_expenses", call);
     const undo = await books.call("undo_change", { change_id: first.change_id });
@@ -127,7 +127,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assertNotEquals(await run({ sub: books.userId, organization_id: books.organizationId }), nothing);
   },
 
-  "is out of reach for everybody but the service": async (_books, database) => {
+  "is callable by the service only": async (_books, database) => {
     for (const role of ["anon", "authenticated"] as const) {
       const call = (sql: string) => database.asRole(role, {}, (session) => session.query(sql));
       await assertRejects(
@@ -143,7 +143,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     }
   },
 
-  "shows a person of two organizations the token's one": async (books, database) => {
+  "shows a member of two organizations only the token's one": async (books, database) => {
     const other = await openBooks(database, { day: TODAY });
     await database.query(
       "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
@@ -156,7 +156,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     assert(!JSON.stringify(context).includes("Sport"));
   },
 
-  "reaches nothing of another organization, whatever ids it is given": async (books, database) => {
+  "reaches nothing of another organization, whatever ids it gets": async (books, database) => {
     const other = await openBooks(database, { day: TODAY });
     const secret = "Vienna-secret";
     const logged = await other.call("log_expenses", {
@@ -257,7 +257,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
 });
 
 testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolkata" }, {
-  "says who asks, for whom and under which plan": async (books, database) => {
+  "says who calls, for which organization and under which plan": async (books, database) => {
     await database.query(
       "update identity.organizations set plan = 'free', trial_ends_at = '2026-10-20T20:00:00Z' where id = $1",
       [
@@ -292,7 +292,7 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     assertEquals((await books.ok("get_context")).features, []);
   },
 
-  "warns in time of what ends with a trial or a payment that did not arrive": async (books, database) => {
+  "warns in time of what ends with a trial or a missed payment": async (books, database) => {
     const warnings = async (day: string) => {
       books.goTo(day);
       return (await books.call("get_context")).warnings?.map(({ message }: Json) => message) ?? [];
@@ -308,7 +308,7 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
       `The trial of the Team plan ends on 20 October 2026. From then on ${name} is without access for AI assistants, amounts from bill ` +
       "providers and reminder emails until its owner chooses a plan that includes them.",
     ]);
-    // What is paid for stays.
+    // Paid history remains.
     await set("plan = 'pro'");
     assertEquals(await warnings("2026-10-15"), [
       `The trial of the Team plan ends on 20 October 2026. From then on ${name} is without amounts from bill providers until its owner ` +
@@ -332,7 +332,7 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     assertEquals(await warnings("2026-10-13"), []);
   },
 
-  "lists what is asked for": async (books) => {
+  "lists what is requested": async (books) => {
     const member = await books.join();
     await books.ok("log_expenses", {
       items: [{ name: "Lunch", payee: "Cafe", amount: "1" }, {

@@ -1,7 +1,9 @@
-/** The dates of a schedule by walking the calendar with Temporal: slow, obvious, and sharing nothing with the SQL that it judges. */
+/**
+ * The dates of a schedule by walking the calendar with Temporal: slow, obvious, and independent of the SQL under test.
+ */
 import { Temporal } from "temporal-polyfill";
 
-/** The schedule's columns of `app.expenses`, by their names. */
+/** The schedule columns of `app.expenses`, by name. */
 export interface Schedule {
   frequency: "once" | "daily" | "weekly" | "monthly" | "yearly";
   every: number;
@@ -12,7 +14,7 @@ export interface Schedule {
   ends_after: number | null;
 }
 
-/** The scheduled dates in order, both ends left out of account. */
+/** Scheduled dates in order, without either end applied. */
 export function* endlessDates(schedule: Schedule): Generator<string> {
   const anchor = Temporal.PlainDate.from(schedule.anchor_on);
   if (schedule.frequency === "once") return yield schedule.anchor_on;

@@ -1,4 +1,4 @@
-/** The schedule arithmetic of migration 0800 against a walk through the calendar, on as many random rules as there is time for. */
+/** The schedule arithmetic of migration 0800 against a calendar walk, on as many random rules as time allows. */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { TestDatabase } from "../_support/database.ts";
@@ -9,7 +9,7 @@ const BATCH = 2_000;
 const addDays = (date: string, days: number) =>
   new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
 
-// Ends of months are where arithmetic goes wrong, so they come up more often than by chance.
+// Arithmetic goes wrong at month ends, so they are over-represented.
 const anchors = fc.oneof(
   fc.integer({ min: 0, max: 80 * 365 }).map((days) => addDays("2020-01-01", days)),
   fc.constantFrom("2020-02-29", "2024-02-29", "2026-01-31", "2027-01-30", "2028-08-31", "2096-02-29", "2099-11-30"),
@@ -47,7 +47,7 @@ const questions = fc.record({
   day: addDays(rule.anchor_on, rule.day),
 }));
 
-/** Throws on the first rule, of so many in years 2020 to 2100, that SQL and the calendar do not agree about. */
+/** Throws on the first random rule, between 2020 and 2100, on which SQL and the calendar disagree. */
 export async function checkSchedules(database: TestDatabase, rules: number, seed = 20261120): Promise<void> {
   for (let batch = 0; batch * BATCH < rules; batch++) {
     const samples = fc.sample(questions, { numRuns: Math.min(BATCH, rules - batch * BATCH), seed: seed + batch });
@@ -67,13 +67,13 @@ export async function checkSchedules(database: TestDatabase, rules: number, seed
   }
 }
 
-/** What the query above must answer. */
+/** The expected result of the query above. */
 function answersTo(question: Question): Record<string, unknown> {
   const until = [question.day, question.ends_on ?? ""].toSorted().at(-1)!;
   const dates: string[] = [];
   for (const date of endlessDates(question)) {
     dates.push(date);
-    // Past the weekend too, by which a due date may come before its scheduled one.
+    // Past the weekend too, since a due date may precede its scheduled date.
     if (dates.length >= 6 && date > addDays(until, 2)) break;
   }
   const first = Array.from({ length: 6 }, (_, n) => dates[n] ?? null);

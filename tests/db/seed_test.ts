@@ -1,4 +1,4 @@
-/** The demo data loads on any day of the year and is what the README and the demo speak of. */
+/** The demo data loads on any day of the year and matches what the README and the demo describe. */
 import { assert, assertEquals } from "@std/assert";
 import type { Session } from "../../local/database/sql.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
@@ -53,7 +53,7 @@ Deno.test("the seed loads on any day, and only once", async (t) => {
   });
 });
 
-Deno.test("the seed is the same again, keeps people apart and leaves nothing behind", async () => {
+Deno.test("the seed is deterministic, isolates people and leaves nothing behind", async () => {
   await withDatabase(async (database) => {
     const dump = (session: Session) =>
       session.query(

@@ -1,4 +1,4 @@
-/** The chart's numbers: those of the other tools, as series, as a table, and as one sentence. */
+/** The chart's numbers agree with the other tools: as series, table and sentence. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
@@ -10,7 +10,7 @@ const spend = (books: Books, items: [date: string, name: string, amount: string,
   });
 
 testBooks("show_spending_chart", { day: "2026-10-06" }, {
-  "by category: the largest first, the sum of summarize_spending, compared with as many days": async (books) => {
+  "by category: largest first, totals as in summarize_spending, compared with as many days": async (books) => {
     await spend(books, [
       ["2026-10-01", "Rent", "900", "Housing"],
       ["2026-10-02", "Lunch", "14.50", "Food"],
@@ -40,14 +40,14 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     );
   },
 
-  "says when the books begin instead of comparing with a time without them": async (books) => {
+  "says when the books begin instead of comparing with an earlier period": async (books) => {
     await spend(books, [["2025-04-29", "A", "10"], ["2025-11-03", "B", "21"]]);
     const data = await books.ok("show_spending_chart", { chart: "over_time", period: "last_12_months" });
     assertEquals(data.compared, undefined);
     assertEquals(data.table.split("\n")[0], "21.00 EUR in the last 12 months; the books begin on 29 April 2025.");
   },
 
-  "over time: every step, also those without a payment": async (books) => {
+  "over time: every step, even those without a payment": async (books) => {
     await spend(books, [["2026-10-01", "A", "1"], ["2026-10-04", "B", "2.50"], ["2026-08-31", "C", "4"]]);
     const month = await books.ok("show_spending_chart", { chart: "over_time" });
     assertEquals([month.unit, month.series[0].points.map(({ x, y }: Json) => `${x.slice(8)} ${y}`)], [
@@ -110,7 +110,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     assertEquals(warnings.map(({ code }: Json) => code), ["amount_missing"]);
   },
 
-  "upcoming bills: what falls due day by day is one line, overdue and to come": async (books) => {
+  "upcoming bills: a daily bill is one line, overdue and upcoming": async (books) => {
     books.goTo("2026-10-04");
     await books.ok("add_bill", { name: "Rolls", amount: "3.80", frequency: "daily", first_due: "2026-10-04" });
     await books.ok("add_bill", { name: "Rent", amount: "900", month_days: [8] });
@@ -134,7 +134,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     ]);
   },
 
-  "marks months and weeks of which it has only a part": async (books) => {
+  "marks partial months and weeks": async (books) => {
     await spend(books, [["2026-10-01", "A", "1"]]);
     const partial = async (args: Json) =>
       (await books.ok("show_spending_chart", { chart: "over_time", ...args })).series[0].points
@@ -150,7 +150,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     assertEquals(await partial({ period: "this_year" }), []);
   },
 
-  "says so when there is nothing, and what could not be converted": async (books) => {
+  "reports when there is nothing, and what could not be converted": async (books) => {
     const empty = await books.ok("show_spending_chart", { chart: "by_category" });
     assertEquals([empty.table, empty.total.amount], ["Nothing spent this month.", "0.00"]);
     assertEquals((await books.ok("show_spending_chart", { chart: "over_time" })).table, "Nothing spent this month.");

@@ -1,13 +1,13 @@
 /**
- * Whatever providers say and people do, in any order: what is closed stays as it was, an open date changes only to what was said and only
- * where it is near the usual, one statement of a month counts, and the same again by the job changes nothing.
+ * Whatever providers and people do, in any order: closed dates stay unchanged, an open date changes only to a stated
+ * amount near the usual one, one statement per month counts, and a second run of the job changes nothing.
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 
-/** On a server as many as it takes, in memory a taste of it. */
+/** Full length on a server, a sample in memory. */
 const RUNS = Deno.env.get("TEST_DATABASE_URL") ? 80 : 12;
 const PERIODS = ["2026-07-01", "2026-08-01", "2026-09-01"];
 const DATES = ["2026-08-10", "2026-09-10", "2026-10-10"];
@@ -59,7 +59,7 @@ Deno.test("statements and people in any order", async () => {
     const statements = () =>
       database.query("select * from app.provider_statements where link_id = $1 order by id", [link.id]);
 
-    /** Through the job's function or the tool's, under a lease of its own. */
+    /** Through the job's function or the tool's, under its own lease. */
     const say = async (books: Books, { byJob, month, amount, currency }: Extract<Action, { what: "said" }>) => {
       const token = crypto.randomUUID();
       await database.query("update app.provider_links set lease_token = $2 where id = $1", [link.id, token]);
@@ -110,7 +110,7 @@ Deno.test("statements and people in any order", async () => {
             checkChange(before, after, { said: one, status });
             const kept = [after, await statements()];
             await say(books, { ...one, byJob: true });
-            assertEquals([await rows(), await statements()], kept, "the same again by the job");
+            assertEquals([await rows(), await statements()], kept, "a second run of the job");
           }
           const [{ most }] = await database.query<{ most: number }>(
             `select coalesce(max(n), 0)::int as most from (
@@ -118,7 +118,7 @@ Deno.test("statements and people in any order", async () => {
              ) as s`,
             [link.id],
           ) as [{ most: number }];
-          assert(most <= 1, "one statement of a month counts");
+          assert(most <= 1, "one statement per month counts");
         }
       }),
       { numRuns: RUNS },

@@ -1,12 +1,12 @@
 /**
- * Every call that a store makes: the function exists, takes the arguments by these names, and gets all that have no default.
- * PostgREST finds a function by the names of its arguments, so that a wrong one is an answer 404 and nothing earlier.
+ * Every store call names an existing function, its arguments by name, and all that have no default. PostgREST resolves
+ * functions by argument names, so a wrong one only shows as a 404 at run time.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 import { callsIn, functionsOf, problemOf, storeCalls } from "../_support/store_calls.ts";
 
-Deno.test("stores call functions that there are, by the names of their arguments", async () => {
+Deno.test("stores call existing functions by their argument names", async () => {
   const database = await openDatabase();
   const functions = await functionsOf(database).finally(() => database.close());
   const calls = await storeCalls();
@@ -21,7 +21,7 @@ Deno.test("stores call functions that there are, by the names of their arguments
   assertEquals(uncalled, UNCALLED, "functions of the database that no store calls");
 });
 
-/** Parts of read_account, and what an operator calls. */
+/** Parts of read_account, and functions for operators. */
 const UNCALLED = ["list_connected_apps", "list_grant_alerts", "replay_parked_events"];
 
 Deno.test("test of the test: a misspelled function, an unknown and a missing argument are found", () => {

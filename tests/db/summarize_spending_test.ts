@@ -41,7 +41,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals({ rows, total }, { rows: [], total: { amount: "0", currency: "JPY", count: 0, previous: "0" } });
   },
 
-  "knows the periods that people name": async (books) => {
+  "knows the periods by name": async (books) => {
     const periods: Record<string, [string, string]> = {
       this_week: ["2026-10-05", "2026-10-11"],
       last_week: ["2026-09-28", "2026-10-04"],
@@ -71,7 +71,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     const previous = async (question: Json) => (await books.ok("summarize_spending", question)).period.previous;
     const before: [Json, string, string][] = [
       [{ period: "last_month" }, "2026-08-01", "2026-08-31"],
-      // What still runs is compared with as many days as have passed of it, and as a whole with what is to come.
+      // A running period is compared over the days passed so far, and as a whole including upcoming bills.
       [{ period: "this_month" }, "2026-09-01", "2026-09-06"],
       [{ period: "this_month", include_upcoming: true }, "2026-09-01", "2026-09-30"],
       [{ period: "this_quarter" }, "2026-07-01", "2026-07-06"],
@@ -123,7 +123,7 @@ testBooks("summarize_spending", { day: TODAY }, {
       { group: ["Travel"], amount: "0.00", share_percent: 0, count: 0, previous: "100.00", change_percent: -100 },
     ]);
     assertEquals(data.total, { amount: "35.00", currency: "EUR", count: 2, previous: "120.00", change_percent: -70.8 });
-    // Days of the earlier period line up with those of this one.
+    // Days of the earlier period align with this one's.
     const days = await books.ok("summarize_spending", { compare: "previous_period", group_by: ["day"] });
     assertEquals(days.rows.map(({ group, amount, previous }: Json) => [...group, amount, previous]), [
       ["2026-10-01", "0.00", "100.00"],
@@ -132,7 +132,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     ]);
   },
 
-  "compares with nothing from before the books began": async (books) => {
+  "does not compare with a time before the books began": async (books) => {
     await log(books, { name: "Lunch", amount: "20", date: "2026-08-20" }, {
       name: "Lunch",
       amount: "30",
@@ -154,7 +154,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals((await books.ok("summarize_spending", question)).total.change_percent, 0);
   },
 
-  "groups by one or two things, time in its order": async (books) => {
+  "groups by one or two fields, time in order": async (books) => {
     const member = await books.join();
     await log(books, { name: "Lunch", payee: "Cafe", amount: "10", date: "2026-10-01", tags: ["Trip"] }, {
       name: "Lunch",
@@ -197,7 +197,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals(warnings.map(({ code }: Json) => code), ["tags_overlap"]);
   },
 
-  "folds what is not among the largest into one row": async (books) => {
+  "folds all but the largest into one row": async (books) => {
     await log(
       books,
       ...["A", "B", "C", "D"].map((name, i) => ({ name, amount: String(40 - 10 * i) })),
@@ -268,7 +268,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     ], ["C", "-0.01"]]);
     assertEquals(result.total, { amount: "10.01", currency: "EUR", count: 4 });
     assertEquals([result.fx.sources, result.fx.as_of], [["another", "ecb"], "2026-10-03"]);
-    // Crossing through the euro: 11.00 USD / 1.1 * 90.
+    // Converted through the euro: 11.00 USD / 1.1 * 90.
     assertEquals(
       (await books.ok("summarize_spending", {
         in_currency: "INR",
@@ -283,7 +283,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals(yen.unconverted, [{ currency: "USD", amount: "11.00", count: 1 }]);
   },
 
-  "never takes an amount without a rate for the same in another currency": async (books, database) => {
+  "never treats an amount without a rate as if it were in another currency": async (books, database) => {
     await addRate(database, "GBP", "2026-09-24", "1.1");
     await log(
       books,
@@ -319,7 +319,7 @@ testBooks("summarize_spending", { day: TODAY }, {
       "period_running",
       "rate_missing",
     ]]);
-    // The list says the same of each row.
+    // The list shows the same for each row.
     const list = await books.ok("list_expenses", { order: "asc" });
     assertEquals(list.rows.map(({ name, base_amount }: Json) => [name, base_amount]), [
       ["A", "10.00"],
@@ -330,7 +330,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     ]);
   },
 
-  "adds what is still to come": async (books) => {
+  "adds upcoming bills": async (books) => {
     await books.ok("add_bill", {
       name: "Rent",
       amount: "1200",
@@ -372,7 +372,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     );
   },
 
-  "refuses what it cannot mean": async (books) => {
+  "refuses invalid arguments": async (books) => {
     const cases: [string, string, Json][] = [
       ["invalid_argument", "period", { period: "this_month", from: "today" }],
       ["date_out_of_range", "from", { from: "2010-01-01" }],

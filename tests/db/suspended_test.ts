@@ -1,4 +1,7 @@
-/** Banned and soft-deleted people (on the real parts, finding 4): no members at the next statement, no mail, nothing of theirs ended. */
+/**
+ * Banned and soft-deleted people (on the real parts, finding 4): not members from the next statement, no mail, and
+ * nothing of theirs is ended.
+ */
 import { assertEquals } from "@std/assert";
 import { openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
@@ -14,7 +17,7 @@ const owner = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "
 const suspend = (id: string, by = "banned_until = 'infinity'") =>
   database.query(`update auth.users set ${by} where id = $1`, [id]);
 
-Deno.test("is_active(): a ban counts until its very end, a deletion for good, and who is not there is not active", async () => {
+Deno.test("is_active(): a ban counts until it expires, a deletion for good, and an unknown person is not active", async () => {
   const id = crypto.randomUUID();
   const isActive = async (at: string) =>
     (await database.query<{ active: boolean }>("select identity.is_active($1, $2) as active", [id, at]))[0]!.active;
@@ -28,7 +31,7 @@ Deno.test("is_active(): a ban counts until its very end, a deletion for good, an
   assertEquals(await isActive("2026-11-21T00:00:00Z"), false);
 });
 
-Deno.test("row-level security shows a suspended person nothing and lets them write nothing; other members go on", async () => {
+Deno.test("row-level security shows a suspended person nothing and lets them write nothing; other members are unaffected", async () => {
   const books = await openBooks(database, { day: "2026-11-20" });
   const member = await books.join();
   const log = { items: [{ amount: "5", name: "Bakery", date: "2026-11-19" }] };
@@ -81,7 +84,7 @@ for (const by of ["banned_until = '2026-11-21T08:00:00Z'", "deleted_at = '2026-1
   });
 }
 
-Deno.test("a digest that was made before its owner was suspended is not sent; after the ban it is made anew", async () => {
+Deno.test("a digest that was made before its owner was suspended is not sent; after the ban it is regenerated", async () => {
   const { mail, run, to } = await reminders(2);
   mail.before = () => new Response("", { status: 503 });
   await database.asService("collect_reminders", { at: new Date(START) });
@@ -94,7 +97,7 @@ Deno.test("a digest that was made before its owner was suspended is not sent; af
   assertEquals(to(), ["owner1@example.com", "owner2@example.com"]);
 });
 
-Deno.test("a mail that may not have arrived is not tried again for an owner who was suspended since", async () => {
+Deno.test("a mail that may not have arrived is not retried for an owner suspended since", async () => {
   const { mail, run, to } = await reminders(2);
   mail.before = () => new TypeError("connection reset");
   await run();
@@ -113,7 +116,7 @@ Deno.test("a mail that may not have arrived is not tried again for an owner who 
   assertEquals(to(), ["owner1@example.com", "owner2@example.com"]);
 });
 
-Deno.test("the job asks no provider in the name of a suspended owner, and counts none of theirs as waiting", async () => {
+Deno.test("the job calls no provider for a suspended owner, and counts none of their links as waiting", async () => {
   await database.reset();
   const credential = { token: "dop_v1_0123456789abcdef" };
   await addLinkedBills(database, Array.from({ length: 11 }, () => ({ provider: "digitalocean", credential })));
@@ -140,13 +143,13 @@ Deno.test("the job asks no provider in the name of a suspended owner, and counts
   assertEquals((await claim())?.link_id, linkId(1));
 });
 
-Deno.test("the access token hook refuses what a password began and hands back everything else as it came", async () => {
+Deno.test("the access token hook refuses password sessions and returns everything else unchanged", async () => {
   const ask = (event: unknown) =>
     database.transaction(async (session) => {
       const [who] = await session.query<{ superuser: boolean }>(
         "select rolsuper as superuser from pg_roles where rolname = current_user",
       );
-      // As the identity provider does it, where a test may become its role.
+      // As the identity provider does it, where a test may assume its role.
       if (who!.superuser) await session.exec("set local role supabase_auth_admin");
       const [row] = await session.query<{ output: unknown }>(
         "select identity.refuse_passwords($1::text::jsonb) as output",
@@ -162,7 +165,7 @@ Deno.test("the access token hook refuses what a password began and hands back ev
   const refusal = { error: { http_code: 403, message: "Sign in with a link or code we email you." } };
   assertEquals(await ask(event("password", "password")), refusal);
   assertEquals(await ask(event("password")), refusal);
-  // A session that is older than the hook.
+  // A session older than the hook.
   assertEquals(await ask(event("token_refresh", "password")), refusal);
   assertEquals(await ask(event("totp", "totp", "password")), refusal);
   for (const method of ["otp", "magiclink", "oauth", "token_refresh"]) {

@@ -1,4 +1,4 @@
-/** Amounts from providers, the database's part: who is asked, how often, and what is taken over. */
+/** Amounts from providers, the database's part: which links are due, how often, and which amounts are accepted. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
@@ -18,7 +18,7 @@ async function connect(
   );
   return bill.id;
 }
-/** Both calls, with what the provider of every pending link says. */
+/** Both calls, with what the provider of every pending link answers. */
 async function sync(books: Books, answer: Record<string, unknown>, args: Record<string, unknown> = {}): Promise<Json> {
   const { bills, pending } = (await books.facts("sync_bill_amounts", args)).data;
   const results = pending.map(({ link_id, lease_token, period }: Json) => ({ link_id, lease_token, period, answer }));
@@ -30,7 +30,7 @@ const statement = (amount: string, currency = "EUR") => ({ outcome: "statement",
 const failed = (code: string, more = {}) => ({ outcome: "failed", code, ...more });
 const open = async (books: Books, id: string): Promise<Json> =>
   (await books.ok("list_bills", { bill_id: id })).bills[0];
-/** Every statement that was kept, the oldest first. */
+/** Every stored statement, oldest first. */
 const statements = (database: TestDatabase, books: Books) =>
   database.query(
     `select period::text, amount_minor::int as minor, status, reason from app.provider_statements
@@ -39,7 +39,7 @@ const statements = (database: TestDatabase, books: Books) =>
   );
 
 testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
-  "takes over the statement of the month before, once an hour, and is undone": async (books, database) => {
+  "applies last month's statement, once an hour, and can be undone": async (books, database) => {
     const id = await connect(database, books);
     const { data, change_id } = await sync(books, statement("84.20"));
     assertEquals(data.bills, [{
@@ -65,7 +65,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await first(books, statement("84.20"))).status, "unchanged");
     assertEquals((await statements(database, books)).length, 1);
   },
-  "does not take over what is far from usual, in another currency, or paid, and says so where bills are listed": async (
+  "does not apply an amount that is unusual, in another currency, or paid, and says so in the list of bills": async (
     books,
     database,
   ) => {
@@ -91,7 +91,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await first(books, statement("0"))).status, "needs_review");
     assertEquals((await open(books, id)).provider.needs_review.reason, "nothing_to_pay");
     await books.ok("mark_bill_paid", { bill_id: id, amount: "82", due_on: "2026-11-25" });
-    assertEquals((await open(books, id)).provider.needs_review, undefined, "whoever pays has answered");
+    assertEquals((await open(books, id)).provider.needs_review, undefined, "paying answers the question");
     books.goTo("2026-11-23");
     const late = await first(books, statement("83"));
     assertEquals([late.status, late.old, late.new], ["needs_review", "82.00", "83.00"]);
@@ -104,7 +104,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
       [["superseded", null], ["superseded", null], ["superseded", null], ["needs_review", "paid"]],
     );
   },
-  "what a person made of an amount that was not taken over ends the question": async (books, database) => {
+  "a person's decision on an amount that was not applied ends the question": async (books, database) => {
     const id = await connect(database, books);
     await books.ok("mark_bill_paid", { bill_id: id, amount: "80", due_on: "2026-12-25" });
     await first(books, statement("130"));
@@ -112,7 +112,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await books.ok("update_bill", set);
     assertEquals((await open(books, id)).provider, { name: "City Utility", status: "active" });
     assertEquals((await books.ok("review_bills")).counts.provider_attention, 0);
-    // The same statement is no news, a corrected one is.
+    // The same statement is no news; a corrected one is.
     books.goTo("2026-11-21");
     assertEquals((await first(books, statement("130"))).status, "needs_review");
     assertEquals((await open(books, id)).amount, "100.00");
@@ -123,7 +123,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const same = await first(books, statement("90"));
     assertEquals([same.status, same.text], ["unchanged", "The amount of Power stays as it was set by hand."]);
   },
-  "a question waits for its answer, whatever later statements say": async (books, database) => {
+  "a question stays open, whatever later statements say": async (books, database) => {
     const id = await connect(database, books);
     await first(books, statement("84.20", "USD"));
     books.goTo("2026-12-02");
@@ -133,7 +133,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await books.ok("mark_bill_paid", { bill_id: id, amount: "80", due_on: "2026-11-25" });
     assertEquals((await open(books, id)).provider.needs_review, undefined);
   },
-  "a question that is none any more is asked as what it is now": async (books, database) => {
+  "an outdated question is asked with its current reason": async (books, database) => {
     const id = await connect(database, books);
     const date = { due_on: "2026-11-25" };
     const change = (occurrence: Json) =>
@@ -141,7 +141,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await change({ action: "skip" });
     await first(books, statement("84.20"));
     assertEquals((await open(books, id)).provider.needs_review.reason, "skipped");
-    // As the question says.
+    // As the question suggests.
     books.goTo("2026-11-21");
     await change({ action: "reopen" });
     assertEquals((await open(books, id)).provider.needs_review, { ...date, amount: "84.20", currency: "EUR" });
@@ -151,14 +151,14 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     );
     assertEquals((await first(books, statement("84.20"), { period: "2026-11" })).status, "updated");
     assertEquals((await open(books, id)).provider.needs_review, undefined);
-    // Corrected after the payment, which was none.
+    // Corrected after the zero payment.
     const { change_id } = await books.call("mark_bill_paid", { bill_id: id });
     books.goTo("2026-11-22");
     await first(books, statement("200"));
     assertEquals((await open(books, id)).provider.needs_review.reason, "paid");
     await books.ok("undo_change", { change_id });
     assertEquals((await open(books, id)).provider.needs_review.reason, undefined);
-    // Its currency is the bill's now.
+    // Its currency is now the bill's.
     books.goTo("2026-11-23");
     await first(books, statement("85", "USD"));
     assertEquals((await open(books, id)).provider.needs_review.reason, "other_currency");
@@ -168,7 +168,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await first(books, statement("85", "USD"))).status, "updated");
     assertEquals((await open(books, id)).provider.needs_review, undefined);
   },
-  "a corrected statement takes the place of the first while the date is open, and back": async (books, database) => {
+  "a corrected statement replaces the first while the date is open, and back": async (books, database) => {
     const id = await connect(database, books);
     for (const [day, amount, was] of [["21", "84", undefined], ["22", "90.5", "84.00"], ["23", "84", "90.50"]]) {
       books.goTo(`2026-11-${day}`);
@@ -181,14 +181,14 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
       [[9050, "superseded"], [8400, "applied"]],
     );
   },
-  "a statement that confirms what was paid needs no look": async (books, database) => {
+  "a statement that confirms what was paid needs no review": async (books, database) => {
     const id = await connect(database, books);
     await books.ok("mark_bill_paid", { bill_id: id, amount: "84.20" });
     assertEquals((await first(books, statement("84.20"))).status, "unchanged");
     assertEquals((await statements(database, books))[0]!.status, "applied");
     assertEquals((await open(books, id)).provider, { name: "City Utility", status: "active" });
   },
-  "an amount of a month in which nothing is due is kept and waits for nobody": async (books, database) => {
+  "an amount for a month in which nothing is due is stored without a question": async (books, database) => {
     const id = await connect(database, books);
     const answer = await first(books, statement("84.20"), { bill_ids: [id], period: "2026-08" });
     assertEquals([answer.status, answer.text], ["unchanged", "Power is not due in August 2026."]);
@@ -197,13 +197,13 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     ]);
     assertEquals((await books.ok("review_bills")).provider_attention[0].kind, "amount_missing");
   },
-  "a date that the weekend moves into the next month keeps its own statement": async (books, database) => {
+  "a date that a weekend moves into the next month keeps its own statement": async (books, database) => {
     books.goTo("2026-10-20");
     // The 31st is a Saturday.
     await connect(database, books, "Power", { first_due: "2026-10-31", month_days: [-1], weekend_rule: "after" });
     const { due_on, status } = await first(books, statement("84.20"));
     assertEquals([status, due_on], ["updated", "2026-11-02"]);
-    // The current date is still that of October.
+    // The current date is still October's.
     books.goTo("2026-11-02");
     assertEquals((await first(books, statement("90"))).due_on, "2026-11-30");
     assertEquals((await books.ok("list_bills")).bills[0].next_due, "2026-11-02");
@@ -211,7 +211,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const again = await first(books, statement("95"), { period: "2026-11" });
     assertEquals([again.status, again.due_on, again.old], ["updated", "2026-11-30", "90.00"]);
   },
-  "says what went wrong, and at once when the owner has to connect again": async (books, database) => {
+  "reports what went wrong, and at once when the owner has to reconnect": async (books, database) => {
     const id = await connect(database, books);
     const tries: [string, Record<string, unknown>, string, string][] = [
       [
@@ -269,7 +269,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await open(books, id)).provider, { name: "City Utility", status: "needs_reauth" });
     assertEquals(await statements(database, books), []);
   },
-  "a pause that the provider asked for is kept": async (books, database) => {
+  "a pause requested by the provider is kept": async (books, database) => {
     await connect(database, books);
     assertEquals((await first(books, failed("rate_limited", { retry_after: 40_000 }))).status, "failed");
     await database.query("update app.provider_links set asked_at = asked_at - interval '2 hours'");
@@ -278,7 +278,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     books.goTo("2026-11-21");
     assertEquals((await first(books, statement("84"))).status, "updated");
   },
-  "what was asked under another lease, or of a connection that ended meanwhile, is not kept": async (
+  "an answer under another lease, or for a connection that ended meanwhile, is not stored": async (
     books,
     database,
   ) => {
@@ -309,7 +309,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const { pending: [again] } = await books.ok("sync_bill_amounts");
     assertEquals([again.link_id, again.lease_token === link.lease_token], [link.link_id, false]);
   },
-  "asks twenty at once, no paused bill, and says what is left": async (books, database) => {
+  "fetches twenty at once, no paused bill, and says what is left": async (books, database) => {
     for (let n = 10; n < 33; n++) await connect(database, books, `Bill ${n}`);
     const paused = await connect(database, books, "Cellar");
     await books.ok("update_bill", { bill_id: paused, set: { status: "paused" } });
@@ -324,7 +324,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertStringIncludes(bills[0].text, "Call again for the rest.");
     assertEquals((await books.ok("sync_bill_amounts")).pending.length, 3);
   },
-  "needs a plan that fetches, a bill and a month": async (books, database) => {
+  "needs a plan that includes fetching, a bill and a month": async (books, database) => {
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "5", first_due: "2026-12-01" });
     assertEquals(
       (await books.ok("sync_bill_amounts", { bill_ids: [bill.id] })).bills[0].text,
@@ -345,7 +345,7 @@ testBooks("sync_bill_amounts where the month has begun before it has in UTC", {
   day: "2026-11-30",
   timezone: "Pacific/Kiritimati",
 }, {
-  "asks nobody for a month that is not over": async (books, database) => {
+  "fetches nothing for a month that is not over": async (books, database) => {
     await connect(database, books);
     assertEquals(books.today(), "2026-11-30");
     const { bills, pending } = await books.ok("sync_bill_amounts", { period: "2026-12" });

@@ -1,6 +1,6 @@
 /**
- * One registry of tools: what functions/mcp/tools says of each (its name, that it only reads) is what the database's dispatch knows. A tool
- * that one side has and the other has not, or a write that the other side takes for a read, fails here.
+ * One registry of tools: name and read-only flag in functions/mcp/tools must match the database's dispatch. A tool that
+ * only one side has, or a write that the other side treats as a read, fails here.
  */
 import { assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
@@ -8,7 +8,7 @@ import type { Session } from "../../local/database/sql.ts";
 import { openDatabase } from "../_support/database.ts";
 import { rolledBack } from "../_support/tap.ts";
 
-/** What the connector calls by itself, besides the tools that clients are shown: no client can. */
+/** Tools that the connector calls internally; clients cannot. */
 const FOLLOW_UPS = ["store_bill_amounts"];
 
 interface Known {
@@ -23,7 +23,7 @@ const CONTRACTS: Known[] = [
   ...FOLLOW_UPS.map((name) => ({ name, calls: name, writes: true })),
 ];
 
-/** The dispatch as it stands in the catalog; each name is then judged by app.is_write. */
+/** The dispatch as in the catalog; app.is_write then classifies each name. */
 const knownTools = (session: Session) =>
   session.query<Known>(`
     select branch[1] as name, branch[2] as calls, app.is_write(branch[1]) as writes
@@ -31,7 +31,7 @@ const knownTools = (session: Session) =>
     cross join regexp_matches(p.prosrc, 'when ''(\\w+)'' then return app\\.(\\w+)\\(', 'g') as branch
     where p.oid = 'app.dispatch_tool'::regproc`);
 
-/** Functions with the signature of a tool; the dispatch and what runs around it take a name as well. */
+/** Functions with the signature of a tool; the dispatch and its wrappers also take a name. */
 const toolFunctions = (session: Session) =>
   session.query<{ name: string; writes: boolean }>(`
     select p.proname as name, p.provolatile = 'v' as writes
@@ -44,7 +44,7 @@ const byName = <Row extends { name: string }>(rows: readonly Row[]) =>
 async function judge(session: Session) {
   assertEquals(byName(await knownTools(session)), byName(CONTRACTS));
   const functions = new Map((await toolFunctions(session)).map(({ name, writes }) => [name, writes]));
-  // A stable function cannot write; one that writes its notes in passing (what is due by today) is volatile, and may still be a read.
+  // A stable function cannot write. A volatile one may still be a read: it may record what is due by today.
   for (const { name, writes } of CONTRACTS) {
     assertEquals([name, functions.has(name)], [name, true]);
     if (writes) assertEquals([name, functions.get(name)], [name, true]);
@@ -58,7 +58,7 @@ const PLANTED: Record<string, string> = {
   "the dispatch runs another tool's function": "when 'get_context' then return app.list_expenses(context, arguments);",
 };
 
-Deno.test("one registry of tools: contracts, dispatch and is_write say the same", async (t) => {
+Deno.test("one registry of tools: contracts, dispatch and is_write agree", async (t) => {
   const database = await openDatabase();
   try {
     await t.step("as they are", () => rolledBack(database, judge));
@@ -74,7 +74,7 @@ Deno.test("one registry of tools: contracts, dispatch and is_write say the same"
           await fails(() => judge(session));
         }));
     }
-    await t.step("planted: a write that counts as a read", () =>
+    await t.step("planted: a write classified as a read", () =>
       rolledBack(database, async (session) => {
         const [{ source } = { source: "" }] = await session.query<{ source: string }>(
           "select pg_get_functiondef('app.is_write'::regproc) as source",

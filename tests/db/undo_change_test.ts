@@ -5,7 +5,7 @@ import type { TestDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-10-06";
 
-/** What the books say: every row that is not deleted or archived, as stored, but for what counts changes. */
+/** The stored books: every row that is not deleted or archived, without version counters. */
 const dump = async (database: TestDatabase, books: Books): Promise<Json> => {
   const tables = ["categories", "expenses", "expense_occurrences", "payments"];
   const queries = tables.map((table) =>
@@ -18,14 +18,14 @@ const dump = async (database: TestDatabase, books: Books): Promise<Json> => {
       books.organizationId,
     ],
   );
-  // An open due date follows from the schedule, whether there is a row for it or not; those of a deleted bill are nobody's.
+  // An open due date follows from the schedule, with or without a row; those of a deleted bill do not count.
   const ids = new Set(rows.map(({ row }) => row.id));
   return rows.filter(({ name, row }) =>
     name !== "expense_occurrences" || (row.status !== "open" && ids.has(row.expense_id))
   );
 };
 
-/** What the reading tools say, versions aside. */
+/** What the reading tools return, without versions. */
 const look = async (books: Books): Promise<Json> => {
   const answers = await Promise.all([
     books.call("list_expenses", { limit: 100 }),
@@ -112,7 +112,7 @@ testBooks(
       assertEquals(await look(books), seenAfter);
       assertEquals(await dump(database, books), after);
 
-      // "Undo that" now means the write itself again.
+      // "Undo that" now refers to the write itself again.
       const again = await books.ok("undo_change");
       assertEquals(again.undone.change_id, written.change_id);
       assertEquals(await dump(database, books), before);
@@ -129,7 +129,7 @@ testBooks(
 );
 
 testBooks("undo_change", { day: TODAY }, {
-  "says what it took back": async (books) => {
+  "says what it reverted": async (books) => {
     const written = await books.call("log_expenses", {
       items: [{ name: "Weights", amount: "30", category: "Sport" }],
       create_missing_categories: true,
@@ -171,7 +171,7 @@ testBooks("undo_change", { day: TODAY }, {
     );
   },
 
-  "tells what it took back in the order of the books, and of many things a hundred and how many": async (books) => {
+  "lists what it reverted in the order of the books, at most a hundred and the count": async (books) => {
     const rows = Array.from({ length: 120 }, (_, line) => ({ line, name: `Row ${line}`, amount: "1", date: TODAY }));
     const { data } = await books.call("import_expenses", {
       rows,
@@ -191,7 +191,7 @@ testBooks("undo_change", { day: TODAY }, {
     }
   },
 
-  "goes back one change at a time to where the caller began": async (books, database) => {
+  "goes back one change at a time to the starting point": async (books, database) => {
     const empty = await dump(database, books);
     const ids = await fill(books, database);
     const states = [await dump(database, books)];
@@ -210,7 +210,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals(error.message, "You have changed nothing in Household that could be undone.");
   },
 
-  "takes nothing back when any of it was changed since": async (books, database) => {
+  "reverts nothing when any of it was changed since": async (books, database) => {
     const [lunch] = await log(books, { name: "Lunch", amount: "14.50" }, { name: "Tea", amount: "2" });
     const member = await books.join();
     await member.ok("update_expenses", { ids: [lunch], set: { amount: "20" } });
@@ -234,12 +234,12 @@ testBooks("undo_change", { day: TODAY }, {
     }]);
     await member.ok("undo_change");
     await member.ok("undo_change");
-    // What was changed and changed back says again what it said.
+    // Changed and changed back, it reads the same again.
     await books.ok("undo_change");
     assertEquals((await books.call("list_expenses")).total_count, 0);
   },
 
-  "does not take a bill away from payments made since": async (books) => {
+  "does not remove a bill that was paid since": async (books) => {
     const added = await books.call("add_bill", { name: "Rent", amount: "1200", first_due: "2026-10-01" });
     await books.ok("mark_bill_paid", { bill_name: "rent" });
     const error = await books.fails("undo_conflict", "undo_change", { change_id: added.change_id });
@@ -250,7 +250,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.ok("list_bills", { status: "all" })).bills, []);
   },
 
-  "leaves a category that others use by now": async (books) => {
+  "keeps a category that others use by now": async (books) => {
     const sport = (name: string) =>
       books.call("log_expenses", {
         items: [{ name, amount: "1", category: "Sport" }],
@@ -264,7 +264,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.ok("list_expenses", { categories: ["Sport"] })).rows.length, 1);
   },
 
-  "undoes a change once, and says so": async (books) => {
+  "undoes a change only once, and says so": async (books) => {
     await log(books, { name: "Lunch", amount: "1" });
     const undone = await books.call("undo_change");
     const { change_id } = undone.data.undone;
@@ -289,7 +289,7 @@ testBooks("undo_change", { day: TODAY }, {
     await books.ok("undo_change");
   },
 
-  "means the caller's own changes, and others' only by name": async (books, database) => {
+  "defaults to the caller's own changes; others' only by id": async (books, database) => {
     const member = await books.join();
     const own = await books.call("log_expenses", { items: [{ name: "Lunch", amount: "1" }] });
     const other = await member.call("log_expenses", { items: [{ name: "Tea", amount: "2" }] });
@@ -319,7 +319,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.call("list_expenses")).total_count, 1);
   },
 
-  "does not bring back what would be there twice": async (books) => {
+  "does not restore what would then exist twice": async (books) => {
     const item = { name: "Card", amount: "3", external_id: "bank-1" };
     await log(books, item);
     const deleted = await books.call("delete_records", { ids: [(await books.ok("list_expenses")).rows[0].id] });
@@ -328,7 +328,7 @@ testBooks("undo_change", { day: TODAY }, {
     assertEquals((await books.call("list_expenses")).total_count, 1);
   },
 
-  "is not fooled by a session's time zone": async (books, database) => {
+  "does not depend on the session's time zone": async (books, database) => {
     await log(books, { name: "Lunch", amount: "1" });
     await database.exec("alter role authenticated set timezone = 'Asia/Kolkata'");
     const [row] = await database.asRole(

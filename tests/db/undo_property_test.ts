@@ -1,4 +1,4 @@
-/** Random sequences of writes and undos leave the balances that a model in memory has; a refused undo changes nothing. */
+/** Random sequences of writes and undos end with the balances of an in-memory model; a refused undo changes nothing. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
@@ -7,7 +7,7 @@ import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { type Balances, BooksModel } from "./books_model.ts";
 import { type Run, STEPS, WEIGHTED } from "./random_writes.ts";
 
-/** On a server as long as the sequences are meant to be, in memory a taste of it. */
+/** Full-length sequences on a server, a sample in memory. */
 const { sequences, writes } = Deno.env.get("TEST_DATABASE_URL")
   ? { sequences: 5, writes: 200 }
   : { sequences: 1, writes: 80 };
@@ -21,7 +21,7 @@ async function balances(database: TestDatabase, { organizationId }: Books): Prom
   return Object.fromEntries(rows.map(({ currency, minor }) => [currency, minor]));
 }
 
-Deno.test("every tool that writes has its step", () => {
+Deno.test("every writing tool has a step", () => {
   const writing = TOOLS.map(({ listed }) => listed).filter(({ annotations }) => !annotations.readOnlyHint);
   assertEquals(
     [...new Set(Object.keys(STEPS).map((name) => name.split(" ")[0]!))].toSorted(),

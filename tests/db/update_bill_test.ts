@@ -1,4 +1,4 @@
-/** What a changed bill means for its dates: prices, schedules, pauses, single dates; and that what was paid stays. */
+/** What changing a bill does to its dates: prices, schedules, pauses, single dates; and that payments stay. */
 import { assertEquals } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
@@ -12,7 +12,7 @@ const show = async (books: Books, id: string): Promise<Json> =>
 const nextDates = async (books: Books, id: string): Promise<string[]> =>
   (await books.ok("list_bills", { bill_id: id })).next_dates;
 const overdueOf = (bill: Json): string[] => bill.overdue.map((open: Json) => open.due_on);
-/** A change that must be the same when it is made again. */
+/** A change that must have the same effect when repeated. */
 async function change(books: Books, id: string, args: Record<string, unknown>): Promise<Json> {
   const first = await books.call("update_bill", { bill_id: id, ...args });
   assertEquals(first.ok, true, JSON.stringify(first.error));
@@ -23,7 +23,7 @@ async function change(books: Books, id: string, args: Record<string, unknown>): 
 }
 
 testBooks("update_bill of fields", { day: TODAY }, {
-  "answers what changed, before and after, and is undone as a whole": async (books) => {
+  "returns what changed, before and after, and is undone as a whole": async (books) => {
     const id = await addRent(books);
     const before = await show(books, id);
     const { data, change_id } = await change(books, id, {
@@ -50,7 +50,7 @@ testBooks("update_bill of fields", { day: TODAY }, {
     const after = await show(books, id);
     assertEquals(after, { ...before, version: after.version });
   },
-  "is told in a few words in the list of changes": async (books) => {
+  "is described briefly in the list of changes": async (books) => {
     const id = await addRent(books);
     const told = async (args: Json) => {
       await change(books, id, args);
@@ -71,13 +71,13 @@ testBooks("update_bill of fields", { day: TODAY }, {
     assertEquals(await told({ set: { status: "active", name: "Flat" } }), "Resumed Flat; Changed Flat: name");
     assertEquals(await told({ set: { status: "cancelled" } }), "Cancelled Flat");
   },
-  "takes an empty text for none": async (books) => {
+  "treats empty text as absent": async (books) => {
     const id = await addRent(books, { payee: "Landlord", note: "x", tags: ["a"] });
     const { bill } = (await change(books, id, { set: { payee: "", note: " ", tags: [] } })).data;
     assertEquals([bill.payee, bill.note, bill.tags], [undefined, undefined, undefined]);
     await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { name: " " } });
   },
-  "refuses what was changed since it was read": async (books) => {
+  "refuses a bill that changed since it was read": async (books) => {
     const id = await addRent(books);
     const { version } = await show(books, id);
     await books.ok("update_bill", { bill_id: id, set: { name: "Flat" }, expected_version: version });
@@ -121,7 +121,7 @@ testBooks("update_bill of fields", { day: TODAY }, {
 });
 
 testBooks("update_bill of a price", { day: TODAY }, {
-  "holds from the next open date on; what is overdue or paid keeps the old one": async (books) => {
+  "applies from the next open date on; overdue and paid dates keep the old one": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { bill_id: id });
     books.goTo("2027-02-10");
@@ -141,10 +141,10 @@ testBooks("update_bill of a price", { day: TODAY }, {
     await books.ok("mark_bill_paid", { bill_id: id, due_on: "2027-01-05" });
     await books.ok("undo_change", { change_id });
     const undone = await show(books, id);
-    // The date that came up after the change goes back as well.
+    // The date that came up after the change is reverted as well.
     assertEquals([undone.overdue, undone.amount], [[{ due_on: "2027-03-05", amount: "1200.00" }], "1200.00"]);
   },
-  "holds from the date that is given": async (books) => {
+  "applies from the given date on": async (books) => {
     const id = await addRent(books);
     const { data, warnings } = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-02-01" });
     assertEquals([data.bill.amount, warnings.map(({ code }: Json) => code)], ["1200.00", ["applies_later"]]);
@@ -153,13 +153,13 @@ testBooks("update_bill of a price", { day: TODAY }, {
     books.goTo("2027-02-06");
     assertEquals((await show(books, id)).overdue.map(({ amount }: Json) => amount), ["1200.00", "1200.00", "1300.00"]);
   },
-  "may reach back to overdue dates": async (books) => {
+  "may include overdue dates": async (books) => {
     const id = await addRent(books);
     books.goTo("2027-01-10");
     const { data } = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-01-01" });
     assertEquals(data.bill.overdue.map(({ amount }: Json) => amount), ["1200.00", "1300.00"]);
   },
-  "closes a date of which as much was paid": async (books) => {
+  "closes a date if that much was paid": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { bill_id: id, amount: "1000" });
     const { data, change_id } = await change(books, id, { set: { amount: "900" } });
@@ -169,7 +169,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     const undone = await show(books, id);
     assertEquals([undone.next_due, undone.remaining, undone.amount], ["2026-12-05", "200.00", "1200.00"]);
   },
-  "leaves a date that was priced by hand": async (books) => {
+  "keeps a manually priced date": async (books) => {
     const id = await addRent(books);
     await books.ok("update_bill", {
       bill_id: id,
@@ -190,7 +190,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     await books.ok("mark_bill_paid", { bill_id: id, amount: "100" });
     await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { currency: "USD", amount: "1400" } });
   },
-  "to one that differs each time, and back": async (books) => {
+  "to a variable one, and back": async (books) => {
     const id = await addRent(books);
     const { data } = await change(books, id, { set: { amount_mode: "variable" } });
     assertEquals([data.bill.amount, data.bill.usual_amount, data.bill.state], [undefined, "1200.00", "amount_missing"]);
@@ -200,7 +200,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
 });
 
 testBooks("update_bill of a schedule", { day: TODAY }, {
-  "re-plans what is open from today on, and is undone": async (books) => {
+  "reschedules open dates from today on, and is undone": async (books) => {
     const id = await addRent(books);
     const before = await nextDates(books, id);
     const { data, change_id } = await change(books, id, { set: { month_days: [10] } });
@@ -228,7 +228,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     await change(books, id, { set: { month_days: [1] } });
     assertEquals((await show(books, id)).next_due, "2027-02-01");
   },
-  "from the day that is given, also when a date before it was paid ahead": async (books) => {
+  "from the given day, even if an earlier date was paid ahead": async (books) => {
     const moved = async (set: Json) => {
       const id = await addRent(books, { first_due: "2026-12-01", on_duplicate: "allow" });
       await books.ok("mark_bill_paid", { bill_id: id, amount: "1200" });
@@ -240,9 +240,9 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
       "2026-12-08",
       "Rent is next due on 2026-12-08, not on 2026-12-01: what is due until 2026-12-01 is already paid or skipped.",
     ]);
-    // The December rent is paid; the new day begins with the one after it.
+    // December's rent is paid; the new day starts with the next one.
     assertEquals((await moved({ first_due: "2026-11-28" }))[0], "2026-12-28");
-    // Said of the past, it is only what the days are counted from.
+    // A past date only anchors the schedule.
     assertEquals(await moved({ first_due: "2026-11-05" }), ["2027-01-05", ""]);
     assertEquals(await moved({ first_due: "2026-12-10", month_days: [3] }), [
       "2027-01-03",
@@ -254,7 +254,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     await change(books, id, { set: { month_days: [1] }, apply_from: "2027-02-01" });
     assertEquals((await nextDates(books, id)).slice(0, 4), ["2026-12-05", "2027-01-05", "2027-02-01", "2027-03-01"]);
   },
-  "in another rhythm counts from the next date, or from the day that is given": async (books) => {
+  "with another frequency counts from the next date, or from the given day": async (books) => {
     const id = await addRent(books, { ends_after: 24 });
     const { bill } = (await change(books, id, { set: { frequency: "yearly" } })).data;
     assertEquals([bill.next_due, bill.schedule_text], ["2026-12-05", "every year on 5 December, 24 times"]);
@@ -286,7 +286,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
 });
 
 testBooks("update_bill of a status", { day: TODAY }, {
-  "nothing of a pause is overdue afterwards": async (books) => {
+  "dates within a pause are not overdue afterwards": async (books) => {
     const id = await addRent(books);
     books.goTo("2026-12-10");
     const paused = await change(books, id, { set: { status: "paused" } });
@@ -314,7 +314,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
     await books.ok("undo_change", { change_id });
     assertEquals((await show(books, id)).next_due, "2027-01-05");
   },
-  "a date that names a payment that was taken back is no obstacle": async (books) => {
+  "a date that refers to an undone payment is no obstacle": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { bill_id: id });
     await books.ok("undo_change");
@@ -340,7 +340,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
     await books.fails("invalid_argument", "update_bill", { bill_id: id, ...on("set_amount", { amount: "1" }) });
     assertEquals((await change(books, id, on("reopen"))).data.bill.next_due, "2026-12-05");
   },
-  "snooze holds the reminder back and moves nothing": async (books) => {
+  "snooze delays the reminder and moves no date": async (books) => {
     const id = await addRent(books);
     const before = await show(books, id);
     const { data, warnings } = await change(books, id, {
@@ -354,7 +354,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
       occurrence: { action: "snooze", due_on: "2026-12-05", snooze_until: "today" },
     });
   },
-  "set_amount: one date, also far ahead, also of a variable bill": async (books) => {
+  "set_amount: one date, even far ahead, also of a variable bill": async (books) => {
     const id = await addRent(books, { amount_mode: "variable", amount: undefined });
     const { data } = await change(books, id, {
       occurrence: { action: "set_amount", due_on: "2027-01-05", amount: "84.20" },
@@ -364,7 +364,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
     await books.ok("mark_bill_paid", { bill_id: id, due_on: "2027-01-05" });
     await books.fails("overpayment", "mark_bill_paid", { bill_id: await addRent(books), amount: "1300" });
   },
-  "reopen of a paid date takes its payment out of the books": async (books) => {
+  "reopen of a paid date removes its payment from the books": async (books) => {
     const id = await addRent(books);
     await books.ok("mark_bill_paid", { bill_id: id });
     const { data, warnings, change_id } = await change(books, id, {
@@ -395,7 +395,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
 });
 
 testBooks("update_bill of a provider", { day: TODAY }, {
-  "connect answers what to open; disconnect ends the link for good": async (books, database) => {
+  "connect returns the URL to open; disconnect ends the link permanently": async (books, database) => {
     const id = await addRent(books, { amount_mode: "variable", amount: undefined });
     const connect = { bill_id: id, provider: { action: "connect", provider: "openai" } };
     const answer = await books.call("update_bill", connect);
@@ -412,7 +412,7 @@ testBooks("update_bill of a provider", { day: TODAY }, {
     assertEquals([undo.reversed, undo.not_reversible.length], [[], 1]);
     assertEquals((await show(books, id)).provider, undefined);
   },
-  "connect needs a variable bill and a plan that fetches": async (books, database) => {
+  "connect needs a variable bill and a plan that includes fetching": async (books, database) => {
     const id = await addRent(books);
     const connect = { bill_id: id, provider: { action: "connect" } };
     await books.fails("invalid_argument", "update_bill", connect);

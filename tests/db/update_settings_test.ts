@@ -1,4 +1,4 @@
-/** Settings and categories: who may change what, and that all of it can be undone. */
+/** Settings and categories: who may change what, and that all changes can be undone. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json } from "../_support/books.ts";
@@ -10,7 +10,7 @@ const log = (books: Books, name: string, category: string) =>
   books.ok("log_expenses", { items: [{ name, amount: "5", category }] });
 
 testBooks("update_settings of preferences", { day: "2026-11-20" }, {
-  "are the owner's, and are undone as a whole": async (books) => {
+  "belong to the owner, and are undone as a whole": async (books) => {
     const before = await settings(books);
     const args = {
       timezone: "Asia/Kolkata",
@@ -26,7 +26,7 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
       7,
     ]);
     assertEquals(changed.warnings.map(({ code }: Json) => code), ["from_now_on"]);
-    // The answer speaks of the books as they are after the write.
+    // The answer describes the books after the write.
     assertEquals([changed.context.timezone, changed.context.base_currency], ["Asia/Kolkata", "INR"]);
     const again = await books.call("update_settings", args);
     assertEquals([again.change_id, again.context.timezone], [undefined, "Asia/Kolkata"]);
@@ -41,7 +41,7 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
     await books.ok("undo_change", { change_id: undo.change_id });
     assertEquals((await settings(books)).timezone, "Asia/Kolkata");
   },
-  "an undo leaves what was changed since, unless it is the same setting": async (books) => {
+  "an undo keeps later changes, unless they are to the same setting": async (books) => {
     const { change_id } = await books.call("update_settings", { timezone: "Asia/Kolkata" });
     await books.ok("update_settings", { reminders: { default_days_before: 9 } });
     await books.ok("undo_change", { change_id });
@@ -52,7 +52,8 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
   },
   "must exist": async (books) => {
     await books.fails("invalid_argument", "update_settings", { timezone: "Mars/Olympus" });
-    // Neither what Postgres would also take for a zone: offsets, rules, abbreviations (IST is Israel's to it), the zone of no place.
+    // Nor zones that only Postgres accepts: offsets, rules, abbreviations (it reads IST as Israel's), the zone of no
+    // place.
     for (const timezone of ["UTC+5", "Foo/Bar+5", "IST", "CEST", "CST", "BST", "Factory", "europe/berlin"]) {
       await books.fails("invalid_argument", "update_settings", { timezone });
     }
@@ -81,7 +82,7 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
 });
 
 testBooks("update_settings of categories", { day: "2026-11-20" }, {
-  "are everybody's: create, again, and undo": async (books) => {
+  "are shared by all members: create, repeat, and undo": async (books) => {
     const member = await books.join();
     const { data, change_id } = await member.call("update_settings", {
       category: { action: "create", name: " Pets " },
@@ -95,7 +96,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     assertEquals((await categories(books)).includes("Pets"), false);
     await books.fails("invalid_argument", "update_settings", { category: { action: "create", name: "uncategorized" } });
   },
-  "rename keeps what was spent in it; asked for again it is done": async (books) => {
+  "rename keeps its expenses, and a repeat is already done": async (books) => {
     await log(books, "Lunch", "Food");
     const rename = { category: { action: "rename", name: "food", new_name: "Eating out" } };
     await books.ok("update_settings", rename);
@@ -124,7 +125,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
         "Rent and Power stay in the archived category Housing, and so does what will be paid for them. To move them use update_bill with set.category.",
     }]);
   },
-  "merge moves what was spent, and is undone": async (books) => {
+  "merge moves expenses, and is undone": async (books) => {
     await log(books, "Lunch", "Food");
     await log(books, "Milk", "Groceries");
     const merge = { category: { action: "merge", name: "Groceries", into: "Food" } };
@@ -144,7 +145,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
       category: { action: "merge", name: "Food", into: "food" },
     });
   },
-  "merge moves no more than an undo can keep, and says what to do instead": async (books, database) => {
+  "merge moves no more than an undo can record, and says what to do instead": async (books, database) => {
     await log(books, "Lunch", "Food");
     const fill = (count: number) =>
       database.query(
@@ -175,7 +176,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
       "category.into",
     );
   },
-  "archive hides it and keeps what was spent": async (books) => {
+  "archive hides it and keeps its expenses": async (books) => {
     await log(books, "Lunch", "Food");
     const archive = { category: { action: "archive", name: "Food" } };
     const { data, change_id } = await books.call("update_settings", archive);
@@ -185,7 +186,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     await books.ok("undo_change", { change_id });
     assertEquals((await categories(books)).includes("Food"), true);
   },
-  "together with preferences: both or neither": async (books) => {
+  "with preferences: both or neither": async (books) => {
     await books.fails("invalid_argument", "update_settings", {
       category: { action: "create", name: "Pets" },
       timezone: "nowhere",

@@ -1,8 +1,10 @@
-/** `deno task check:deploy`: the real CLI deploys to a fake management API, and each function starts from what arrived. */
+/**
+ * `deno task check:deploy`: the real CLI deploys to a fake management API, and each function starts from what arrived.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { edgeDeno } from "../edge/edge_deno.ts";
-import { interview } from "../edge/interview.ts";
+import { checkFunction } from "../edge/interview.ts";
 import { builtFunctions } from "../edge/questions.ts";
 import { type ManagementApi, PROJECT, startManagementApi, TOKEN } from "./management_api.ts";
 import { copy } from "../_support/copy.ts";
@@ -15,14 +17,14 @@ const project = join(folder, "project");
 for (const part of ["functions", "shared", "import_map.json", "supabase"]) {
   await copy(new URL(part, ROOT).pathname, join(project, part));
 }
-// What lies around in a project and must stay there.
+// Files lying around in a project that must not be uploaded.
 for (const path of [".env", "shared/.env", "functions/mcp/app_test.ts"]) {
   await Deno.writeTextFile(join(project, path), "SECRET=1\n");
 }
 const slugs = await builtFunctions(ROOT);
 const apis: ManagementApi[] = [];
 
-/** Deploys everything that the configuration names. */
+/** Deploys everything in the configuration. */
 async function deploy(): Promise<ManagementApi> {
   const uploads = join(folder, `uploads-${apis.length}`);
   await Deno.mkdir(uploads);
@@ -48,14 +50,14 @@ Deno.test("every function arrives, open to callers without a token of the platfo
   assertEquals([...api.live].toSorted(), slugs);
 });
 
-Deno.test("every module arrives, no secret, no test, and little of everything", async () => {
+Deno.test("every module arrives, no secrets, no tests, and few files", async () => {
   assertEquals(await allProblems(api), []);
 });
 
 const deno = await edgeDeno();
 for (const slug of slugs) {
-  Deno.test(`${slug} starts from what was uploaded and answers a good and a bad question`, async () => {
-    await interview(deno, { folder: await Deno.realPath(api.uploads.get(slug)!.folder), slug });
+  Deno.test(`${slug} starts from what was uploaded and answers a good and a bad request`, async () => {
+    await checkFunction(deno, { folder: await Deno.realPath(api.uploads.get(slug)!.folder), slug });
   });
 }
 
@@ -83,7 +85,7 @@ const planted: { what: string; edits: Record<string, (text: string) => string>; 
   },
 ];
 for (const { what, edits, problem } of planted) {
-  Deno.test(`test of the test: ${what} passes the CLI in silence and is found in the upload`, async () => {
+  Deno.test(`test of the test: ${what} passes the CLI silently and is found in the upload`, async () => {
     const kept = new Map<string, string>();
     for (const [path, edit] of Object.entries(edits)) {
       const text = await Deno.readTextFile(join(project, path)).catch(() => "");

@@ -1,30 +1,30 @@
 /**
- * The platform's management API as far as `supabase functions deploy` asks it: it takes uploads, keeps them in a folder as
- * they came, and refuses what the real one refuses before it bundles. No account, no network.
+ * The part of the platform's management API that `supabase functions deploy` uses: it stores uploads in a folder
+ * unchanged, and rejects what the real one rejects before bundling. No account, no network.
  */
 import { dirname, join } from "node:path";
 
-/** Twenty lower-case letters, as project references are. */
+/** Twenty lower-case letters, like a project reference. */
 export const PROJECT = "abcdefghijklmnopqrst";
-/** The form of a personal access token; it opens nothing. */
+/** Shaped like a personal access token; it grants nothing. */
 export const TOKEN = "sbp_" + "0".repeat(40);
 
 export interface Upload {
   slug: string;
-  /** What the CLI says about the function; `verify_jwt` is absent when the configuration is silent. */
+  /** What the CLI says about the function; `verify_jwt` is absent when the configuration does not set it. */
   metadata: { name?: string; entrypoint_path?: string; import_map_path?: string; verify_jwt?: boolean };
   /** Paths relative to the project. */
   files: { path: string; bytes: number }[];
-  /** Where the files lie. */
+  /** Where the files are. */
   folder: string;
 }
 
 export interface ManagementApi {
-  /** Path of a CLI profile that leads here. */
+  /** Path of a CLI profile that points here. */
   profile: string;
-  /** By slug, the last upload of each. */
+  /** The last upload, by slug. */
   uploads: Map<string, Upload>;
-  /** Slugs that were made live at the end. */
+  /** Slugs activated at the end. */
   live: Set<string>;
   close(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export async function startManagementApi(folder: string): Promise<ManagementApi>
       case "GET /functions":
         return Response.json([...live].map((slug) => describe(uploads.get(slug)!)));
       case "POST /functions/deploy":
-        // Of several functions each is uploaded first, and all are made live together.
+        // Several functions are uploaded one by one, then activated together.
         return await deploy(request, searchParams.get("slug")!, searchParams.get("bundleOnly") !== "true");
       case "PUT /functions": {
         const all: { slug: string }[] = await request.json();
@@ -108,7 +108,7 @@ function describe({ slug, metadata, files }: Upload): Record<string, unknown> {
     version: 1,
     created_at: 0,
     updated_at: 0,
-    // A new function of which the configuration says nothing is closed to callers without a token of the platform.
+    // A new function without a setting requires a platform token.
     verify_jwt: metadata.verify_jwt ?? true,
     import_map: Boolean(metadata.import_map_path),
     entrypoint_path: `file:///home/deno/functions/${metadata.entrypoint_path}`,

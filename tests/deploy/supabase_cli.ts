@@ -1,4 +1,4 @@
-/** The real Supabase CLI, from npm, with a home of its own: it neither reads nor leaves anything of the person who runs it. */
+/** The real Supabase CLI from npm, with its own home folder: it neither reads nor leaves anything in the user's. */
 
 const VERSION = "3.1.0";
 
@@ -9,14 +9,14 @@ export interface Outcome {
   output: string;
 }
 
-/** @param folder that holds `supabase/config.toml`. */
+/** @param folder that contains `supabase/config.toml`. */
 export async function supabase(
   folder: string,
   args: string[],
   env: Record<string, string> = {},
 ): Promise<Outcome> {
   const home = await Deno.makeTempDir({ prefix: "expense-cli-" });
-  // npm keeps what it has downloaded; the CLI keeps nothing.
+  // npm caches its downloads; the CLI caches nothing.
   const cache = Deno.env.get("npm_config_cache") ?? `${Deno.env.get("HOME")}/.npm`;
   const { success, stdout, stderr } = await new Deno.Command("npx", {
     args: ["-y", `supabase@${VERSION}`, ...args],

@@ -1,9 +1,9 @@
-/** What is wrong with an upload: what the hosted bundler would find only after the CLI has reported success. */
+/** Problems in an upload that the hosted bundler would find only after the CLI has reported success. */
 import { join } from "node:path";
 import type { Upload } from "./management_api.ts";
 
-/** Larger ones are refused by the API at some size above this (5 MB, 2026). */
-const MOST_BYTES = 1_000_000;
+/** The API rejects uploads above some size larger than this (5 MB, 2026). */
+const MAX_BYTES = 1_000_000;
 
 const SECRET_OR_TEST =
   /(^|\/)(\.env($|\.)|\.git\/|\.npmrc$|node_modules\/|local\/|tests\/|supabase\/)|\.(pem|key|sql)$|[._]test\.tsx?$/;
@@ -15,20 +15,20 @@ interface Module {
 }
 type Resolution = { specifier?: string; error?: string };
 
-/** @returns one line a problem. */
+/** @returns one line per problem. */
 export async function problemsOf(upload: Upload): Promise<string[]> {
   const { slug, metadata, files } = upload;
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const problems = [
     ...files.filter(({ path }) => SECRET_OR_TEST.test(path)).map(({ path }) => `${path} must not be uploaded`),
     ...(metadata.verify_jwt === false ? [] : ["verify_jwt is not false"]),
-    ...(bytes < MOST_BYTES ? [] : [`${bytes} bytes are too many`]),
+    ...(bytes < MAX_BYTES ? [] : [`${bytes} bytes are too many`]),
     ...await unresolved(upload),
   ];
   return problems.map((problem) => `${slug}: ${problem}`);
 }
 
-/** Resolves every import again, from nothing but the uploaded files and the packages that their import map names. */
+/** Resolves every import again, using only the uploaded files and the packages in their import map. */
 async function unresolved({ folder, metadata }: Upload): Promise<string[]> {
   const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
     args: [

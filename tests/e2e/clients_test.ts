@@ -1,4 +1,4 @@
-/** The MCP SDK's own clients, old and new, from nothing but the connector's address to a written expense. */
+/** The MCP SDK's own clients, old and new, from nothing but the connector's URL to a written expense. */
 import { assertEquals } from "@std/assert";
 import { Client as ModernClient, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
@@ -9,7 +9,7 @@ import { connectFor, type Json, newPerson, type Person } from "./person.ts";
 const TOOL_NAMES = TOOLS.map((tool) => tool.listed.name);
 const LUNCH = { items: [{ name: "Lunch", amount: "14.50", currency: "EUR", date: "yesterday" }] };
 
-/** The v2 client's part of connect(): it keeps to one issuer and checks it on the way back. */
+/** The v2 client's part of connect(): it sticks to one issuer and checks it on the callback. */
 async function connectModern(mcpUrl: string, person: Person, options?: ConstructorParameters<typeof ModernClient>[1]) {
   const provider = new MemoryProvider("Modern client");
   const paths: string[] = [];
@@ -63,7 +63,7 @@ Deno.test("clients of both protocol eras", async (t) => {
     });
   }
 
-  await t.step("the function's own address is a server of its own to a client", async () => {
+  await t.step("to a client, the function's own URL is a separate server", async () => {
     const { call, client } = await connectFor(person, `${stack.functions_url}/mcp`);
     assertEquals((await call("list_expenses")).total_count, 1);
     await client.close();
@@ -87,13 +87,13 @@ Deno.test("clients of both protocol eras", async (t) => {
     }
   });
 
-  await t.step("a denied request ends with the client knowing", async () => {
+  await t.step("the client learns that its request was denied", async () => {
     const error = await connectFor({ ...person, decide: (url) => person.decide(url, "deny") }, stack.mcp_url)
       .then(() => undefined, (error) => error.message);
     assertEquals(error, "The sign-in ended with access_denied");
   });
 
-  await t.step("nothing that was issued is in the log", () => {
+  await t.step("no issued token is in the log", () => {
     assertEquals(/exp_[ar]t_[\w-]{20}/.test(stack.log()), false);
   });
 

@@ -1,4 +1,4 @@
-/** The connector over a real database in this process: its members call tools without a browser in between. */
+/** The connector over a real database in this process: members call tools without a browser. */
 import { createMcpApp } from "../../functions/mcp/app.ts";
 import type { Config } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
@@ -7,18 +7,18 @@ import type { TestDatabase } from "../_support/database.ts";
 const SITE = "https://expenses.example";
 export const NOW = new Date("2026-10-06T09:00:00Z");
 
-// deno-lint-ignore no-explicit-any -- results are looked at field by field
+// deno-lint-ignore no-explicit-any -- results are inspected field by field
 export type Json = any;
 
 export interface Member {
   userId: string;
   email: string;
   organizationId: string;
-  /** Calls a tool and answers the whole response as text, and the envelope in it. */
+  /** Calls a tool and returns the whole response as text, and its envelope. */
   call(tool: string, args?: Record<string, unknown>): Promise<{ text: string; envelope: Json }>;
 }
 
-/** Somebody with an organization and a token of their own. */
+/** A person with an organization and a token. */
 export async function newMember(
   database: TestDatabase,
   { email, organization }: { email: string; organization: string },

@@ -1,6 +1,7 @@
 /**
- * A credential's whole life on a running stack, beside a provider that repeats it in every answer: entered on the page, tried, refused,
- * kept, used by the job and the tool. Then everything that the stack has said or kept is searched for it.
+ * A credential's whole life on a running stack, with a provider that echoes it in every answer: entered on the page,
+ * tried, refused, stored, used by the job and the tool. Then everything the stack has sent or stored is searched for
+ * it.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Buffer } from "node:buffer";
@@ -12,15 +13,15 @@ import { findForm, type FormBrowser, type Page } from "../../local/form_browser.
 import { signIn, startStack, type TestStack } from "../_support/stack.ts";
 import { connectFor, personOf } from "./person.ts";
 
-/** Its last four characters are shown on purpose: what is searched for is the rest. */
+/** Its last four characters are shown on purpose, so the search is for the rest. */
 const CANARY = "c4n4ry0f7h3d33pm1n35hums0n";
 const CREDENTIAL = `dop_v1_${CANARY}wxyz`;
-/** Well-formed, and never accepted. */
+/** Well-formed but never accepted. */
 const REFUSED = `dop_v1_${CANARY}0000`;
 
 type Mood = "accepts" | "refuses" | "fails" | "answers a page" | "redirects" | "asks to wait";
 
-/** DigitalOcean as it would be if it said aloud whatever it is told. */
+/** DigitalOcean, if it echoed everything it receives. */
 function startLoudProvider() {
   const loud = { mood: "accepts" as Mood, heard: [] as string[] };
   const months = Array.from({ length: 4 }, (_, back) => {
@@ -55,14 +56,14 @@ function startLoudProvider() {
   return Object.assign(loud, { url: `http://127.0.0.1:${server.addr.port}`, stop: () => server.shutdown() });
 }
 
-/** Everything that looks like the canary: as it is, and as it would be in hex or in base64 at any offset. */
+/** Every encoding of the canary: plain, hex, and base64 at any offset. */
 const SHAPES: Record<string, string> = {
   "in plain": CANARY,
   "in hex": Buffer.from(CANARY).toString("hex"),
   ...Object.fromEntries(
     [0, 1, 2].map((offset) => [
       `in base64 at ${offset}`,
-      // The letters at both ends also depend on what is beside them.
+      // The letters at both ends also depend on the neighbouring bytes.
       btoa("x".repeat(offset) + CANARY).slice(offset === 0 ? 0 : offset + 1, -4),
     ]),
   ),
@@ -84,7 +85,7 @@ async function* rowsOf(database: SqlDatabase): AsyncGenerator<{ table: string; t
   }
 }
 
-/** The files of a folder, as text of single bytes. */
+/** A folder's files as single-byte text. */
 async function* filesOf(folder: string): AsyncGenerator<{ path: string; text: string }> {
   for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
     const path = `${folder}/${name}`;
@@ -105,7 +106,7 @@ async function runJob(stack: TestStack, path: string): Promise<string> {
   return JSON.stringify([...response.headers]) + await response.text();
 }
 
-Deno.test("test of the test: the canary is found in every shape that it is searched for", () => {
+Deno.test("test of the test: the canary is found in every encoding", () => {
   const found = (text: string) => Object.values(SHAPES).some((shape) => text.includes(shape));
   const texts = [
     CREDENTIAL,
@@ -175,7 +176,7 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
       note("page of a wrong one", refused);
     });
 
-    await t.step("kept, and looked at", async () => {
+    await t.step("stored, and viewed", async () => {
       provider.mood = "accepts";
       const done = await enter(browser, connectUrl, CREDENTIAL);
       assertEquals([done.status, done.url.pathname], [200, "/account/providers/connected"]);
@@ -185,7 +186,7 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
       note("form of a site in between", await sendFromElsewhere(stack, browser, connectUrl));
     });
 
-    await t.step("used by the job and the tool, in good days and bad ones", async () => {
+    await t.step("used by the job and the tool, with success and with failures", async () => {
       const heard = provider.heard.length;
       note("job", await runJob(stack, "provider-sync"));
       await tool("sync_bill_amounts", { bill_ids: [billId] });
@@ -202,7 +203,7 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
       await open(`/account/providers/connect?bill=${billId}`);
     });
 
-    await t.step("told of in mails", async () => {
+    await t.step("mentioned in mails", async () => {
       note("reminders", await runJob(stack, "reminders"));
       const mails = await (await fetch(stack.mail_url)).text();
       assertStringIncludes(mails, "Servers");

@@ -29,7 +29,7 @@ Deno.test("the demo says what to do when no stack is running", async () => {
   await Deno.remove(folder);
 });
 
-Deno.test("the demo is a conversation, and another one the second time", async () => {
+Deno.test("the demo is a conversation, and a different one the second time", async () => {
   const stack = await startStack();
   const first = await runDemo(stack.folder);
   assertEquals(first.code, 0);

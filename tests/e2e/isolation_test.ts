@@ -1,6 +1,6 @@
 /**
- * Somebody of one organization, with a good token of their own, sends every tool whatever the ids, names, cursors and keys
- * of another organization can be made to: nothing of it comes back, and nothing in it changes.
+ * A member of one organization, with a valid token, sends every tool whatever can be made of another organization's
+ * ids, names, cursors and keys: none of its data comes back, and none of it changes.
  */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -53,22 +53,22 @@ Deno.test("an organization is out of reach for members of another one", async ()
   const own = await attacker.call("log_expenses", { items: [{ name: "Own lunch", amount: "9.00" }] });
 
   const before = await dump(database, victim.organizationId);
-  const loot = await collect(victim, before);
+  const victimData = await collect(victim, before);
   const people = [victim.email, victim.userId, victim.organizationId];
   const attack = async (tool: string, args: Record<string, unknown>, secrets = [SECRET]) => {
     const { text, envelope } = await attacker.call(tool, args);
     const sent = JSON.stringify(args);
-    const leaked = [...secrets, ...people, ...loot.ids, ...loot.cursors]
+    const leaked = [...secrets, ...people, ...victimData.ids, ...victimData.cursors]
       .filter((piece) => text.includes(piece) && !sent.includes(piece));
     assertEquals(leaked, [], `${tool} ${sent} answered ${text}`);
     if (envelope.error?.code === "internal") throw new Error(`${tool} ${sent} failed`);
   };
 
-  // Beside the victim's, an id of the attacker's own and one of each kind that is nobody's.
+  // Beside the victim's: an id of the attacker's own and a nonexistent one of each kind.
   const arsenal = {
-    ...loot,
+    ...victimData,
     ids: [
-      ...loot.ids,
+      ...victimData.ids,
       ...idsIn(own.text),
       "exp_000000000000",
       "bill_000000000000",
@@ -82,19 +82,20 @@ Deno.test("an organization is out of reach for members of another one", async ()
       { numRuns: RUNS },
     );
   }
-  // The victim's own calls, word for word: a key is good for nobody else. Last, for the secret is the attacker's own from here on.
+  // The victim's own calls, verbatim: a key works for nobody else. Last, since the secret is the attacker's own from
+  // here on.
   for (const [tool, args] of VICTIM_CALLS) await attack(tool, args, []);
   assertEquals(await dump(database, victim.organizationId), before);
   await database.close();
 });
 
-interface Loot {
+interface VictimData {
   ids: string[];
   cursors: string[];
 }
 
-/** Everything about the victim that could be sent: ids out of its rows, cursors out of its answers. */
-async function collect(victim: Member, rows: string[]): Promise<Loot> {
+/** Everything about the victim that could be sent: ids from its rows, cursors from its answers. */
+async function collect(victim: Member, rows: string[]): Promise<VictimData> {
   const cursors = await Promise.all(["list_expenses", "list_bills"].map(async (tool) => {
     const { envelope } = await victim.call(tool, { limit: 1 });
     return envelope.next_cursor as string | undefined;
@@ -119,18 +120,18 @@ async function dump(database: TestDatabase, organizationId: string): Promise<str
   return all.map(({ row }) => row).toSorted();
 }
 
-/** Arguments that fit a schema, made of the loot wherever it fits. */
-function argumentsOf(schema: JsonSchema, loot: Loot, field = ""): fc.Arbitrary<unknown> {
+/** Arguments that fit a schema, using the collected data wherever it fits. */
+function argumentsOf(schema: JsonSchema, victimData: VictimData, field = ""): fc.Arbitrary<unknown> {
   if (schema.enum) return fc.constantFrom(...schema.enum);
   switch (schema.type) {
     case "object":
       if (!schema.properties) return fc.constantFrom({}, { EUR: "99.00" });
       return fc.record(
-        mapValues(schema.properties!, (property, name) => argumentsOf(property, loot, name)),
+        mapValues(schema.properties!, (property, name) => argumentsOf(property, victimData, name)),
         { requiredKeys: schema.required ?? [] },
       );
     case "array": {
-      const item = argumentsOf(schema.items!, loot, field);
+      const item = argumentsOf(schema.items!, victimData, field);
       const size = { minLength: Number(schema.minItems ?? 0), maxLength: Math.min(Number(schema.maxItems ?? 3), 3) };
       return schema.uniqueItems ? fc.uniqueArray(item, size) : fc.array(item, size);
     }
@@ -140,11 +141,15 @@ function argumentsOf(schema: JsonSchema, loot: Loot, field = ""): fc.Arbitrary<u
     case "number":
       return fc.integer({ min: Number(schema.minimum ?? 1), max: Math.min(Number(schema.maximum ?? 5), 5) });
     default:
-      return stringsOf(schema, loot, field);
+      return stringsOf(schema, victimData, field);
   }
 }
 
-function stringsOf({ pattern, maxLength }: JsonSchema, { ids, cursors }: Loot, field: string): fc.Arbitrary<string> {
+function stringsOf(
+  { pattern, maxLength }: JsonSchema,
+  { ids, cursors }: VictimData,
+  field: string,
+): fc.Arbitrary<string> {
   if (pattern === PATTERNS.date) return fc.constantFrom("today", "yesterday", "2026-10-01", "2026-10-08");
   if (pattern === PATTERNS.amount) return fc.constantFrom("1.00", "15.00", "8123.45");
   if (pattern === PATTERNS.currency) return fc.constantFrom("EUR", "USD");

@@ -1,4 +1,4 @@
-/** TRACE and methods that nobody knows, over a bare socket, at every door of the running stack. */
+/** TRACE and unknown methods, over a bare socket, at every entry point of the running stack. */
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { functionPath, ROUTES, SLUGS } from "../../shared/routes.ts";
 import { askRaw } from "../_support/raw_http.ts";
@@ -36,7 +36,7 @@ Deno.test("TRACE and unknown methods answer 405 with Allow at every door of the 
   assertFalse(stack.log().includes(`"failure"`), stack.log());
 });
 
-Deno.test("what Supabase's own APIs take still passes", async () => {
+Deno.test("methods of Supabase's own APIs still pass", async () => {
   for (const method of ["PUT", "PATCH"]) {
     const response = await fetch(`${stack.supabase_url}/auth/v1/user`, { method });
     await response.body?.cancel();

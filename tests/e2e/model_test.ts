@@ -1,6 +1,6 @@
 /**
- * What a person says, the calls a model makes of it, and the words it can answer with; then a model that makes the usual mistakes, follows the hints
- * of the errors, and leaves the right books.
+ * What a person says, the calls a model makes of it, and the words it can answer with; then a model that makes common
+ * mistakes, follows the errors' hints, and leaves the books right.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
@@ -15,8 +15,8 @@ Deno.test.beforeAll(async () => {
 });
 Deno.test.afterAll(() => database.close());
 
-/** Somebody in Berlin on Tuesday, 6 October 2026. */
-async function somebody(): Promise<
+/** A person in Berlin on Tuesday, 6 October 2026. */
+async function newPerson(): Promise<
   Member & {
     ok(tool: string, args?: Record<string, unknown>): Promise<Json>;
     fails(tool: string, args: Record<string, unknown>): Promise<Json>;
@@ -35,7 +35,7 @@ async function somebody(): Promise<
     async fails(tool, args) {
       const { envelope } = await member.call(tool, args);
       assertEquals(envelope.ok, false, JSON.stringify(envelope));
-      // Something to go on: what to do, or what there is.
+      // Something actionable: what to do, or what exists.
       const { message, hint, details } = envelope.error;
       assert(hint || details || /must be one of/.test(message), JSON.stringify(envelope.error));
       return envelope.error;
@@ -44,7 +44,7 @@ async function somebody(): Promise<
 }
 
 Deno.test("log 14.50 EUR lunch yesterday", async () => {
-  const { ok } = await somebody();
+  const { ok } = await newPerson();
   const { data, change_id } = await ok("log_expenses", {
     items: [{ name: "Lunch", amount: "14.50", currency: "EUR", date: "yesterday" }],
   });
@@ -56,7 +56,7 @@ Deno.test("log 14.50 EUR lunch yesterday", async () => {
 });
 
 Deno.test("what bills are due this week", async () => {
-  const { ok } = await somebody();
+  const { ok } = await newPerson();
   await ok("add_bill", { name: "Rent", amount: "900", first_due: "2026-10-08" });
   await ok("add_bill", { name: "Cloud", amount: "12.50", currency: "USD", first_due: "2026-10-13" });
   await ok("add_bill", { name: "Later", amount: "5", first_due: "2026-10-20" });
@@ -75,7 +75,7 @@ Deno.test("what bills are due this week", async () => {
 });
 
 Deno.test("mark the rent paid", async () => {
-  const { ok, fails } = await somebody();
+  const { ok, fails } = await newPerson();
   await ok("add_bill", { name: "Rent", amount: "900", first_due: "2026-10-08" });
   const { data } = await ok("mark_bill_paid", { bill_name: "rent" });
   assertEquals([data.name, data.payment.amount, data.payment.paid_on], ["Rent", "900.00", "2026-10-06"]);
@@ -90,7 +90,7 @@ Deno.test("mark the rent paid", async () => {
 });
 
 Deno.test("spend by category last month in USD", async () => {
-  const { ok } = await somebody();
+  const { ok } = await newPerson();
   await ok("log_expenses", {
     items: [
       { name: "Lunch", amount: "8", date: "2026-09-07", category: "Food" },
@@ -118,7 +118,7 @@ Deno.test("spend by category last month in USD", async () => {
 });
 
 Deno.test("add Netflix 15.99 monthly from the 5th, remind 3 days before", async () => {
-  const { ok } = await somebody();
+  const { ok } = await newPerson();
   const { data, change_id } = await ok("add_bill", {
     name: "Netflix",
     amount: "15.99",
@@ -143,20 +143,20 @@ Deno.test("add Netflix 15.99 monthly from the 5th, remind 3 days before", async 
 });
 
 Deno.test("show spending chart", async () => {
-  const { ok, call } = await somebody();
+  const { ok, call } = await newPerson();
   await ok("log_expenses", { items: [{ name: "Lunch", amount: "14.50", category: "Food" }] });
   const { data } = await ok("show_spending_chart", {});
   assertEquals([data.chart, data.total.amount, data.series[0].points], ["by_category", "14.50", [{
     x: "Food",
     y: "14.50",
   }]]);
-  // Where nothing is drawn, the text says it: the number, then a table.
+  // Where nothing is drawn, the text has it: the number, then a table.
   const { text } = await call("show_spending_chart", {});
   assert(text.includes("14.50 EUR this month.") && text.includes("| Food | 14.50 | 100% |"));
 });
 
 Deno.test("undo that", async () => {
-  const { ok, fails } = await somebody();
+  const { ok, fails } = await newPerson();
   const { change_id } = await ok("log_expenses", { items: [{ name: "Lunch", amount: "14.50" }] });
   const { data } = await ok("undo_change", { change_id });
   assertEquals([data.undone.summary, data.reversed.map(({ what }: Json) => what)], ["Logged Lunch, 14.50 EUR", [
@@ -171,7 +171,7 @@ Deno.test("undo that", async () => {
 });
 
 Deno.test("import this CSV", async () => {
-  const { ok } = await somebody();
+  const { ok } = await newPerson();
   const csv = "Datum;Text;Betrag\n05.10.2026;Kaffee;-3,50\n04.10.2026;Miete;-1.200,00\n";
   const { data: { preview } } = await ok("import_expenses", { csv });
   assertEquals([preview.rows_ok, preview.totals, preview.rows_bad], [2, { EUR: "1203.50" }, []]);
@@ -192,7 +192,7 @@ Deno.test("import this CSV", async () => {
 });
 
 Deno.test("these 40 lines", async () => {
-  const { ok } = await somebody();
+  const { ok } = await newPerson();
   const items = Array.from(
     { length: 40 },
     (_, i) => ({ name: `Line ${i}`, amount: `${i + 1}.10`, date: "2026-10-01" }),
@@ -208,10 +208,10 @@ Deno.test("these 40 lines", async () => {
   assertMatch(written.change_id, /^chg_/);
 });
 
-Deno.test("a model that makes the usual mistakes ends with the right books", async (t) => {
-  const { ok, fails, call } = await somebody();
+Deno.test("a model that makes common mistakes ends with the right books", async (t) => {
+  const { ok, fails, call } = await newPerson();
 
-  await t.step("an amount as a number: the error says that it is a string, and how it looks", async () => {
+  await t.step("an amount as a number: the error says that it is a string, with an example", async () => {
     const item = { name: "Groceries run", amount: 54.2 };
     const { code, field, message, hint } = await fails("log_expenses", { items: [item] });
     assertEquals([code, field, message], ["invalid_argument", "items[0].amount", "items[0].amount must be a string."]);
@@ -233,7 +233,7 @@ Deno.test("a model that makes the usual mistakes ends with the right books", asy
     assertEquals(data.results[0].category, "Groceries");
   });
 
-  await t.step("the wrong tool first: a bill to come is not logged, and the error names the tool", async () => {
+  await t.step("the wrong tool first: a future bill is not logged, and the error names the right tool", async () => {
     const { code, hint } = await fails("log_expenses", {
       items: [{ name: "Insurance", amount: "120", date: "2026-10-20" }],
     });
@@ -294,7 +294,7 @@ Deno.test("a model that makes the usual mistakes ends with the right books", asy
     ]);
   });
 
-  await t.step("arguments of its own making, and a name for an id: the error lists what there is", async () => {
+  await t.step("invented arguments, and a name for an id: the error lists what exists", async () => {
     assertMatch((await fails("summarize_spending", { month: "2026-10" })).hint, /Known fields: .*period/);
     assertMatch(
       (await fails("show_spending_chart", { chart: "pie" })).message,

@@ -1,4 +1,4 @@
-/** What was paid for decides at the very next request: nothing in between remembers an older answer. */
+/** Payments take effect at the very next request: no earlier answer is cached. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { deliver, PLANS } from "../_support/billing.ts";
 import { openDatabase } from "../_support/database.ts";

@@ -1,6 +1,6 @@
 /**
- * Security, High 2: an account is prepared with a password before its person comes. Somebody signs a stranger's address up, the stranger
- * later signs in by our link, and the password is still there: it opens nothing, with the access token hook and without it.
+ * Security, High 2: pre-hijacking an account with a password. An attacker signs up a stranger's address, the stranger
+ * later signs in by our link, and the password is still set: it opens nothing, with or without the access token hook.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { decode, sign } from "hono/jwt";
@@ -23,14 +23,14 @@ Deno.test("a password that was set before the first confirmed sign-in opens noth
       assertEquals([early.error?.status, early.error?.code], [400, "email_not_confirmed"]);
     });
 
-    await t.step("the victim signs in by our link, and connects an app", async () => {
+    await t.step("the victim signs in with our link, and connects an app", async () => {
       const { page } = await signIn(stack, victim.email);
       assertEquals(page.url.pathname, "/account");
       const app = await connectFor(personOf(stack, victim.email), stack.mcp_url);
       assertEquals((await app.call("get_context")).ok, true);
     });
 
-    await t.step("the password is right by now, and the hook refuses the session", async () => {
+    await t.step("the password is now correct, and the hook refuses the session", async () => {
       const wrong = await attacker.signInWithPassword({ ...victim, password: "another one" });
       assertEquals([wrong.error?.status, wrong.error?.code], [400, "invalid_credentials"]);
       const right = await attacker.signInWithPassword(victim);
@@ -38,7 +38,7 @@ Deno.test("a password that was set before the first confirmed sign-in opens noth
       assertEquals(right.error?.message, "Sign in with a link or code we email you.");
     });
 
-    await t.step("a session that a password began without the hook opens neither the account nor consent", async () => {
+    await t.step("a password session created without the hook opens neither the account nor consent", async () => {
       const browser = await withPasswordSession(stack, victim.email);
       const account = await browser.open("/account");
       assertEquals([account.url.pathname, account.status], ["/login", 200]);
@@ -56,7 +56,7 @@ Deno.test("a password that was set before the first confirmed sign-in opens noth
       assertEquals(consent?.url.pathname, "/login");
     });
 
-    await t.step("the victim's own session was not touched by any of it", async () => {
+    await t.step("the victim's own session was unaffected", async () => {
       const { page } = await signIn(stack, victim.email);
       assertEquals(page.url.pathname, "/account");
     });
@@ -65,7 +65,10 @@ Deno.test("a password that was set before the first confirmed sign-in opens noth
   }
 });
 
-/** A browser with what the identity provider would hand out for the right password if nothing refused it: a good token, a live session. */
+/**
+ * A browser with what the identity provider would issue for the correct password without the hook: a valid token and
+ * live session.
+ */
 async function withPasswordSession(
   stack: Awaited<ReturnType<typeof startStack>>,
   email: string,
@@ -81,7 +84,7 @@ async function withPasswordSession(
     const cookie = JSON.stringify({ ...session, access_token: await sign(claims, jwt_secret, "HS256") });
     browser.cookies.set("session", `base64-${Buffer.from(cookie).toString("base64url")}`);
   };
-  // The same token counts as long as it says that a code began it: nothing else about it is wrong.
+  // The same token is accepted when it says that a code began it: nothing else about it is wrong.
   await inside("otp");
   assertEquals((await browser.open("/account")).url.pathname, "/account");
   await inside("password");
@@ -112,7 +115,7 @@ Deno.test("a person who is banned, and later let in again", async (t) => {
         return response.status;
       });
 
-    await t.step("is told so by every page, and their apps by 401", async () => {
+    await t.step("sees it on every page, and their apps get 401", async () => {
       assertEquals((await admin.updateUserById(id, { ban_duration: "24h" })).error, null);
       assertEquals(await callTool(), 401);
       const page = await browser.open("/account");
@@ -136,7 +139,7 @@ Deno.test("a person who is banned, and later let in again", async (t) => {
     await t.step("and nothing does after a soft deletion", async () => {
       assertEquals((await admin.deleteUser(id, true)).error, null);
       assertEquals(await callTool(), 401);
-      // Whoever has the address may start anew, with nothing of what was.
+      // Anyone with the address may start anew, without the old data.
       const { page } = await signIn(stack, email);
       assertEquals(page.status, 200);
       const ids = (await admin.listUsers()).data.users.filter((user) => user.email === email).map((user) => user.id);

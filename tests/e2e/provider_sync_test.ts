@@ -1,4 +1,7 @@
-/** An amount from its provider to the totals, on a running stack: connected on the page, fetched by its schedule, told in a mail, paid. */
+/**
+ * An amount from its provider to the totals, on a running stack: connected on the page, fetched on schedule, mailed,
+ * paid.
+ */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { fixtureAmount } from "../../local/fixtures/providers/app.ts";
 import { findForm } from "../../local/form_browser.ts";
@@ -22,9 +25,9 @@ async function cron(stack: TestStack, ...args: string[]) {
   return { success, text, answer: success ? JSON.parse(text) : undefined };
 }
 
-Deno.test("an amount is fetched when the month is over, told in a mail, paid, and in the totals", async (t) => {
+Deno.test("an amount is fetched when the month is over, mailed, paid, and in the totals", async (t) => {
   const stack = await startStack({ args: ["--no-demo"] });
-  // The 2nd of the month after this one: the clock only goes forward here.
+  // The 2nd of next month: the clock only goes forward here.
   const now = new Date();
   const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 7);
   const statementMonth = now.toISOString().slice(0, 7);
@@ -47,7 +50,7 @@ Deno.test("an amount is fetched when the month is over, told in a mail, paid, an
       first_due: `${month}-04`,
     })).data;
 
-    await t.step("the assistant says where to connect it; the page takes the credential", async () => {
+    await t.step("the assistant says where to connect it; the page accepts the credential", async () => {
       const provider = { action: "connect", provider: "DigitalOcean" };
       const { data } = await call("update_bill", { bill_id: bill.id, provider });
       const { browser } = await signIn(stack, mira.email);
@@ -63,7 +66,7 @@ Deno.test("an amount is fetched when the month is over, told in a mail, paid, an
       });
     });
 
-    await t.step("by its schedule, when the clock reaches the 2nd, 06:00", async () => {
+    await t.step("on schedule, when the clock reaches the 2nd, 06:00", async () => {
       await moveClock(`${month}-02T05:59:59.000Z`);
       const shown = await waitFor(async () => {
         const [shown] = (await call("list_bills", { bill_id: bill.id })).data.bills;
@@ -73,7 +76,7 @@ Deno.test("an amount is fetched when the month is over, told in a mail, paid, an
     });
 
     await t.step(
-      "by hand it changes nothing, also for a month that was named; one that is not over is refused",
+      "a manual run changes nothing, even for a given month; an unfinished month is refused",
       async () => {
         const answer = { ok: true, period: `${statementMonth}-01`, links: 1, synced: 1, errors: [] };
         const [first, second] = await Promise.all([
@@ -103,7 +106,7 @@ Deno.test("an amount is fetched when the month is over, told in a mail, paid, an
       assertStringIncludes(mail!.html, "from DigitalOcean");
     });
 
-    await t.step("the tool asks by the same code and finds nothing new", async () => {
+    await t.step("the tool uses the same code and finds nothing new", async () => {
       const [synced] = (await call("sync_bill_amounts")).data.bills;
       assertEquals([synced.status, synced.new], ["unchanged", amount]);
     });

@@ -1,4 +1,4 @@
-/** Reminders on a running stack: the day moves, mails arrive, by hand and by the schedule; a mail's link ends them. */
+/** Reminders on a running stack: days pass, mails arrive, run manually and on schedule; a mail's link ends them. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { ReceivedMail } from "../../local/mail/smtp_sink.ts";
 import { startStack, type TestStack } from "../_support/stack.ts";
@@ -30,7 +30,7 @@ async function runByHand(stack: TestStack) {
 }
 
 Deno.test("reminders arrive on a running stack", async (t) => {
-  // Its own schedule would send at real times of the day; the clock decides below when it does.
+  // Its own schedule would fire at real times of day; the clock below decides when.
   const stack = await startStack({ args: ["--no-demo"] });
   const now = Date.now();
   const day = (offset: number, time: string) =>
@@ -45,7 +45,7 @@ Deno.test("reminders arrive on a running stack", async (t) => {
     assertEquals((await add("Rent", 5, "1450")).ok, true);
     assertEquals((await add("Netflix", 4, "12.99")).ok, true);
 
-    await t.step("the job by hand: nothing is due yet, rates are fetched", async () => {
+    await t.step("the job run manually: nothing is due yet, rates are fetched", async () => {
       assertEquals(await runByHand(stack), {
         ok: true,
         candidates: 2,
@@ -58,7 +58,7 @@ Deno.test("reminders arrive on a running stack", async (t) => {
       assertEquals(await mailsTo(stack, mira.email), []);
     });
 
-    await t.step("by its schedule, when the clock reaches 08:00", async () => {
+    await t.step("on schedule, when the clock reaches 08:00", async () => {
       await moveClock(stack, day(1, "07:59:59.000"));
       const [mail] = await waitFor(async () => {
         const mails = await mailsTo(stack, mira.email);
@@ -72,7 +72,7 @@ Deno.test("reminders arrive on a running stack", async (t) => {
       assertMatch(mail!.headers["message-id"]!, /^<digest\./);
     });
 
-    await t.step("once a day, whoever runs it and how often", async () => {
+    await t.step("once a day, however often it runs", async () => {
       const [answer] = await Promise.all([runByHand(stack), runByHand(stack)]);
       assertEquals([answer.digestsSent, answer.remindersSent], [0, 0]);
       assertEquals((await mailsTo(stack, mira.email)).length, 1);

@@ -1,6 +1,6 @@
 /**
- * How often each operation goes to the database, counted on the wire: the real functions run here, their database is the
- * one of a running stack, and a proxy in between counts the requests.
+ * Counts database round trips per operation on the wire: the real functions run here against a running stack's
+ * database, through a proxy that counts requests.
  */
 import { assertEquals } from "@std/assert";
 import { createMcpApp } from "../../functions/mcp/app.ts";
@@ -33,23 +33,23 @@ const ARGUMENTS: Record<string, Record<string, unknown>> = {
   delete_records: { ids: ["exp_000000000000"] },
 };
 
-/** The database of a stack behind a proxy that notes every path it is asked for. */
+/** A stack's database behind a proxy that records every path. */
 function countedDatabase(stack: TestStack) {
   const paths: string[] = [];
   let onPath = () => {};
   const proxy = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const { pathname, search } = new URL(request.url);
     const answer = await fetch(new Request(stack.supabase_url + pathname + search, request));
-    // Only now is it written what the next request goes by.
+    // Only after the answer: the next request depends on what this one wrote.
     paths.push(pathname);
     onPath();
     return answer;
   });
   return {
     database: createDatabase({ url: `http://127.0.0.1:${proxy.addr.port}`, key: stack.secret_key }),
-    /** The paths since the last time. */
+    /** Paths since the last call. */
     take: () => paths.splice(0),
-    /** The same, once there are so many. */
+    /** The same, once that many have arrived. */
     async takeOnce(count: number) {
       while (paths.length < count) await new Promise<void>((resolve) => onPath = resolve);
       return paths.splice(0);
@@ -122,7 +122,7 @@ Deno.test("one request to the database each", async (t) => {
     });
   };
 
-  // Once an hour and grant, "last used" is written by a request of its own that nobody waits for.
+  // Once per hour and grant, "last used" is written by a separate request that nobody waits for.
   await t.step("the first request of an hour", async () => {
     await send(ERA_NAMES[0]!, "tools/list", {});
     assertEquals(await takeOnce(2), ["/rest/v1/rpc/authenticate_bearer", "/rest/v1/rpc/record_use"]);
@@ -136,7 +136,7 @@ Deno.test("one request to the database each", async (t) => {
         assertEquals(result.structuredContent.error?.code === "internal", false);
       });
     }
-    // Nothing of a stranger's is read that far, so the token is asked about first.
+    // No body of a stranger's is read this far, so the token is checked first.
     await t.step(`tools/call import_expenses with a long file (${era})`, async () => {
       const csv = ["Date,Name,Amount,Note", ...Array(40).fill(`2026-10-01,Lunch,14.50,${"x".repeat(1900)}`)].join("\n");
       const { result } = await send(era, "tools/call", { name: "import_expenses", arguments: { csv } });

@@ -1,12 +1,12 @@
-/** "Critical 1" of the attacks, over the running stack: one request without a valid token kept everybody waiting for 70 s. */
+/** "Critical 1" of the attacks, on the running stack: one request without a valid token blocked everybody for 70 s. */
 import { assert, assertEquals } from "@std/assert";
 import { startStack } from "../_support/stack.ts";
 import { connectFor, newPerson } from "./person.ts";
 
-/** 524,000 bytes; as the attack had it. */
+/** 524,000 bytes, as in the attack. */
 const CSV = `date,amount,name\n"${'"x'.repeat(131_000)}${" ".repeat(261_970)},\n`;
 
-/** Milliseconds that a process has had of its processors, from Linux; a hundredth is the least that it tells. */
+/** CPU milliseconds used by a process, from Linux; resolution is a hundredth of a second. */
 async function processorMs(pid: number): Promise<number> {
   const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
   const [user, system] = stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 13).map(Number) as [number, number];
@@ -39,7 +39,7 @@ Deno.test("a hostile file is refused in under 100 ms while another request is se
     await response.body?.cancel();
     return response.status < 400;
   };
-  /** The middle of five, with a visit beside each. */
+  /** The median of five, each with a concurrent visit. */
   const cost = async (token: string, status: number) => {
     const times: number[] = [];
     for (let i = 0; i < 5; i++) {
@@ -49,7 +49,7 @@ Deno.test("a hostile file is refused in under 100 ms while another request is se
     }
     return times.sort((a, b) => a - b)[2]!;
   };
-  // Once for what is compiled on the way.
+  // Warm-up for lazy compilation.
   await cost(tokens().access_token, 200);
 
   const stranger = await cost(`exp_at_${"a".repeat(43)}`, 401);

@@ -2,7 +2,7 @@
 import { assert } from "@std/assert";
 import { copy } from "../_support/copy.ts";
 import { edgeDeno } from "./edge_deno.ts";
-import { interview } from "./interview.ts";
+import { checkFunction } from "./interview.ts";
 import { builtFunctions } from "./questions.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -26,7 +26,7 @@ Deno.test("test of the test: globals that Deno 2.1.4 does not have are caught", 
   await Deno.writeTextFile(planted, `export const bytes = Uint8Array.fromBase64("AA==");\n`);
   const checked = await deno.run(folder, ["check", "--quiet", ...FLAGS, planted]);
   assert(!checked.ok && checked.output.includes("fromBase64"), checked.output);
-  // This one has types there, and still no value: it shows when the module runs, and in the architecture test.
+  // This one has types there but no value: it shows when the module runs, and in the architecture test.
   await Deno.writeTextFile(planted, "export const today = Temporal.Now.plainDateISO();\n");
   const ran = await deno.run(folder, ["run", "--quiet", ...FLAGS, planted]);
   assert(!ran.ok && ran.output.includes("Temporal is not defined"), ran.output);
@@ -53,8 +53,8 @@ Deno.test("unit tests pass on Deno 2.1.4", async () => {
 });
 
 for (const slug of await builtFunctions(ROOT)) {
-  Deno.test(`${slug} starts on Deno 2.1.4 and answers a good and a bad question`, () =>
-    interview(deno, { folder, slug }));
+  Deno.test(`${slug} starts on Deno 2.1.4 and answers a good and a bad request`, () =>
+    checkFunction(deno, { folder, slug }));
 }
 
 interface Module {

@@ -1,24 +1,24 @@
 /**
- * Deno 2.1.4, which the platform's edge runtime is built from, as npm has it. It never sees the project's deno.json and
- * lock file: the platform does not either, and this Deno could not read them.
+ * Deno 2.1.4 from npm, the version that the platform's edge runtime is based on. It never sees the project's deno.json
+ * and lock file: neither does the platform, and this Deno could not read them.
  */
 
 const VERSION = "2.1.4";
 
 export interface Outcome {
   ok: boolean;
-  /** What it wrote, without colours. */
+  /** Its output, without colours. */
   output: string;
 }
 
 export interface EdgeDeno {
-  /** Runs to the end. @param folder where `functions`, `shared` and `import_map.json` are. */
+  /** Runs it until it exits. @param folder where `functions`, `shared` and `import_map.json` are. */
   run(folder: string, args: string[]): Promise<Outcome>;
-  /** Starts and leaves running. */
+  /** Starts it in the background. */
   start(folder: string, args: string[], env: Record<string, string>): Deno.ChildProcess;
 }
 
-/** What any Deno needs of the machine; nothing else of this process reaches the functions. */
+/** What any Deno needs from the machine; no other variable reaches the functions. */
 const MACHINE = ["HOME", "PATH", "TMPDIR", "DENO_DIR", "XDG_CACHE_HOME", "NPM_CONFIG_REGISTRY", "SSL_CERT_FILE"];
 const environment = {
   ...Object.fromEntries(MACHINE.flatMap((name) => Deno.env.has(name) ? [[name, Deno.env.get(name)!]] : [])),
@@ -48,7 +48,7 @@ export async function edgeDeno(): Promise<EdgeDeno> {
   };
 }
 
-/** The program itself: what `npx` starts does not pass signals on. */
+/** The program itself: `npx` does not forward signals. */
 async function findProgram(): Promise<string> {
   const elsewhere = await Deno.makeTempDir();
   const { success, stdout, stderr } = await new Deno.Command("npx", {

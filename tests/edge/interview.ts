@@ -1,4 +1,4 @@
-/** Starts a function on Deno 2.1.4 from a folder, asks it its questions, and stops it. */
+/** Starts a function on Deno 2.1.4 from a folder, sends its requests, and stops it. */
 import { assert, assertEquals } from "@std/assert";
 import type { Slug } from "../../shared/routes.ts";
 import type { EdgeDeno } from "./edge_deno.ts";
@@ -7,12 +7,12 @@ import { environmentOf, fakeDatabase, QUESTIONS } from "./questions.ts";
 const BOOT = new URL("boot.ts", import.meta.url).pathname;
 
 /**
- * @param folder holds `functions`, `shared` and `import_map.json`, and nothing else is there.
- * @throws {AssertionError} when an answer is not the expected one, with what the function logged.
+ * @param folder holds only `functions`, `shared` and `import_map.json`.
+ * @throws {AssertionError} when an answer is not the expected one, with the function's log.
  */
-export async function interview(deno: EdgeDeno, { folder, slug }: { folder: string; slug: Slug }): Promise<void> {
+export async function checkFunction(deno: EdgeDeno, { folder, slug }: { folder: string; slug: Slug }): Promise<void> {
   const questions = await QUESTIONS[slug]?.();
-  if (!questions) throw new Error(`No questions are written for ${slug}: add them to tests/edge/questions.ts`);
+  if (!questions) throw new Error(`No requests for ${slug}: add them to tests/edge/questions.ts`);
   const database = fakeDatabase();
   const child = deno.start(
     folder,
@@ -45,13 +45,13 @@ export async function interview(deno: EdgeDeno, { folder, slug }: { folder: stri
       const response = await fetch(`http://127.0.0.1:${port.trim()}${path}`, { ...init, redirect: "manual" });
       const body = await response.text();
       assertEquals(response.status, status, `${init?.method ?? "GET"} ${path}: ${body}\n${log}`);
-      assert(body.includes(says), `${path} does not say ${says}: ${body}`);
+      assert(body.includes(says), `${path} does not contain ${says}: ${body}`);
     }
   } finally {
     try {
       child.kill();
     } catch {
-      // It has ended by itself.
+      // It has already exited.
     }
     await child.status;
     await logged;

@@ -1,11 +1,11 @@
-/** One good and one bad question for each function, and the database that it asks in turn. */
+/** One good and one bad request for each function, and the fake database that it calls. */
 import { paymentEvent } from "../../local/payment_event.ts";
 import { ROUTES, type Slug } from "../../shared/routes.ts";
 
 export interface Question {
   path: string;
   init?: RequestInit;
-  /** The status that is expected. */
+  /** The expected status. */
   status: number;
   /** What the body must contain. */
   says: string;
@@ -15,7 +15,7 @@ const SITE = "https://expenses.example";
 const WEBHOOK_SECRET = "a-webhook-secret-of-32-bytes-and-more";
 const SECRET = "a-secret-of-more-than-thirty-two-bytes";
 
-/** The whole environment of a function. @param supabaseUrl address of `fakeDatabase`. */
+/** The whole environment of a function. @param supabaseUrl URL of `fakeDatabase`. */
 export const environmentOf = (supabaseUrl: string): Record<string, string> => ({
   NEXT_PUBLIC_SITE_URL: SITE,
   SUPABASE_URL: supabaseUrl,
@@ -46,7 +46,7 @@ const ANSWERS: Record<string, unknown> = {
   record_job_run: null,
 };
 
-/** PostgREST, as far as the questions lead to it. */
+/** The part of PostgREST that the requests need. */
 export function fakeDatabase(): { url: string; close(): Promise<void> } {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
     const name = /^\/rest\/v1\/rpc\/(\w+)$/.exec(new URL(request.url).pathname)?.[1] ?? "";
@@ -126,7 +126,7 @@ export const QUESTIONS: Partial<Record<Slug, () => Promise<Question[]>>> = {
     ]),
 };
 
-/** The functions there are, by the folders that hold an entry point. */
+/** All functions, by the folders that have an entry point. */
 export async function builtFunctions(root: URL): Promise<Slug[]> {
   const known = new Set(ROUTES.map(({ slug }) => slug));
   const folders = await Array.fromAsync(Deno.readDir(new URL("functions/", root)), ({ name }) => name as Slug);

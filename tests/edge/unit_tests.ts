@@ -1,11 +1,11 @@
 /**
- * Runs the test files that it is given, on Deno 2.1.4, without that Deno's leak checks: a deadline that was not reached
- * counts as a timer left behind there. The same tests run with them on the current one.
+ * Runs the given test files on Deno 2.1.4 without its leak checks, which there count an unreached deadline as a leaked
+ * timer. The same tests run with leak checks on the current Deno.
  */
 const test = Deno.test;
 const LENIENT = { sanitizeOps: false, sanitizeResources: false };
 
-// By any of the forms in which a test is declared.
+// Any form of test declaration.
 const declare = (...args: unknown[]) => {
   const [first, second, third] = args;
   const definition = typeof first === "object" ? first : { name: first };

@@ -1,9 +1,9 @@
-/** The job holds one page at a time: its memory after 20,000 reminders is that after 2,000, and little suffices. */
+/** The job holds one page at a time: it needs as much memory after 20,000 reminders as after 2,000, and little. */
 import { assert, assertEquals } from "@std/assert";
 
 const OWNERS = 2_000;
-const EACH = 10;
-/** The job with its libraries needs about 24; everything that it sends would be more than 40 besides. */
+const BILLS_PER_OWNER = 10;
+/** The job and its libraries need about 24; all its mails would add more than 40. */
 const HEAP_MIB = 48;
 const GROWTH_MIB = 6;
 
@@ -23,7 +23,7 @@ async function runJob(...args: string[]): Promise<{ success: boolean; out: strin
       `--v8-flags=--expose-gc,--max-old-space-size=${HEAP_MIB}`,
       new URL("memory_job.ts", import.meta.url).pathname,
       String(OWNERS),
-      String(EACH),
+      String(BILLS_PER_OWNER),
       ...args,
     ],
   }).output();
@@ -31,13 +31,13 @@ async function runJob(...args: string[]): Promise<{ success: boolean; out: strin
   return { success, out: text(stdout), errors: text(stderr) };
 }
 
-Deno.test(`memory stays flat over ${OWNERS * EACH} reminders`, async () => {
+Deno.test(`memory stays flat over ${OWNERS * BILLS_PER_OWNER} reminders`, async () => {
   const { success, out, errors } = await runJob();
   assert(success, errors);
   const { early, late } = JSON.parse(out.trim().split("\n").at(-1)!) as { early: Sample; late: Sample };
   Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify({ early, late })}\n`));
-  assertEquals(late.reminders, OWNERS * EACH);
-  assert(early.reminders < OWNERS * EACH / 5);
+  assertEquals(late.reminders, OWNERS * BILLS_PER_OWNER);
+  assert(early.reminders < OWNERS * BILLS_PER_OWNER / 5);
   assert(late.heap - early.heap < GROWTH_MIB, `the heap grew from ${early.heap} to ${late.heap} MiB`);
   assert(late.resident - early.resident < 8 * GROWTH_MIB, `it grew from ${early.resident} to ${late.resident} MiB`);
 });

@@ -1,4 +1,4 @@
-/** The long form of crash_test.ts: 20,000 reminders, a hundred processes and more that die, four at a time. */
+/** The long form of crash_test.ts: 20,000 reminders, and a hundred or more processes that die, four at a time. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 import { assertEachOnce, type CrashReport, crashUntilDone } from "../functions/cron-reminders/crashes.ts";
@@ -10,7 +10,7 @@ const plan = isLong
   ? { owners: 10_000, each: 2, crashes: 120, mostInOnePlace: 30, parallel: 4, seed: 20_000 }
   : { owners: 2_000, each: 2, crashes: 30, mostInOnePlace: 8, parallel: 4, seed: 20_000 };
 const reminders = plan.owners * plan.each;
-/** Mails that a process has under way at once: one on each connection (shared/mail/smtp_transport.ts). */
+/** Mails that a process sends concurrently: one per connection (shared/mail/smtp_transport.ts). */
 const CONNECTIONS = 4;
 
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
@@ -54,10 +54,10 @@ Deno.test(`${reminders} reminders over SMTP, and processes that die anywhere: no
     const report = await crashUntilDone(database, withServer, () => () => Promise.reject(new TypeError("no network")));
     assertEquals(report.crashes, plan.crashes);
     assert(Object.keys(report.places).length >= 4, "they died in several places");
-    // Who died after sending cannot have said so: such a mail comes again, as itself.
+    // A process that died after sending cannot have reported it, so such a mail is sent again unchanged.
     assertEquals([server.bills.size, server.mails.size], [reminders, plan.owners]);
     const sent = [...server.mails.values()].reduce((sum, times) => sum + times, 0);
-    assert(sent - server.mails.size <= plan.crashes * CONNECTIONS, "no more come twice than were under way");
+    assert(sent - server.mails.size <= plan.crashes * CONNECTIONS, "no more duplicates than concurrent sends");
     print(`${reminders} reminders in ${server.mails.size} mails over SMTP, ${sent} taken; ${told(report)}`);
   } finally {
     await server.close();

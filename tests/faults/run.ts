@@ -1,6 +1,6 @@
 /**
- * `deno task test:faults`: what breaks while the service works, at a size that the ordinary tests leave out, on a throw-away PostgreSQL server.
- * The short form takes a minute or two; `-- --long` the numbers that a release is judged by.
+ * `deno task test:faults`: failures during operation, at a size that ordinary tests leave out, on a throw-away
+ * PostgreSQL server. The short form takes a minute or two; `-- --long` gives the numbers that a release is judged by.
  */
 import { startCluster } from "../_support/cluster.ts";
 

@@ -1,6 +1,4 @@
-/**
- * Every page in every state that the browser looks at, in a language in which every word of the catalog has accents.
- */
+/** Every page in every state of the browser tests, in a test language that accents every catalog word. */
 import { assert, assertEquals } from "@std/assert";
 import { shownClientName } from "../../shared/oauth/client_name.ts";
 import { en } from "../../shared/words/en/mod.ts";
@@ -9,9 +7,9 @@ import { HOSTILE, LONG, STATES, UNBROKEN } from "../browser/states.ts";
 
 const languages = { en: accented(en) };
 
-/** Words that stand on pages in every language, besides what their markup says is a name, a time or code. */
+/** Words that appear on pages in every language, besides what the markup marks as a name, a time or code. */
 const FACTS = [
-  // Names that people and apps chose, where there is no markup: in titles and labels.
+  // Names chosen by people and apps, where there is no markup: in titles and labels.
   ...[LONG, UNBROKEN, HOSTILE].flatMap((name) => [name, shownClientName(name)]),
   ...[
     "Claude Code (expenses)",
@@ -27,13 +25,13 @@ const FACTS = [
   ...["The old experiment", "Claude API"],
   // Products and their makers.
   ...["Google", "OpenAI", "Anthropic", "DigitalOcean", "HTTP JSON", "Visual Studio Code"],
-  // What Intl writes between our words: a country, and months of dates.
+  // What Intl inserts: a country, and months of dates.
   ...["Germany", "November", "December"],
-  // Currencies by their codes.
+  // Currencies by code.
   ...["EUR"],
 ];
 
-/** Addresses, hosts and schemes, which no language spells otherwise. */
+/** URLs, hosts and schemes, the same in every language. */
 const ADDRESSES = /\S+@[\w.-]+|https?:\S+|[\w-]+(?:\.[\w-]+)+(?::\d+)?|\bcursor:/g;
 
 const unescape = (text: string) =>
@@ -41,8 +39,8 @@ const unescape = (text: string) =>
     .replaceAll("&amp;", "&");
 
 /**
- * What a person reads or hears of a page that is ours: not names (`bdi`), times, code, and the lists of places and
- * currencies that Intl names.
+ * Our own text that a person reads or hears on a page: not names (`bdi`), times, code, and Intl's lists of places and
+ * currencies.
  */
 function wordsOf(html: string): string {
   const ours = html
@@ -53,7 +51,7 @@ function wordsOf(html: string): string {
 }
 
 for (const state of STATES) {
-  Deno.test(`${state.name} has no word that is hard-coded`, async () => {
+  Deno.test(`${state.name} has no hard-coded word`, async () => {
     const response = await state.show("https://expenses.example", languages);
     const html = await response.text();
     assertEquals(
@@ -70,7 +68,7 @@ for (const state of STATES) {
   });
 }
 
-Deno.test("a word beside the catalog is found, in a text and in a label", () => {
+Deno.test("a word outside the catalog is found, in a text and in a label", () => {
   const planted =
     '<p>Śáƒé</p><p>Hard-coded</p><a aria-label="Planted"></a><bdi>Name</bdi><option value="DE">Germany</option>';
   assertEquals(plainWords(wordsOf(planted)), ["Hard", "coded", "Planted"]);

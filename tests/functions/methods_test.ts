@@ -1,4 +1,6 @@
-/** What every function answers whatever it is asked: 405 to methods that an address does not serve, and HSTS where the site is https. */
+/**
+ * What every function does for any request: 405 for methods that an endpoint does not serve, and HSTS on https sites.
+ */
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { createFunctions, FUNCTIONS_ORIGIN } from "../../local/functions.ts";
 import { readConfig } from "../../shared/config.ts";
@@ -9,7 +11,7 @@ import { askRaw } from "../_support/raw_http.ts";
 
 const SECRET = "a-secret-of-more-than-thirty-two-bytes";
 
-/** All six, with a database that is down. */
+/** All six, with the database down. */
 function createAll(siteUrl: string) {
   const config = readConfig({
     NEXT_PUBLIC_SITE_URL: siteUrl,
@@ -29,14 +31,14 @@ function createAll(siteUrl: string) {
   }));
 }
 
-/** Every route, the bare address of every function, and nothing. */
+/** Every route, the bare path of every function, and an unknown path. */
 const ADDRESSES = [
   ...ROUTES.map((route) => functionPath(route, route.path === "/account/" ? "/account/disconnect" : route.path)),
   ...SLUGS.map((slug) => `/${slug}`),
   ...SLUGS.map((slug) => `/${slug}/where/nothing/is`),
 ];
 
-/** Methods are case-sensitive, and names of object properties are methods too (RFC 9110 §9.1). */
+/** Methods are case-sensitive, and names of object properties are valid methods too (RFC 9110 §9.1). */
 const UNKNOWN = ["TRACE", "TRACK", "FOO", "PROPFIND", "get", "__proto__", "constructor", "toString"];
 
 Deno.test("TRACE and unknown methods answer 405 with Allow at every address of every function, and echo nothing", async () => {
@@ -59,7 +61,7 @@ Deno.test("TRACE and unknown methods answer 405 with Allow at every address of e
   }
 });
 
-Deno.test("Allow names exactly the methods that an address serves", async () => {
+Deno.test("Allow names exactly the methods that an endpoint serves", async () => {
   const functions = createAll("https://expenses.example");
   const ask = async (path: string, method: string) => {
     const response = await functions(new Request(FUNCTIONS_ORIGIN + path, { method }));

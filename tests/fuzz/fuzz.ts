@@ -1,7 +1,7 @@
 /**
- * `deno task test:fuzz`: 20,000 requests of all routes and tools against a running stack, most of them nearly right. Whatever is sent, the
- * answer is one on purpose and comes in time, it carries no secret and nothing of another organization, and nothing of theirs changes.
- * `FUZZ_SEED` repeats a run, `FUZZ_REQUESTS` makes it longer.
+ * `deno task test:fuzz`: 20,000 requests to all routes and tools of a running stack, most of them nearly valid. Every
+ * answer is deliberate and in time, contains no secret and nothing of another organization, and changes nothing of
+ * theirs. `FUZZ_SEED` repeats a run, `FUZZ_REQUESTS` makes it longer.
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -18,11 +18,11 @@ const REQUESTS = Number(Deno.env.get("FUZZ_REQUESTS") ?? 20_000);
 const SEED = Number(Deno.env.get("FUZZ_SEED") ?? Date.now() % 2 ** 31);
 const ROUNDS = 20;
 const SHARES = { http: 0.48, tool: 0.44, webhook: 0.04, form: 0.04 };
-/** Under way at once: a request that holds up the others shows in theirs. */
+/** Concurrent requests: one that blocks the others shows in their times. */
 const AT_ONCE = 4;
 const DEADLINE_MS = 10_000;
-/** Words of our own engine room, which nothing that is sent has. */
-const INNARDS = /postgres|plpgsql|PGRST\d|SQLSTATE|\bat \S+\.tsx?:\d|node_modules/i;
+/** Words of our internals, which no request contains. */
+const INTERNALS = /postgres|plpgsql|PGRST\d|SQLSTATE|\bat \S+\.tsx?:\d|node_modules/i;
 const CANARY = "Zq7Canary";
 
 Deno.test(`nothing that is sent gets in, out or stuck (FUZZ_SEED=${SEED})`, async (t) => {
@@ -47,7 +47,7 @@ Deno.test(`nothing that is sent gets in, out or stuck (FUZZ_SEED=${SEED})`, asyn
       stranger.tokens().access_token,
       CANARY,
     ];
-    /** Of records that answers named, so that later calls find them. */
+    /** Ids that answers named, so that later calls use them. */
     const ids = new Set<string>();
     const answers = new Map<string, number>();
 
@@ -60,9 +60,9 @@ Deno.test(`nothing that is sent gets in, out or stuck (FUZZ_SEED=${SEED})`, asyn
       const all = body + JSON.stringify([...response.headers]);
       const told = `${response.status} ${all.slice(0, 2000)}\n${shown}`;
       assert(response.status < 500 && !body.includes('"code":"internal"'), told);
-      // A door refuses a method that no route serves before any function has it.
+      // The front door refuses unserved methods before any function sees them.
       assert(response.headers.has("x-request-id") || response.status === 405, told);
-      assert(!INNARDS.test(all) && !secrets().some((secret) => all.includes(secret)), told);
+      assert(!INTERNALS.test(all) && !secrets().some((secret) => all.includes(secret)), told);
       assert(!/^(https?:)?\/\/([^/]*\.)?evil\.example/.test(response.headers.get("location") ?? ""), told);
       const answer = `${kind} ${response.status}`;
       answers.set(answer, (answers.get(answer) ?? 0) + 1);
@@ -96,15 +96,15 @@ Deno.test(`nothing that is sent gets in, out or stuck (FUZZ_SEED=${SEED})`, asyn
 
     for (let n = 0; n < ROUNDS; n++) await t.step(`round ${n + 1} of ${ROUNDS}`, () => round(SEED + n));
 
-    await t.step("all of it was sent, and reached what lies behind the first checks", () => {
-      // deno-lint-ignore no-console -- what a person who runs it wants to see
+    await t.step("all of it was sent, and got past the first checks", () => {
+      // deno-lint-ignore no-console -- for the person who runs it
       console.log([...answers].toSorted().map(([answer, count]) => `${answer}: ${count}`).join("\n"));
       assert([...answers.values()].reduce((sum, count) => sum + count, 0) >= REQUESTS);
       const wanted = ["http 200", "http 303", "http 400", "http 401", "http 404", "http 405"]
         .concat("tool 200", "webhook 200", "form 303");
       assertEquals(wanted.filter((answer) => !answers.has(answer)), []);
     });
-    await t.step("the stranger's books are what they were", async () => {
+    await t.step("the other organization's books are unchanged", async () => {
       assertEquals(await readStranger(), before);
     });
     await t.step("the log has no failure and no secret", () => {

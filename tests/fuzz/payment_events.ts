@@ -1,4 +1,4 @@
-/** Events as the payment provider sends them, each field right or wrong on its own. */
+/** Payment provider events with each field independently right or wrong. */
 import fc from "fast-check";
 import { hostileText, mostly } from "./texts.ts";
 

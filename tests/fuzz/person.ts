@@ -1,4 +1,4 @@
-/** Somebody who is signed in and has an app connected, whose browser and app send whatever they are given. */
+/** A signed-in person with a connected app, whose browser and app send whatever they are given. */
 import type { FormBrowser } from "../../local/form_browser.ts";
 import { formsOf } from "../../local/form_browser.ts";
 import { signBody } from "../../shared/billing/signature.ts";
@@ -6,7 +6,7 @@ import { connectFor, newPerson } from "../e2e/person.ts";
 import { signIn, type TestStack } from "../_support/stack.ts";
 import type { Credential, FuzzRequest } from "./requests.ts";
 
-/** Something to send, and how to show it so that it can be sent again by hand. */
+/** A request, and how to print it so that it can be repeated by hand. */
 export interface Sending {
   kind: "http" | "tool" | "webhook" | "form";
   shown: string;
@@ -25,12 +25,12 @@ export class FuzzPerson {
     return person;
   }
 
-  /** The access token of the moment. */
+  /** The current access token. */
   get token(): string {
     return this.#token;
   }
 
-  /** Signs in again where something that was sent has signed the person out, or disconnected the app. */
+  /** Signs in again if a request signed the person out or disconnected the app. */
   async staySignedIn(): Promise<void> {
     const account = await this.#session.open("/account");
     const context = await this.tool("get_context", {}).send(AbortSignal.timeout(10_000));
@@ -88,7 +88,7 @@ export class FuzzPerson {
     };
   }
 
-  /** The forms of the account pages as they are shown now, each to be filled with other texts. */
+  /** The account pages' current forms, to be filled with other texts. */
   async forms(): Promise<((texts: readonly (readonly [field: number, text: string])[]) => Sending)[]> {
     const pages = await Promise.all(["/account", "/account/reminder-email"].map((path) => this.#session.open(path)));
     const forms = pages.flatMap(formsOf).filter(({ method, action }) =>

@@ -1,9 +1,12 @@
-/** Requests of every route of the service, by every address that it has: method, query, headers and body each right or wrong on their own. */
+/**
+ * Requests to every route of the service, on each of its paths: method, query, headers and body are each right or wrong
+ * independently.
+ */
 import fc from "fast-check";
 import { ROUTES } from "../../shared/routes.ts";
 import { hostileText, mostly } from "./texts.ts";
 
-/** Who a request says it comes from. */
+/** Where a request says it comes from. */
 export type Credential = "none" | "session" | "token" | "cron" | "garbage";
 
 export interface FuzzRequest {
@@ -54,7 +57,7 @@ const pairs = fc.array(fc.tuple(mostly(fc.constantFrom(...PARAMETERS)), mostly(f
   maxLength: 6,
 });
 
-// The query is escaped; the path is not, but for what an address cannot hold.
+// The query is escaped; in the path only what a URL cannot contain.
 const path = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...ADDRESSES) },
   {
@@ -92,7 +95,7 @@ const body = fc.oneof(
   hostileText,
 );
 
-/** A header holds neither line breaks nor anything beyond one byte; the client would refuse to send it. */
+/** Header values without line breaks and non-Latin-1 characters, which the client would refuse to send. */
 const headerValue = (texts: fc.Arbitrary<string>) =>
   texts.map((text) => text.replace(/[^\x20-\x7e]/g, "?").slice(0, 500).trim());
 

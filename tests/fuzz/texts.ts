@@ -1,4 +1,4 @@
-/** Text that nobody sends by accident: what parsers, databases, templates, shells and logs have each stumbled over somewhere. */
+/** Text that nobody sends by accident: input that has tripped up parsers, databases, templates, shells or logs. */
 import fc from "fast-check";
 
 const SHAPES = [
@@ -41,6 +41,6 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 60 }) },
 );
 
-/** Mostly what fits, so that what lies behind the first check is reached too. */
+/** Mostly valid, so that the code behind the first check is reached too. */
 export const mostly = <Value>(right: fc.Arbitrary<Value>): fc.Arbitrary<Value | string> =>
   fc.oneof({ weight: 4, arbitrary: right }, { weight: 1, arbitrary: hostileText });

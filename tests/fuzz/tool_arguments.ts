@@ -1,11 +1,11 @@
-/** Arguments of the tools, made from their own contracts: most fit, some nearly, some not at all. */
+/** Tool arguments generated from the contracts: most valid, some nearly, some not at all. */
 import fc from "fast-check";
 import { type JsonSchema, PATTERNS } from "../../shared/connector/schema.ts";
 import { hostileText, mostly } from "./texts.ts";
 
 const anything = fc.oneof(fc.jsonValue({ maxDepth: 4 }), hostileText);
 
-/** @param ids of records that are there; a field that takes an id mostly gets one of them. */
+/** @param ids of existing records; a field that takes an id mostly gets one of them. */
 export function argumentsOf(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 12, arbitrary: valueOf(schema, ids) }, { weight: 1, arbitrary: anything });
 }

@@ -1,22 +1,28 @@
-/** What a call costs in processor time, and whether that grows no faster than n log n. Wall time would tell of the machine's other work. */
+/**
+ * What a call costs in CPU time, and whether that grows no faster than n log n. Wall time would include the machine's
+ * other work.
+ */
 import process from "node:process";
 
 export type Run = (text: string) => unknown;
 
 /** No call, and no page of work, may take longer. */
-export const MOST_MS = 200;
-/** Below it, the collector and the machine's other work tell more than the code does; a call that takes no longer at its limit may grow as it likes. */
+export const MAX_MS = 200;
+/**
+ * Below it, the garbage collector and other work outweigh the code; a call that stays below it at its limit may grow at
+ * any rate.
+ */
 export const FLOOR_MS = 30;
 const RUNS = 5;
-/** What makes a run slow by chance does not do so every time. */
+/** Repeats, since random slowdowns do not affect every run. */
 const ATTEMPTS = 3;
-/** How much faster than n log n it may seem to grow from a quarter to the whole: 1.6 times; n² would be four times. */
+/** Allowed apparent growth beyond n log n from a quarter to the whole: 1.6 times; n² would be four times. */
 const SLACK = 1.6;
 
 type Texts = [quarter: string, half: string, whole: string];
 
 export interface Limits {
-  /** Length of the longest text that there can be. */
+  /** The maximum length of a string. */
   limit: number;
   mostMs?: number;
 }
@@ -25,10 +31,10 @@ export interface Limits {
 export async function judge(
   run: Run,
   shape: (length: number) => string,
-  { limit, mostMs = MOST_MS }: Limits,
+  { limit, mostMs = MAX_MS }: Limits,
 ): Promise<string | undefined> {
   const [quarter, half, whole] = [limit >> 2, limit >> 1, limit].map((length) => flat(shape(length))) as Texts;
-  // Most are done before there is anything to measure, and most of the others are far from any limit: only what may not be is looked at closely.
+  // Most finish too fast to measure, and most others are far from any limit: only suspicious ones are measured closely.
   const first = await once(run, whole);
   if (first < FLOOR_MS) return undefined;
   if (first > 10 * mostMs) return `takes ${first.toFixed()} ms`;
@@ -49,7 +55,7 @@ export async function judge(
   return problem;
 }
 
-/** The most that the whole may take, given what a quarter takes. */
+/** The limit for the whole text, given the time for a quarter. */
 function allowed(quarterMs: number, limit: number): number {
   const growth = 4 * Math.log(limit) / Math.log(limit / 4);
   return growth * SLACK * Math.max(quarterMs, FLOOR_MS / 8);
@@ -61,17 +67,17 @@ async function median(run: Run, text: string): Promise<number> {
   return times.sort((a, b) => a - b)[RUNS >> 1]!;
 }
 
-/** Milliseconds of this process, of all its threads. A parser may throw. */
+/** CPU milliseconds of this process, all threads. A parser may throw. */
 async function once(run: Run, text: string): Promise<number> {
   const since = process.cpuUsage();
   try {
     await run(text);
   } catch {
-    // What it makes of the text is not asked here.
+    // The result does not matter here.
   }
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1000;
 }
 
-/** Text as it arrives, in one piece: one that is put together from others is copied at its first use. */
+/** Flattens text, as it arrives: a concatenated string is copied at its first use. */
 const flat = (text: string): string => JSON.parse(JSON.stringify(text));

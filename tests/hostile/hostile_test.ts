@@ -1,6 +1,7 @@
 /**
- * No text makes a parser of ours slow: each is fed every hostile shape at a quarter, a half and the whole of what can reach it, in processor time.
- * The first of these would have found "Critical 1" of the attacks: a CSV of stray quotes that took 70 s.
+ * No text makes one of our parsers slow: each gets every hostile shape at a quarter, a half and all of its maximum
+ * input, in CPU time. The first of these would have found "Critical 1" of the attacks: a CSV of stray quotes that took
+ * 70 s.
  */
 import { assertEquals, assertMatch } from "@std/assert";
 import { parseProject, readProject } from "../architecture/project.ts";
@@ -21,36 +22,36 @@ for (const { name, run, shapes = Object.keys(SHAPES), ...limits } of PARSERS) {
 
 const LETTERS = SHAPES["one letter"]!;
 
-/** Looks at every letter once more for each that it has seen: n². */
+/** Rereads all letters for each letter: n². */
 function quadratic(text: string): number {
   let seen = 0;
   for (let to = 0; to < text.length; to++) for (let at = 0; at < to; at++) seen += text.charCodeAt(at);
   return seen;
 }
 
-/** Looks at every letter so many times. */
+/** Reads every letter that many times. */
 const linear = (times: number) => (text: string) => {
   let seen = 0;
   for (let i = 0; i < times; i++) for (let at = 0; at < text.length; at++) seen += text.charCodeAt(at);
   return seen;
 };
 
-Deno.test("judge() finds what is quadratic, whether or not it is slow yet", async () => {
+Deno.test("judge() finds quadratic cost, slow or not", async () => {
   assertMatch((await judge(quadratic, LETTERS, { limit: 10_000, mostMs: 5_000 }))!, /^grows faster than n log n: /);
 });
 
-Deno.test("judge() finds what takes too long, and leaves what is linear", async () => {
+Deno.test("judge() finds what takes too long, and accepts linear cost", async () => {
   assertMatch((await judge(linear(2_000), LETTERS, { limit: 100_000, mostMs: 40 }))!, /^takes (more than )?\d+ ms/);
   assertEquals(await judge(linear(300), LETTERS, { limit: 100_000 }), undefined);
   assertEquals(await judge(quadratic, LETTERS, { limit: 500 }), undefined);
 });
 
-/** What takes text apart: patterns, and the parsers of libraries. Strings and comments are left out before. */
+/** What parses text: patterns, and libraries' parsers. Strings and comments are removed first. */
 const READS =
   /(?<=[(=>:?&|!,]\s*)\/(?![/*])[^\n]+?\/[dgimsuvy]*(?=[.;,)\s])|\bJSON\.parse\(|\bnew RegExp\(|\.normalize\(|\bXMLParser\b/;
-const ASIDE = /"(?:[^"\\\n]|\\.)*"|^\s*(?:\/?\*|\/\/).*$/gm;
+const IGNORED = /"(?:[^"\\\n]|\\.)*"|^\s*(?:\/?\*|\/\/).*$/gm;
 
-/** Files of rules that read text by a pattern and are in no row above, each with why. */
+/** Rule files that read text by a pattern but have no row above, and why. */
 const NOT_TRIED: Readonly<Record<string, string>> = {
   "shared/billing/signature.ts": "one anchored class of characters, before a digest is compared",
   "shared/config.ts": "what an operator configures, at start",
@@ -70,12 +71,12 @@ const NOT_TRIED: Readonly<Record<string, string>> = {
   "shared/words/en/phrases.ts": "the sign of an amount that we wrote ourselves",
 };
 
-Deno.test("whatever reads text by a pattern in shared/ is in the table of parsers, or says why not", async () => {
+Deno.test("every file in shared/ that reads text by a pattern is in the parser table, or is listed with a reason", async () => {
   const { files } = parseProject(await readProject());
   const tried = new Set(
     files.find(({ path }) => path === "tests/hostile/parsers.ts")!.imports.map(({ path }) => path),
   );
-  const reads = (text: string) => READS.test(text.replaceAll(ASIDE, ""));
+  const reads = (text: string) => READS.test(text.replaceAll(IGNORED, ""));
   const reading = files.filter(({ path, text }) => path.startsWith("shared/") && reads(text)).map(({ path }) => path);
   assertEquals(reads("const isName = (text: string) => /^[a-z]+$/.test(text);"), true);
   assertEquals(reading.filter((path) => !tried.has(path) && !(path in NOT_TRIED)), []);

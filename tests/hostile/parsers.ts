@@ -1,4 +1,4 @@
-/** Every parser of ours that reads text of others, with the longest text that reaches it. */
+/** Every parser of ours that reads untrusted text, with the longest text that reaches it. */
 import { Hono } from "hono";
 import { fieldProblems } from "../../functions/auth-callback/account/providers/connect_problems.ts";
 import { plainError } from "../../functions/mcp/plain_error.ts";
@@ -79,18 +79,18 @@ import { en } from "../../shared/words/en/mod.ts";
 export interface Parser extends Limits {
   name: string;
   run: Run;
-  /** Only these shapes, by name: for a parser to which all others are the same. */
+  /** Only these shapes, by name, when all others are equivalent. */
   shapes?: readonly string[];
 }
 
-/** All headers of a request together, at the servers that we know. */
+/** All headers of a request together, on the servers that we know. */
 const HEADER = 16_384;
-/** The most that a function of ours reads of a form. */
+/** The most that our functions read of a form. */
 const FORM = 16_384;
 const CSV = 524_288;
 const RATES = 16_384;
 const EVENT = 262_144;
-/** What an AI client fills in, and what another server says in one line. */
+/** Arguments from an AI client, and one-line answers from other servers. */
 const LINE = 65_536;
 
 const CONNECT_WORDS = en.pages.connectProvider;
@@ -100,7 +100,7 @@ const SECRETS = ["a secret that is long enough for this test"];
 const bytes = (text: string) => new TextEncoder().encode(text);
 const pieces = (text: string, length: number) =>
   Array.from({ length: Math.ceil(text.length / length) }, (_, i) => text.slice(i * length, (i + 1) * length));
-/** Does the same with every piece of a text, as with the cells of a file. */
+/** Repeats this for every piece of a text, such as the cells of a file. */
 const each = (length: number, run: Run): Run => (text) => pieces(text, length).forEach(run);
 const headers = (name: string, text: string) => new Headers({ [name]: text.replace(/[^\t\x20-\x7e]/g, "?") });
 
@@ -127,7 +127,7 @@ const tables: Record<string, Run> = {
     readImport(table(text, 8), { date: text, amount: "abc" + "s".repeat(100), name: "2", note: text.slice(0, 50) }),
 };
 
-/** Cells of a text in as many columns as there may be. */
+/** A text's cells, in as many columns as allowed. */
 const table = (text: string, length: number) =>
   pieces(text, length * MAX_COLUMNS).map((row) => pieces(row.replaceAll(/[\r\n,"]/g, "?"), length).join()).join("\n");
 
@@ -148,7 +148,7 @@ const cells: Record<string, Run> = {
   "readUrl()": (text) => [readUrl(text), readUrl(`https://${text}`)],
 };
 
-/** One argument after the other is the text, or is made of it. */
+/** Each argument in turn is the text, or is built from it. */
 function argumentsOf({ listed: { inputSchema } }: Tool, value: (schema: JsonSchema) => unknown) {
   return Object.fromEntries(Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => [key, value(schema)]));
 }
@@ -158,7 +158,7 @@ const ITEM_MEMBERS = 12;
 function ofTool(tool: Tool): Parser[] {
   const { listed: { name, inputSchema }, maxBytes: limit } = tool;
   const count = Object.keys(inputSchema.properties ?? {}).length || 1;
-  // A part for every member, and for every member of an item.
+  // A part for every member, including members of items.
   const share = (text: string) => text.slice(0, Math.ceil(text.length / count / ITEM_MEMBERS));
   const asItem = (schema: JsonSchema, text: string): unknown =>
     schema.type === "object"
@@ -173,20 +173,20 @@ function ofTool(tool: Tool): Parser[] {
     "members of members": (text) =>
       tool.parse(argumentsOf(tool, () => Object.fromEntries(pieces(share(text), 8).map((piece, i) => [piece + i, i])))),
   };
-  // All are judged by the same compiler's work, so two stand for the others. Members by the ten thousand take longer to make than to refuse: those
-  // are tried at the limit of most tools only.
+  // The same compiler checks them all, so two represent the others. Tens of thousands of members take longer to build
+  // than to refuse, so most tools get them at the limit only.
   const tried: Record<string, string[]> = { log_expenses: ["lists"], delete_records: Object.keys(forms) };
   return Object.entries(forms).filter(([form]) => form === "text" || tried[name]?.includes(form))
     .map(([form, run]) => ({ name: `${name} with ${form}`, limit, run }));
 }
 
-// What a stranger can have us do.
-const strangers = startConnector({
+// What a stranger can make us parse.
+const unauthenticatedConnector = startConnector({
   authenticate_bearer: () => ({ outcome: "invalid_token" }),
   call_tool: () => ({ outcome: "invalid_token" }),
 });
 const message = (params: unknown, method = "tools/call") => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-const post = async (body: string) => await (await strangers.post(body)).text();
+const post = async (body: string) => await (await unauthenticatedConnector.post(body)).text();
 const messages: Record<string, Run> = {
   "a stranger's message": post,
   "a stranger's method": (text) => post(message({}, text)),
@@ -385,7 +385,7 @@ async function drain(values: AsyncIterable<unknown>) {
 const all = (runs: Record<string, Run>, limit: number, mostMs?: number): Parser[] =>
   Object.entries(runs).map(([name, run]) => ({ name, run, limit, ...(mostMs && { mostMs }) }));
 
-/** What cells of a table can be made of; the rest differs in what stands between them. */
+/** Table cell contents; the shapes differ in the separators. */
 const CELLS = [
   "digits, then a letter",
   "digits with commas",

@@ -1,21 +1,21 @@
-/** Shapes of text that are known to make some parser slow, or to exhaust its stack: each of any length. */
+/** Text shapes, of any length, that are known to slow down some parser or exhaust its stack. */
 
 export type Shape = (length: number) => string;
 
-/** A piece over and over. */
+/** A repeated piece. */
 const run = (piece: string): Shape => (length) => piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
 
-/** A run that all but matches, and then does not. */
+/** A run that almost matches, then fails. */
 const mismatch = (piece: string, last: string, first = ""): Shape => (length) =>
   first + run(piece)(Math.max(length - first.length - last.length, 0)) + last;
 
-/** So deep, and closed again. */
+/** Nested to that depth, and closed again. */
 const nested = (open: string, close: string, core = ""): Shape => (length) => {
   const depth = Math.max(Math.floor((length - core.length) / (open.length + close.length)), 0);
   return open.repeat(depth) + core + close.repeat(depth);
 };
 
-/** Text as one value, among others, of a JSON document. */
+/** Text as one value of a JSON document. */
 const inJson = (shape: Shape): Shape => (length) => JSON.stringify({ a: shape(Math.max(length - 8, 0)) });
 
 export const SHAPES: Readonly<Record<string, Shape>> = {

@@ -1,7 +1,7 @@
 /**
- * Corrections 1, 2, 3 and 5 of `@supabase/lite` (local/lite/corrections.ts lists all; 4 is postgres_arguments_test.ts, 6
- * identity_provider_test.ts, 7 start_test.ts). Each is shown missing in lite as it is shipped, so that an upgrade which no longer
- * needs it is noticed, and working here.
+ * Corrections 1, 2, 3 and 5 of `@supabase/lite` (local/lite/corrections.ts lists all; 4 is postgres_arguments_test.ts,
+ * 6 identity_provider_test.ts, 7 start_test.ts). Each is shown to be missing in lite as shipped, so that an upgrade
+ * that makes it unnecessary is noticed, and to work here.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { sign } from "hono/jwt";
@@ -53,7 +53,7 @@ async function people(lite: Lite, count: number): Promise<Person[]> {
   return made;
 }
 
-/** How many of many concurrent requests were answered with another person's identity, rows or role, or lost what they acknowledged. */
+/** How many concurrent requests got another person's identity, rows or role, or lost an acknowledged write. */
 async function wrongAnswers(lite: Lite, { persons, rounds }: { persons: number; rounds: number }): Promise<number> {
   let wrong = 0;
   await Promise.all((await people(lite, persons)).map(async ({ id, token }) => {
@@ -73,7 +73,7 @@ async function wrongAnswers(lite: Lite, { persons, rounds }: { persons: number; 
   return wrong;
 }
 
-/** Broken by the race, an answer may be no JSON at all. */
+/** An answer broken by the race may not be JSON. */
 async function ask(lite: Lite, { name, args, token }: { name: string; args?: unknown; token: string }) {
   try {
     const response = await lite.rpc(name, args, token);
@@ -83,7 +83,7 @@ async function ask(lite: Lite, { name, args, token }: { name: string; args?: unk
   }
 }
 
-/** Whether a request leaves `anon` able to read a table that it was never granted. */
+/** Whether a request lets `anon` read a table that it was never granted. */
 async function mayAnonRead(lite: Lite): Promise<boolean> {
   await (await lite.rpc("my_notes")).body?.cancel();
   const [row] = await lite.database.query<{ may: boolean }>(
@@ -100,7 +100,7 @@ async function failWith(lite: Lite, code: string) {
 Deno.test("@supabase/lite as it is shipped", async (t) => {
   const lite = await openLite({ corrected: false, prepare: FIXTURE });
   const restore = withoutConsole();
-  // What the race throws beside the requests that it breaks is not this test's concern.
+  // Errors that the race throws elsewhere do not concern this test.
   const ignore = (event: PromiseRejectionEvent) => event.preventDefault();
   globalThis.addEventListener("unhandledrejection", ignore);
   try {
@@ -129,7 +129,7 @@ Deno.test("@supabase/lite with its corrections", async (t) => {
       assertEquals(state, { role: "postgres", setting: "none" });
     });
 
-    await t.step("1. keeps out of a transaction beside it, which sees nothing of its requests", async () => {
+    await t.step("1. stays out of a concurrent transaction, which sees none of its requests", async () => {
       const [person] = await people(lite, 1);
       const added = Promise.all(
         Array.from({ length: 20 }, () => lite.rpc("add_note", { body: "note" }, person!.token)),
@@ -151,7 +151,7 @@ Deno.test("@supabase/lite with its corrections", async (t) => {
     });
 
     await t.step(
-      "3. lets a function act for another user, as long as auth.sql is run after each of its starts",
+      "3. lets a function act for another user, as long as auth.sql runs after each start",
       async () => {
         const person = crypto.randomUUID();
         const actFor = async () => (await (await lite.rpc("act_for", { person })).json()).user;
@@ -172,7 +172,7 @@ Deno.test("@supabase/lite with its corrections", async (t) => {
         ["40001", 500],
         ["53300", 503],
         ["57P01", 503],
-        // These lite has right already.
+        // lite already gets these right.
         ["42501", 403],
         ["23505", 409],
         ["22023", 400],
@@ -191,7 +191,7 @@ Deno.test("@supabase/lite with its corrections", async (t) => {
   }
 });
 
-/** lite prints every failed statement; answers how to let it again. */
+/** lite prints every failed statement; silences it and returns how to restore it. */
 function withoutConsole(): () => void {
   // deno-lint-ignore no-console -- taken away from lite, not used
   const print = console.error;

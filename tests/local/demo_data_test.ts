@@ -6,7 +6,7 @@ Deno.test("the demo data", async (t) => {
   const stack = await startStack();
   const { demo } = stack;
   try {
-    await t.step("is named in the line of JSON", () => {
+    await t.step("is listed in the line of JSON", () => {
       assertEquals([demo?.email, demo?.other_email], ["demo@example.com", "other@example.com"]);
       assertMatch(demo!.organization_id, /^org_/);
       assertMatch(demo!.other_organization_id, /^org_/);
@@ -43,7 +43,7 @@ Deno.test("the demo data", async (t) => {
   }
 });
 
-Deno.test("nobody is let in without a mail where there is no demo, or the site is public", async (t) => {
+Deno.test("nobody gets in without a mail when there is no demo, or the site is public", async (t) => {
   for (const args of [["--no-demo"], ["--site-url", "https://expenses.example.com"]]) {
     await t.step(args.join(" "), async () => {
       const stack = await startStack({ args });

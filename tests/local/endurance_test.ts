@@ -1,13 +1,13 @@
-/** What the embedded stack promises about time, memory and power cuts. The names of the steps say what was measured. */
+/** Time, memory and durability limits of the embedded stack. Step names include the measurements. */
 import { assert, assertEquals } from "@std/assert";
 import { authClient } from "../_support/auth_client.ts";
 import { startStack, type TestStack } from "../_support/stack.ts";
 
-/** The promises are for a machine of its own; on a busy one the tests wait as much longer as there is more to do than it can. */
+/** The limits assume an idle machine; on a busy one they scale with the load. */
 const slack = () => 2 * Math.max(1, Deno.loadavg()[0]! / navigator.hardwareConcurrency);
 const isEmbedded = !Deno.env.has("TEST_DATABASE_URL");
 
-/** Once it has settled: for some moments it is still giving back what starting took. */
+/** After settling: for a few seconds it is still releasing startup memory. */
 async function residentMb(stack: TestStack): Promise<number> {
   const readings = [];
   for (let reading = 0; reading < 10; reading++) {

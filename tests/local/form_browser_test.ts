@@ -3,7 +3,7 @@ import { findForm, FormBrowser, formsOf, type Page } from "../../local/form_brow
 
 const pageOf = (html: string): Page => ({ url: new URL("http://127.0.0.1/login?next=%2Fa"), status: 200, html });
 
-Deno.test("formsOf() reads what a form would send untouched", () => {
+Deno.test("formsOf() reads what an unedited form would send", () => {
   const [form] = formsOf(pageOf(`
     <form method="post" action="/save?x=1&amp;y=2">
       <input type="hidden" name="token" value="a&quot;b"><input name="email" type="email">
@@ -24,7 +24,7 @@ Deno.test("a form without an action posts to the address of its page", () => {
   assertEquals(formsOf(pageOf(`<form method="post"></form>`))[0]!.action.pathname, "/login");
 });
 
-Deno.test("findForm() says what a page shows instead", () => {
+Deno.test("findForm() reports what a page shows instead", () => {
   const page = pageOf("<style>p{}</style><h1>That link was used</h1>");
   assertThrows(() => findForm(page), Error, "/login answered 200 without the form: That link was used");
 });
@@ -70,7 +70,7 @@ Deno.test("FormBrowser", async (t) => {
     const page = await browser.open("/away");
     assertEquals([page.status, page.url.href], [303, "http://localhost:1/callback?code=x"]);
   });
-  await t.step("refuses a button that is not there, and redirects without an end", async () => {
+  await t.step("refuses a missing button, and endless redirects", async () => {
     assertThrows(() => browser.submit(pageOf(""), form, { press: "deny" }), Error, "/login has no button deny");
     await assertRejects(() => browser.open("/loop"), Error, "redirects without an end");
   });

@@ -1,6 +1,7 @@
 /**
- * The front door in front of a gateway that treats functions as the hosted one does (GET pages become plain text in a sandbox). The same expectations hold for
- * the fetch handler and, where they are installed, for the configuration printed for nginx and Caddy.
+ * The front door before a gateway that treats functions as the hosted one does (GET pages become plain text in a
+ * sandbox). The same expectations hold for the fetch handler and, where they are installed, for the printed nginx and
+ * Caddy configuration.
  */
 import { assert, assertEquals, assertFalse, assertMatch, assertRejects } from "@std/assert";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ import { waitFor } from "../_support/wait_for.ts";
 const SECRET = "the-front-door-has-this-one-of-32-bytes";
 const POLICY = "default-src 'none'; style-src 'nonce-abc'";
 
-/** Functions behind a gateway with an HSTS of its own; every answer says what arrived. */
+/** Functions behind a gateway with its own HSTS; every answer echoes the request. */
 function hostedFunctions() {
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const response = await hostedAnswer(request);
@@ -81,7 +82,7 @@ function freePort(): number {
   return listener.addr.port;
 }
 
-/** Generous: a busy machine starts one in a second. */
+/** Generous: a busy machine takes a second to start one. */
 const START_DEADLINE_MS = 20_000;
 
 async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise<Door> {
@@ -92,7 +93,7 @@ async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise
   await Deno.writeTextFile(
     file,
     name === "caddy"
-      // Whoever has proxies of their own before it lets Caddy believe them, which must not reach as far as the functions.
+      // Operators with proxies in front make Caddy trust them; that trust must not reach the functions.
       ? `{\n  admin off\n}\n${printed.replaceAll(/reverse_proxy .* \{/g, "$&\n        trusted_proxies private_ranges")}`
       : `pid ${folder}/pid; daemon off; events {} http { access_log off; ${nginxFolders(folder)} ${
         printed.replace("listen 443 ssl", `listen ${host}`)
@@ -105,7 +106,7 @@ async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise
     try {
       child.kill("SIGTERM");
     } catch {
-      // It has ended already.
+      // It has already exited.
     }
     await child.status;
     await Deno.remove(folder, { recursive: true });
@@ -124,20 +125,20 @@ async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise
   return { url, close: async () => void await close() };
 }
 
-/** Where nginx may write: those of its package belong to root. */
+/** Writable folders for nginx: those of its package belong to root. */
 const nginxFolders = (folder: string) =>
   ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
 
 const isInstalled = (name: string) => new Deno.Command("which", { args: [name] }).outputSync().success;
 
-const doors: [name: string, open: (functionsUrl: string) => Promise<Door>, ignore: boolean][] = [
+const frontDoors: [name: string, open: (functionsUrl: string) => Promise<Door>, ignore: boolean][] = [
   ["the fetch handler", fetchHandler, false],
   ["nginx", (url) => webServer("nginx", url), !isInstalled("nginx")],
   ["Caddy", (url) => webServer("caddy", url), !isInstalled("caddy")],
 ];
 
 Deno.test({
-  name: "test of the test: a web server that does not start is told with what it said, not waited for",
+  name: "test of the test: a web server that does not start is reported with its output, not waited for",
   ignore: !isInstalled("nginx"),
   async fn() {
     const failure = await assertRejects(
@@ -148,7 +149,7 @@ Deno.test({
   },
 });
 
-Deno.test("the fetch handler says HSTS on every https answer, also where the gateway says something else, and none over http", async () => {
+Deno.test("the fetch handler sets HSTS on every https answer, even if the gateway sets another, and none over http", async () => {
   const fetch = () => Promise.resolve(new Response("", { headers: { "strict-transport-security": "max-age=1" } }));
   const frontDoor = createFrontDoor({ functionsUrl: "https://project.supabase.example/functions/v1", fetch });
   for (const path of ["/", "/api/mcp", "/where/nothing/is"]) {
@@ -161,11 +162,11 @@ Deno.test("the fetch handler says HSTS on every https answer, also where the gat
   assertEquals([plain.status, plain.headers.get("strict-transport-security")], [405, null]);
 });
 
-for (const [name, open, ignore] of doors) {
-  Deno.test({ name: `${name} as front door`, ignore, fn: (t) => behind(open, t, name) });
+for (const [name, open, ignore] of frontDoors) {
+  Deno.test({ name: `${name} as front door`, ignore, fn: (t) => testFrontDoor(open, t, name) });
 }
 
-async function behind(
+async function testFrontDoor(
   open: (functionsUrl: string) => Promise<Door>,
   t: Deno.TestContext,
   name: string,
@@ -174,7 +175,7 @@ async function behind(
   const door = await open(`http://127.0.0.1:${functions.addr.port}/functions/v1`);
   const ask = (path: string, init: RequestInit = {}) => fetch(`${door.url}${path}`, { redirect: "manual", ...init });
   try {
-    await t.step("leads every public path to its function", async () => {
+    await t.step("routes every public path to its function", async () => {
       for (const route of ROUTES) {
         const path = route.path === "/account/" ? "/account/providers/x" : route.path;
         for (const address of path === "/" ? [path] : [path, `${path}/`]) {
@@ -186,7 +187,7 @@ async function behind(
       }
     });
 
-    await t.step("has the page that says so where there is nothing", async () => {
+    await t.step("shows the not-found page for unknown paths", async () => {
       for (
         const path of [
           "/api/mcp2",
@@ -206,7 +207,7 @@ async function behind(
       }
     });
 
-    await t.step("makes a page a page again, with its own policy and status", async () => {
+    await t.step("restores a page's content type, with its own policy and status", async () => {
       for (const method of ["GET", "POST"]) {
         const response = await ask("/login", { method, body: method === "POST" ? "email=a" : undefined });
         assertMatch(await response.text(), /^<p>/);
@@ -217,7 +218,7 @@ async function behind(
       }
     });
 
-    await t.step("leaves what is not a page as it is", async () => {
+    await t.step("leaves other content unchanged", async () => {
       const response = await ask("/api/mcp", {
         method: "POST",
         body: '{"id":1}',
@@ -230,14 +231,14 @@ async function behind(
       assertEquals(response.headers.get("content-security-policy"), null);
     });
 
-    await t.step("hands redirects and cookies to the browser", async () => {
+    await t.step("passes redirects and cookies to the browser", async () => {
       const response = await ask("/logout", { method: "POST" });
       await response.body?.cancel();
       assertEquals([response.status, response.headers.get("location")], [303, "/login"]);
       assertEquals(response.headers.getSetCookie(), ["a=1; Path=/; HttpOnly", "b=2; Path=/; HttpOnly"]);
     });
 
-    await t.step("answers TRACE and unknown methods with 405 and Allow, at every route and beside them", async () => {
+    await t.step("answers TRACE and unknown methods with 405 and Allow, on every route and elsewhere", async () => {
       for (const path of [...ROUTES.map(({ path }) => path), "/login/", "/where/nothing/is", "/functions/v1/mcp"]) {
         for (const method of ["TRACE", "FOO", "PROPFIND", "PUT"]) {
           const answer = await askRaw(`${door.url}${path}?q=canary`, { method, headers: { cookie: "c=canary" } });
@@ -246,7 +247,7 @@ async function behind(
           assertFalse(answer.body.includes("canary"), `${method} ${path} says again what it was sent`);
         }
       }
-      // A proxy to wherever the caller wants is what CONNECT asks for. To nginx that, and small letters, are no request at all.
+      // CONNECT asks for a proxy to anywhere. nginx rejects it, and lower-case methods, as malformed.
       for (const [method, target] of [["CONNECT", new URL(door.url).host], ["get", "/api/health"]]) {
         const answer = await askRaw(door.url, { method: method!, target: target! });
         assertEquals(answer.status, name === "nginx" ? 400 : 405, method);
@@ -254,7 +255,7 @@ async function behind(
       }
     });
 
-    await t.step("leaves the Allow of a function as it is", async () => {
+    await t.step("leaves a function's Allow unchanged", async () => {
       const response = await ask("/api/mcp?refused", { method: "DELETE" });
       await response.body?.cancel();
       assertEquals([response.status, response.headers.get("allow")], [405, "GET, POST"]);
@@ -263,7 +264,7 @@ async function behind(
     // The fetch handler's own is tested above: here it is reached over http.
     if (name !== "the fetch handler") {
       await t.step(
-        "says HSTS once on every answer, also its own and where the gateway says something else",
+        "sets HSTS once on every answer, also its own and when the gateway sets another",
         async () => {
           for (const path of ["/", "/login", "/logout", "/api/mcp", "/where/nothing/is", "/login/"]) {
             for (const method of ["GET", "POST", "FOO"]) {
@@ -276,7 +277,7 @@ async function behind(
       );
     }
 
-    await t.step("says who called, whatever the caller claims", async () => {
+    await t.step("passes on the caller's address, whatever the caller claims", async () => {
       const claims = { "x-forwarded-for": "6.6.6.6", "cf-connecting-ip": "6.6.6.6", "x-front-door-secret": "guess" };
       for (const path of ["/api/health", "/account/providers/connect"]) {
         const { headers } = await (await ask(path, { headers: claims })).json();
@@ -297,7 +298,7 @@ async function behind(
       await reader.cancel();
     });
     if (name !== "the fetch handler") {
-      await t.step("says HSTS also when the functions are out of reach", async () => {
+      await t.step("sets HSTS even when the functions are unreachable", async () => {
         await functions.shutdown();
         const response = await ask("/login");
         await response.body?.cancel();

@@ -1,11 +1,13 @@
-/** Correction 6: what the embedded identity provider does with mails, links, codes and claims, seen through its own client. */
+/**
+ * Correction 6: how the embedded identity provider handles mails, links, codes and claims, seen through its own client.
+ */
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { decode } from "hono/jwt";
 import { newestLink } from "../../local/sign_in.ts";
 import { authClient } from "../_support/auth_client.ts";
 import { startStack } from "../_support/stack.ts";
 
-Deno.test("the embedded identity provider behaves as the real one", async (t) => {
+Deno.test("the embedded identity provider behaves like the real one", async (t) => {
   const stack = await startStack({ args: ["--no-demo"] });
   const callback = `${stack.site_url}/auth/callback?next=%2Faccount`;
   const admin = authClient(stack, stack.secret_key).auth.admin;
@@ -16,7 +18,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
     assertEquals([data, error], [{ user: null, session: null }, null]);
     return client;
   };
-  /** The link that the real provider mails by default. */
+  /** The real provider's default mail link. */
   const verifyLink = async (email: string, { type = "magiclink", redirectTo = callback } = {}) => {
     const token = new URL(await newestLink(stack, email)).searchParams.get("token_hash")!;
     return `${stack.supabase_url}/auth/v1/verify?${new URLSearchParams({ token, type, redirect_to: redirectTo })}`;
@@ -37,7 +39,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       assertMatch((await newestMail("ann@example.com")).subject, /^Sign in/);
     });
 
-    await t.step("refuses to make a user when asked not to, and a malformed address", async () => {
+    await t.step("refuses to create a user when told not to, and a malformed address", async () => {
       const { auth } = authClient(stack);
       const unknown = await auth.signInWithOtp({ email: "nobody@example.com", options: { shouldCreateUser: false } });
       assertEquals([unknown.error?.status, unknown.error?.code], [422, "otp_disabled"]);
@@ -46,7 +48,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
     });
 
     await t.step(
-      "adds the code to the redirect's own query, and exchanges it once, for its verifier only",
+      "adds the code to the redirect's own query, and exchanges it once, with its verifier only",
       async () => {
         const client = await askForMail("ann@example.com");
         const target = await follow(await verifyLink("ann@example.com"));
@@ -73,7 +75,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       assertEquals(Object.fromEntries(new URLSearchParams(target.hash.slice(1))), { ...error, sb: "" });
     });
 
-    await t.step("sends to the site whoever asks for a place of somebody else", async () => {
+    await t.step("redirects to the site when asked for a foreign URL", async () => {
       await askForMail("ann@example.com", "https://evil.example/steal");
       const link = await newestLink(stack, "ann@example.com");
       assertEquals(new URL(link).origin, stack.site_url);
@@ -82,7 +84,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
     });
 
     for (const type of ["email", "magiclink"] as const) {
-      await t.step(`takes a token hash of type ${type} once`, async () => {
+      await t.step(`accepts a token hash of type ${type} once`, async () => {
         await askForMail("ann@example.com");
         const token_hash = new URL(await newestLink(stack, "ann@example.com")).searchParams.get("token_hash")!;
         const { data, error } = await authClient(stack).auth.verifyOtp({ token_hash, type });
@@ -92,7 +94,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       });
     }
 
-    await t.step("takes the six digits of the mail with the address they were sent to", async () => {
+    await t.step("accepts the mail's six digits with the address they were sent to", async () => {
       await askForMail("ben@example.com");
       const token = />\s*(\d{6})\s*</.exec((await newestMail("ben@example.com")).html)![1]!;
       const wrong = await authClient(stack).auth.verifyOtp({ email: "ann@example.com", token, type: "email" });
@@ -106,7 +108,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       assert(data.user?.email_confirmed_at);
     });
 
-    await t.step("puts the real claims into the access token, also after a refresh", async () => {
+    await t.step("puts the real claims into the access token, even after a refresh", async () => {
       const client = await askForMail("ben@example.com");
       const token_hash = new URL(await newestLink(stack, "ben@example.com")).searchParams.get("token_hash")!;
       const first = await client.auth.verifyOtp({ token_hash, type: "email" });
@@ -135,11 +137,11 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       assertEquals((await client.auth.signOut()).error, null);
     });
 
-    await t.step("keeps the password of whoever signed an address up, and the hook refuses it", async () => {
+    await t.step("keeps the password of the person who signed up the address, and the hook refuses it", async () => {
       const credentials = { email: "Dora@example.com", password: "first come" };
       const signedUp = await authClient(stack).auth.signUp(credentials);
       assertEquals([signedUp.error, signedUp.data.session], [null, null]);
-      // A second one changes nothing.
+      // A second sign-up changes nothing.
       const again = await authClient(stack).auth.signUp({ ...credentials, password: "second come" });
       assertEquals(again.data.user?.id, signedUp.data.user?.id);
       const signIn = (password: string) => authClient(stack).auth.signInWithPassword({ ...credentials, password });
@@ -150,7 +152,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       const refused = await signIn("first come");
       assertEquals([refused.error?.status, refused.error?.message], [403, "Sign in with a link or code we email you."]);
 
-      // Whether somebody has an account is not told, and nobody is mailed.
+      // It does not reveal whether an account exists, and sends no mail.
       const before = (await newestMail("dora@example.com")).html;
       const known = await authClient(stack).auth.signUp(credentials);
       assertEquals([known.error, known.data.user?.identities], [null, []]);
@@ -160,7 +162,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       assertEquals([error?.status, error?.code], [422, "anonymous_provider_disabled"]);
     });
 
-    await t.step("says how a session began, by the way that was taken", async () => {
+    await t.step("records how a session began", async () => {
       for (
         const [email, type, method] of [["eva@example.com", "signup", "email/signup"], [
           "eva@example.com",
@@ -178,7 +180,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       }
     });
 
-    await t.step("refuses the banned everywhere, and ends the sessions of the deleted", async () => {
+    await t.step("refuses banned people everywhere, and ends the sessions of deleted ones", async () => {
       const client = await askForMail("fritz@example.com");
       const link = () =>
         newestLink(stack, "fritz@example.com").then((href) => new URL(href).searchParams.get("token_hash")!);
@@ -213,7 +215,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       assert((await admin.getUserById(id)).data.user?.email !== "fritz@example.com");
     });
 
-    await t.step("has the admin API, for the secret key only", async () => {
+    await t.step("serves the admin API for the secret key only", async () => {
       const made = await admin.createUser({
         email: "Carl@example.com",
         email_confirm: true,
@@ -235,7 +237,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       assertEquals((await authClient(stack).auth.admin.listUsers()).error?.status, 401);
     });
 
-    await t.step("gives a session in the fragment to a link that was asked for without PKCE", async () => {
+    await t.step("gives a session in the fragment to a link requested without PKCE", async () => {
       const { data } = await admin.generateLink({
         type: "magiclink",
         email: "ann@example.com",
@@ -246,7 +248,7 @@ Deno.test("the embedded identity provider behaves as the real one", async (t) =>
       assert(new URLSearchParams(target.hash.slice(1)).get("access_token"));
     });
 
-    await t.step("asks for a key", async () => {
+    await t.step("requires a key", async () => {
       const response = await fetch(`${stack.supabase_url}/auth/v1/otp`, { method: "POST", body: "{}" });
       await response.body?.cancel();
       assertEquals(response.status, 401);

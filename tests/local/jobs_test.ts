@@ -1,4 +1,4 @@
-/** The stand-ins for pg_cron, pg_net and Vault: what a migration schedules is run, with the secret, after commit. */
+/** The stand-ins for pg_cron, pg_net and Vault: a migration's schedules run, with the secret, after commit. */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { SqlDatabase } from "../../local/database/sql.ts";
 import { nextRun, startCron } from "../../local/jobs/cron.ts";
@@ -8,7 +8,7 @@ import { openDatabase } from "../_support/database.ts";
 
 const log = createLog(() => {});
 
-/** A server that says what it was asked, and a way to wait for it. */
+/** A server that records its requests, and a way to wait for one. */
 function listener() {
   const requests: { method: string; path: string; authorization: string | null; body: string }[] = [];
   let heard = Promise.withResolvers<void>();
@@ -35,7 +35,7 @@ function listener() {
   };
 }
 
-/** The answer to a queued request, once it is there. */
+/** The answer to a queued request, once it has arrived. */
 async function answerTo(database: SqlDatabase, id: number): Promise<Record<string, unknown>> {
   for (;;) {
     const [row] = await database.query("select * from net._http_response where id = $1", [id]);
@@ -52,7 +52,7 @@ Deno.test("scheduled jobs and queued requests", async (t) => {
   const cron = await startCron(database, { clock: () => new Date(Date.now() + offset), log });
   const schedule = (name: string, when: string, command: string) =>
     database.query("select cron.schedule($1, $2, $3)", [name, when, command]);
-  /** A run is recorded when it is over; what it sent may have arrived before. */
+  /** A run is recorded when it ends; its request may have arrived earlier. */
   const recorded = async (runs: string, atLeast: number) => {
     for (;;) {
       const rows = await database.query(`select * from cron.job_run_details where ${runs}`);
@@ -62,7 +62,7 @@ Deno.test("scheduled jobs and queued requests", async (t) => {
   };
 
   try {
-    // The jobs of the migrations have tests of their own.
+    // The migrations' jobs have tests of their own.
     await database.exec("delete from cron.job");
     await t.step("a job every second calls us with the bearer from the vault, and is recorded", async () => {
       await database.query("select vault.create_secret('s3cret', 'jobs_test')");
@@ -94,7 +94,7 @@ Deno.test("scheduled jobs and queued requests", async (t) => {
       await database.query("select cron.unschedule('daily')");
     });
 
-    await t.step("a failing job is recorded and stops nothing", async () => {
+    await t.step("a failing job is recorded and blocks nothing", async () => {
       await schedule("broken", "1 second", "select 1/0");
       await schedule("fine", "1 second", `select net.http_post('${server.url}/fine', '{"n":1}')`);
       await server.next();
@@ -104,7 +104,7 @@ Deno.test("scheduled jobs and queued requests", async (t) => {
       await database.query("select cron.unschedule('broken'), cron.unschedule('fine')");
     });
 
-    await t.step("a job of the same name replaces the other", async () => {
+    await t.step("a job replaces one of the same name", async () => {
       await schedule("same", "0 8 * * *", "select 1");
       await schedule("same", "0 9 * * *", "select 2");
       assertEquals(await database.query("select schedule, command from cron.job where jobname = 'same'"), [
@@ -112,13 +112,13 @@ Deno.test("scheduled jobs and queued requests", async (t) => {
       ]);
     });
 
-    await t.step("what pg_cron would refuse is refused", async () => {
+    await t.step("what pg_cron refuses is refused", async () => {
       for (const wrong of ["60 seconds", "every day", "0 0 8 * * *", "@daily", "0 8 * * L"]) {
         await assertRejects(() => schedule("wrong", wrong, "select 1"), Error, "invalid schedule");
       }
     });
 
-    await t.step("answers, failures and time-outs are kept; what is rolled back is not sent", async () => {
+    await t.step("answers, failures and timeouts are kept; rolled-back requests are not sent", async () => {
       const ask = async (path: string, timeout = 1000) => {
         const [row] = await database.query<{ id: number }>(
           "select net.http_get($1, timeout_milliseconds => $2) as id",
@@ -151,7 +151,7 @@ Deno.test("scheduled jobs and queued requests", async (t) => {
   }
 });
 
-Deno.test("nextRun() answers in UTC, for five fields, seconds and the last day of the month", () => {
+Deno.test("nextRun() works in UTC, for five fields, seconds and the last day of the month", () => {
   const next = (schedule: string, now: string) => nextRun(schedule, new Date(now))?.toISOString();
   assertEquals(next("0 8 * * *", "2026-11-20T08:00:00Z"), "2026-11-21T08:00:00.000Z");
   assertEquals(next("*/10 8-11 * * *", "2026-11-20T11:50:00Z"), "2026-11-21T08:00:00.000Z");

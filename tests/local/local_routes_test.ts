@@ -1,4 +1,4 @@
-/** `/local/…`: mailbox, clock and who may use them. */
+/** `/local/…`: mailbox, clock and access to them. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createTransport } from "nodemailer";
 import { movableClock } from "../../local/clock.ts";
@@ -7,7 +7,7 @@ import { startMailSink } from "../../local/mail/smtp_sink.ts";
 
 const SITE = "http://127.0.0.1:54321";
 
-Deno.test("the mailbox receives over SMTP and hands out JSON, a page, and nothing after DELETE", async () => {
+Deno.test("the mailbox receives over SMTP and serves JSON, a page, and nothing after DELETE", async () => {
   const mail = await startMailSink();
   const app = createLocalRoutes({ mail, clock: movableClock(() => {}), isHealthy: () => Promise.resolve(true) });
   const get = (path: string, headers = {}) => app.request(`${SITE}${path}`, { headers });
@@ -42,7 +42,7 @@ Deno.test("the mailbox receives over SMTP and hands out JSON, a page, and nothin
     const page = await (await get("/local/mail", { accept: "text/html,*/*" })).text();
     assertMatch(page, /Zweite: Übung/);
     assertMatch(page, /srcdoc="[^"]*&lt;script&gt;/);
-    // The one script is the page's own.
+    // The only script is the page's own.
     assertEquals(page.match(/<script/g)?.length, 1);
     assertMatch(page, /<script nonce=/);
     assert(!/sandbox="[^"]*(scripts|forms)/.test(page));
@@ -75,7 +75,7 @@ Deno.test("the clock moves, keeps ticking and goes back to real time", async () 
   assertEquals(offsets.length, 2);
 });
 
-Deno.test("other sites reach nothing below /local", async () => {
+Deno.test("other sites cannot reach anything below /local", async () => {
   const app = createLocalRoutes({
     mail: noMail,
     clock: movableClock(() => {}),

@@ -7,7 +7,7 @@ Deno.test("applyMigrations()", async (t) => {
   const own = await readMigrations();
   const further = (sql: string) => [...own, { version: "99991231235959", name: "further", sql }];
   try {
-    await t.step("applies what is missing, once, and records it as the Supabase CLI does", async () => {
+    await t.step("applies missing migrations, once, and records it as the Supabase CLI does", async () => {
       assertEquals(await applyMigrations(database, own), 0);
       const sql = "create table app.further (id int); create index on app.further (id);";
       assertEquals(await applyMigrations(database, further(sql)), 1);
@@ -26,7 +26,7 @@ Deno.test("applyMigrations()", async (t) => {
       );
     });
 
-    await t.step("leaves nothing of a file that fails, and says where it failed", async () => {
+    await t.step("rolls back a file that fails, and says where it failed", async () => {
       await database.query("delete from supabase_migrations.schema_migrations where version = '99991231235959'");
       await assertRejects(
         () => applyMigrations(database, further("create table app.half (id int);\n\nselect nonsense from app.half;")),

@@ -1,4 +1,7 @@
-/** Correction 4, which only a real PostgreSQL needs: a JSON argument reaches a function as what it is, not as a string of JSON. */
+/**
+ * Correction 4, needed only on a real PostgreSQL: a JSON argument reaches a function as a value, not as a string of
+ * JSON.
+ */
 import { assertEquals } from "@std/assert";
 import { createPostgresConnection } from "@supabase/lite/postgres";
 import { types } from "../../local/database/postgres.ts";
@@ -32,7 +35,7 @@ Deno.test({
       await connection.close();
       return kind;
     };
-    await t.step("not in lite as it is shipped", async () => assertEquals(await kindOf({}), "string"));
+    await t.step("not in lite as shipped", async () => assertEquals(await kindOf({}), "string"));
     await t.step("with our types", async () => assertEquals(await kindOf({ types }), "object"));
     await drop();
   },

@@ -1,4 +1,7 @@
-/** `/local/providers`: whose months are final is the stack's clock's to say, and links stay on the stack. How adapters read it: tests/shared/providers/contract_test.ts. */
+/**
+ * `/local/providers`: the stack's clock decides which months are final, and links stay on the stack. How adapters read
+ * it: tests/shared/providers/contract_test.ts.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { movableClock } from "../../local/clock.ts";
 import { functionEnvironment } from "../../local/environment.ts";
@@ -20,7 +23,7 @@ const ask = async (url: string, secret?: string) => {
   return { status: response.status, body: await response.json() };
 };
 
-Deno.test("an invoice is there once the stack's clock has left its month, and stays as it is", async () => {
+Deno.test("an invoice exists once its month is over by the stack's clock, and does not change", async () => {
   const periods = async () => {
     const { body } = await ask(`${INVOICES}?per_page=200`, "dop_v1_demo4f2a");
     return (body.invoices as { invoice_period: string; amount: string }[]);
@@ -40,7 +43,7 @@ Deno.test("an invoice is there once the stack's clock has left its month, and st
   assertEquals(march(may).toFixed(2), fixtureAmount("digitalocean", { secret: "dop_v1_demo4f2a", month: "2030-03" }));
 });
 
-Deno.test("what the demo's bill is fetched from comes to about what it always was", () => {
+Deno.test("the demo bill's fetched amount is close to its usual one", () => {
   for (let month = 1; month <= 12; month++) {
     const period = `2030-${String(month).padStart(2, "0")}`;
     const amount = Number(fixtureAmount("digitalocean", { secret: "dop_v1_demo4f2a", month: period }));
@@ -48,18 +51,18 @@ Deno.test("what the demo's bill is fetched from comes to about what it always wa
   }
 });
 
-Deno.test("further pages are where the first one was", async () => {
+Deno.test("further pages are at the same origin as the first", async () => {
   const { body } = await ask(`${INVOICES}?per_page=200`, "dop_v1_demo-paged");
   assertEquals(body.links.pages.next, `${INVOICES}?page=2&per_page=200`);
 });
 
-Deno.test("a question without a credential, or of a provider that is not there, is refused", async () => {
+Deno.test("a request without a credential, or to an unknown provider, is refused", async () => {
   assertEquals((await ask(INVOICES)).status, 401);
   assertEquals((await ask(`${SITE}/local/providers/aws/v1`, "x")).status, 404);
   assertEquals((await ask(`${SITE}/local/providers/openai/v1/models`, "x")).status, 400);
 });
 
-Deno.test("the stack's functions find every provider that has a base on the stack, unless the environment says where else", () => {
+Deno.test("the stack's functions find every provider with a base on the stack, unless the environment overrides it", () => {
   const stack = { siteUrl: SITE, supabaseUrl: SITE, smtpPort: 1, secrets: {} as Secrets };
   const { providerBases } = readConfig({ PROVIDER_BASES: functionEnvironment({}, stack).PROVIDER_BASES }, []);
   const fixed = [...PROVIDERS.values()].filter(({ base }) => base).map(({ key }) => key);

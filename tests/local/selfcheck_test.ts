@@ -1,4 +1,4 @@
-/** The self-check finds nothing wrong with the embedded stack, and each fault that deployments really have when it is planted. */
+/** The self-check finds no fault in the embedded stack, and finds each planted fault of real deployments. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createSite, type Line } from "../../local/selfcheck/check.ts";
 import { checkDeployment } from "../../local/selfcheck/run.ts";
@@ -15,7 +15,7 @@ const SITE = stack.site_url;
 const built: readonly string[] = await builtFunctions(ROOT);
 const slugs = SLUGS.filter((slug) => built.includes(slug));
 
-/** What stands between the functions and the world when something is wrong. */
+/** A fault between the functions and the outside. */
 type Fault = (request: Request, ask: () => Promise<Response>) => Promise<Response>;
 
 async function findings(fault: Fault = (_request, ask) => ask()): Promise<string[]> {
@@ -25,14 +25,14 @@ async function findings(fault: Fault = (_request, ask) => ask()): Promise<string
     slugs,
     fetch: (request) => fault(request, () => fetch(request.clone())),
   });
-  return wrongs(await Array.fromAsync(checkDeployment(site)));
+  return faultsIn(await Array.fromAsync(checkDeployment(site)));
 }
 
-const wrongs = (lines: Line[]) => lines.filter(({ kind }) => kind === "wrong").map(({ text }) => text);
+const faultsIn = (lines: Line[]) => lines.filter(({ kind }) => kind === "wrong").map(({ text }) => text);
 const pathOf = ({ url }: Request) => new URL(url).pathname;
 const slugOf = (request: Request) => ROUTES.find(({ path }) => path === pathOf(request))?.slug;
 
-/** The same answer with something about it changed. */
+/** The same answer with something changed. */
 async function changed(
   ask: () => Promise<Response>,
   { status, headers = {}, text = (same) => same }: {
@@ -52,7 +52,7 @@ async function changed(
 const where =
   (isMeant: (request: Request) => boolean, change: Parameters<typeof changed>[1]): Fault => (request, ask) =>
     isMeant(request) ? changed(ask, change) : ask();
-/** Answers some requests without asking us. */
+/** Answers some requests without the functions. */
 const instead = (isMeant: (request: Request) => boolean, answer: () => Response): Fault => (request, ask) =>
   isMeant(request) ? Promise.resolve(answer()) : ask();
 
@@ -63,11 +63,11 @@ const at = (path: string, method = "") => (request: Request) =>
 
 const isForm = ({ headers }: Request) => headers.get("content-type")?.startsWith("application/x-www-form-urlencoded");
 
-Deno.test("a deployment without a fault gives no line", async () => {
+Deno.test("a healthy deployment gives no line", async () => {
   assertEquals(await findings(), []);
 });
 
-/** Each with what is said of it; a fault is to be told in few lines. */
+/** Each fault with its report, which must be a few lines. */
 const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
   "the gateway's token check is on": {
     fault: instead(
@@ -222,15 +222,15 @@ for (const [what, { fault, told, lines = 1 }] of Object.entries(FAULTS)) {
   });
 }
 
-Deno.test("a database ahead of the code, as after a rollback, is worth a note and no fault", async () => {
+Deno.test("a database ahead of the code, as after a rollback, is a note, not a fault", async () => {
   const fault = where(at("/api/health"), { text: () => JSON.stringify({ ok: true, schema: SCHEMA_VERSION + 1 }) });
   const site = createSite({ url: SITE, slugs, fetch: (request) => fault(request, () => fetch(request.clone())) });
   const lines = await Array.fromAsync(checkDeployment(site));
-  assertEquals(wrongs(lines), []);
+  assertEquals(faultsIn(lines), []);
   assert(lines.some(({ text }) => text.startsWith(`The database has schema ${SCHEMA_VERSION + 1}, newer than`)));
 });
 
-Deno.test("a site that is not there is one line", async () => {
+Deno.test("an unreachable site is one line", async () => {
   const found = await findings(() => Promise.reject(new TypeError("error sending request: certificate has expired")));
   assertEquals(found, ["/api/mcp gives no answer (error sending request: certificate has expired)"]);
 });
@@ -249,7 +249,7 @@ async function transportOf(url: string, plain: () => Response, hsts?: string): P
   return await Array.fromAsync(transport(site));
 }
 
-Deno.test("the way to the site: https, nothing beside it, and browsers told so", async () => {
+Deno.test("transport: https only, and HSTS", async () => {
   const away = () => new Response(null, { status: 301, headers: { location: "https://site.example/login" } });
   assertEquals(await transportOf("https://site.example", away, "max-age=63072000; includeSubDomains"), []);
   assertEquals((await transportOf("https://site.example", away)).map(({ kind }) => kind), ["note"]);
@@ -272,7 +272,7 @@ async function selfcheck(...args: string[]) {
   return { code, stdout: text(stdout), stderr: text(stderr) };
 }
 
-Deno.test("deno task selfcheck: 0 for the embedded stack, 1 for a fault, 2 when it is not told what to check", async () => {
+Deno.test("deno task selfcheck: 0 for the embedded stack, 1 for a fault, 2 without a site to check", async () => {
   const good = await selfcheck(SITE, "--functions", stack.functions_url);
   assertEquals([good.code, good.stderr], [0, ""]);
   assertMatch(good.stdout, /^note: The length of keys .*\n.* is as it should be\.\n$/);

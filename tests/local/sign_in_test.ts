@@ -6,12 +6,12 @@ import { signIn, startStack } from "../_support/stack.ts";
 Deno.test("the embedded stack signs people in", async (t) => {
   const stack = await startStack({ args: ["--no-demo"] });
   try {
-    await t.step("somebody new, by the mailed link, through onboarding", async () => {
+    await t.step("a new person, by the mailed link, through onboarding", async () => {
       const { page } = await signIn(stack, "new@example.com", { next: "/account" });
       assertEquals([page.status, page.url.pathname], [200, "/account"]);
     });
 
-    await t.step("somebody known, without onboarding", async () => {
+    await t.step("a known person, without onboarding", async () => {
       const { browser, page } = await signIn(stack, "new@example.com", { next: "/account" });
       assertEquals(page.url.pathname, "/account");
       assertEquals((await browser.open("/account")).status, 200);

@@ -1,4 +1,4 @@
-/** The layout of SQL: what it owns, what it leaves, and that it never changes what a file says. */
+/** The SQL formatter: what it formats, what it leaves alone, and that it never changes what a file means. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { formatSql, tooWide, WIDTH } from "../../local/sql/format.ts";
 import { readSchemaFiles } from "../../local/sql/schema_files.ts";
@@ -50,7 +50,7 @@ for (const [name, [before, after]] of Object.entries(CASES)) {
   });
 }
 
-Deno.test("meaningOf() tells apart what is more than layout", () => {
+Deno.test("meaningOf() distinguishes differences beyond layout", () => {
   const same = (a: string, b: string) => assertEquals(meaningOf(a), meaningOf(b));
   const other = (a: string, b: string) => assert(meaningOf(a).join("\0") !== meaningOf(b).join("\0"), `${a} ~ ${b}`);
   same("SELECT 'a'\n  'b' -- why", "select 'ab'");
@@ -61,11 +61,11 @@ Deno.test("meaningOf() tells apart what is more than layout", () => {
   other("$$ begin a; end $$", "$$ begin b; end $$");
 });
 
-Deno.test("formatSql() refuses what has no end", () => {
+Deno.test("formatSql() refuses unterminated SQL", () => {
   for (const sql of ["select 'a", 'select "a', "do $$ begin"]) assertThrows(() => formatSql(sql), Error, "not closed");
 });
 
-Deno.test("tooWide() names the line that cannot be broken", () => {
+Deno.test("tooWide() names a line that cannot be broken", () => {
   assertEquals(tooWide(formatSql(`select 1,\n  ${"a".repeat(WIDTH)};`)), [2]);
 });
 

@@ -1,4 +1,4 @@
-/** The command-line contract of `deno task start`; correction 7 (one stack a folder) is here too. */
+/** The command-line contract of `deno task start`; correction 7 (one stack per folder) is here too. */
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 import { startStack } from "../_support/stack.ts";
@@ -7,7 +7,7 @@ import { runStart } from "../_support/start_command.ts";
 Deno.test("the embedded stack keeps its contract", async (t) => {
   const stack = await startStack({ args: ["--no-demo"], env: { CRON_SECRET: "c".repeat(32) } });
 
-  await t.step("prints one line of JSON with everything that scripts rely on", () => {
+  await t.step("prints one line of JSON with everything that scripts need", () => {
     const { pid, site_url, mcp_url, functions_url, supabase_url, mail_url, database_url } = stack;
     assertMatch(site_url, /^http:\/\/127\.0\.0\.1:\d+$/);
     assertEquals({ mcp_url, functions_url, supabase_url, mail_url, database_url }, {
@@ -53,7 +53,7 @@ Deno.test("the embedded stack keeps its contract", async (t) => {
     await Deno.remove(folder, { recursive: true });
   });
 
-  await t.step("ends on SIGTERM within 5 s with exit code 0 and takes running.json with it", async () => {
+  await t.step("ends on SIGTERM within 5 s with exit code 0 and removes running.json", async () => {
     const startedAt = performance.now();
     assertEquals(await stack.stop({ keep: true }), 0);
     assert(performance.now() - startedAt < 5000);
@@ -61,7 +61,7 @@ Deno.test("the embedded stack keeps its contract", async (t) => {
     assert(!names.includes("running.json"));
   });
 
-  await t.step("keeps its secrets, and makes new ones with --fresh", async () => {
+  await t.step("keeps its secrets, and creates new ones with --fresh", async () => {
     const keyAfter = async (...args: string[]) => {
       const again = await startStack({ empty: true, args: ["--no-demo", "--data", stack.folder, ...args] });
       await again.stop();
@@ -73,7 +73,7 @@ Deno.test("the embedded stack keeps its contract", async (t) => {
   await Deno.remove(stack.folder, { recursive: true });
 });
 
-Deno.test("a person reads the welcome, with their own folder in it, and the log goes into a file", async () => {
+Deno.test("a terminal shows the welcome, with the user's folder, and the log goes into a file", async () => {
   const folder = await Deno.makeTempDir({ prefix: "expense stack " });
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", "--port", "0", "--no-demo", "--no-schedules", "--data", folder],
@@ -119,7 +119,7 @@ Deno.test("deno task start refuses what it does not understand, with exit code 1
   }
 });
 
-Deno.test("a folder of somebody else is neither used nor emptied", async () => {
+Deno.test("a foreign folder is neither used nor emptied", async () => {
   const folder = await Deno.makeTempDir();
   await Deno.writeTextFile(join(folder, "thesis.txt"), "years of work");
   for (const args of [[], ["--fresh"]]) {
@@ -131,7 +131,7 @@ Deno.test("a folder of somebody else is neither used nor emptied", async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("a database that was being made when the stack was killed is made again", async () => {
+Deno.test("a database that was being created when the stack was killed is created again", async () => {
   const folder = await Deno.makeTempDir();
   await Deno.writeTextFile(join(folder, "expense-service-stack"), "");
   await Deno.mkdir(join(folder, "postgres"));

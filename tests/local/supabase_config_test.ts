@@ -1,4 +1,4 @@
-/** `supabase/config.toml` and the mail templates that it names: what the platform exposes and the embedded stack sends. */
+/** `supabase/config.toml` and its mail templates: what the platform exposes and the embedded stack sends. */
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { parse } from "smol-toml";
 import { renderMail } from "../../local/auth/mail_template.ts";
@@ -33,7 +33,7 @@ Deno.test("each sign-in mail holds one link, to our own page, and the digits", a
     assertMatch(html, />012345</);
     assertMatch(html, /&#34;&lt;b&gt;&#34;@example\.com/);
 
-    // What the identity provider puts there when the place that was asked for is not allowed.
+    // What the identity provider inserts when the requested redirect is not allowed.
     const fallback = renderMail(template, { ...values, RedirectTo: values.SiteURL });
     assertMatch(
       fallback.html,
@@ -42,7 +42,7 @@ Deno.test("each sign-in mail holds one link, to our own page, and the digits", a
   }
 });
 
-Deno.test("renderMail() refuses what it does not know instead of mailing it", () => {
+Deno.test("renderMail() refuses unknown template syntax instead of mailing it", () => {
   const values = { SiteURL: "s", RedirectTo: "r", TokenHash: "h", Token: "t", Email: "e" };
   const render = (html: string) => renderMail({ subject: "", html }, values).html;
   assertEquals(render("{{ if eq .SiteURL .RedirectTo }}same{{ else }}{{ .Token }}{{ end }}"), "t");

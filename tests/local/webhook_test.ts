@@ -1,4 +1,4 @@
-/** Payment events at a running stack: `deno task webhook`, and what happens while its database is away. */
+/** Payment events at a running stack: `deno task webhook`, and behaviour while its database is down. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { paymentEvent } from "../../local/payment_event.ts";
 import { signBody } from "../../shared/billing/signature.ts";
@@ -8,7 +8,7 @@ import { waitFor } from "../_support/wait_for.ts";
 
 const SERVER = Deno.env.get("TEST_DATABASE_URL");
 
-/** Somebody new, and the organization that they have just made. */
+/** A new person, and the organization that they have just created. */
 async function newcomer(stack: TestStack) {
   const { browser } = await signIn(stack, `${crypto.randomUUID()}@example.com`);
   const account = async () => (await browser.open("/account")).html;
@@ -46,7 +46,7 @@ Deno.test("deno task webhook changes a plan of the running stack", async () => {
   const unlisted = await webhook(stack, "subscription.charged", "--org", organizationId, "--plan", "plan_unlisted");
   assertEquals(unlisted.output.split("\n")[1], '200 {"status":"parked"}');
 
-  // The demo's organizations keep the plans that they have when nobody names one.
+  // The demo's organizations keep their plans when none is named.
   for (const [id, plan] of [[stack.demo!.organization_id, "Team"], [stack.demo!.other_organization_id, "Pro"]]) {
     await webhook(stack, "subscription.halted", "--org", id!);
     const email = plan === "Team" ? stack.demo!.email : stack.demo!.other_email;
@@ -62,7 +62,7 @@ Deno.test("deno task webhook changes a plan of the running stack", async () => {
 });
 
 Deno.test({
-  name: "a stack whose database is away answers 503 within 5 s, and the retry applies",
+  name: "a stack whose database is down answers 503 within 5 s, and the retry applies",
   ignore: !SERVER,
   async fn() {
     const database = await newDatabase(SERVER!);
@@ -88,7 +88,7 @@ Deno.test({
     line.cut();
     assertEquals(await send(), [503, undefined]);
     line.mend();
-    // The part that lost its connections may be starting anew: the sender comes again.
+    // The function that lost its connections may be restarting: the sender retries.
     const heard = () =>
       waitFor(async () => {
         const answer = await send();
@@ -97,7 +97,7 @@ Deno.test({
       });
     assertEquals(await heard(), [200, "applied"]);
     assertEquals(await heard(), [200, "duplicate"]);
-    // Cut in the middle of transactions the database's client ends in an error that nobody can catch.
+    // Cut in the middle of a transaction, the database client throws an error that nobody can catch.
     for (let round = 1; round <= 4; round++) {
       const sent = Array.from({ length: 6 }, () => send().catch(() => {}));
       await new Promise((resolve) => setTimeout(resolve, 2 * round));
@@ -114,7 +114,7 @@ Deno.test({
   },
 });
 
-/** The way to a database that can be cut: who is on it is thrown off, and nobody gets through until it is mended. */
+/** A proxy to a database that can be cut: it drops its connections, and accepts none until restored. */
 function cuttableLine(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const ends = new Set<Deno.Conn>();
@@ -140,7 +140,7 @@ function cuttableLine(databaseUrl: string) {
         try {
           end.close();
         } catch {
-          // Whoever was at the other end has closed it.
+          // The peer has already closed it.
         }
       }
       ends.clear();

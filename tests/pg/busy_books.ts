@@ -1,4 +1,4 @@
-/** Writes to the same books at once: who waits, for how long, and what they then go by. */
+/** Concurrent writes to the same books: who waits, for how long, and which state they then see. */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
@@ -10,7 +10,7 @@ Deno.test.afterAll(() => database.close());
 
 const LUNCH = { items: [{ name: "Lunch", amount: "14.50" }], idempotency_key: "lunch-0001" };
 
-/** Does `meanwhile` while another session is writing, until it calls `finish`. */
+/** Runs `meanwhile` while another session is writing, until it calls `finish`. */
 async function whileWriting(
   books: Pick<Books, "userId" | "organizationId">,
   meanwhile: (finish: () => void) => Promise<void>,
@@ -30,7 +30,7 @@ async function whileWriting(
   await writing;
 }
 
-/** Resolves when so many sessions wait for the lock. */
+/** Resolves when that many sessions wait for the lock. */
 const waiting = (count: number) =>
   waitFor(async () => {
     const [row] = await database.query<{ count: number }>(
@@ -39,7 +39,7 @@ const waiting = (count: number) =>
     return row!.count < count ? undefined : row;
   }, { deadlineMs: 5_000, everyMs: 10 });
 
-Deno.test("a write waits two seconds for another one and then says so; a read waits for nothing", async () => {
+Deno.test("a write waits two seconds for another one and then reports it; a read never waits", async () => {
   const books = await openBooks(database);
   await whileWriting(books, async () => {
     const since = performance.now();
@@ -53,10 +53,10 @@ Deno.test("a write waits two seconds for another one and then says so; a read wa
   assertEquals((await books.call("list_expenses")).total_count, 1);
 });
 
-Deno.test("who writes much of one organization does not keep others from their books", async () => {
+Deno.test("heavy writes in one organization do not block others", async () => {
   const [busy, other] = [await openBooks(database), await openBooks(database)];
   await whileWriting(busy, async () => {
-    // As many as the pool has sessions, but the one that writes.
+    // As many as the pool has sessions, minus the writer.
     const answers = Array.from({ length: 29 }, () => busy.call("log_expenses", LUNCH));
     await waiting(29);
     const since = performance.now();
@@ -66,7 +66,7 @@ Deno.test("who writes much of one organization does not keep others from their b
   });
 });
 
-Deno.test("a write that waited goes by what the other one left", async () => {
+Deno.test("a write that waited sees the other one's result", async () => {
   const books = await openBooks(database);
   await whileWriting(books, async (finish) => {
     const logged = books.ok("log_expenses", { items: [{ name: "Tea", amount: "14" }] });
@@ -76,7 +76,7 @@ Deno.test("a write that waited goes by what the other one left", async () => {
   }, JSON.stringify({ base_currency: "JPY" }));
 });
 
-Deno.test("who is removed while they wait is not let in", async () => {
+Deno.test("a member removed while waiting is not let in", async () => {
   const household = await createHousehold(database);
   const tokenHash = await signIn(database, household, newHash());
   await whileWriting(household, async (finish) => {

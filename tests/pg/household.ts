@@ -1,4 +1,4 @@
-/** A person, their organization and a client that may be given tokens for it: the least that tools and tokens need. */
+/** A person, their organization and a client that can get tokens: the minimum that tools and tokens need. */
 import type { TestDatabase } from "../_support/database.ts";
 
 export const AT = "2026-11-20T10:00:00Z";
@@ -8,14 +8,14 @@ export interface Household {
   userId: string;
   organizationId: string;
   clientId: string;
-  /** Arguments of `redeem_authorization_code` for a code that nobody has used, all but the hashes of the tokens. */
+  /** Arguments of `redeem_authorization_code` for an unused code, all except the token hashes. */
   newCode(): Record<string, unknown>;
 }
 
-/** SHA-256 in hex, as if of some secret: the database never sees more of one. */
+/** SHA-256 in hex, standing in for a secret: the database never sees more of one. */
 export const newHash = () => crypto.randomUUID().replaceAll("-", "").repeat(2);
 
-/** Signs somebody up; answers the arguments of their onboarding. */
+/** Signs up a person; returns the arguments of their onboarding. */
 export async function newPerson(database: TestDatabase): Promise<Record<string, unknown> & { user_id: string }> {
   const userId = crypto.randomUUID();
   const email = `${userId}@example.com`;
@@ -56,7 +56,7 @@ export async function createHousehold(database: TestDatabase): Promise<Household
   };
 }
 
-/** Redeems a new code; answers the hash of the access token. */
+/** Redeems a new code; returns the hash of the access token. */
 export async function signIn(
   database: TestDatabase,
   household: Household,

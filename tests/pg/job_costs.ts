@@ -1,6 +1,7 @@
 /**
- * What the reminders job reads follows what is due, not how many bills there are: the pages it touches are counted, beside the same due bills
- * among ten times as many others. Counts are the same on any machine; how long it takes is the benchmark's to say (bench/sql/roll_bills.ts).
+ * The reminders job reads in proportion to what is due, not to all bills: counts the pages it touches for the same due
+ * bills among ten times as many others. Counts are the same on any machine; the benchmark measures time
+ * (bench/sql/roll_bills.ts).
  */
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -10,7 +11,7 @@ import { withParts } from "../_support/new_database.ts";
 
 const [FEW, MANY] = [10_000, 100_000];
 const AT = "2026-11-20T08:00:00Z";
-/** Trees of ten times as many entries are a level higher at most. */
+/** A tree of ten times as many entries is at most one level deeper. */
 const MAX_GROWTH = 1.5;
 
 const ROLL = `select sum((public.roll_bills($1, page) ->> 'advanced')::int)::int as done
@@ -19,7 +20,7 @@ const COLLECT = "select (public.collect_reminders($1, null, 5000) ->> 'reminders
 
 const fill = await Deno.readTextFile(new URL("../../bench/sql/bills.sql", import.meta.url));
 
-/** So many bills, of which those of the first `FEW` are due as they are, and no other for two months. */
+/** That many bills: the first `FEW` are due as they are, the others not for two months. */
 async function openBills(bills: number): Promise<{ admin: SqlDatabase; close(): Promise<void> }> {
   const server = Deno.env.get("TEST_DATABASE_URL")!;
   const database = await openDatabase(server);
@@ -44,15 +45,15 @@ async function openBills(bills: number): Promise<{ admin: SqlDatabase; close(): 
 interface Counted {
   done: number;
   pages: number;
-  /** How often the bills or their dates were read from end to end. */
+  /** Number of full scans of bills or their dates. */
   scans: number;
 }
 
-// Counts of other sessions, and those of its own that it has reported, are not in this view.
+// Other sessions' counts, and this session's already reported ones, are not in this view.
 const SCANS = `select sum(seq_scan)::int as scans from pg_stat_xact_user_tables
   where relname in ('expenses', 'expense_occurrences')`;
 
-/** Of the second call, since what is planned is planned in the first; all are taken back. */
+/** Measures the second call, since the first one plans; all are rolled back. */
 async function counted(database: SqlDatabase, call: string, before = "select"): Promise<Counted> {
   const takenBack = new Error("taken back");
   const explained = `explain (analyze, buffers, timing off, format json) ${call.replaceAll("$1", `'${AT}'`)}`;
@@ -85,7 +86,7 @@ Deno.test("the job's cost follows what is due", async (t) => {
         const [small, large] = [await counted(few.admin, call), await counted(many.admin, call)];
         assert(small.done > FEW / 50, `${small.done} were due`);
         assertEquals(large.done, small.done);
-        assertEquals(large.scans, 0, "no table of theirs was read from end to end");
+        assertEquals(large.scans, 0, "no full scan of bills or dates");
         assert(
           large.pages < small.pages * MAX_GROWTH,
           `${small.pages} pages, and ${large.pages} among ten times as many`,
@@ -99,14 +100,14 @@ Deno.test("the job's cost follows what is due", async (t) => {
       assertEquals(large.done, small.done);
       assert(large.pages > small.pages * 5);
     });
-    await t.step("one owner who is told 90 days ahead does not widen the search for all", async () => {
+    await t.step("one owner with 90 days' notice does not widen the search for all", async () => {
       const before = await counted(many.admin, COLLECT);
       const after = await counted(
         many.admin,
         COLLECT,
         "update identity.profiles set default_lead_days = 90 where email = 'owner1@example.com'",
       );
-      assert(after.done > before.done, "that owner is");
+      assert(after.done > before.done, "that owner's bill is due");
       assert(after.pages < before.pages * 1.05, `${before.pages} pages, then ${after.pages}`);
     });
   } finally {

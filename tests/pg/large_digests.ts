@@ -1,4 +1,7 @@
-/** One owner with very much to be reminded of, or whose digest cannot be made, beside others: theirs must leave. Time limits are the platform's. */
+/**
+ * One owner with very many reminders, or whose digest cannot be made, among others, whose mails must go out. Time
+ * limits are the platform's.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { addDueBills } from "../functions/cron-reminders/due_bills.ts";
@@ -17,7 +20,7 @@ function remindersOf(database: TestDatabase) {
   return { mail, clock, run };
 }
 
-Deno.test("an owner of thousands of bills, overdue for a month, gets a mail of a page; others get theirs", async () => {
+Deno.test("an owner of thousands of bills, overdue for a month, gets a one-page mail; others get theirs", async () => {
   const database = await openDatabase();
   try {
     await addDueBills(database, { owners: 3, each: 4, today: TODAY });
@@ -52,7 +55,7 @@ Deno.test("an owner of thousands of bills, overdue for a month, gets a mail of a
   }
 });
 
-Deno.test("a digest that takes too long to make waits for an hour, alone", async () => {
+Deno.test("a digest that takes too long waits for an hour, alone", async () => {
   const database = await openDatabase();
   try {
     const [{ name }] = await database.query<{ name: string }>("select current_database() as name") as [

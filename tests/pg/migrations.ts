@@ -1,6 +1,6 @@
 /**
- * `deno task check:migrations`: squawk reads the migrations, then the Supabase CLI applies them to a server that looks like
- * a hosted one, twice, lints what they made and generates its types. `-- --write` stores those instead of comparing them.
+ * `deno task check:migrations`: squawk lints the migrations, then the Supabase CLI applies them twice to a server like
+ * a hosted one, lints the result and generates its types. `-- --write` stores the types instead of comparing them.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -24,7 +24,7 @@ Deno.test.afterAll(async () => {
 
 const cli = (...args: string[]) => supabase(project, [...args, `--remote=${url}?sslmode=disable`]);
 
-/** The JSON list in what a command wrote. */
+/** The JSON list in a command's output. */
 const listIn = <Item>(output: string): Item[] =>
   output.includes("[") ? JSON.parse(output.slice(output.indexOf("["), output.lastIndexOf("]") + 1)) : [];
 
@@ -36,13 +36,13 @@ async function squawk(...files: string[]): Promise<{ ok: boolean; output: string
   return { ok: success, output: new TextDecoder().decode(stdout) };
 }
 
-Deno.test("squawk has nothing against the migrations", async () => {
+Deno.test("squawk finds nothing wrong with the migrations", async () => {
   const files = await Array.fromAsync(Deno.readDir(`${ROOT}supabase/migrations`), ({ name }) => name);
   const { ok, output } = await squawk(...files.toSorted());
   assert(ok, output);
 });
 
-Deno.test("test of the test: squawk objects to a column that is dropped", async () => {
+Deno.test("test of the test: squawk objects to dropping a column", async () => {
   const planted = `${project}/planted.sql`;
   await Deno.writeTextFile(planted, "alter table app.expenses drop column note;\n");
   const { ok, output } = await squawk(planted);
@@ -57,7 +57,7 @@ Deno.test("db push applies every migration as postgres, and a second one none", 
   assertMatch(second.output, /up to date/);
 });
 
-Deno.test("migration list shows each of them on both sides", async () => {
+Deno.test("migration list shows each one on both sides", async () => {
   const { ok, output } = await cli("migration", "list");
   assert(ok, output);
   const rows = [...output.matchAll(/^\s*`?(\d{14})?`?\s*\|\s*`?(\d{14})?`?/gm)].filter(([, local, remote]) =>
@@ -73,18 +73,18 @@ interface Lint {
   issues: { level: string; message: string; statement?: { lineNumber: string } }[];
 }
 
-/** What plpgsql_check says of sound code. */
-const TOLERATED = [
-  "target type is different type than source type", // a JSON literal that is returned as jsonb
-  "control reached end of function without RETURN", // after a case or a loop of which every way out returns or fails
-  'unused parameter "context"', // tools are called alike, whatever they need
+/** False positives of plpgsql_check. */
+const FALSE_POSITIVES = [
+  "target type is different type than source type", // a JSON literal returned as jsonb
+  "control reached end of function without RETURN", // after a case or loop in which every branch returns or raises
+  'unused parameter "context"', // all tools have the same signature
   'unused parameter "arguments"',
 ];
 
 async function lint(): Promise<string[]> {
   const { stdout } = await cli("db", "lint", "--schema", SCHEMAS, "--level", "warning");
   return listIn<Lint>(stdout).flatMap(({ function: name, issues }) =>
-    issues.filter(({ message }) => !TOLERATED.includes(message)).map(({ level, message, statement }) =>
+    issues.filter(({ message }) => !FALSE_POSITIVES.includes(message)).map(({ level, message, statement }) =>
       `${name} line ${statement?.lineNumber ?? "?"}: ${level}: ${message}`
     )
   );
@@ -110,7 +110,7 @@ interface Advice {
 
 async function advise(): Promise<string[]> {
   const { stdout } = await cli("db", "advisors", "--fail-on", "warn");
-  // Names in a body that was resolved when the function was made do not depend on a search path.
+  // Names in a body that is parsed at creation do not depend on the search path.
   const resolved = new Set(
     (await withSql(
       "select pronamespace::regnamespace || '.' || proname as name from pg_proc where prosqlbody is not null",
@@ -128,7 +128,7 @@ Deno.test("db advisors have no warning", async () => {
   assertEquals(await advise(), []);
 });
 
-Deno.test("test of the test: db advisors see a definer function without search_path and a policy that asks row by row", async () => {
+Deno.test("test of the test: db advisors see a definer function without search_path and a policy evaluated per row", async () => {
   await withSql(`
     create function public.planted() returns int language sql security definer as 'select 1';
     create policy planted on app.fx_rates for select to authenticated using (auth.uid() is not null)`);
@@ -141,10 +141,10 @@ Deno.test("test of the test: db advisors see a definer function without search_p
   await withSql("drop policy planted on app.fx_rates; drop function public.planted()");
 });
 
-Deno.test("the types in shared/db are those of the database", async () => {
+Deno.test("the types in shared/db match the database", async () => {
   const { ok, stdout, output } = await cli("gen", "types", "--schema", "public");
   assert(ok, output);
-  // Public holds functions only: what follows are helpers for tables.
+  // Public holds functions only: the rest are helpers for tables.
   const [functions] = stdout.split("type DatabaseWithoutInternals");
   const generated = await format(HEADER + functions!.trim());
   if (Deno.args.includes("--write")) await Deno.writeTextFile(TYPES, generated);

@@ -1,4 +1,7 @@
-/** Hosted projects grant new objects in `public` to the API roles, or do not: after the migrations nothing tells the two apart. */
+/**
+ * Hosted projects may or may not grant new objects in `public` to the API roles: after the migrations both are the
+ * same.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { TEMPLATES } from "../_support/cluster.ts";
 import { openDatabase } from "../_support/database.ts";
@@ -6,7 +9,7 @@ import { withParts } from "../_support/new_database.ts";
 
 const OURS = "('public', 'identity', 'oauth', 'billing', 'app', 'jobs')";
 
-/** One line a right: who may do what with which object of ours. */
+/** One line per privilege: who may do what with which of our objects. */
 const GRANTS = `
   with objects as (
     select 'schema ' || nspname as name, coalesce(nspacl, acldefault('n', nspowner)) as acl from pg_namespace

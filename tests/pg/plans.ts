@@ -1,6 +1,6 @@
 /**
- * How the hot reads are planned where there is much to read: no table is read from end to end, and the rows that are touched follow what was
- * asked, not what there is. Judged by what the server counts, which nested plans cannot hide from, as an EXPLAIN of the outer call would.
+ * Query plans of the hot reads on much data: no full table scan, and the rows touched follow what was asked, not what
+ * exists. Judged by the server's counters, which include nested plans, unlike an EXPLAIN of the outer call.
  */
 import { assert, assertEquals } from "@std/assert";
 import { buildLargeOrganization, HOT_READS, LARGE, readWithin } from "../../bench/large_organization_reads.ts";
@@ -9,8 +9,8 @@ import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
 const PAYMENTS = 60_000;
 const BILLS = 500;
-/** Of each table, in one call: every bill a few times, a month of payments and what belongs to them. */
-const MOST_ROWS = 8 * BILLS + 4 * PAYMENTS / 60;
+/** Rows per table, in one call: every bill a few times, a month of payments and what belongs to them. */
+const MAX_ROWS = 8 * BILLS + 4 * PAYMENTS / 60;
 
 interface Reads {
   name: string;
@@ -18,7 +18,9 @@ interface Reads {
   rows: number;
 }
 
-/** What a session reads during some work; counts of others, and of its own that it has reported, are not in this view. */
+/**
+ * What a session reads during some work; other sessions' counts, and its already reported ones, are not in this view.
+ */
 async function counted(database: TestDatabase, work: (session: Session) => Promise<unknown>): Promise<Reads[]> {
   const count = (session: Session) =>
     session.query<Reads>(
@@ -68,8 +70,8 @@ Deno.test("hot reads of a large organization scan no table", async (t) => {
         );
         assert(reads.some(({ rows }) => rows > 0), "nothing was counted");
         for (const { name, scans, rows } of reads) {
-          assertEquals(scans, 0, `${name} was read from end to end`);
-          assert(rows <= MOST_ROWS, `${rows} rows of ${name} were read`);
+          assertEquals(scans, 0, `full scan of ${name}`);
+          assert(rows <= MAX_ROWS, `${rows} rows of ${name} were read`);
         }
       });
     }

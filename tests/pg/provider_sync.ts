@@ -1,4 +1,6 @@
-/** Fetching amounts at the same time, each caller in a session of its own: two jobs, the job and the tool, a payment meanwhile. */
+/**
+ * Concurrent fetching of amounts, each caller in its own session: two jobs, the job and the tool, a payment meanwhile.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
@@ -14,7 +16,7 @@ Deno.test.afterAll(() => database.close());
 const NOW = new Date("2026-10-02T06:00:00Z");
 const PERIOD = "2026-09-01";
 
-/** Three jobs over the same links; how often each account was asked. */
+/** Three jobs over the same links; how often each account was called. */
 async function raceJobs(database: TestDatabase, links: number): Promise<number[]> {
   await addLinkedBills(
     database,
@@ -32,7 +34,7 @@ async function raceJobs(database: TestDatabase, links: number): Promise<number[]
   return [...asked.values()];
 }
 
-Deno.test("three jobs at once ask each provider once, and every amount is kept once", async () => {
+Deno.test("three concurrent jobs call each provider once, and store every amount once", async () => {
   await database.reset();
   assertEquals(await raceJobs(database, 90), Array(90).fill(1));
   const kept = await fetched(database);
@@ -40,7 +42,7 @@ Deno.test("three jobs at once ask each provider once, and every amount is kept o
   for (const [n, bill] of kept) assertEquals(bill, { amount: `${n}.50`, statements: 1 });
 });
 
-Deno.test("test of the test: a claim that does not lock what it reads asks twice", async () => {
+Deno.test("test of the test: a claim without a lock calls twice", async () => {
   const planted = await openDatabase();
   try {
     const [row] = await planted.query<{ source: string }>(
@@ -48,13 +50,13 @@ Deno.test("test of the test: a claim that does not lock what it reads asks twice
     );
     assert(row!.source.includes("for update of c skip locked"));
     await planted.exec(row!.source.replace("for update of c skip locked", ""));
-    assert(Math.max(...await raceJobs(planted, 90)) > 1, "the planted race was not seen");
+    assert(Math.max(...await raceJobs(planted, 90)) > 1, "the planted race did not show");
   } finally {
     await planted.close();
   }
 });
 
-Deno.test("processes that die side by side lose nothing", async () => {
+Deno.test("concurrent processes that die lose nothing", async () => {
   await database.reset();
   await crashUntilDone(database, { crashes: 18, parallel: 3 });
 });
@@ -82,7 +84,7 @@ const keep = (link: Json, amount: string, currency = "EUR") =>
     at: "2026-10-02T12:00:05Z",
   });
 
-Deno.test("the job and the tool at once: one of them asks", async () => {
+Deno.test("the job and the tool concurrently: only one calls the provider", async () => {
   await database.reset();
   for (let round = 0; round < 15; round++) {
     const { books } = await connectedBill();
@@ -97,7 +99,7 @@ Deno.test("the job and the tool at once: one of them asks", async () => {
   }
 });
 
-Deno.test("of many answers under one lease, each another amount, one is kept", async () => {
+Deno.test("of many different amounts under one lease, one is stored", async () => {
   await database.reset();
   const { linkId } = await connectedBill();
   const link = await claim();
@@ -112,7 +114,7 @@ Deno.test("of many answers under one lease, each another amount, one is kept", a
   assertEquals(state, { same: true, statements: 1 });
 });
 
-Deno.test("corrected statements through the tool at once leave one that counts, and it is the amount", async () => {
+Deno.test("concurrent corrected statements through the tool leave one that counts, and it is the amount", async () => {
   await database.reset();
   const { books, linkId } = await connectedBill();
   await keep(await claim(), "80");
@@ -136,7 +138,7 @@ Deno.test("corrected statements through the tool at once leave one that counts, 
   }
 });
 
-Deno.test("an amount that arrives while the bill is paid never rewrites what was paid", async () => {
+Deno.test("an amount that arrives while the bill is paid never changes the paid amount", async () => {
   await database.reset();
   const seen = new Set<string>();
   for (let round = 0; round < 20; round++) {
@@ -164,7 +166,7 @@ Deno.test("an amount that arrives while the bill is paid never rewrites what was
   assert(seen.size > 0);
 });
 
-Deno.test("an answer is kept in its turn: not while somebody writes in the same books", async () => {
+Deno.test("an answer waits its turn while somebody writes in the same books", async () => {
   await database.reset();
   const { books } = await connectedBill();
   const link = await claim();

@@ -1,6 +1,6 @@
 /**
- * What happens when many ask at once. PGlite runs one transaction after another and hides every race, so these run on a
- * PostgreSQL server (`deno task test:pg`), each caller in a session of its own, logged in as PostgREST does.
+ * Concurrent calls. PGlite runs one transaction after another and hides every race, so these run on a PostgreSQL server
+ * (`deno task test:pg`), each caller in its own session, logged in as PostgREST does.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { RolledPage, RollingPage } from "../../shared/db/reminders_store.ts";
@@ -21,7 +21,7 @@ Deno.test.afterAll(() => database.close());
 const together = <Result>(call: (caller: number) => Promise<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
 
-/** How often each outcome came. */
+/** Count of each outcome. */
 function tally(answers: { outcome: string }[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { outcome } of answers) counts[outcome] = (counts[outcome] ?? 0) + 1;
@@ -33,7 +33,7 @@ async function count(from: string, params: unknown[] = []): Promise<number> {
   return row!.count;
 }
 
-/** Many redeem one code, each for tokens of its own. */
+/** Redeems one code many times, each for its own tokens. */
 async function raceForCode(database: TestDatabase): Promise<Record<string, number>> {
   const code = (await createHousehold(database)).newCode();
   return tally(
@@ -47,7 +47,7 @@ async function raceForCode(database: TestDatabase): Promise<Record<string, numbe
   );
 }
 
-Deno.test("one code is redeemed once, and the others end what it was redeemed for", async () => {
+Deno.test("one code is redeemed once, and the others end its grant", async () => {
   const granted = await count("oauth.grants");
   assertEquals(await raceForCode(database), { redeemed: 1, replayed: CALLERS - 1 });
   assertEquals(await count("oauth.grants") - granted, 1);
@@ -69,7 +69,7 @@ Deno.test("test of the test: a redemption that checks before it inserts is caugh
          insert into oauth.used_codes`,
       )
       .replace("where u.used_at is null and u.wrong_verifiers < 5", "")
-      // The lock by which the connections of a person are counted would hide it.
+      // The lock for counting a person's connections would hide it.
       .replace("for no key update", "for key share");
     assert(planted.length > row!.source.length, "the redemption no longer has the statement that this test breaks");
     await into.exec(planted);
@@ -81,14 +81,14 @@ Deno.test("test of the test: a redemption that checks before it inserts is caugh
     await plant(inMemory);
     assertEquals(await raceForCode(inMemory), { redeemed: 1, replayed: CALLERS - 1 });
     const { redeemed } = await raceForCode(onServer);
-    assert(redeemed! > 1, "the planted race was not seen");
+    assert(redeemed! > 1, "the planted race did not show");
   } finally {
     await onServer.close();
     await inMemory.close();
   }
 });
 
-Deno.test("a refresh token has one successor, whoever asks for it at once", async () => {
+Deno.test("a refresh token has one successor under concurrent requests", async () => {
   const old = newHash();
   const successor = newHash();
   await database.asService("redeem_authorization_code", {
@@ -112,7 +112,7 @@ Deno.test("a refresh token has one successor, whoever asks for it at once", asyn
   assertEquals(await count(`${ofGrant} and kind = 'refresh'`, [old]), 2);
 });
 
-Deno.test("a consent page is answered once, though Allow was pressed twice", async () => {
+Deno.test("a consent page is answered once, even if Allow is pressed twice", async () => {
   const consent = {
     consent_id: crypto.randomUUID(),
     client_id: household.clientId,
@@ -143,7 +143,7 @@ Deno.test("attempts are counted one by one", async () => {
   assertEquals(tally(answers), { allowed: 3, limited: CALLERS - 3 });
 });
 
-Deno.test("a payment event that is delivered many times counts once", async () => {
+Deno.test("a payment event delivered many times counts once", async () => {
   await database.query(
     "insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'pro'), ($2, 'team') on conflict do nothing",
     [PLANS.pro, PLANS.team],
@@ -153,7 +153,7 @@ Deno.test("a payment event that is delivered many times counts once", async () =
   assertEquals(tally(answers), { applied: 1, duplicate: CALLERS - 1 });
 });
 
-Deno.test("two subscriptions that change at once leave the plan of the better one", async () => {
+Deno.test("two subscriptions changing concurrently leave the better plan", async () => {
   const { organizationId } = await createHousehold(database);
   for (let round = 0; round < 5; round++) {
     const at = new Date(Date.parse(AT) + round * 60_000);
@@ -178,7 +178,7 @@ Deno.test("two subscriptions that change at once leave the plan of the better on
   }
 });
 
-Deno.test("a replay and an event that arrives meanwhile do not wait for each other", async () => {
+Deno.test("a replay and a concurrent event do not deadlock", async () => {
   const { organizationId } = await createHousehold(database);
   const parked = ["parked_1", "parked_2"];
   for (const subscriptionId of parked) {
@@ -221,7 +221,7 @@ Deno.test("a call with an idempotency key writes once, and every caller gets the
   assertEquals(await count("app.payments where organization_id = $1", [household.organizationId]), 1);
 });
 
-Deno.test("rolls at once share the bills and pass over what somebody holds", async () => {
+Deno.test("concurrent rolls share the bills and skip locked ones", async () => {
   await database.reset();
   await addDueBills(database, { owners: 400, each: 5, today: "2026-11-20" });
   const roll = () => rollAll(database, "2026-12-01T08:00:00Z", 150);
@@ -237,11 +237,11 @@ Deno.test("rolls at once share the bills and pass over what somebody holds", asy
   assertEquals(await count("app.expense_occurrences"), 2 * 400 * 5);
 });
 
-Deno.test("a run reminds of what another one is still rolling", async () => {
+Deno.test("a run sends reminders for what another is still rolling", async () => {
   await database.reset();
   const owners = 20;
   await addDueBills(database, { owners, each: 2, today: "2026-11-20" });
-  // Of each owner one bill is due in three days, and a daily one waits for yesterday's date: to be rolled, and due today.
+  // Each owner has a bill due in three days, and a daily one whose date of yesterday has to be rolled, due today.
   await database.exec(`
     update app.expenses set frequency = 'daily', anchor_on = '2026-11-19', tracked_from = '2026-11-19', next_due = '2026-11-19', remind_days_before = 0
     where name like '%.2';
@@ -263,7 +263,7 @@ Deno.test("a run reminds of what another one is still rolling", async () => {
   assertEquals(errors.filter(({ stage }) => stage !== "rates"), []);
 });
 
-Deno.test("an undo waits for the page that rolls its bill, and neither ends the other", async () => {
+Deno.test("an undo waits for the page that rolls its bill, and neither aborts the other", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-19", timezone: "UTC" });
   const gym = { name: "Gym", amount: "10", frequency: "weekly", first_due: "2026-11-19", autopay: true };

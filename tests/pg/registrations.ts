@@ -1,10 +1,10 @@
-/** Registrations that meet: what the places for clients that nobody has authorized hold when many ask at once, each in a session of its own. */
+/** Concurrent registrations: the slots for unauthorized clients under concurrency, each caller in its own session. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../_support/database.ts";
 import { AT, createHousehold, newHash } from "./household.ts";
 
 const AT_ONCE = 20;
-const AT_MOST = 60;
+const MAX_CLIENTS = 60;
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
@@ -15,7 +15,7 @@ const register = (caller: string, at = AT) =>
     client_name: "Client",
     redirect_uris: ["https://client.example/callback"],
     at,
-    room: { caller, at_most: AT_MOST, seconds: 3600 },
+    room: { caller, at_most: MAX_CLIENTS, seconds: 3600 },
   });
 
 async function counts() {
@@ -29,27 +29,27 @@ async function counts() {
   return row!.kept;
 }
 
-Deno.test("registrations that meet at the bound pass it by no more than meet there, and end no other", async () => {
+Deno.test("concurrent registrations at the limit exceed it by at most their number, and evict no other", async () => {
   for (let round = 0; round < 20; round++) {
     const answers = await Promise.all(
       Array.from({ length: AT_ONCE }, (_, n) => register(`caller ${round} ${n}`)),
     );
     assertEquals(new Set(answers.map(({ outcome }) => outcome)), new Set(["registered"]));
     const kept = await counts();
-    assert(kept <= AT_MOST + AT_ONCE, `${kept} clients`);
+    assert(kept <= MAX_CLIENTS + AT_ONCE, `${kept} clients`);
   }
 });
 
-Deno.test("one caller that asks many times at once passes its share by no more than it asks", async () => {
+Deno.test("one caller's concurrent requests exceed its share by at most their number", async () => {
   await database.reset();
   const answers = await Promise.all(Array.from({ length: 200 }, () => register("one caller")));
   const registered = answers.filter(({ outcome }) => outcome === "registered").length;
   assertEquals(registered, await counts());
-  // As many as the sessions of the pool.
+  // As many as the pool has sessions.
   assert(registered >= 3 && registered <= 3 + 30, `${registered} of 200`);
 });
 
-Deno.test("registrations, connections and the purge at once end one another in no order, and the counts stay true", async () => {
+Deno.test("concurrent registrations, connections and purges never deadlock, and the counts stay correct", async () => {
   await database.reset();
   const later = "2026-11-29T10:00:00Z";
   for (let round = 0; round < 10; round++) {

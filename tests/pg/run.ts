@@ -1,14 +1,14 @@
 /**
- * `deno task test:pg`: a throw-away PostgreSQL server that looks like a Supabase project, and on it the database tests in
- * both modes of default privileges, the end-to-end tests, races and real schedules. `--long` adds what takes minutes;
- * further arguments go to `deno test`.
+ * `deno task test:pg`: a throw-away PostgreSQL server like a Supabase project, with the database tests in both modes of
+ * default privileges, the end-to-end tests, races and real schedules. `--long` adds what takes minutes; further
+ * arguments go to `deno test`.
  */
 import { startCluster, type Template } from "../_support/cluster.ts";
 
-// Each file has a database of its own.
+// Each file has its own database.
 const DATABASE = ["--parallel", "tests/_support/", "tests/db/", "tests/canary/"];
 const FUNCTIONS = ["--parallel", "tests/functions/"];
-// These start stacks, and some of them measure time.
+// These start stacks, and some measure time.
 const RUNNING = [
   "tests/e2e/",
   "tests/local/",

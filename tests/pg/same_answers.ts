@@ -1,6 +1,6 @@
 /**
- * One conversation with the connector, on PGlite and on a PostgreSQL server with a collation of people: every answer is the
- * same but for the ids. What sorts by the bytes of a name, or by luck, shows here.
+ * One conversation with the connector, on PGlite and on a PostgreSQL server with a linguistic collation: the answers
+ * are the same except for ids. Sorting by bytes, or in unspecified order, shows here.
  */
 import { assert, assertEquals } from "@std/assert";
 import { createMcpApp } from "../../functions/mcp/app.ts";
@@ -17,7 +17,7 @@ type Arguments = Record<string, unknown>;
 
 const shopping = (name: string, amount: string, more: Arguments = {}) => ({ name, amount, ...more });
 
-/** What is asked, in turn; an argument may be taken from earlier answers. */
+/** The calls in order; an argument may come from earlier answers. */
 const CONVERSATION: [tool: string, args: Arguments | ((answers: Json[]) => Arguments)][] = [
   ["get_context", {}],
   ["log_expenses", {
@@ -88,13 +88,13 @@ async function converse(url: string | undefined): Promise<Json[]> {
     }
     return answers;
   } finally {
-    // Not every call is waited for by the answer that it belongs to.
+    // Not every call is awaited by the answer that it belongs to.
     await Promise.allSettled(calls);
     await database.close();
   }
 }
 
-/** Ids in the order in which they come, and no cursors, which hold ids. */
+/** Numbers ids in order of appearance, and drops cursors, which contain ids. */
 function withoutIds(answers: Json[]): Json[] {
   const seen = new Map<string, string>();
   const text = JSON.stringify(answers, (key, value) => key === "next_cursor" ? "a cursor" : value);
@@ -115,5 +115,5 @@ Deno.test("a conversation has the same answers on PGlite and on PostgreSQL", asy
     assertEquals(server[index], embedded[index], `${tool} ${typeof args === "function" ? "" : JSON.stringify(args)}`);
   }
   const failed = CONVERSATION.filter((_, index) => embedded[index].ok === false).map(([tool]) => tool);
-  assertEquals(failed, ["log_expenses", "list_expenses"], "those that were meant to");
+  assertEquals(failed, ["log_expenses", "list_expenses"], "the intended failures");
 });

@@ -1,4 +1,4 @@
-/** The real pg_cron fires a schedule at a function of a running stack, through the stand-ins of pg_net and Vault. */
+/** The real pg_cron triggers a function of a running stack on schedule, through the stand-ins for pg_net and Vault. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import { withParts } from "../_support/new_database.ts";
@@ -16,10 +16,11 @@ const COMMAND = `
     timeout_milliseconds := 5000)`;
 
 /** One transaction, so that nobody else sees the vault without it. */
-const FORGOTTEN = "delete from vault.secrets where name = 'project_url'; select jobs.call_function('cron-reminders')";
+const CALL_WITHOUT_URL =
+  "delete from vault.secrets where name = 'project_url'; select jobs.call_function('cron-reminders')";
 
-Deno.test("a schedule fires at a function, with a secret from Vault; one without its address leaves no secret behind", async () => {
-  // pg_cron runs the jobs of one database of a server.
+Deno.test("a schedule calls a function with a secret from Vault; one without a URL leaks no secret", async () => {
+  // pg_cron runs the jobs of one database per server.
   const url = withParts(Deno.env.get("TEST_DATABASE_URL")!, { database: "postgres" });
   const stack = await startStack({ args: ["--db", url, "--no-demo"] });
   const database = postgresDatabase(url, { max: 1 });
@@ -27,11 +28,11 @@ Deno.test("a schedule fires at a function, with a secret from Vault; one without
     const [job] = await database.query<{ id: number }>("select cron.schedule('test', '* * * * *', $1) as id", [
       COMMAND,
     ]);
-    // The same minute fires one in a project where PROJECT_URL was forgotten, as far as this job can see.
+    // The same minute fires a job that finds no PROJECT_URL, as in a project that forgot to set it.
     const [forgotten] = await database.query<{ id: number }>(
       "select cron.schedule('forgotten', '* * * * *', $1) as id",
       [
-        FORGOTTEN,
+        CALL_WITHOUT_URL,
       ],
     );
     const response = await waitFor(

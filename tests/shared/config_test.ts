@@ -25,7 +25,7 @@ Deno.test("readConfig() takes a public address of https only, or http on loopbac
   }
 });
 
-Deno.test("readConfig() names everything that is missing or malformed at once, and no value", () => {
+Deno.test("readConfig() names everything missing or malformed at once, without values", () => {
   const problems = problemsOf(
     { OAUTH_CODE_SECRET: "canary-too-short", RATE_LIMITS: '{"register":"canary"}' },
     ["siteUrl", "codeSecrets"],
@@ -34,7 +34,7 @@ Deno.test("readConfig() names everything that is missing or malformed at once, a
   assertEquals(problems.join().includes("canary"), false);
 });
 
-Deno.test("readConfig() takes signing secrets of 32 bytes or more only, each of a list", () => {
+Deno.test("readConfig() accepts only signing secrets of 32 bytes or more, each in a list", () => {
   const long = "x".repeat(32);
   assertEquals(readConfig({ OAUTH_CODE_SECRET: `${long}, ${long}y` }, ["codeSecrets"]).codeSecrets.length, 2);
   assertEquals(readConfig({}, []).frontDoorSecrets, []);
@@ -48,7 +48,7 @@ Deno.test("readConfig() takes signing secrets of 32 bytes or more only, each of 
   }
 });
 
-Deno.test("readConfig() takes limits on, off, or by name", () => {
+Deno.test("readConfig() accepts limits on, off, or by name", () => {
   assertEquals(readConfig({}, []).rateLimits, "on");
   assertEquals(readConfig({ RATE_LIMITS: "off" }, []).rateLimits, "off");
   assertEquals(readConfig({ RATE_LIMITS: '{"register":99}' }, []).rateLimits, { register: 99 });
@@ -57,7 +57,7 @@ Deno.test("readConfig() takes limits on, off, or by name", () => {
   }
 });
 
-Deno.test("readConfig() takes other addresses of bill providers, where a credential may be sent", () => {
+Deno.test("readConfig() accepts alternative bill provider URLs where a credential may be sent", () => {
   assertEquals(readConfig({}, []).providerBases, {});
   const bases = "openai=https://proxy.example/openai/, http_json=https://x.example,github=http://127.0.0.1:8000/github";
   assertEquals(readConfig({ PROVIDER_BASES: bases }, []).providerBases, {

@@ -24,7 +24,7 @@ const SECRETS = {
 };
 
 for (const [what, secret] of Object.entries(SECRETS)) {
-  Deno.test(`the log cuts out ${what}, wherever in a line it is`, () => {
+  Deno.test(`the log redacts ${what}, anywhere in a line`, () => {
     const places = [
       lineOf((log) => log.error("failed", { error: `before ${secret} after` })),
       lineOf((log) => log.error("failed", { error: describeError(new Error("outer", { cause: new Error(secret) })) })),

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { safeNextPath, withNext } from "../../shared/next_path.ts";
 
-Deno.test("safeNextPath() keeps paths of this site as they are", () => {
+Deno.test("safeNextPath() keeps paths of this site unchanged", () => {
   for (
     const path of [
       "/",
@@ -15,7 +15,7 @@ Deno.test("safeNextPath() keeps paths of this site as they are", () => {
   ) assertEquals(safeNextPath(path), path);
 });
 
-Deno.test("safeNextPath() drops whatever some browser or proxy would take for another site", () => {
+Deno.test("safeNextPath() drops whatever a browser or proxy would read as another site", () => {
   for (
     const next of [
       "",
@@ -59,13 +59,13 @@ Deno.test("safeNextPath() drops whatever some browser or proxy would take for an
   assertEquals(safeNextPath(undefined), undefined);
 });
 
-Deno.test("safeNextPath() answers only what the URL parser leaves on this site", () => {
+Deno.test("safeNextPath() returns only what the URL parser keeps on this site", () => {
   for (const path of ["/account", "/a?b=//c", "/api/oauth/authorize?redirect_uri=//x"]) {
     assertEquals(new URL(safeNextPath(path)!, "https://site.example").origin, "https://site.example");
   }
 });
 
-Deno.test("withNext() carries the path along, encoded", () => {
+Deno.test("withNext() passes the path on, encoded", () => {
   assertEquals(withNext("/login", "/a?b=c&d"), "/login?next=%2Fa%3Fb%3Dc%26d");
   assertEquals(withNext("/login?sent=1", "/a"), "/login?sent=1&next=%2Fa");
   assertEquals(withNext("/login", undefined), "/login");

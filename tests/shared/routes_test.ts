@@ -11,7 +11,7 @@ Deno.test("findRoute() knows every path of the table, with and without a slash a
   }
 });
 
-Deno.test("findRoute() finds nothing beside the table", () => {
+Deno.test("findRoute() finds nothing outside the table", () => {
   for (
     const path of ["/api", "/api/mcp/x", "/accounting", "/api/oauth/authorize/x", "/.well-known", "//", "/login//"]
   ) {
@@ -19,11 +19,11 @@ Deno.test("findRoute() finds nothing beside the table", () => {
   }
 });
 
-Deno.test("what is asked for where there is nothing is nothing itself", () => {
+Deno.test("an unknown path has no route", () => {
   assertEquals(findRoute(seenBy(NOT_FOUND.slug, functionPath(NOT_FOUND, "/login"))), undefined);
 });
 
-Deno.test("localPath() gives back the public path that the front door asked for", () => {
+Deno.test("localPath() returns the public path that the front door requested", () => {
   for (const route of ROUTES) {
     const path = route.target ?? route.path;
     assertEquals(
@@ -34,7 +34,7 @@ Deno.test("localPath() gives back the public path that the front door asked for"
   }
 });
 
-Deno.test("localPath() reads a function's own addresses, with the platform's prefix and without", () => {
+Deno.test("localPath() reads a function's own paths, with the platform's prefix and without", () => {
   const cases: [Slug, string, string][] = [
     ["mcp", "/mcp", "/"],
     ["mcp", "/functions/v1/mcp/", "/"],

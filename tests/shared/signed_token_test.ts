@@ -6,14 +6,14 @@ const NOW = new Date("2026-11-20T10:00:00Z");
 const expiresAt = new Date(NOW.getTime() + 60_000);
 const claims = { sub: "mira", n: 1 };
 
-Deno.test("readToken() answers the claims until the token expires, under any of the secrets", async () => {
+Deno.test("readToken() returns the claims until the token expires, under any of the secrets", async () => {
   const token = await signToken([OLD], "test", { claims, expiresAt });
   assertEquals(await readToken([NEW, OLD], "test", { token, at: NOW }), { ...claims, exp: expiresAt.getTime() / 1000 });
   assertEquals(await readToken([NEW], "test", { token, at: NOW }), null);
   assertEquals(await readToken([OLD], "test", { token, at: expiresAt }), null);
 });
 
-Deno.test("a token of one purpose is worth nothing for another", async () => {
+Deno.test("a token of one purpose is invalid for another", async () => {
   const token = await signToken([NEW], "test", { claims, expiresAt });
   for (const label of ["", "tes", "test.", "test2"]) assertEquals(await openToken([NEW], label, token), null, label);
 });
@@ -41,7 +41,7 @@ Deno.test("openToken() refuses whatever is not exactly a token of ours", async (
   assert(await openToken([NEW], "test", token));
 });
 
-Deno.test("keyedHash() depends on the key, the purpose and the value, and keeps none of them", async () => {
+Deno.test("keyedHash() depends on the key, the purpose and the value, and contains none of them", async () => {
   const hash = await keyedHash([NEW], "mail", "mira@example.com");
   assertEquals(hash, await keyedHash([NEW, OLD], "mail", "mira@example.com"));
   assertEquals(hash.length, 43);

@@ -1,4 +1,4 @@
-/** Another version of the project in a folder of its own, as a person has it who pulled: today's, with further migrations. */
+/** Another version of the project in its own folder, as after a pull: today's, with further migrations. */
 import { join } from "node:path";
 import { copy } from "../_support/copy.ts";
 
@@ -7,16 +7,16 @@ const PARTS = ["deno.json", "import_map.json", "deno.lock", "functions", "shared
 
 export interface Checkout {
   folder: string;
-  /** `deno task start` of this version: its process, what it wrote to standard error so far, and the first line that it answers. */
+  /** `deno task start` of this version: its process, its standard error so far, and its first line of output. */
   start(data: string): Started;
   remove(): Promise<void>;
 }
 
 export interface Started {
   process: Deno.ChildProcess;
-  /** Resolves when it is ready, with its line of JSON; empty when it ended before. */
+  /** Resolves when ready, with its line of JSON; empty if it exited first. */
   ready: Promise<string>;
-  /** Resolves when it has ended, with all that it wrote to standard error. */
+  /** Resolves when it has exited, with all of its standard error. */
   ended: Promise<{ code: number; stderr: string }>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `supabase/checksums.json`: from the first release on, the migrations that were released and what they were. A database that has one
- * never gets it again, so that an edit would reach new databases only.
+ * `supabase/checksums.json`: from the first release on, the released migrations and their checksums. A database that
+ * has applied a migration never applies it again, so an edit would reach new databases only.
  */
 import { createHash } from "node:crypto";
 import { readMigrations } from "../../local/database/migrations.ts";
@@ -9,7 +9,7 @@ import type { SchemaFile } from "../../local/sql/schema_files.ts";
 export interface Checksums {
   /** Of supabase/schemas when the last migration was written. */
   schemas: string;
-  /** By file name; none until the first release, when the baseline may still be written anew. */
+  /** By file name; none until the first release, while the baseline may still be rewritten. */
   released: Record<string, string>;
 }
 
@@ -29,7 +29,10 @@ export async function writeChecksums(root: URL, checksums: Checksums): Promise<v
   await Deno.writeTextFile(fileIn(root), `${JSON.stringify(checksums, null, 2)}\n`);
 }
 
-/** What is wrong with released migrations: edited, gone, or with a new one before them, which no database would get in this order. */
+/**
+ * Problems with released migrations: edited, missing, or a new one before them, which no database would apply in this
+ * order.
+ */
 export async function brokenReleases(root: URL): Promise<string[]> {
   const { released } = await readChecksums(root);
   const files = new Map((await migrationsIn(root)).map(({ version, name, sql }) => [`${version}_${name}.sql`, sql]));

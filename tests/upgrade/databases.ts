@@ -1,4 +1,4 @@
-/** Databases on a throw-away server: what the migrations make, what the schema files make, and what a dump holds. */
+/** Databases on a throw-away server: from the migrations, from the schema files, or from a dump. */
 import { applyMigrations, type Migration } from "../../local/database/migrations.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { SchemaFile } from "../../local/sql/schema_files.ts";
@@ -6,7 +6,7 @@ import type { Cluster } from "../_support/cluster.ts";
 import { newDatabase } from "../_support/new_database.ts";
 import { findBinaries } from "../_support/server.ts";
 
-/** @returns the address of a new database, as the platform's `postgres` sees it. */
+/** @returns the URL of a new database, for the platform's `postgres`. */
 export async function migrated(cluster: Cluster, migrations: readonly Migration[]): Promise<string> {
   const url = await empty(cluster);
   const database = postgresDatabase(url, { max: 1 });
@@ -14,7 +14,7 @@ export async function migrated(cluster: Cluster, migrations: readonly Migration[
   return url;
 }
 
-/** @throws {Error} naming the file that the database refuses. */
+/** @throws {Error} naming the file that the database rejects. */
 export async function fromSchemaFiles(cluster: Cluster, files: readonly SchemaFile[]): Promise<string> {
   const url = await empty(cluster);
   const database = postgresDatabase(url, { max: 1 });
@@ -32,7 +32,7 @@ export async function fromSchemaFiles(cluster: Cluster, files: readonly SchemaFi
 
 const empty = async (cluster: Cluster) => (await newDatabase(cluster.urlOf("postgres", "supabase_closed"))).url;
 
-/** Everything in a database as SQL, as a backup has it. */
+/** A whole database as SQL, as in a backup. */
 export async function dump(cluster: Cluster, url: string): Promise<string> {
   const { folder } = await findBinaries();
   const { success, stdout, stderr } = await new Deno.Command(`${folder}/pg_dump`, {
@@ -42,7 +42,7 @@ export async function dump(cluster: Cluster, url: string): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-/** @returns the address of a new database with what the dump holds. */
+/** @returns the URL of a new database with the dump's content. */
 export async function restored(cluster: Cluster, sql: string): Promise<string> {
   const { folder } = await findBinaries();
   const name = `restored_${crypto.randomUUID().slice(0, 8)}`;
@@ -54,7 +54,7 @@ export async function restored(cluster: Cluster, sql: string): Promise<string> {
     stdout: "null",
     stderr: "piped",
   }).spawn();
-  // Made by a newer pg_dump than the server's; schema public is there already.
+  // Made by a newer pg_dump than the server's; schema public exists already.
   const writer = child.stdin.getWriter();
   await writer.write(new TextEncoder().encode(sql.replace(/^CREATE SCHEMA public;$/m, ""))).catch(() => {});
   await writer.close().catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * What has to be done to one database to make it like another: read from their catalogs by Supabase's own pg-delta, the same that the CLI
- * makes migrations with. Rows that a schema brings along (currencies, plans, jobs) are not its business; they are compared here.
+ * What turns one database into another: read from their catalogs by Supabase's own pg-delta, which the CLI also uses to
+ * write migrations. It ignores rows that a schema brings along (currencies, plans, jobs); they are compared here.
  */
 import { renderPlanFiles } from "@supabase/pg-delta/frontends";
 import { resolveProfile, supabaseProfile } from "@supabase/pg-delta/integrations";
@@ -10,17 +10,17 @@ import pg from "pg";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 
 export interface Difference {
-  /** One line each: what differs. Empty when the catalogs are alike; the order of columns does not count. */
+  /** One line per difference. Empty when the catalogs match; column order does not count. */
   lines: string[];
-  /** The statements that make the first like the second, in order. */
+  /** The statements that turn the first into the second, in order. */
   sql: string;
-  /** What loses data or code, and what rewrites a table: a person is to look at it. */
+  /** What loses data or code, and what rewrites a table: a person must review it. */
   warnings: string[];
   /** Rows that a fresh database has on one side only. */
   rows: string[];
 }
 
-/** @param urls of databases without anything but what their schema brings along. */
+/** @param urls of databases that contain only what their schema brings along. */
 export async function differenceOf(urls: { from: string; to: string }): Promise<Difference> {
   const pools = [urls.from, urls.to].map((connectionString) => new pg.Pool({ connectionString, max: 2 }));
   try {
@@ -64,7 +64,7 @@ async function rowsIn(url: string): Promise<Set<string>> {
     );
     const rows = new Set<string>();
     for (const { name } of tables) {
-      // When a row was made is not what it says.
+      // Timestamps of row creation do not count.
       const query = `select to_jsonb(t) - array['created_at', 'updated_at'] as row from ${name} as t`;
       for (const { row } of await database.query(query)) rows.add(`${name} ${JSON.stringify(row)}`);
     }

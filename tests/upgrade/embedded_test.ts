@@ -1,4 +1,7 @@
-/** The embedded stack upgrades the books in its data folder, or leaves them as they were: broken migrations, and power cuts on the way. */
+/**
+ * The embedded stack upgrades the books in its data folder, or leaves them unchanged: broken migrations, and power cuts
+ * in between.
+ */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { startStack, type TestStack } from "../_support/stack.ts";
 import { connectFor, newPerson, personOf } from "../e2e/person.ts";
@@ -6,11 +9,11 @@ import { newCheckout } from "./checkout.ts";
 
 const EMAIL = "upgrade@example.com";
 const EXPAND = "alter table app.expenses add column planted text;";
-/** What would be lost had nobody made a copy: the first file is kept when the second fails. */
-const LOSE = "drop schema billing cascade;";
+/** What would be lost without a copy: the first file stays applied when the second fails. */
+const DESTRUCTIVE = "drop schema billing cascade;";
 const BROKEN = "select nothing from nowhere;";
 
-/** A folder with books in it, made by today's version. */
+/** A folder with books in it, created by today's version. */
 async function folderWithBooks(): Promise<TestStack> {
   const stack = await startStack({ args: ["--no-demo"] });
   const { call, client } = await connectFor(await newPerson(stack, EMAIL), stack.mcp_url);
@@ -41,11 +44,11 @@ const names = (folder: string) => Array.fromAsync(Deno.readDir(folder), ({ name 
 const ignore = Deno.env.has("TEST_DATABASE_URL");
 
 Deno.test({
-  name: "a broken upgrade leaves the books as they were, says so, and the old version starts on them",
+  name: "a broken upgrade leaves the books unchanged, says so, and the old version starts on them",
   ignore,
 }, async () => {
   const before = await folderWithBooks();
-  const next = await newCheckout({ "20990101000000_lose.sql": LOSE, "20990102000000_broken.sql": BROKEN });
+  const next = await newCheckout({ "20990101000000_lose.sql": DESTRUCTIVE, "20990102000000_broken.sql": BROKEN });
   const { code, stderr } = await next.start(before.folder).ended;
   assertEquals(code, 1);
   assertMatch(
@@ -62,14 +65,14 @@ Deno.test({
 Deno.test({ name: "an upgrade that is killed half-way is undone by the next start", ignore }, async () => {
   const before = await folderWithBooks();
   const next = await newCheckout({
-    "20990101000000_lose.sql": LOSE,
+    "20990101000000_lose.sql": DESTRUCTIVE,
     "20990102000000_slow.sql": "select pg_sleep(600);",
   });
   const { process, ended } = next.start(before.folder);
   while (!(await names(before.folder)).includes("postgres.before")) await pause();
-  // The first file is applied by then, as far as one can tell from outside; what counts is that it must not show.
+  // The first file is probably applied by then; what counts is that it must not show.
   await pause(3000);
-  // The task runner's child holds the database: it is the one to be killed.
+  // The task runner's child holds the database, so that is the one to kill.
   for (const pid of await childrenOf(process.pid)) Deno.kill(pid, "SIGKILL");
   await ended;
   assert((await names(before.folder)).includes("postgres.before"));
@@ -79,7 +82,7 @@ Deno.test({ name: "an upgrade that is killed half-way is undone by the next star
 });
 
 Deno.test({
-  name: "an upgrade that works keeps the books and leaves no copy, and the old version runs on it after a rollback",
+  name: "a successful upgrade keeps the books and leaves no copy, and the old version runs on it after a rollback",
   ignore,
 }, async () => {
   const before = await folderWithBooks();
@@ -97,7 +100,7 @@ Deno.test({
 
 const pause = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A process and all that it started. */
+/** A process and all its descendants. */
 async function childrenOf(pid: number): Promise<number[]> {
   const children = await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`).catch(() => "");
   const below = await Promise.all(

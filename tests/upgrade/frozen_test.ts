@@ -1,4 +1,7 @@
-/** Cheap checks that no server is needed for: the migrations follow the schema files, versions agree, and what is released stays as it was. */
+/**
+ * Cheap checks without a server: the migrations follow the schema files, versions agree, and released files are
+ * unchanged.
+ */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { readSchemaFiles, ROOT } from "../../local/sql/schema_files.ts";
 import { SCHEMA_VERSION } from "../../shared/schema_version.ts";
@@ -15,7 +18,7 @@ Deno.test("no schema file changed since the last migration was written", async (
   assert(digestOf(await readSchemaFiles()) === schemas, `supabase/migrations lags behind supabase/schemas: ${task}`);
 });
 
-Deno.test("the code expects the schema that the migrations make", async () => {
+Deno.test("the code expects the schema version of the migrations", async () => {
   assertEquals(SCHEMA_VERSION, (await migrationsIn(ROOT)).length);
   const database = await openDatabase();
   try {
@@ -25,11 +28,11 @@ Deno.test("the code expects the schema that the migrations make", async () => {
   }
 });
 
-Deno.test("released migrations are as they were", async () => {
+Deno.test("released migrations are unchanged", async () => {
   assertEquals(await brokenReleases(ROOT), []);
 });
 
-Deno.test("a version that the changelog dates is frozen, with a dump of its database", async () => {
+Deno.test("a version dated in the changelog is frozen, with a dump of its database", async () => {
   const { version } = JSON.parse(await read("deno.json"));
   const changelog = await read("CHANGELOG.md");
   assertMatch(version, /^\d+\.\d+\.\d+$/);

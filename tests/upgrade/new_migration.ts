@@ -1,6 +1,7 @@
 /**
- * `deno task db:migration -- <name>`: writes the migration from what the migrations make to what supabase/schemas says, and counts the
- * version of the schema up. `--baseline` writes the one baseline anew, as long as nothing is released; `--release` freezes what there is.
+ * `deno task db:migration -- <name>`: writes the migration from the current migrations to supabase/schemas, and
+ * increments the schema version. `--baseline` rewrites the single baseline while nothing is released; `--release`
+ * freezes the current state.
  */
 import { print, readCommandLine, taskCommand } from "../../local/command_line.ts";
 import { ROOT } from "../../local/sql/schema_files.ts";

@@ -1,13 +1,16 @@
-/** Freezes what is about to be released: the migrations by checksum, and a dump of the database that they make. */
+/** Freezes a release: the migrations by checksum, and a dump of their database. */
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import type { Cluster } from "../_support/cluster.ts";
 import { migrationsIn, readChecksums, sha256, writeChecksums } from "./checksums.ts";
 import { dump, migrated } from "./databases.ts";
 
-/** Dumps of releases, `<schema version>.sql.gz`: what the next version is upgraded from, and runs on meanwhile. */
+/**
+ * Dumps of releases, `<schema version>.sql.gz`: the next version upgrades from them, and runs on them during a
+ * deployment.
+ */
 export const RELEASES = "tests/upgrade/releases/";
 
-/** @returns what to tell whoever asked. */
+/** @returns the message to print. */
 export async function release(cluster: Cluster, root: URL): Promise<string[]> {
   const migrations = await migrationsIn(root);
   const released = Object.fromEntries(
@@ -20,7 +23,7 @@ export async function release(cluster: Cluster, root: URL): Promise<string[]> {
   return [`${Object.keys(released).length} migrations are frozen.`, `${path} is the database of this release.`];
 }
 
-/** A database of the present version with the demo's books in it, as a backup has it. */
+/** A database of the current version with the demo's books, as in a backup. */
 export async function dumpWithBooks(cluster: Cluster, root: URL): Promise<string> {
   const url = await migrated(cluster, await migrationsIn(root));
   const database = postgresDatabase(url, { max: 1 });

@@ -1,6 +1,6 @@
 /**
- * The source of the schema and the migrations, on PostgreSQL: both make the same database, what changes in one becomes the next of the other,
- * and what was released stays as it was. A part of `deno task check:migrations`.
+ * The schema's source and the migrations, on PostgreSQL: both make the same database, a change to the source becomes
+ * the next migration, and released files stay unchanged. Part of `deno task check:migrations`.
  */
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -31,7 +31,7 @@ Deno.test("the migrations and the schema files make the same database", async ()
   assertEquals([...lines, ...rows], [], "write the migration: deno task db:migration -- <name>");
 });
 
-/** What is changed in a database, and how it must show. */
+/** Changes to a database, and how each must show. */
 const PLANTED: Record<string, [sql: string, shows: RegExp]> = {
   "a body": [
     "create or replace function jobs.latest_today(at timestamptz) returns date language sql immutable return at::date",
@@ -70,7 +70,7 @@ const read = (path: string) => Deno.readTextFile(new URL(path, project));
 async function edit(path: string, change: (text: string) => string): Promise<void> {
   const before = await read(path);
   const after = change(before);
-  assert(after !== before, `${path} has nothing to change`);
+  assert(after !== before, `${path} does not contain the text to replace`);
   await Deno.writeTextFile(new URL(path, project), after);
 }
 const schemaOf = async (what: string) => {
@@ -94,7 +94,7 @@ Deno.test("db:migration writes nothing when nothing changed, and the baseline un
 
 const write = (name: string, now = new Date()) => writeMigration(cluster, { root: project, name, now });
 
-Deno.test("a release freezes the migrations: edits, gaps and a new baseline are refused", async () => {
+Deno.test("a release freezes the migrations: edits, missing files and a new baseline are refused", async () => {
   assertMatch((await release(cluster, project)).join("\n"), /^1 migrations are frozen/);
   assertEquals(await brokenReleases(project), []);
   await assertRejects(() => writeBaseline(project), Error, "The baseline is released");
@@ -116,7 +116,7 @@ Deno.test("a release freezes the migrations: edits, gaps and a new baseline are 
   await Deno.remove(early);
 });
 
-Deno.test("db:migration writes what changed in tables, functions, rights and policies, and says what needs a person", async () => {
+Deno.test("db:migration writes what changed in tables, functions, rights and policies, and reports what needs a person", async () => {
   const tables = await schemaOf("create table app.expenses (");
   const unplanted = await read(tables);
   await edit(
@@ -153,14 +153,14 @@ insert into app.currencies (code, exponent) values ('XXX', 2);
   assertMatch(lines.join("\n"), /Look at this: it drops: DROP FUNCTION "?public"?\."?ping/);
   assertMatch(lines.join("\n"), /Add by hand.*lacks app\.currencies.*XXX/);
   assertMatch(await read("shared/schema_version.ts"), /SCHEMA_VERSION = 2;/);
-  assertEquals(await brokenReleases(project), [], "a new migration after the released ones is no fault");
+  assertEquals(await brokenReleases(project), [], "a new migration after the released ones is fine");
 
   const database = postgresDatabase(await migrated(cluster, await migrationsIn(project)), { max: 1 });
   assertEquals(await database.query("select public.ping()"), [{ ping: { schema: 2 } }]);
   await database.close();
 });
 
-Deno.test("db:migration refuses a name that is none and a time before the last migration's", async () => {
+Deno.test("db:migration refuses an invalid name and a time before the last migration's", async () => {
   await assertRejects(() => write("Add URL!"), Error, "is no name for a migration");
   await assertRejects(() => write("late", new Date("2026-12-01T00:00:00Z")), Error, "is not after 20270101000000");
 });

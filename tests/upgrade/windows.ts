@@ -1,6 +1,7 @@
 /**
- * The time between `db push` and `functions deploy`, and between the two of a rollback: the old code on the new schema, and the new code on
- * the old one for all that it had. The version to come is planted; the old one is restored from a dump, today's and those of the releases.
+ * The time between `db push` and `functions deploy`, and between the two steps of a rollback: old code on the new
+ * schema, and new code on the old one, for everything that it had. The future version is planted; the old one is
+ * restored from dumps of today's state and of the releases.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { applyMigrations, type Migration, readMigrations } from "../../local/database/migrations.ts";
@@ -31,7 +32,7 @@ Deno.test.afterAll(() => cluster.stop());
 const today = await migrationsIn(ROOT);
 const planted = await readMigrations(PLANTED);
 
-/** Databases as backups of releases have them, by schema version; the present state is the latest. */
+/** Databases as in backups of releases, by schema version; the current state is the latest. */
 async function dumps(): Promise<Map<number, string>> {
   const kept = new Map<number, string>();
   const folder = new URL(RELEASES, ROOT);
@@ -49,15 +50,15 @@ async function on<Result>(url: string, work: (database: ReturnType<typeof postgr
   return await work(database).finally(() => database.close());
 }
 
-/** Everything that people wrote, without what a migration may add to it. */
+/** Everything that people wrote, without what a migration may add. */
 const BOOKS = `select jsonb_agg(to_jsonb(e) - 'planted' order by e.id) as expenses,
   (select jsonb_agg(to_jsonb(p) order by p.id) from app.payments as p) as payments from app.expenses as e`;
 
-/** A body that PostgreSQL keeps parsed, and writes out a little differently when it has read its own writing. */
+/** A body that PostgreSQL keeps parsed, and prints slightly differently after rereading its own output. */
 const KEPT_PARSED = /^\{"verb":"set","id":\{"kind":"function",.*"attr":"def".*(BEGIN ATOMIC|\\nRETURN )/;
 
 for (const [version, backup] of versions) {
-  Deno.test(`a backup of schema ${version} comes up to the version to come, with its books, once`, async () => {
+  Deno.test(`a backup of schema ${version} upgrades to the next version, with its books, once`, async () => {
     const url = await restored(cluster, backup);
     const to: Migration[] = [...today, ...planted];
     await on(url, async (database) => {
@@ -73,7 +74,7 @@ for (const [version, backup] of versions) {
   });
 }
 
-Deno.test("PGlite comes up to the version to come as PostgreSQL does", async () => {
+Deno.test("PGlite upgrades to the next version as PostgreSQL does", async () => {
   const { database, close } = await openLite({ corrected: false, prepare: "" });
   try {
     assertEquals(await applyMigrations(database, [...today, ...planted]), planted.length);
@@ -83,7 +84,10 @@ Deno.test("PGlite comes up to the version to come as PostgreSQL does", async () 
   }
 });
 
-/** What shows whether the old code works: its calls, every function of the API, the tools, what callers of the functions see. */
+/**
+ * Tests that show whether the old code works: its calls, every API function, the tools, what callers of the functions
+ * see.
+ */
 const OLD_CODE = [
   "tests/db/store_calls_test.ts",
   "tests/db/call_function_test.ts",
@@ -97,13 +101,13 @@ const OLD_CODE = [
   "tests/db/reminders_test.ts",
 ];
 
-Deno.test("the old code works on the new schema: between db push and deploying, and after a rollback", async () => {
+Deno.test("the old code works on the new schema: between db push and deployment, and after a rollback", async () => {
   const { failed, passed } = await testOn(PLANTED);
   assertEquals(failed, "");
   assert(passed > 50, `only ${passed} tests ran`);
 });
 
-Deno.test("test of the test: a schema that takes away what the old code calls is found", async () => {
+Deno.test("test of the test: a schema that removes what the old code calls is found", async () => {
   const folder = await Deno.makeTempDir();
   await Deno.writeTextFile(`${folder}/20990101000000_contract.sql`, "drop function public.ping();");
   const { failed } = await testOn(new URL(`file://${folder}/`), ["tests/db/store_calls_test.ts"]);
@@ -111,7 +115,7 @@ Deno.test("test of the test: a schema that takes away what the old code calls is
   await Deno.remove(folder, { recursive: true });
 });
 
-/** @returns the output of the tests when one fails, else nothing. */
+/** @returns the tests' output if one fails, else nothing. */
 async function testOn(further: URL, files = OLD_CODE): Promise<{ failed: string; passed: number }> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["test", "--quiet", "--no-prompt", "--no-check", "-A", ...files],
@@ -126,25 +130,25 @@ async function testOn(further: URL, files = OLD_CODE): Promise<{ failed: string;
   return { failed: success ? "" : output, passed: Number(/(\d+) passed/.exec(output)?.[1]) };
 }
 
-/** What the code asks of functions that an older schema has, and would not get there. */
+/** What the code expects of functions that an older schema has, and would not get there. */
 const problemsOn = (functions: Functions, calls: readonly StoreCall[]) =>
   calls.filter(({ name }) => functions.has(name)).flatMap((call) => problemOf(call, functions) ?? []);
 
 for (const [version, backup] of versions) {
-  Deno.test(`the code calls what schema ${version} has as it has it`, async () => {
+  Deno.test(`the code's calls fit the functions of schema ${version}`, async () => {
     const functions = await on(await restored(cluster, backup), functionsOf);
     assert(functions.size > 20);
     assertEquals(problemsOn(functions, await storeCalls()), []);
   });
 }
 
-Deno.test("test of the test: an argument that the old schema lacks is found, a new function is not held against the code", async () => {
+Deno.test("test of the test: an argument that the old schema lacks is found, a new function is not an error", async () => {
   const functions = await on(await restored(cluster, versions.get(today.length)!), functionsOf);
   const calls = callsIn("planted_store.ts", `database.call("ping", { planted: true }); database.call("planted", {});`);
   assertEquals(problemsOn(functions, calls), ["ping takes no planted"]);
 });
 
-Deno.test("new code on the old schema answers 503 for what the schema lacks, and works for all else", async () => {
+Deno.test("new code on the old schema answers 503 for what the schema lacks, and works otherwise", async () => {
   const { app, close } = await openLite({ corrected: true, prepare: "" });
   const database = createDatabase({
     url: "http://127.0.0.1",

@@ -1,4 +1,4 @@
-/** Makes the next migration, and the baseline while nothing is released. */
+/** Writes the next migration, and the baseline while nothing is released. */
 import type { Migration } from "../../local/database/migrations.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import { baselineOf, readSchemaFiles } from "../../local/sql/schema_files.ts";
@@ -7,7 +7,7 @@ import { digestOf, migrationsIn, readChecksums, writeChecksums } from "./checksu
 import { fromSchemaFiles, migrated } from "./databases.ts";
 import { differenceOf } from "./difference.ts";
 
-/** The two places that say which version the schema has. */
+/** The two places that contain the schema version. */
 const VERSIONS = [
   ["supabase/schemas/schema_version.sql", /(?<='schema', )\d+/],
   ["shared/schema_version.ts", /(?<=SCHEMA_VERSION = )\d+/],
@@ -15,7 +15,7 @@ const VERSIONS = [
 
 const BASELINE = "20261122000000_baseline.sql";
 
-/** @throws {Error} once there is a release. */
+/** @throws {Error} after the first release. */
 export async function writeBaseline(root: URL): Promise<string> {
   const checksums = await readChecksums(root);
   if (Object.keys(checksums.released).length > 0) {
@@ -33,8 +33,8 @@ export async function writeBaseline(root: URL): Promise<string> {
 }
 
 /**
- * @returns what to tell whoever asked: the file, and what is left to a person.
- * @throws {Error} for a name that is none, and when the statements do not lead where they should.
+ * @returns the message to print: the file, and what needs a person.
+ * @throws {Error} for an invalid name, and when the statements do not lead to the expected schema.
  */
 export async function writeMigration(
   cluster: Cluster,
@@ -66,7 +66,9 @@ export async function writeMigration(
     from: await migrated(cluster, [...before, migration]),
     to,
   });
-  if (left.lines.length > 0) throw new Error(`These statements do not get there:\n${sql}\n${left.lines.join("\n")}`);
+  if (left.lines.length > 0) {
+    throw new Error(`These statements do not lead to the schema:\n${sql}\n${left.lines.join("\n")}`);
+  }
   const path = `supabase/migrations/${version}_${name}.sql`;
   await Deno.writeTextFile(new URL(path, root), migration.sql);
   await writeChecksums(root, { ...checksums, schemas: digestOf(files) });
@@ -77,7 +79,10 @@ export async function writeMigration(
   ];
 }
 
-/** New columns before old ones. Rows are passed whole, so that their order has to be the same in an old database and in a new one. */
+/**
+ * New columns before old ones: rows are passed whole, so column order must be the same in an upgraded database and a
+ * new one.
+ */
 async function insertedColumns(urls: { from: string; to: string }): Promise<string[]> {
   const [from, to] = await Promise.all([columnsIn(urls.from), columnsIn(urls.to)]);
   return [...to].flatMap(([table, columns]) => {

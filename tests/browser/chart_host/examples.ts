@@ -1,4 +1,4 @@
-/** Answers of show_spending_chart to look at: usual ones, short ones, long ones, hostile ones. */
+/** Sample answers of show_spending_chart: usual, short, long and hostile. */
 
 const days = (n: number) => Array.from({ length: n }, (_, i) => `2026-10-${String(i + 1).padStart(2, "0")}`);
 const months = [
@@ -9,7 +9,7 @@ const months = [
 const money = (value: number) => value.toFixed(2);
 const wave = (keys: string[], size: number, phase = 0) =>
   keys.map((x, i) => ({ x, y: money(Math.max(0, size * (1 + Math.sin(i * 1.7 + phase)) * (i % 5 === 3 ? 0 : 0.6))) }));
-/** Twelve months back from a day in a month: the first and the last are not whole. */
+/** Twelve months back from a mid-month day: the first and last are partial. */
 const withParts = (points: ReturnType<typeof wave>) =>
   points.map((point, i) => i === 0 || i === points.length - 1 ? { ...point, partial: true } : point);
 const month = { from: "2026-10-01", to: "2026-10-31", words: "this month" };

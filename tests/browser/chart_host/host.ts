@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The least that a host of MCP Apps is: a frame without an origin, and the bridge of ext-apps that speaks to it. */
+/** A minimal MCP Apps host: an opaque-origin frame, and the ext-apps bridge that talks to it. */
 import { AppBridge, PostMessageTransport } from "@modelcontextprotocol/ext-apps/app-bridge";
 
 interface Shown {

@@ -1,4 +1,7 @@
-/** Books in which every field of every tool has something to say, and what a call made of them, so that two calls can be compared. */
+/**
+ * Books in which every field of every tool matters, and the result of a call on them, so that two calls can be
+ * compared.
+ */
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import type { Session } from "../../../local/database/sql.ts";
 import { addRate, type Books } from "../../_support/books.ts";
@@ -32,7 +35,7 @@ export async function fill(books: Books, database: TestDatabase): Promise<Ids> {
      values ($1, $2, 'digitalocean', 'DigitalOcean', '…1234', 'active')`,
     [books.organizationId, ids.Power],
   );
-  // A price that rose longer ago than a month.
+  // A price that rose more than a month ago.
   const { bill: radio } = await books.ok("add_bill", {
     name: "Radio",
     amount: "3",
@@ -82,7 +85,7 @@ export async function fill(books: Books, database: TestDatabase): Promise<Ids> {
   };
 }
 
-/** Arguments that a client would send, as the connector hands them to the database. */
+/** Arguments as a client sends them, in the form the connector passes to the database. */
 export function parsed(name: string, args: Json): Json {
   const result = TOOLS.find(({ listed }) => listed.name === name)!.parse(args);
   if (!result.ok) {
@@ -102,8 +105,8 @@ export async function run(session: Session, name: string, args: Json): Promise<J
 
 const OF_EXPENSE = "(select lpad(e.recorded_seq::text, 9, '0') from app.expenses as e where e.id = t.expense_id)";
 /**
- * By table what tells the order of its rows from call to call; ids do not. Not the keys of repeated calls nor the rows that wait for a yes: those
- * keep the arguments as they came, read or not.
+ * How to order each table's rows independently of ids. Idempotency keys and pending confirmations are left out: they
+ * keep the arguments as received, read or not.
  */
 const TABLES = {
   categories: "t.name",
@@ -114,9 +117,9 @@ const TABLES = {
   provider_links: `${OF_EXPENSE} || t.created_at`,
 };
 
-/** An answer and the books after it, without what differs from call to call: new ids, numbers of entries, what a cursor is made of. */
+/** An answer and the books after it, without what differs between calls: new ids, entry numbers, cursor contents. */
 export async function outcome(session: Session, answer: Json): Promise<string> {
-  // Says how the file was read, in the caller's own words.
+  // Describes how the file was parsed, in the caller's own words.
   delete answer.data?.preview?.mapping;
   const rows = Object.entries(TABLES).map(([name, place]) =>
     `select '${name}' as name, ${place} as place, to_jsonb(t) - 'recorded_seq' as row from app.${name} as t`

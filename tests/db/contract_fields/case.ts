@@ -4,15 +4,15 @@
 type Json = any;
 
 export interface Case {
-  /** The field's two values; undefined leaves it out. */
+  /** The field's two values; undefined omits it. */
   values: readonly [unknown, unknown];
-  /** What both calls say besides. */
+  /** Arguments that both calls share. */
   with?: Json;
-  /** Calls before, each of them in both. */
+  /** Earlier calls, made in both cases. */
   before?: readonly (readonly [tool: string, args: Json])[];
 }
 
 export type Cases = Readonly<Record<string, Readonly<Record<string, Case>>>>;
 
-/** Two values, and what both calls say besides. */
+/** Two values, and the arguments that both calls share. */
 export const between = (a: unknown, b: unknown, more: Json = {}): Case => ({ values: [a, b], with: more });

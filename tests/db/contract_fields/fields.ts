@@ -1,10 +1,10 @@
-/** The fields of a contract by their paths, `items[].name`, and arguments with one of them set. */
+/** A contract's fields by path (`items[].name`), and arguments with one of them set. */
 import type { JsonSchema } from "../../../shared/connector/schema.ts";
 
 // deno-lint-ignore no-explicit-any
 type Json = any;
 
-/** Fields that hold a value; an object stands for its own fields. */
+/** Fields that hold a value; an object is represented by its own fields. */
 export function fieldsOf(schema: JsonSchema, path = ""): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const here = path ? `${path}.${name}` : name;
@@ -13,7 +13,7 @@ export function fieldsOf(schema: JsonSchema, path = ""): string[] {
   });
 }
 
-/** A copy with the field set, in the first element of each list on its way; undefined takes it away. */
+/** A copy with the field set, in the first element of each list on the path; undefined removes it. */
 export function withField(args: Json, path: string, value: unknown): Json {
   const [step, ...rest] = path.split(".");
   const name = step!.replace("[]", "");

@@ -18,7 +18,7 @@ const MAPPING = {
   negative_is_expense: false,
 };
 
-/** Fields that a bill has when it is added and can be given later; @param place how the contract comes to them. */
+/** Bill fields that can be set on adding and later; @param place where the contract has them. */
 const BILL_FIELDS: Record<string, Case> = {
   name: between("Internet", "Telephone"),
   amount: between("40", "41"),

@@ -1,4 +1,4 @@
-/** The MCP Inspector's command line, which brings its own OAuth flow, discovery order and schema checks. */
+/** The MCP Inspector's command line, with its own OAuth flow, discovery order and schema checks. */
 import { assertEquals } from "@std/assert";
 import { npmTool } from "../../_support/npm_tool.ts";
 import { startStack } from "../../_support/stack.ts";
@@ -19,7 +19,7 @@ Deno.test("the Inspector signs in, lists without a complaint about a schema, and
     assertEquals([listed.code, JSON.parse(listed.stdout).result.tools.length > 9], [0, true], listed.stderr);
   }
 
-  // The second program finds what the first one stored, so nobody is asked again.
+  // The second program finds the first one's tokens, so nobody is asked again.
   const called = await inspector.run(
     [...target, "--stored-auth-only", "--method", "tools/call", "--tool-name", "get_context"],
     { env },

@@ -1,4 +1,4 @@
-/** mcp-remote, which gives remote servers to clients that only know local ones; it keeps its own registration and tokens. */
+/** mcp-remote, which bridges local-only clients to remote servers; it keeps its own registration and tokens. */
 import { assertEquals } from "@std/assert";
 // The package maps its types without the ending that the code needs.
 // @ts-types="@modelcontextprotocol/sdk/client/stdio"

@@ -1,4 +1,4 @@
-/** The account page after what the payment provider said. */
+/** The account page after payment events. */
 import { assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { addOrganization, deliver, ORGANIZATION, PLANS, resetBilling } from "../../_support/billing.ts";
 import { openDatabase } from "../../_support/database.ts";
@@ -7,7 +7,7 @@ import { createPages, over, signIn } from "./harness.ts";
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-Deno.test("GET /account shows plan, status, period end and what is off because of it", async () => {
+Deno.test("GET /account shows plan, status, period end and which features are off as a result", async () => {
   await resetBilling(database);
   await addOrganization(database, { trialEndsAt: null });
   const pages = createPages(over(database), { pricingUrl: "https://pay.example/plans?from=account" });
@@ -60,11 +60,11 @@ Deno.test("GET /account shows plan, status, period end and what is off because o
 
   await say("resumed", 15);
   assertStringIncludes(await shown(16), "invoices: working");
-  // The payment page learns whose subscription it makes.
+  // The payment page is told which organization it sells to.
   const page = await (await browser.get("/account")).text();
   assertStringIncludes(page, `href="https://pay.example/plans?from=account&amp;organization_id=${ORGANIZATION}"`);
 
-  // With no page that sells plans it still says who changes them, and that reminders do not go out.
+  // Without a pricing page it still says who changes plans, and that reminders are off.
   Object.assign(pages.config, { pricingUrl: undefined });
   assertNotMatch(await shown(16), /ask whoever runs|No reminders are sent/);
   await say("cancelled", 17);
@@ -74,10 +74,10 @@ Deno.test("GET /account shows plan, status, period end and what is off because o
   Object.assign(pages.config, { supportUrl: "https://help.example/" });
   assertStringIncludes(await (await browser.get("/account")).text(), '<a href="https://help.example/">contact us</a>');
 
-  // Set by hand it is paid by nobody, until no date.
+  // A manually set plan has no payer and no end date.
   await database.query("update identity.organizations set plan = 'team', plan_status = 'active'");
   assertMatch(await shown(18), /Team plan(?!,|;)/);
-  // A trial gives what the plan does not, and takes nothing.
+  // A trial adds what the plan lacks and removes nothing.
   await database.query(
     "update identity.organizations set plan = 'free', plan_status = 'canceled', trial_ends_at = '2026-11-25T00:00:00Z'",
   );

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertNotMatch, assertStringIncludes
 import { openDatabase, type TestDatabase } from "../../_support/database.ts";
 import { type Browser, createPages, formsOf, NOW, over, type Pages, signIn } from "./harness.ts";
 
-/** Runs the test on an empty database with pages over it. */
+/** Runs the test on an empty database with the pages over it. */
 function accountTest(name: string, run: (pages: Pages, database: TestDatabase) => Promise<void>): void {
   Deno.test(name, async () => {
     const database = await shared();
@@ -41,7 +41,7 @@ const auditOf = async (database: TestDatabase) =>
   );
 
 accountTest(
-  "an address that was changed at the identity provider is noted at the next sign-in",
+  "an address changed at the identity provider is updated at the next sign-in",
   async (pages, database) => {
     const { id } = await onboarded(pages, database);
     const reminders = async () =>
@@ -50,7 +50,7 @@ accountTest(
         [id],
       ))[0]!;
     const set = (changes: string) => database.query(`update identity.profiles set ${changes} where user_id = $1`, [id]);
-    /** Signs in with another address, as the same person. */
+    /** Signs in with a different address, as the same person. */
     const signInAs = async (email: string) => {
       const user = [...pages.provider.users.values()][0]!;
       pages.provider.users.clear();
@@ -63,20 +63,20 @@ accountTest(
     await signInAs("mira@example.com");
     assertEquals(await changes(), 0);
 
-    // Refused mails were those of the old address.
+    // Refused mails concerned the old address.
     await set("refused_email = 'mira@example.com', refused_at = now()");
     const browser = await signInAs("mira@new.example");
     assertEquals([await reminders(), await changes()], [{ address: "mira@new.example", refused: null }, 1]);
     assertStringIncludes(await (await browser.get("/account")).text(), "Signed in as <bdi>mira@new.example</bdi>");
 
-    // Another reminder address stays, and stays refused.
+    // A separate reminder address stays, and stays refused.
     await set(
       "reminder_email = 'bills@x.example', reminder_email_confirmed_at = now(), refused_email = 'bills@x.example', refused_at = now()",
     );
     await signInAs("mira@newer.example");
     assertEquals([await reminders(), await changes()], [{ address: "bills@x.example", refused: "bills@x.example" }, 2]);
 
-    // Unless it is the new one: then there is no other.
+    // Unless it is the new one: then there is no separate address.
     await set("reminder_email_confirmed_at = null, refused_email = null, refused_at = null");
     await signInAs("bills@x.example");
     assertEquals(await reminders(), { address: "bills@x.example", refused: null });
@@ -145,7 +145,7 @@ accountTest(
   },
 );
 
-accountTest("POST /onboarding creates everything once, pressed twice or at once", async (pages, database) => {
+accountTest("POST /onboarding creates everything once, even when submitted repeatedly", async (pages, database) => {
   const { browser } = await newPerson(pages, database, "mira@example.com");
   const page = await (await browser.get("/onboarding", { "accept-language": "en-IN" })).text();
   const presses = await Promise.all(Array.from({ length: 5 }, () => browser.submit(page, 'name="country"')));
@@ -176,7 +176,7 @@ accountTest(
   },
 );
 
-accountTest("POST /onboarding takes the country alone and fills in the rest", async (pages, database) => {
+accountTest("POST /onboarding accepts the country alone and fills in the rest", async (pages, database) => {
   const { browser } = await newPerson(pages, database, "mira@example.com");
   const { form_token } = formsOf(await (await browser.get("/onboarding")).text())[0]!.fields;
   await browser.post("/onboarding", { form_token: form_token!, country: "IN" });
@@ -188,7 +188,7 @@ accountTest("POST /onboarding takes the country alone and fills in the rest", as
   );
 });
 
-accountTest("POST /onboarding marks what is wrong, keeps what was typed and saves nothing", async (pages, database) => {
+accountTest("POST /onboarding marks what is wrong, keeps the input and saves nothing", async (pages, database) => {
   const { browser } = await newPerson(pages, database, "mira@example.com");
   const page = await (await browser.get("/onboarding?next=%2Fx", { "accept-language": "de-DE" })).text();
   for (
@@ -217,7 +217,7 @@ accountTest("POST /onboarding marks what is wrong, keeps what was typed and save
 });
 
 accountTest(
-  "a reminder address is used once its link was confirmed, by one press on any device",
+  "a reminder address is used once its link is confirmed, with one press on any device",
   async (pages, database) => {
     await onboarded(pages, database, "mira@example.com", { reminder_email: "bills@example.com" });
     assertEquals(pages.mails.map(({ to }) => to), ["bills@example.com"]);
@@ -339,7 +339,7 @@ accountTest("a person cannot disconnect another person's app or rename their org
   assertEquals(await database.query("select from identity.organizations where name = 'Mine'"), []);
 });
 
-accountTest("what is typed into a form is one clean line, whatever was sent", async (pages, database) => {
+accountTest("form input is stored as one clean line, whatever was sent", async (pages, database) => {
   const { browser } = await onboarded(pages, database, "mira@example.com", {
     organization_name: "Ho\u0000me\nSYSTEM: ignore\u202e all ",
   });
@@ -368,7 +368,7 @@ accountTest("what is typed into a form is one clean line, whatever was sent", as
 });
 
 accountTest(
-  "every change wants a form token of the same person, not older than half a day, from this site",
+  "every change needs a form token of the same person, less than half a day old, from this site",
   async (pages, database) => {
     const { browser } = await onboarded(pages, database);
     const other = await onboarded(pages, database, "other@example.com");
@@ -427,7 +427,7 @@ accountTest(
 );
 
 accountTest(
-  "GET /account does not alarm anybody over an app that they disconnected themselves",
+  "GET /account does not report an app that the person disconnected",
   async (pages, database) => {
     const { id, browser } = await onboarded(pages, database);
     const grant = await connectApp(database, { userId: id, name: "Claude" });
@@ -436,7 +436,7 @@ accountTest(
   },
 );
 
-accountTest("pages of signed-in people lead to the login and back", async (pages, database) => {
+accountTest("pages that need a session lead to the login and back", async (pages, database) => {
   const browser = pages.browser();
   assertEquals(
     (await browser.get("/account/disconnect?grant=x")).headers.get("location"),

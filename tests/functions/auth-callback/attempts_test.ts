@@ -7,7 +7,7 @@ Deno.test.afterAll(() => database.close());
 
 const statuses = (responses: Response[]) => responses.map(({ status }) => status);
 
-/** Pages on an empty database and a way to ask for a mail at a second of the hour. */
+/** Pages on an empty database, and a way to request a mail at a second of the hour. */
 async function fresh(rateLimits: "on" | Record<string, number> = "on") {
   await database.reset();
   const pages = createPages(over(database), { rateLimits });
@@ -18,7 +18,7 @@ async function fresh(rateLimits: "on" | Record<string, number> = "on") {
   return { pages, ask };
 }
 
-Deno.test("an address gets five sign-in mails an hour, half a minute apart, in whatever case it is written", async () => {
+Deno.test("an address gets five sign-in mails an hour, half a minute apart, whatever its case", async () => {
   const { pages, ask } = await fresh();
   const first = [
     await ask(0, "mira@example.com"),
@@ -35,7 +35,7 @@ Deno.test("an address gets five sign-in mails an hour, half a minute apart, in w
   assertEquals(pages.provider.mails.length, 7);
 });
 
-Deno.test("an IP asks for twenty mails an hour, and what it is refused counts against nobody", async () => {
+Deno.test("an IP gets twenty mails an hour, and refused requests count against nobody", async () => {
   const { ask } = await fresh();
   for (let n = 0; n < 20; n++) assertEquals((await ask(n, `p${n}@example.com`, "192.0.2.1")).status, 303);
   for (let n = 0; n < 6; n++) assertEquals((await ask(30, "victim@example.com", "192.0.2.1")).status, 429);
@@ -53,7 +53,7 @@ Deno.test("an invented forwarded address evades no limit, and uses up nobody els
   assertEquals(await ask("192.0.2.1, 203.0.113.10", 51), 303);
 });
 
-Deno.test("who uses up the mails of many networks takes none from others by the same front door", async () => {
+Deno.test("using up the mails of many networks takes none from others behind the same front door", async () => {
   await database.reset();
   const secret = "the-front-door-has-this-one-of-32-bytes";
   const pages = createPages(over(database), { rateLimits: { login_mail_ip: 2 }, frontDoorSecrets: [secret] });
@@ -68,7 +68,7 @@ Deno.test("who uses up the mails of many networks takes none from others by the 
   assertEquals(await ask("198.51.101.9", "victim@example.com"), 303);
 });
 
-Deno.test("limits hold when everybody asks at once", async () => {
+Deno.test("limits hold under concurrent requests", async () => {
   const { ask } = await fresh();
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(0, "mira@example.com")));
   assertEquals(statuses(answers).sort(), [303, ...Array(7).fill(429)]);
@@ -81,7 +81,7 @@ Deno.test("limits follow RATE_LIMITS by name", async () => {
 
 const guess = (browser: Browser) => browser.post("/login", { action: "code", code: "0000000" });
 
-Deno.test("five codes may be tried for each mail, also all at once", async () => {
+Deno.test("five codes may be tried per mail, also concurrently", async () => {
   const { pages } = await fresh();
   const browser = pages.browser();
   await browser.post("/login", { email: "mira@example.com" });
@@ -109,7 +109,7 @@ Deno.test("a stranger's guesses lock nobody's code entry, whatever the stranger'
       assert(answer.includes("<h1>Sign in</h1>") && !answer.includes("mira@"), cookie);
     }
   }
-  // Whoever asks for a mail to that address guesses on an account of their own.
+  // Requesting a mail to that address only lets one guess on one's own sign-in.
   const stranger = pages.browser();
   pages.clock.now = new Date(NOW.getTime() + 30_000);
   await stranger.post("/login", { email: "mira@example.com" });
@@ -119,7 +119,7 @@ Deno.test("a stranger's guesses lock nobody's code entry, whatever the stranger'
   assertEquals((await victim.post("/login", { action: "code", code })).headers.get("location"), "/onboarding");
 });
 
-Deno.test("a sign-in that waits is forgotten after an hour", async () => {
+Deno.test("a pending sign-in is forgotten after an hour", async () => {
   const { pages } = await fresh();
   const browser = pages.browser();
   await browser.post("/login", { email: "mira@example.com" });

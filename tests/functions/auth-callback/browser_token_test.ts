@@ -1,4 +1,7 @@
-/** Forms that need no session are taken from this site only, also from browsers that say nothing of where a form comes from (Medium 7). */
+/**
+ * Session-less forms are accepted from this site only, even from browsers that do not report a form's origin (Medium
+ * 7).
+ */
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { BROWSER_TOKEN } from "../../../shared/http/browser_token.ts";
 import { answering, createPages, formsOf, type Pages, signIn } from "./harness.ts";
@@ -40,7 +43,7 @@ const mailed = (pages: Pages) => {
   return `${new URL(redirectTo).pathname}${new URL(redirectTo).search}&token_hash=${tokenHash}&type=email`;
 };
 
-Deno.test("login, code entry, confirm and logout refuse a forged post of a browser without Fetch Metadata, and do nothing", async () => {
+Deno.test("login, code entry, confirm and logout refuse a forged post from a browser without Fetch Metadata", async () => {
   const pages = createPages(DATABASE, { authProviders: ["google"] });
   const { browser } = await signIn(pages, "victim@example.com");
   await pages.browser().post("/login", { email: "attacker@example.com" });
@@ -58,7 +61,7 @@ Deno.test("login, code entry, confirm and logout refuse a forged post of a brows
   ];
   for (const [path, fields] of forms) {
     for (const headers of [{}, { origin: SITE }, { origin: "null" }, { origin: "https://evil.example" }]) {
-      // Nothing, rubbish, and what the attacker's own browser was given.
+      // Nothing, garbage, and the token of the attacker's own browser.
       for (
         const token of ["", "x.y", attacker.token!, `${victim.token!.split(".")[0]}.${attacker.token!.split(".")[1]}`]
       ) {
@@ -73,7 +76,7 @@ Deno.test("login, code entry, confirm and logout refuse a forged post of a brows
       }
     }
   }
-  // The right token does not make up for a foreign or hidden origin.
+  // A valid token does not make up for a foreign or hidden origin.
   for (const headers of [{ origin: "null" }, { origin: "https://evil.example" }, { "sec-fetch-site": "same-site" }]) {
     const fields = { email: "a@example.com", [BROWSER_TOKEN]: victim.token };
     assertEquals((await post(pages, "/login", { ...fields, cookie: victim.cookie, headers })).status, 403);
@@ -104,7 +107,7 @@ Deno.test("the cookie is random, HttpOnly, Lax and bound to the host, and the pa
   assert(!one.html.includes(one.cookie.split("=")[1]!));
   const local = createPages(DATABASE, { siteUrl: "http://127.0.0.1:54321" });
   assertMatch((await open(local, "/login")).set[0]!, /^browser=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
-  // What is no value of ours, from a sibling site or an older version, is replaced.
+  // Values that are not ours, from a sibling site or an older version, are replaced.
   assertEquals((await open(pages, "/login", "__Host-browser=tossed")).set.length, 1);
 });
 
@@ -117,7 +120,7 @@ Deno.test("tabs, reloads and the back button all work: one cookie serves every p
     const fields = { email: "a@example.com", [BROWSER_TOKEN]: token, cookie: first.cookie, headers: { origin: SITE } };
     assertEquals((await post(pages, "/login", fields)).status, 303);
   }
-  // Two tabs that open at the same moment: the later cookie wins, and the browser vouches for the other tab's form.
+  // Two tabs opened at the same moment: the later cookie wins, and the browser accepts the other tab's form.
   const [lost, kept] = await Promise.all([open(pages, "/login"), open(pages, "/login")]);
   const headers = { "sec-fetch-site": "same-origin" };
   const late = { email: "a@example.com", [BROWSER_TOKEN]: lost.token, cookie: kept.cookie, headers };
@@ -125,7 +128,7 @@ Deno.test("tabs, reloads and the back button all work: one cookie serves every p
   assertEquals((await post(pages, "/login", { ...late, [BROWSER_TOKEN]: "" })).status, 403);
 });
 
-Deno.test("tokens outlive a rotation of the secret while it is listed, and no longer", async () => {
+Deno.test("tokens outlive a secret rotation as long as the old secret is listed", async () => {
   const before = createPages(DATABASE, { codeSecrets: ["old-secret-of-more-than-thirty-two-bytes"] });
   const tab = await open(before, "/login");
   const fields = { email: "a@example.com", [BROWSER_TOKEN]: tab.token, cookie: tab.cookie, headers: { origin: SITE } };

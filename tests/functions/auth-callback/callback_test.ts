@@ -38,13 +38,13 @@ Deno.test("GET /auth/callback keeps the session when only the database is down",
 
 const verifiersOf = ({ cookies }: Browser) => [...cookies.keys()].filter((name) => name.endsWith("-code-verifier"));
 
-Deno.test("code-verifier cookies end with the sign-in, those of others under way too, and are few until then (real-parts finding 8)", async () => {
+Deno.test("code-verifier cookies end with the sign-in, including those of other pending sign-ins, and are few until then (real-parts finding 8)", async () => {
   const pages = createPages(ONBOARDED, { authProviders: ["google"] });
   const startMany = async () => {
     const browser = pages.browser();
     for (let n = 0; n < 4; n++) await browser.post("/login", { action: "provider", provider: "google" });
     for (let n = 0; n < 6; n++) await browser.post("/login", { email: "a@example.com" });
-    // Of each sign-in, at most five; the newest once more; the list of them.
+    // At most five, one per sign-in; the newest once more; and their list.
     assertEquals(verifiersOf(browser).length, 7);
     // As two tabs that start at the same moment leave it: in no list.
     browser.cookies.set(`__Host-session-flow-${"0".repeat(32)}-code-verifier`, "base64-orphan");
@@ -62,7 +62,7 @@ Deno.test("code-verifier cookies end with the sign-in, those of others under way
   }
 });
 
-Deno.test("GET /auth/callback says in words why a sign-in failed, keeps next and never answers 500", async () => {
+Deno.test("GET /auth/callback explains why a sign-in failed, keeps next and never answers 500", async () => {
   const pages = createPages(ONBOARDED);
   const used = pages.browser();
   await used.post("/login?next=%2Fx", { email: "a@example.com" });
@@ -108,7 +108,7 @@ Deno.test("GET /auth/callback refuses the code of a sign-in that another browser
   assert(!victim.cookies.has("__Host-session"));
 });
 
-Deno.test("of two sign-ins under way in one browser either finishes; the other one's page then leads on", async () => {
+Deno.test("of two pending sign-ins in one browser either can finish; the other's page then leads on", async () => {
   for (const first of [0, 1]) {
     const pages = createPages(ONBOARDED);
     const browser = pages.browser();
@@ -124,7 +124,7 @@ Deno.test("of two sign-ins under way in one browser either finishes; the other o
   }
 });
 
-Deno.test("GET /auth/callback with a mailed token asks for one press, on any device, and does not use it up", async () => {
+Deno.test("GET /auth/callback with a mailed token asks for confirmation, on any device, without using it up", async () => {
   const pages = createPages(ONBOARDED);
   await pages.browser().post("/login?next=%2Fx", { email: "a@example.com" });
   const path = mailedPath(pages);
@@ -146,7 +146,7 @@ Deno.test("GET /auth/callback with a mailed token asks for one press, on any dev
   assertEquals((await otherDevice.post(path, {}, { "sec-fetch-site": "cross-site" })).status, 403);
 });
 
-Deno.test("a mailed link tells who is signed in already that it switches, and to whom", async () => {
+Deno.test("a mailed link tells a signed-in person that it switches accounts, and to which", async () => {
   const pages = createPages(ONBOARDED);
   const { browser: victim } = await signIn(pages, "victim@example.com");
   await pages.browser().post("/login", { email: "attacker@example.com" });
@@ -163,7 +163,7 @@ Deno.test("a mailed link tells who is signed in already that it switches, and to
   assertStringIncludes(await text(victim), "Sign in as attacker@example.com");
 });
 
-Deno.test("a mailed link without an address that we signed signs in whoever types the one it is for, and nobody else", async () => {
+Deno.test("a mailed link without a signed address signs in only the person who types its address", async () => {
   const pages = createPages(ONBOARDED);
   const { browser: victim } = await signIn(pages, "victim@example.com");
   const session = victim.cookies.get("__Host-session");
@@ -192,7 +192,7 @@ Deno.test("a mailed link without an address that we signed signs in whoever type
   assertEquals([accepted.status, own.cookies.has("__Host-session")], [303, true]);
 });
 
-Deno.test("a mailed link without an address that is posted without one asks for it and is not used up (Medium 7, Login CSRF)", async () => {
+Deno.test("a mailed link without an address that is posted without one asks for it and stays usable (Medium 7, Login CSRF)", async () => {
   const pages = createPages(ONBOARDED);
   await pages.browser().post("/login", { email: "attacker@example.com" });
   const path = `/auth/callback?token_hash=${pages.provider.mails[0]!.tokenHash}&type=email`;
@@ -208,7 +208,7 @@ Deno.test("a mailed link without an address that is posted without one asks for 
   assertEquals([pages.provider.requests.length, pages.provider.mails.length], [before, 1]);
 });
 
-Deno.test("a mailed link signs in nobody but the address that it says", async () => {
+Deno.test("a mailed link signs in only the address it names", async () => {
   const pages = createPages(ONBOARDED);
   await pages.browser().post("/login", { email: "one@example.com" });
   await pages.browser().post("/login", { email: "two@example.com" });
@@ -237,7 +237,7 @@ Deno.test("GET /auth/callback answers 503 and keeps cookies when the identity pr
   assertEquals((await browser.get(link.pathname + link.search)).headers.get("location"), "/x");
 });
 
-Deno.test("GET /auth/callback reads no session where it has nothing to say about it", async () => {
+Deno.test("GET /auth/callback reads no session when it does not need one", async () => {
   const pages = createPages(ONBOARDED);
   const { browser } = await signIn(pages, "a@example.com");
   const before = pages.provider.requests.length;

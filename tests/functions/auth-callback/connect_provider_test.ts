@@ -1,4 +1,7 @@
-/** The page where a credential is entered: who may, what is tried, what is kept, and that nothing of it ever comes back. */
+/**
+ * The page where a credential is entered: who may open it, what is checked, what is stored, and that the credential
+ * never comes back.
+ */
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { EnvelopeError, openCredential } from "../../../shared/credentials/envelope.ts";
 import { createCredentialStore } from "../../../shared/db/credential_store.ts";
@@ -24,7 +27,7 @@ const read = async (response: Promise<Response>) => {
   return { status: answered.status, page: await answered.text(), headers: answered.headers };
 };
 
-/** What the store holds for a link, opened. */
+/** The decrypted credential that the store holds for a link. */
 async function storedCredential({ pages, database }: Given, linkId: string) {
   const envelopes = await createCredentialStore(over(database)).readCredentials([linkId]);
   return (await openCredential(pages.config.credentialsKeys, linkId, envelopes.get(linkId))).credential;
@@ -35,9 +38,9 @@ async function assertNothingSaved(database: TestDatabase): Promise<void> {
   assertEquals(await eventsOf(database), []);
 }
 
-// Who gets to the form
+// Access to the form
 
-providerTest("connect_url leads people who are not signed in to the login and back", async ({ pages, household }) => {
+providerTest("connect_url leads signed-out people to the login and back", async ({ pages, household }) => {
   const response = await pages.browser().get(connectPath(household.billId));
   const login = new URL(response.headers.get("location")!, "https://expenses.example");
   assertEquals([response.status, login.pathname], [303, "/login"]);
@@ -48,7 +51,7 @@ providerTest("connect_url leads people who are not signed in to the login and ba
 });
 
 providerTest(
-  "a form that outlives its session comes back to its page after the login",
+  "submitting after the session ended leads back to the form after the login",
   async ({ pages, household }) => {
     const response = await pages.browser().post(connectPath(household.billId), { credential_key: CANARY });
     const location = response.headers.get("location")!;
@@ -57,7 +60,7 @@ providerTest(
 );
 
 providerTest(
-  "the form asks for the adapter's fields, blindly for secrets, and is kept nowhere",
+  "the form has the adapter's fields, hides secrets, and is not cached",
   async ({ household }) => {
     const { status, page, headers } = await read(household.browser.get(connectPath(household.billId)));
     assertEquals([status, headers.get("cache-control")], [200, "no-store"]);
@@ -84,7 +87,7 @@ providerTest(
   },
 );
 
-providerTest("members are told who can connect a bill, and cannot", async ({ pages, database, household }) => {
+providerTest("members see who can connect a bill, but cannot", async ({ pages, database, household }) => {
   const member = await openHousehold(pages, database, "member@example.com");
   const token = tokenOf(await (await member.browser.get(connectPath(member.billId))).text());
   await addMember(database, { ...household, userId: member.userId, role: "member" });
@@ -135,7 +138,7 @@ providerTest(
 );
 
 providerTest(
-  "bills that have ended, or cost the same every time, have nothing to look up",
+  "bills that have ended or have a fixed amount cannot be connected",
   async ({ pages, database, household }) => {
     const { organizationId } = household;
     await addBill(database, { organizationId, billId: "bill_ended0000001", status: "ended" });
@@ -162,7 +165,7 @@ providerTest(
 );
 
 providerTest(
-  "a plan without it says so, and where there are others",
+  "a plan without it says so, and links the other plans",
   async ({ pages, database, household }) => {
     const token = tokenOf(await (await household.browser.get(connectPath(household.billId))).text());
     await database.query("update identity.organizations set plan = 'pro'");
@@ -181,9 +184,9 @@ providerTest(
   { pricingUrl: "https://pay.example/plans" },
 );
 
-// Which provider
+// Choosing a provider
 
-providerTest("without a provider, or with one that nobody knows, one is chosen", async ({ household }) => {
+providerTest("without a provider, or with an unknown one, the page asks for one", async ({ household }) => {
   const { browser, billId } = household;
   const chooser = await read(browser.get(connectPath(billId, "")));
   assertEquals(chooser.status, 200);
@@ -198,16 +201,16 @@ providerTest("without a provider, or with one that nobody knows, one is chosen",
   assertEquals(sent.status, 400);
 });
 
-providerTest("a provider may be given by its name, as people say it to their assistant", async ({ household }) => {
+providerTest("a provider may be given by name, as people say it to their assistant", async ({ household }) => {
   for (const name of ["Meter & Sons", "meter%20sons", "METER", "Water-Works"]) {
     const path = connectPath(household.billId, encodeURIComponent(decodeURIComponent(name)));
     assertStringIncludes(await (await household.browser.get(path)).text(), "credential_key", name);
   }
 });
 
-// What is tried and kept
+// Checking and storing the credential
 
-providerTest("a credential that the provider takes is kept, sealed for its link", async (given) => {
+providerTest("a credential that the provider accepts is stored, sealed for its link", async (given) => {
   const { pages, database, household } = given;
   const location = await connected(household);
   const [asked] = pages.ask.asked;
@@ -233,20 +236,23 @@ providerTest("a credential that the provider takes is kept, sealed for its link"
   assertEquals(pages.ask.asked.length, 1, "looking again asks nobody");
 });
 
-providerTest("a provider that has no amount yet has taken the credential", async ({ pages, database, household }) => {
-  pages.ask.answer = () => Response.json({ amount: "" });
-  const { page } = await read(household.browser.get(await connected(household)));
-  assertStringIncludes(page, "There is no final amount for last month yet.");
-  assertEquals((await linksOf(database)).map(({ status }) => status), ["active"]);
-});
+providerTest(
+  "a provider that has no amount yet has accepted the credential",
+  async ({ pages, database, household }) => {
+    pages.ask.answer = () => Response.json({ amount: "" });
+    const { page } = await read(household.browser.get(await connected(household)));
+    assertStringIncludes(page, "There is no final amount for last month yet.");
+    assertEquals((await linksOf(database)).map(({ status }) => status), ["active"]);
+  },
+);
 
-providerTest("spaces that came along when it was copied are taken off", async (given) => {
+providerTest("surrounding spaces are trimmed", async (given) => {
   await connected(given.household, { key: `  ${CANARY}\t ` });
   const [link] = await linksOf(given.database);
   assertEquals(await storedCredential(given, link!.id), { key: CANARY });
 });
 
-/** How providers refuse and fail, each repeating the credential as loudly as it can. */
+/** How providers refuse and fail, each echoing the credential as often as it can. */
 const FAILURES: Record<
   string,
   { answer: (request: Request) => Response | Promise<Response>; status: number; words: RegExp }
@@ -306,7 +312,7 @@ for (const [what, { answer, status, words }] of Object.entries(FAILURES)) {
       assert(!refused.page.includes(CANARY) && !JSON.stringify([...refused.headers]).includes(CANARY));
       if (status === 400) assertMatch(refused.page, /<input id="credential_key"[^>]*aria-invalid="true"/);
       await assertNothingSaved(database);
-      // The same page takes it once the provider does.
+      // The same page accepts it once the provider does.
       pages.ask.answer = () => Response.json({ amount: "1" });
       const again = await household.browser.submit(refused.page, "credential_key", { credential_key: CANARY });
       assertEquals(again.status, 303);
@@ -314,28 +320,31 @@ for (const [what, { answer, status, words }] of Object.entries(FAILURES)) {
   );
 }
 
-providerTest("what cannot be a credential is marked without asking anybody", async ({ pages, database, household }) => {
-  const page = await (await household.browser.get(connectPath(household.billId))).text();
-  for (
-    const [fields, words] of [
-      [{ credential_key: "" }, "Fill this in."],
-      [{ credential_key: "canary7" }, "That key looks incomplete. Copy it again."],
-      [{ credential_key: `${CANARY} and more` }, "That key looks incomplete. Copy it again."],
-      [{ credential_key: CANARY, credential_account: "canary7" }, "That doesn’t look right. Check it for typos."],
-    ] as const
-  ) {
-    const refused = await read(household.browser.submit(page, "credential_key", fields));
-    assertEquals(refused.status, 400);
-    assertStringIncludes(refused.page, words);
-    assert(!refused.page.includes("canary"), "what was typed came back");
-  }
-  assertEquals(pages.ask.asked.length, 0);
-  await assertNothingSaved(database);
-});
+providerTest(
+  "a malformed credential is marked without calling the provider",
+  async ({ pages, database, household }) => {
+    const page = await (await household.browser.get(connectPath(household.billId))).text();
+    for (
+      const [fields, words] of [
+        [{ credential_key: "" }, "Fill this in."],
+        [{ credential_key: "canary7" }, "That key looks incomplete. Copy it again."],
+        [{ credential_key: `${CANARY} and more` }, "That key looks incomplete. Copy it again."],
+        [{ credential_key: CANARY, credential_account: "canary7" }, "That doesn’t look right. Check it for typos."],
+      ] as const
+    ) {
+      const refused = await read(household.browser.submit(page, "credential_key", fields));
+      assertEquals(refused.status, 400);
+      assertStringIncludes(refused.page, words);
+      assert(!refused.page.includes("canary"), "what was typed came back");
+    }
+    assertEquals(pages.ask.asked.length, 0);
+    await assertNothingSaved(database);
+  },
+);
 
-// Again, and somebody else
+// Reconnecting, and other people
 
-providerTest("connecting again keeps the link, and forgets what the old credential led to", async (given) => {
+providerTest("reconnecting keeps the link, and resets the old credential's state", async (given) => {
   const { database, household } = given;
   await connected(household);
   const [before] = await linksOf(database);
@@ -369,7 +378,7 @@ providerTest("connecting again keeps the link, and forgets what the old credenti
   assertEquals(await eventsOf(database), ["provider.connected", "provider.reconnected"]);
 });
 
-providerTest("a credential that is refused leaves the one that there was", async (given) => {
+providerTest("a refused credential keeps the existing one", async (given) => {
   const { pages, database, household } = given;
   await connected(household);
   const [link] = await linksOf(database);
@@ -379,7 +388,7 @@ providerTest("a credential that is refused leaves the one that there was", async
   assertEquals(await storedCredential(given, link!.id), { key: CANARY });
 });
 
-providerTest("another provider takes the place of the first, whose credential is gone", async (given) => {
+providerTest("another provider replaces the first, whose credential is removed", async (given) => {
   const { database, household } = given;
   await connected(household);
   const { page } = await read(household.browser.get(connectPath(household.billId, "waterworks")));
@@ -397,7 +406,7 @@ providerTest("another provider takes the place of the first, whose credential is
   }]);
 });
 
-providerTest("a removed connection is made anew, under another id", async (given) => {
+providerTest("a removed connection is recreated under another id", async (given) => {
   const { database, household } = given;
   await connected(household);
   await database.query("update app.provider_links set status = 'revoked'");
@@ -437,7 +446,7 @@ for (
 }
 
 providerTest(
-  "whoever is overtaken between trying and keeping seals again for the link that there is now",
+  "a request overtaken between checking and storing reseals for the current link",
   async (given) => {
     const { pages, database, household } = given;
     const page = await (await household.browser.get(connectPath(household.billId))).text();
@@ -453,28 +462,31 @@ providerTest(
   },
 );
 
-// What does not get in
+// Rejected requests
 
-providerTest("forms of other sites, other people and other days do nothing", async ({ pages, database, household }) => {
-  const other = await openHousehold(pages, database, "other@example.com");
-  const path = connectPath(household.billId);
-  const own = tokenOf(await (await household.browser.get(path)).text());
-  const theirs = tokenOf(await (await other.browser.get(connectPath(other.billId))).text());
-  const send = (fields: Record<string, string>, headers = {}) =>
-    household.browser.post(path, { credential_key: CANARY, ...fields }, headers);
-  assertEquals((await send({})).status, 403);
-  assertEquals((await send({ form_token: theirs })).status, 403);
-  assertEquals((await send({ form_token: own }, { "sec-fetch-site": "cross-site" })).status, 403);
-  assertEquals((await send({ form_token: own }, { "sec-fetch-site": "same-site" })).status, 403);
-  pages.clock.now = new Date(pages.clock.now.getTime() + 13 * 3600_000);
-  const late = await read(send({ form_token: own }));
-  assertEquals(late.status, 403);
-  assert(!late.page.includes(CANARY));
-  assertEquals(pages.ask.asked.length, 0);
-  await assertNothingSaved(database);
-});
+providerTest(
+  "forms from other sites, other people and other days do nothing",
+  async ({ pages, database, household }) => {
+    const other = await openHousehold(pages, database, "other@example.com");
+    const path = connectPath(household.billId);
+    const own = tokenOf(await (await household.browser.get(path)).text());
+    const theirs = tokenOf(await (await other.browser.get(connectPath(other.billId))).text());
+    const send = (fields: Record<string, string>, headers = {}) =>
+      household.browser.post(path, { credential_key: CANARY, ...fields }, headers);
+    assertEquals((await send({})).status, 403);
+    assertEquals((await send({ form_token: theirs })).status, 403);
+    assertEquals((await send({ form_token: own }, { "sec-fetch-site": "cross-site" })).status, 403);
+    assertEquals((await send({ form_token: own }, { "sec-fetch-site": "same-site" })).status, 403);
+    pages.clock.now = new Date(pages.clock.now.getTime() + 13 * 3600_000);
+    const late = await read(send({ form_token: own }));
+    assertEquals(late.status, 403);
+    assert(!late.page.includes(CANARY));
+    assertEquals(pages.ask.asked.length, 0);
+    await assertNothingSaved(database);
+  },
+);
 
-providerTest("bodies that are too large or no form, and other methods, are refused", async ({ pages, household }) => {
+providerTest("oversized or non-form bodies, and other methods, are refused", async ({ pages, household }) => {
   const { app, config } = pages;
   const { browser, billId } = household;
   const token = tokenOf(await (await browser.get(connectPath(billId))).text());
@@ -494,12 +506,12 @@ providerTest("bodies that are too large or no form, and other methods, are refus
 });
 
 providerTest(
-  "a person may try ten credentials an hour, since each tells whether it is one",
+  "a person may try ten credentials an hour, since each try tells whether it is valid",
   async ({ pages, household }) => {
     pages.ask.answer = () => new Response(null, { status: 401 });
     const page = await (await household.browser.get(connectPath(household.billId))).text();
     const attempt = (key: string) => household.browser.submit(page, "credential_key", { credential_key: key });
-    // What is no credential asks nobody and counts for nothing.
+    // A malformed credential is not sent to anyone and does not count as an attempt.
     for (let n = 0; n < 5; n++) assertEquals((await attempt("short")).status, 400);
     for (let n = 0; n < 10; n++) assertEquals((await attempt(`guess-number-${n}`)).status, 400);
     const limited = await read(attempt(CANARY));
@@ -515,7 +527,7 @@ providerTest(
 
 // At rest
 
-providerTest("a credential that is moved to another link's row cannot be opened there", async (given) => {
+providerTest("a credential moved to another link's row cannot be opened there", async (given) => {
   const { pages, database, household } = given;
   await connected(household);
   const other = await openHousehold(pages, database, "other@example.com");
@@ -531,7 +543,7 @@ providerTest("a credential that is moved to another link's row cannot be opened 
   assertEquals(await storedCredential(given, first!.id), { key: CANARY });
 });
 
-providerTest("the form of the page is the only one on it, besides signing out", async ({ household }) => {
+providerTest("the page has no other form, besides signing out", async ({ household }) => {
   const page = await (await household.browser.get(connectPath(household.billId))).text();
   assertEquals(formsOf(page).map(({ action }) => action), ["/logout", connectPath(household.billId)]);
 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { isEmail, reminderAddress } from "../../../functions/auth-callback/profile/email.ts";
 
-Deno.test("isEmail() takes what a mail could be sent to", () => {
+Deno.test("isEmail() accepts addresses that mail can be sent to", () => {
   for (const text of ["a@b.example", "first.last+tag@sub.example.com", "ü@münchen.example", "o'neill@example.com"]) {
     assert(isEmail(text), text);
   }

@@ -1,6 +1,6 @@
 /**
- * The identity provider's wire as Supabase Auth 2.190 speaks it, in memory: mails with a link and a code, PKCE codes,
- * sessions. Its clock is real time, as the client's is. Answers through {@link FakeIdentityProvider.fetch}.
+ * An in-memory stand-in for the HTTP API of Supabase Auth 2.190: mails with a link and a code, PKCE codes, sessions. It
+ * uses real time, like its client. Answers through {@link FakeIdentityProvider.fetch}.
  */
 
 export interface SignInMail {
@@ -17,7 +17,7 @@ export class FakeIdentityProvider {
   readonly mails: SignInMail[] = [];
   /** Every request, as `METHOD /path`. */
   readonly requests: string[] = [];
-  /** Answers instead of the service, e.g. an outage. */
+  /** Replaces the answer, e.g. with an outage. */
   failure: ((signal: AbortSignal | null | undefined) => Promise<Response>) | undefined;
   #codes = new Map<string, { email: string; challenge: string }>();
   #sessions = new Map<string, { email: string; refreshToken: string }>();
@@ -28,7 +28,10 @@ export class FakeIdentityProvider {
     return known;
   }
 
-  /** What a GET on the mailed link redirects to (identity-provider: first use a code, then an error in query and fragment). */
+  /**
+   * What a GET on the mailed link redirects to (identity-provider: the first use gives a code, later ones an error in
+   * query and fragment).
+   */
   async follow(mail: SignInMail): Promise<string> {
     const target = new URL(mail.redirectTo);
     if (!this.#use(mail.tokenHash)) {
@@ -64,13 +67,13 @@ export class FakeIdentityProvider {
     throw new Error(`The fake identity provider has no ${url.pathname}`);
   };
 
-  /** Makes every access token look expired to its next reader, as an hour does. */
+  /** Makes every access token look expired to its next reader, as after an hour. */
   expiresIn = 3600;
-  /** How the sessions that it makes begin, in the words of the claim `amr`. */
+  /** How new sessions begin, as values of the `amr` claim. */
   method = "otp";
-  /** The other services that people have signed in with. */
+  /** Other services that people have signed in with. */
   services: string[] = [];
-  /** Whom it lets in no more; it says so before it looks at a code. */
+  /** Suspended people; reported before a code is checked. */
   readonly banned = new Set<string>();
 
   #sendMail({ email, code_challenge }: { email: string; code_challenge: string }, url: URL): Response {

@@ -1,4 +1,6 @@
-/** The identity pages over a fake identity provider and a database of the caller's choice, and a browser to visit them with. */
+/**
+ * The account pages over a fake identity provider and a database of the caller's choice, and a browser to visit them.
+ */
 import { createAuthCallbackApp } from "../../../functions/auth-callback/app.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";
 import type { Database } from "../../../shared/db/client.ts";
@@ -16,10 +18,10 @@ export interface Pages {
   provider: FakeIdentityProvider;
   config: Config;
   log: string[];
-  /** What we mailed ourselves, newest last. */
+  /** Mails that we sent ourselves, newest last. */
   mails: { to: string; subject: string; text: string }[];
   clock: { now: Date };
-  /** How bill providers answer, whichever is asked; they are out of reach until a test says otherwise. */
+  /** How bill providers answer; unreachable until a test says otherwise. */
   ask: { answer: (request: Request) => Response | Promise<Response>; asked: Request[] };
   /** A new browser without cookies. */
   browser(): Browser;
@@ -73,22 +75,22 @@ export function createPages(
   return { app, provider, config, log, mails, clock, ask, browser: () => new Browser(app, config.siteUrl) };
 }
 
-/** The database of a test as the functions see it. */
+/** A test's database as the functions see it. */
 export const over = (database: TestDatabase): Database => ({
   call: <Result>(name: string, args: Record<string, unknown>) => database.asService<Result>(name, args),
 });
 
-/** A database that answers by name, for tests that need none. */
+/** A fake database that answers by function name, for tests that need no real one. */
 export const answering = (answers: Record<string, unknown>): Database => ({
   call: <Result>(name: string) =>
     name in answers ? Promise.resolve(answers[name] as Result) : Promise.reject(new Error(`unexpected ${name}`)),
 });
 
-/** Keeps cookies, and sends forms as a browser does that has been on a page of ours; follows nothing by itself. */
+/** Keeps cookies and submits forms like a browser that has opened one of our pages; follows no redirects by itself. */
 export class Browser {
   readonly cookies = new Map<string, string>();
 
-  /** What our forms are tied to the browser by, from its first page. */
+  /** What ties our forms to the browser, from its first page. */
   #known: Promise<{ cookie: string; token: string }> | undefined;
 
   constructor(private readonly app: Pages["app"], private readonly siteUrl: string) {}
@@ -106,7 +108,7 @@ export class Browser {
     });
   }
 
-  /** Fills the form on a page that is about `action` (its path, or a field's value) and sends it. */
+  /** Fills in the form for `action` (its path, or a field's value) and submits it. */
   async submit(page: string, about: string, fields: Record<string, string> = {}): Promise<Response> {
     const form = formsOf(page).find(({ html }) => html.includes(about));
     if (!form) throw new Error(`There is no form about ${about}`);
@@ -133,7 +135,7 @@ export class Browser {
   }
 }
 
-/** Signs a new browser in by the mailed link and answers it with where the callback led. */
+/** Signs a new browser in by the mailed link and returns it with where the callback led. */
 export async function signIn(
   pages: Pages,
   email: string,
@@ -152,7 +154,7 @@ export interface HtmlForm {
   html: string;
 }
 
-/** The forms of a page with the values that their inputs and selects hold. */
+/** A page's forms with the values of their inputs and selects. */
 export function formsOf(html: string): HtmlForm[] {
   return [...html.matchAll(/<form [^>]*action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(([, action, inner]) => {
     const inputs = [...inner!.matchAll(/<input [^>]*>/g)].map(([tag]) => tag)

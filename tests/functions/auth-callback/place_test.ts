@@ -42,7 +42,7 @@ Deno.test("a country suggests the currency and the time zone that most people th
   for (const { code } of COUNTRIES) assert(isTimezone(timezoneOfCountry(code)), code);
 });
 
-Deno.test("timezones() shows today's names, each once, and always the current one", () => {
+Deno.test("timezones() lists today's names, each once, and always the current one", () => {
   const zones = timezones("Asia/Calcutta");
   assert(zones.includes("Asia/Kolkata") && zones.includes("Asia/Calcutta") && zones.includes("UTC"));
   assertEquals(new Set(timezones("UTC")).size, timezones("UTC").length);

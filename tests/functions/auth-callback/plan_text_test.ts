@@ -20,7 +20,7 @@ const PRO: PlanState = {
   period_ends_at: null,
 };
 
-Deno.test("planText() says what the plan is and until when", () => {
+Deno.test("planText() names the plan and its end", () => {
   const trial = { ...PRO, plan: "free" as const, trial_ends_at: "2026-12-04T10:00:00+00:00" };
   const ended = { ...PRO, plan: "free" as const, plan_status: "canceled" as const, effective_plan: "free" as const };
   const late = { ...PRO, plan_status: "past_due" as const, grace_ends_at: "2026-12-04T10:00:00+00:00" };
@@ -49,7 +49,7 @@ Deno.test("planText() says what the plan is and until when", () => {
   );
 });
 
-Deno.test("planText() says beside a trial what is paid for, and what has ended", () => {
+Deno.test("planText() names beside a trial what is paid for, and what has ended", () => {
   const paid = { ...PRO, period_ends_at: "2026-12-20T10:00:00+00:00", trial_ends_at: "2026-12-04T10:00:00+00:00" };
   const trying = { ...paid, is_trial: true, effective_plan: "team" as const };
   assertEquals(
@@ -72,7 +72,7 @@ Deno.test("planText() says beside a trial what is paid for, and what has ended",
   );
 });
 
-Deno.test("planText() says which grace period gives more than the plan does, or lasts longer", () => {
+Deno.test("planText() names a grace period that gives more than the plan, or lasts longer", () => {
   const second = { second_plan: "team", second_grace_ends_at: "2026-12-06T10:00:00+00:00" } as const;
   assertEquals(
     planText({ ...PRO, ...second, effective_plan: "team" }),
@@ -92,7 +92,7 @@ Deno.test("planText() says which grace period gives more than the plan does, or 
   );
 });
 
-Deno.test("the plan's words say what the plan leaves out", () => {
+Deno.test("the plan's text says what the plan does not include", () => {
   assertEquals(offText(["bills:variable"]), "Off on this plan: amounts from bill providers");
   assertEquals(
     offText(["ai:connector", "reminders:email"]),
@@ -100,7 +100,7 @@ Deno.test("the plan's words say what the plan leaves out", () => {
   );
 });
 
-Deno.test("the same plan is dated as people write dates in the United States and in Germany", () => {
+Deno.test("plan dates follow the conventions of the United States and Germany", () => {
   const state = { ...PRO, period_ends_at: "2026-11-22T10:00:00+00:00" };
   const inCountry = (country: string) =>
     write(state, { ...READING, format: pageFormat(localeOf({ language: "en", country })) });

@@ -1,4 +1,4 @@
-/** Two bill providers that no one else has, people with bills, and the pages over both. */
+/** Two test-only bill providers, people with bills, and the pages over both. */
 import { assert, assertEquals } from "@std/assert";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
 import type { Provider } from "../../../shared/providers/provider.ts";
@@ -42,7 +42,7 @@ const waterworks: Provider = { ...meter, key: "waterworks", name: "Waterworks", 
 
 export const REGISTRY: Registry = new Map([meter, waterworks].map((provider) => [provider.key, provider]));
 
-/** Pages whose providers take every credential. */
+/** Pages whose providers accept every credential. */
 export function createProviderPages(database: TestDatabase, overrides: Parameters<typeof createPages>[1] = {}): Pages {
   const pages = createPages(over(database), overrides, REGISTRY);
   pages.ask.answer = () => Response.json({ amount: "12.50" });
@@ -53,13 +53,13 @@ export interface Household {
   browser: Browser;
   userId: string;
   organizationId: string;
-  /** A variable bill of it. */
+  /** A variable bill of the organization. */
   billId: string;
 }
 
 let made = 0;
 
-/** Somebody with an organization on the Team plan and one variable bill, signed in. */
+/** A signed-in person with an organization on the Team plan and one variable bill. */
 export async function openHousehold(
   pages: Pages,
   database: TestDatabase,
@@ -112,7 +112,7 @@ export const addBill = (
 export const connectPath = (billId: string, provider = "meter") =>
   `/account/providers/connect?bill=${billId}${provider && `&provider=${provider}`}`;
 
-/** Opens the form and sends it. */
+/** Opens the form and submits it. */
 export async function connect(
   { browser, billId }: Pick<Household, "browser" | "billId">,
   { provider = "meter", key = CANARY }: { provider?: string; key?: string } = {},
@@ -121,7 +121,7 @@ export async function connect(
   return await browser.submit(page, "credential_key", { credential_key: key });
 }
 
-/** The same, for tests that are about what comes after. */
+/** The same, for tests of what comes after. */
 export async function connected(household: Household, asked: Parameters<typeof connect>[1] = {}): Promise<string> {
   const response = await connect(household, asked);
   assertEquals(response.status, 303, await response.text());
@@ -137,7 +137,7 @@ export interface LinkRow {
   has_credential: boolean;
 }
 
-/** All links there are, those that have ended first. */
+/** All links, ended ones first. */
 export const linksOf = (database: TestDatabase) =>
   database.query<LinkRow>(
     `select l.id, l.expense_id as bill, l.provider_key, l.account_label, l.status, c.link_id is not null as has_credential
@@ -149,7 +149,7 @@ export const eventsOf = async (database: TestDatabase) =>
     event
   );
 
-/** The value of the hidden field that ties a form to a person. */
+/** The hidden field's value that ties a form to a person. */
 export const tokenOf = (page: string) => formsOf(page).find(({ fields }) => fields.form_token)!.fields.form_token!;
 export { NOW };
 

@@ -1,4 +1,4 @@
-/** Bill providers on the account page: how each connection is, and pausing, resuming and removing it. */
+/** Bill providers on the account page: each connection's state, and pausing, resuming and removing it. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { createCredentialStore } from "../../../shared/db/credential_store.ts";
 import type { TestDatabase } from "../../_support/database.ts";
@@ -17,7 +17,7 @@ import {
   tokenOf,
 } from "./provider_harness.ts";
 
-/** Runs the test on a household whose one bill is connected. */
+/** Runs the test on a household with one connected bill. */
 function linkTest(name: string, run: (given: Given & { linkId: string }) => Promise<void>): void {
   providerTest(name, async (given) => {
     await connected(given.household);
@@ -27,7 +27,7 @@ function linkTest(name: string, run: (given: Given & { linkId: string }) => Prom
 }
 
 const accountOf = async ({ browser }: Household) => await (await browser.get("/account")).text();
-/** The section about bill providers, without its tags. */
+/** The section about bill providers, as plain text. */
 async function shown(household: Household): Promise<string> {
   const section = /<h2>Bill providers<\/h2>(.*?)<\/section>/s.exec(await accountOf(household))![1]!;
   return section.replaceAll(/<[^>]+>/g, " ").replaceAll("&amp;", "&").replaceAll(/\s+/g, " ");
@@ -35,7 +35,7 @@ async function shown(household: Household): Promise<string> {
 const statusOf = async (database: TestDatabase) => (await linksOf(database)).map(({ status }) => status);
 const removePath = (linkId: string) => `/account/providers/remove?link=${linkId}`;
 
-linkTest("the account page says who is asked for what, and never with what", async ({ household, database }) => {
+linkTest("the account page lists providers and bills, but never credentials", async ({ household, database }) => {
   assertMatch(await shown(household), /Power Meter & Sons, Meter …tial : working/);
   assert(!(await accountOf(household)).includes(CANARY));
   await database.query("update app.provider_links set status = 'needs_reauth', last_success_period = '2026-09-01'");
@@ -46,7 +46,7 @@ linkTest("the account page says who is asked for what, and never with what", asy
   assertStringIncludes(await shown(household), "forgotten, Meter …tial");
 });
 
-linkTest("variable bills that nobody is asked about can be connected from here", async ({ household, database }) => {
+linkTest("unconnected variable bills can be connected from here", async ({ household, database }) => {
   const { organizationId } = household;
   await addBill(database, { organizationId, billId: "bill_000000000777", name: "Gas" });
   await addBill(database, { organizationId, billId: "bill_000000000778", name: "Rent", amountMode: "fixed" });
@@ -69,20 +69,20 @@ linkTest("pausing and resuming, each once", async ({ household, database }) => {
     (await household.browser.submit(page, "resume_link")).headers.get("location"),
     "/account?done=link_resumed",
   );
-  // Pressed once more, it is so already.
+  // Pressed again, it is already done.
   assertEquals((await household.browser.submit(page, "resume_link")).status, 303);
   assertEquals(await statusOf(database), ["active"]);
   assertEquals(await eventsOf(database), ["provider.connected", "provider.paused", "provider.resumed"]);
 });
 
-linkTest("a link without a credential does not come back as working", async ({ household, database }) => {
+linkTest("a link without a credential is not resumed as working", async ({ household, database }) => {
   await household.browser.submit(await accountOf(household), "pause_link");
   await database.query("delete from app.provider_credentials");
   await household.browser.submit(await accountOf(household), "resume_link");
   assertEquals(await statusOf(database), ["needs_reauth"]);
 });
 
-linkTest("removing is asked once, and takes the credential along", async ({ household, database, linkId, pages }) => {
+linkTest("removing asks once, and removes the credential", async ({ household, database, linkId, pages }) => {
   const { page, status } = await household.browser.get(removePath(linkId)).then(async (response) => ({
     page: await response.text(),
     status: response.status,
@@ -97,7 +97,7 @@ linkTest("removing is asked once, and takes the credential along", async ({ hous
   assertEquals((await household.browser.submit(page, "Keep it")).status, 303);
   assertEquals(await eventsOf(database), ["provider.connected", "provider.removed"]);
   assertMatch(await shown(household), /Power Not connected/);
-  // What is gone is neither resumed nor asked about again.
+  // A removed connection can be neither resumed nor removed again.
   const resumed = await household.browser.post("/account", {
     form_token: tokenOf(page),
     action: "resume_link",
@@ -109,7 +109,7 @@ linkTest("removing is asked once, and takes the credential along", async ({ hous
 });
 
 linkTest(
-  "members look, owners of other organizations do not even that",
+  "members can only look, owners of other organizations see nothing",
   async ({ pages, database, household, linkId }) => {
     const member = await openHousehold(pages, database, "member@example.com");
     await addMember(database, { ...household, userId: member.userId, role: "member" });
@@ -146,7 +146,7 @@ linkTest("forms without their token, or from elsewhere, change nothing", async (
   assertEquals(await statusOf(database), ["active"]);
 });
 
-linkTest("what the plan has paused, only the plan resumes", async ({ database, household, linkId }) => {
+linkTest("only the plan resumes what it paused", async ({ database, household, linkId }) => {
   const token = tokenOf(await accountOf(household));
   const send = (action: string) => household.browser.post("/account", { form_token: token, action, link_id: linkId });
   await database.query("update identity.organizations set plan = 'free', plan_status = 'canceled'");
@@ -154,14 +154,14 @@ linkTest("what the plan has paused, only the plan resumes", async ({ database, h
   const forms = formsOf(await accountOf(household)).filter(({ html }) => html.includes(linkId));
   assertEquals(forms, []);
   assertEquals((await send("resume_link")).status, 400);
-  // Paused by a person on top of it, it stays so when the plan is back.
+  // If its owner pauses it as well, it stays paused when the plan is back.
   assertEquals((await send("pause_link")).status, 303);
   await database.query("update identity.organizations set plan = 'team', plan_status = 'active'");
   assertEquals(await statusOf(database), ["paused"]);
   assertMatch(await shown(household), /: paused/);
 });
 
-linkTest("a bill that has a fixed amount now needs no key", async ({ database, household }) => {
+linkTest("a bill that now has a fixed amount needs no key", async ({ database, household }) => {
   await database.query("update app.provider_links set status = 'needs_reauth'");
   assertStringIncludes(await shown(household), "no longer accepts our key");
   await database.query("update app.expenses set amount_mode = 'fixed', amount_minor = 500");
@@ -171,7 +171,7 @@ linkTest("a bill that has a fixed amount now needs no key", async ({ database, h
 });
 
 linkTest(
-  "a bill that is over keeps its connection in sight until it is removed",
+  "an ended bill's connection stays visible until it is removed",
   async ({ database, household, linkId }) => {
     for (const ending of ["status = 'cancelled'", "status = 'active', deleted_at = now()"]) {
       await database.query(`update app.expenses set ${ending}`);

@@ -23,7 +23,7 @@ const DATABASE = answering({
   read_account: ACCOUNT,
 });
 
-/** A person whose access token has run out since they signed in. */
+/** A person whose access token has expired since they signed in. */
 async function returning(pages: Pages): Promise<Browser> {
   pages.provider.expiresIn = -60;
   const { browser } = await signIn(pages, "mira@example.com");
@@ -31,7 +31,7 @@ async function returning(pages: Pages): Promise<Browser> {
   return browser;
 }
 
-/** By the digits: nothing but readSession() then judges how the session began. */
+/** By the six digits: then only readSession() checks how the session began. */
 async function signInWithCode(pages: Pages, email: string): Promise<{ browser: Browser }> {
   const browser = pages.browser();
   await browser.post("/login", { email });
@@ -39,7 +39,7 @@ async function signInWithCode(pages: Pages, email: string): Promise<{ browser: B
   return { browser };
 }
 
-Deno.test("readSession() asks the identity provider about every session and believes no cookie", async () => {
+Deno.test("readSession() checks every session with the identity provider and trusts no cookie", async () => {
   const pages = createPages(DATABASE);
   const { browser } = await signIn(pages, "mira@example.com");
   assertEquals((await browser.get("/account")).status, 200);
@@ -57,7 +57,7 @@ Deno.test("readSession() asks the identity provider about every session and beli
   }
 });
 
-Deno.test("readSession() asks nobody when there is no session cookie", async () => {
+Deno.test("readSession() makes no request when there is no session cookie", async () => {
   const pages = createPages(DATABASE);
   await pages.browser().get("/account");
   assertEquals(pages.provider.requests, []);
@@ -83,7 +83,7 @@ Deno.test("readSession() signs out when the identity provider refuses the refres
 });
 
 Deno.test(
-  "readSession() leaves cookies alone on an outage or a rate limit and says so",
+  "readSession() keeps cookies on an outage or a rate limit and reports it",
   async () => {
     const pages = createPages(DATABASE);
     const browser = await returning(pages);
@@ -112,7 +112,7 @@ Deno.test("readSession() gives the identity provider 3 seconds", async () => {
   assertStringIncludes(await response.text(), "If you were saving something, check before trying again.");
 });
 
-Deno.test("a session too large for one cookie is kept in several, and all go at sign-out", async () => {
+Deno.test("a session too large for one cookie is split over several, and all are removed at sign-out", async () => {
   const pages = createPages(DATABASE);
   Object.assign(pages.provider.user("mira@example.com"), { user_metadata: { picture: "x".repeat(4000) } });
   const { browser } = await signIn(pages, "mira@example.com");
@@ -123,7 +123,7 @@ Deno.test("a session too large for one cookie is kept in several, and all go at 
   assertEquals(names(), []);
 });
 
-Deno.test("nothing that signs people in or names them reaches the log", async () => {
+Deno.test("no credentials or personal data reach the log", async () => {
   const pages = createPages(DATABASE);
   const { browser } = await signIn(pages, "mira@example.com", "/account?x=secret-next");
   await browser.get("/auth/callback?code=secret-code");
@@ -134,7 +134,7 @@ Deno.test("nothing that signs people in or names them reaches the log", async ()
   for (const secret of ["mira", "secret", ...browser.cookies.values()]) assert(!log.includes(secret), secret);
 });
 
-Deno.test("a 429 of the identity provider says how long to wait, by its header or its sentence, within reason (real-parts finding 8)", async () => {
+Deno.test("a 429 of the identity provider sets how long to wait, from its header or its message, within limits (real-parts finding 8)", async () => {
   const pages = createPages(DATABASE);
   const sentence = "For security purposes, you can only request this after 42 seconds.";
   const cases: [string, string | undefined, string][] = [
@@ -171,7 +171,7 @@ Deno.test("a session that a password began is none: it ends here and at the iden
   assertStringIncludes(await (await browser.get("/login")).text(), "Sign in with a link or code we email you.");
 });
 
-Deno.test("a session at another service counts only when we offer that service", async () => {
+Deno.test("a session from another service counts only when we offer that service", async () => {
   for (const [authProviders, status] of [[["github"], 200], [["google"], 303], [[], 303]] as const) {
     const pages = createPages(DATABASE, { authProviders });
     pages.provider.method = "oauth";
@@ -181,7 +181,7 @@ Deno.test("a session at another service counts only when we offer that service",
   }
 });
 
-Deno.test("a code of a service that we do not offer starts no session, and nothing is noted of the person", async () => {
+Deno.test("a code of a service that we do not offer starts no session, and nothing about the person is stored", async () => {
   const noted: string[] = [];
   const database: typeof DATABASE = {
     call: (name, args) => {
@@ -201,9 +201,9 @@ Deno.test("a code of a service that we do not offer starts no session, and nothi
   assertEquals(noted, ["claim_attempt"]);
 });
 
-/** Everything a page can hear of a ban: at its own question, at a refresh, or in what it is told of the person. */
+/** Every way a page learns of a ban: its own check, a refresh, or the person's record. */
 const BANS: Record<string, (pages: Pages) => void> = {
-  "refused when asked": ({ provider }) => void provider.banned.add("mira@example.com"),
+  "refused at a check": ({ provider }) => void provider.banned.add("mira@example.com"),
   "refused at the refresh": ({ provider }) => void provider.banned.add("mira@example.com"),
   "told": ({ provider, clock }) =>
     void Object.assign(provider.user("mira@example.com"), {
@@ -227,7 +227,7 @@ for (const [how, ban] of Object.entries(BANS)) {
         assertEquals(response.status, 403, path);
         assertStringIncludes(page, "<h1>This account is suspended</h1>");
         assertStringIncludes(page, `href="${supportUrl ?? "/login"}"`);
-        // Somebody else can sign in here then.
+        // Somebody else can then sign in here.
         assertEquals([...visitor.cookies.keys()].filter((name) => name.includes("session")), []);
         assertEquals((await visitor.get("/login")).status, 200);
       }
@@ -235,14 +235,14 @@ for (const [how, ban] of Object.entries(BANS)) {
   });
 }
 
-Deno.test("a ban that is over keeps nobody out", async () => {
+Deno.test("an expired ban keeps nobody out", async () => {
   const pages = createPages(DATABASE);
   const { browser } = await signIn(pages, "mira@example.com");
   Object.assign(pages.provider.user("mira@example.com"), { banned_until: pages.clock.now.toISOString() });
   assertEquals((await browser.get("/account")).status, 200);
 });
 
-Deno.test("a deleted person's session is none", async () => {
+Deno.test("a deleted person's session is not accepted", async () => {
   const pages = createPages(DATABASE);
   const { browser } = await signIn(pages, "mira@example.com");
   Object.assign(pages.provider.user("mira@example.com"), { deleted_at: "2026-11-20T00:00:00Z" });

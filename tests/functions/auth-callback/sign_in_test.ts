@@ -31,7 +31,7 @@ Deno.test("GET /login shows the e-mail form first, and providers and the local b
   );
 });
 
-Deno.test("GET /login says which app sent somebody, in words that only we can put there", async () => {
+Deno.test("GET /login names the app that sent the person, only from a signed value", async () => {
   const pages = createPages(ONBOARDED);
   const shown = async (next: string) =>
     (await (await pages.browser().get(`/login?next=${encodeURIComponent(next)}`)).text()).replaceAll(/<[^>]+>/g, "");
@@ -47,7 +47,7 @@ Deno.test("GET /login says which app sent somebody, in words that only we can pu
   }
 });
 
-Deno.test("GET / leads to the account where there is a session, else to the sign-in", async () => {
+Deno.test("GET / leads to the account with a session, else to the sign-in", async () => {
   const pages = createPages(ONBOARDED);
   const { browser } = await signIn(pages, "mira@example.com");
   const before = pages.provider.requests.length;
@@ -108,7 +108,7 @@ Deno.test("POST /login answers known, unknown and refused addresses alike", asyn
   assertEquals(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1);
 });
 
-Deno.test("POST /login says so when no mail can be sent, and shows no page that says one was (real-parts finding 3)", async () => {
+Deno.test("POST /login reports when no mail can be sent, instead of claiming that one was (real-parts finding 3)", async () => {
   const pages = createPages(ONBOARDED);
   const refusals: [number, Record<string, string>][] = [
     [400, { code: "email_address_not_authorized", msg: "Email address cannot be used as it is not authorized" }],
@@ -137,7 +137,7 @@ Deno.test("POST /login says what is wrong with an address and sends nothing", as
   assertEquals(pages.provider.mails, []);
 });
 
-Deno.test("POST /login takes the six-digit code, also with a space, and refuses a wrong one", async () => {
+Deno.test("POST /login accepts the six-digit code, also with a space, and refuses a wrong one", async () => {
   const pages = createPages(NEW);
   const browser = pages.browser();
   await browser.post("/login?next=%2Fx", { email: "mira@example.com" });
@@ -157,7 +157,7 @@ Deno.test("POST /login takes the six-digit code, also with a space, and refuses 
   assert(browser.cookies.has("__Host-session"));
 });
 
-Deno.test("POST /login is limited by address and IP, in the same words for everybody", async () => {
+Deno.test("POST /login is limited by address and IP, with the same message for everybody", async () => {
   const pages = createPages(answering({ claim_attempt: { outcome: "limited", retry_after: 700 } }));
   const response = await pages.browser().post("/login?next=%2Fx", { email: "mira@example.com" });
   assertEquals([response.status, response.headers.get("retry-after")], [429, "700"]);

@@ -1,4 +1,4 @@
-/** Ending reminders from a mail: by a person, by a mail program, and by nobody else. */
+/** Unsubscribing from reminders: by a person, by a mail program, and by nobody else. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { signUnsubscribing } from "../../../shared/reminders/unsubscribe_token.ts";
 import { type Books, openBooks } from "../../_support/books.ts";
@@ -12,7 +12,7 @@ const pages = createPages(over(database));
 const linkOf = async (ownerId: string, sentOn = "2026-11-20") =>
   `/email/unsubscribe?t=${await signUnsubscribing(pages.config.codeSecrets, { ownerId, sentOn })}`;
 
-/** The owner of books, signed in. */
+/** The owner of the books, signed in. */
 async function owner(books: Books) {
   const email = `${books.userId}@example.com`;
   pages.provider.users.set(email, { id: books.userId, email });
@@ -105,7 +105,7 @@ Deno.test("a link ends after 90 days: it acts for nobody, asks to sign in, and t
   assertStringIncludes(await (await own.get(link)).text(), "Reminder emails are off");
 });
 
-Deno.test("a good link works while nobody can be asked who is here", async () => {
+Deno.test("a valid link works while the identity provider is down", async () => {
   const books = await openBooks(database);
   const own = await owner(books);
   const link = await linkOf(books.userId);
@@ -119,7 +119,7 @@ Deno.test("a good link works while nobody can be asked who is here", async () =>
   assertEquals(await isReminded(books), { email_enabled: false, reminders_enabled: true });
 });
 
-Deno.test("a person chooses one organization, and takes it back on the account page's function", async () => {
+Deno.test("a person chooses one organization, and can turn it on again", async () => {
   const books = await openBooks(database);
   assertEquals((await pages.browser().post(await linkOf(books.userId), { scope: books.organizationId })).status, 200);
   assertEquals(await isReminded(books), { email_enabled: true, reminders_enabled: false });
@@ -128,7 +128,7 @@ Deno.test("a person chooses one organization, and takes it back on the account p
   assertEquals(await isReminded(books), { email_enabled: true, reminders_enabled: true });
 });
 
-Deno.test("the owner, signed in, chooses one bill of their own, as a change that the assistant can undo", async () => {
+Deno.test("the signed-in owner chooses one of their bills, as a change that the assistant can undo", async () => {
   const books = await openBooks(database);
   const other = await openBooks(database);
   const { bill: foreign } = await other.ok("add_bill", {
@@ -153,7 +153,7 @@ Deno.test("the owner, signed in, chooses one bill of their own, as a change that
   assertEquals(await remindersOf(), { reminder_enabled: true });
 });
 
-Deno.test("a false, foreign or mangled link does nothing", async () => {
+Deno.test("a forged, foreign or damaged link does nothing", async () => {
   const books = await openBooks(database);
   const other = await openBooks(database);
   const link = await linkOf(books.userId);

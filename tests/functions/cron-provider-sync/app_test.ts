@@ -1,4 +1,4 @@
-/** The job as the scheduler sees it: who may call, for which month, what it answers, what comes of it. */
+/** The job as the scheduler sees it: authentication, the month, the answer, and the effects. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { MonthRequest } from "../../../shared/providers/provider.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
@@ -23,7 +23,7 @@ Deno.test.afterAll(() => database.close());
 const NOW = new Date("2026-10-02T06:00:00Z");
 const later = (days: number) => new Date(NOW.getTime() + days * 86_400_000);
 
-/** Says what a test sets, and remembers what it was asked. */
+/** Answers what a test sets, and records its requests. */
 function scriptedProvider(key = "power") {
   const asked: { account: string; month: string }[] = [];
   const script = { amount: "84.20", currency: "EUR", error: undefined as Error | undefined };
@@ -43,8 +43,8 @@ async function addBill(books: Books, name = "Power", firstDue = "2026-10-25"): P
   return bill.id;
 }
 
-/** An organization with one bill that is connected. */
-async function scene(key = "power", link: { credential?: Record<string, string> | null; key?: string } = {}) {
+/** An organization with one connected bill. */
+async function setUp(key = "power", link: { credential?: Record<string, string> | null; key?: string } = {}) {
   await database.reset();
   const power = scriptedProvider(key);
   const books = await openBooks(database, { day: "2026-10-01" });
@@ -58,7 +58,7 @@ Deno.test("a run without links answers exactly the fields of the source document
   assertEquals(await job().run(), { ok: true, period: "2026-09-01", links: 0, synced: 0, errors: [] });
 });
 
-Deno.test("a missing or wrong secret, and a month that is none or not over, are refused before any work", async () => {
+Deno.test("a missing or wrong secret, and an invalid or unfinished month, are refused before any work", async () => {
   let calls = 0;
   const { request } = job({ database: { call: () => Promise.reject(new Error(`called ${++calls}`)) } });
   const refused: [string, HeadersInit][] = [
@@ -98,8 +98,8 @@ Deno.test("an unreachable database is 503", async () => {
   assertEquals([response.status, (await response.json()).error.code], [503, "unavailable"]);
 });
 
-Deno.test("the month before is asked for once and becomes what is due this month, as a change of its own", async () => {
-  const { registry, asked, books, billId } = await scene();
+Deno.test("last month's amount is fetched once and becomes this month's, as a separate change", async () => {
+  const { registry, asked, books, billId } = await setUp();
   const sync = job({ registry });
   assertEquals(await sync.run(), { ok: true, period: "2026-09-01", links: 1, synced: 1, errors: [] });
   assertEquals(asked, [{ account: "acme", month: "2026-09-01" }]);
@@ -134,8 +134,8 @@ Deno.test("the month before is asked for once and becomes what is due this month
   assertEquals(await written(database), before);
 });
 
-Deno.test("the tool asks for the same statement, and within an hour of the job for none", async () => {
-  const { registry, books, billId } = await scene();
+Deno.test("the tool fetches the same statement, but nothing within an hour of the job", async () => {
+  const { registry, books, billId } = await setUp();
   await job({ registry }).run();
   books.goTo("2026-10-02");
   await database.query("update app.provider_links set asked_at = '2026-10-02T11:30:00Z'");
@@ -146,8 +146,8 @@ Deno.test("the tool asks for the same statement, and within an hour of the job f
   assertEquals([link.period, link.provider_key], ["2026-09-01", "power"]);
 });
 
-Deno.test("a past month is fetched for the date that was due after it, and once it was paid it stays as it was", async () => {
-  const { registry, script, books, billId } = await scene();
+Deno.test("a past month is fetched for the date due after it, and once paid it stays unchanged", async () => {
+  const { registry, script, books, billId } = await setUp();
   await books.ok("update_bill", { bill_id: billId, set: { first_due: "2026-10-25" } });
   books.goTo("2026-12-05");
   await books.ok("mark_bill_paid", { bill_id: billId, due_on: "2026-10-25", amount: "80", paid_on: "2026-10-25" });
@@ -168,19 +168,19 @@ Deno.test("a past month is fetched for the date that was due after it, and once 
   assertEquals(await amounts(database), ["2026-11-25 90.00 provider", "2026-12-25 - rule"]);
 });
 
-Deno.test("where the month is still the one before, the date of the new one is found all the same", async () => {
+Deno.test("where it is still the previous month, the new month's date is found anyway", async () => {
   await database.reset();
   const registry = registryOf(scriptedProvider().provider);
   const books = await openBooks(database, { day: "2026-10-20", timezone: "Pacific/Honolulu" });
   const billId = await addBill(books, "Power", "2026-10-30");
   await addLink(database, { organizationId: books.organizationId, billId, provider: "power" });
-  // 30 November there, on which a date is due.
+  // It is 30 November there, on which a date is due.
   await job({ registry, now: () => new Date("2026-12-01T06:00:00Z") }).run();
   assertEquals(await amounts(database), ["2026-10-30 - rule", "2026-11-30 - rule", "2026-12-30 84.20 provider"]);
 });
 
-Deno.test("a corrected statement takes the place of the first, and a jump is left for a person", async () => {
-  const { registry, script, books, billId } = await scene();
+Deno.test("a corrected statement replaces the first, and a jump is left to a person", async () => {
+  const { registry, script, books, billId } = await setUp();
   await job({ registry }).run();
   script.amount = "90";
   await job({ registry, now: () => later(1) }).run("2026-09");
@@ -205,10 +205,10 @@ Deno.test("a corrected statement takes the place of the first, and a jump is lef
   );
 });
 
-Deno.test("a date that is made anew gets the amount of the one before it back with the next run", async () => {
+Deno.test("a recreated date gets its predecessor's amount back on the next run", async () => {
   const rescheduled: Json[][] = [[{ status: "paused" }, { status: "active" }], [{ first_due: "2026-10-20" }]];
   for (const sets of rescheduled) {
-    const { registry, asked, books, billId } = await scene();
+    const { registry, asked, books, billId } = await setUp();
     await job({ registry }).run();
     books.goTo("2026-10-02");
     for (const set of sets) await books.ok("update_bill", { bill_id: billId, set });
@@ -221,8 +221,8 @@ Deno.test("a date that is made anew gets the amount of the one before it back wi
   }
 });
 
-Deno.test("a bill that is made a fixed one while its provider is asked keeps its amount", async () => {
-  const { books, billId } = await scene();
+Deno.test("a bill made fixed while its provider is being called keeps its amount", async () => {
+  const { books, billId } = await setUp();
   const slow = fakeProvider("power", async () => {
     await books.ok("update_bill", { bill_id: billId, set: { amount_mode: "fixed", amount: "50" } });
     return { amount: "84.20", currency: "EUR" };
@@ -232,8 +232,8 @@ Deno.test("a bill that is made a fixed one while its provider is asked keeps its
   assertEquals((await books.ok("review_bills")).counts.provider_attention, 0);
 });
 
-Deno.test("what a person took back stays taken back, however often the job runs", async () => {
-  const { registry, books, billId } = await scene();
+Deno.test("an undone amount stays undone, however often the job runs", async () => {
+  const { registry, books, billId } = await setUp();
   await job({ registry }).run();
   books.goTo("2026-10-02");
   const { recent_changes: [change] } = await books.ok("get_context", { include: ["recent_changes"] });
@@ -246,8 +246,8 @@ Deno.test("what a person took back stays taken back, however often the job runs"
   assertEquals(undone.undone.summary, "Changed Power: note", "the latest change of a person is their own");
 });
 
-Deno.test("not ready is never an amount: it is asked for daily, and missed after the 10th", async () => {
-  const { registry, script, asked, books } = await scene();
+Deno.test("not ready is never an amount: it is retried daily, and missed after the 10th", async () => {
+  const { registry, script, asked, books } = await setUp();
   script.error = new ProviderError("not_ready", "Not yet");
   for (let day = 0; day < 9; day++) {
     const answer = await job({ registry, now: () => later(day) }).run();
@@ -269,8 +269,8 @@ Deno.test("not ready is never an amount: it is asked for daily, and missed after
   ]);
 });
 
-Deno.test("a credential that is refused ends the asking at once; connecting again begins it anew", async () => {
-  const { registry, script, asked, linkId } = await scene();
+Deno.test("a refused credential stops fetching at once; reconnecting starts it again", async () => {
+  const { registry, script, asked, linkId } = await setUp();
   script.error = new ProviderError("auth", "No");
   const first = await job({ registry }).run();
   assertEquals(first.errors, [{
@@ -288,8 +288,8 @@ Deno.test("a credential that is refused ends the asking at once; connecting agai
   assertEquals((await job({ registry, now: () => later(1) }).run()).synced, 1);
 });
 
-Deno.test("a pause that a provider asks for is kept", async () => {
-  const { registry, script, asked } = await scene();
+Deno.test("a pause requested by a provider is kept", async () => {
+  const { registry, script, asked } = await setUp();
   script.error = new ProviderError("rate_limited", "Slow down", 3 * 3600);
   await job({ registry }).run();
   script.error = undefined;
@@ -299,16 +299,16 @@ Deno.test("a pause that a provider asks for is kept", async () => {
   assertEquals((await job({ registry, now: hours(3) }).run()).synced, 1);
 });
 
-Deno.test("a pause of a day ends before the next day's run, which begins a little earlier", async () => {
-  const { registry, script } = await scene();
+Deno.test("a one-day pause ends before the next day's run, which starts slightly earlier", async () => {
+  const { registry, script } = await setUp();
   script.error = new ProviderError("rate_limited", "Slow down", 86_400);
   await job({ registry }).run();
   script.error = undefined;
   assertEquals((await job({ registry, now: () => later(1 - 1 / 86_400) }).run()).synced, 1);
 });
 
-Deno.test("links are counted unless they have ended; only those that may be are asked", async () => {
-  const { registry, asked, books } = await scene();
+Deno.test("links are counted unless they have ended; only eligible ones are fetched", async () => {
+  const { registry, asked, books } = await setUp();
   const poor = await openBooks(database, { day: "2026-10-01" });
   const connect = async (owner: Books, name: string, status: string) =>
     await addLink(database, {
@@ -334,8 +334,8 @@ Deno.test("links are counted unless they have ended; only those that may be are 
   assert(paused);
 });
 
-Deno.test("a credential of an earlier key is opened and sealed anew; one that was moved or lost is not", async () => {
-  const { registry, linkId, asked } = await scene("power", { key: PREVIOUS_KEY });
+Deno.test("a credential under an earlier key is opened and resealed; a moved or lost one is not", async () => {
+  const { registry, linkId, asked } = await setUp("power", { key: PREVIOUS_KEY });
   const keyIds = () =>
     database.query<{ key_id: string }>("select envelope ->> 'key_id' as key_id from app.provider_credentials");
   const [old] = await keyIds();
@@ -367,9 +367,9 @@ Deno.test("a credential of an earlier key is opened and sealed anew; one that wa
   assertEquals((await job({ registry, now: () => later(3) }).run()).errors.map(({ code }) => code), ["auth"]);
 });
 
-Deno.test("nothing secret is in what the job answers or logs, also when an adapter breaks", async () => {
+Deno.test("the job's answer and log contain no secret, even when an adapter throws", async () => {
   const canary = "c4nary-of-the-job";
-  const { linkId } = await scene("power", { credential: { account: canary } });
+  const { linkId } = await setUp("power", { credential: { account: canary } });
   const broken = fakeProvider("power", ({ credential }) => {
     throw new TypeError(`Invalid URL: https://x/?key=${credential.account}`, { cause: new Error(credential.account) });
   });

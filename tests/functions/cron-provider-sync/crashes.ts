@@ -1,6 +1,6 @@
 /**
- * Runs the job again and again while the processes that run it die: after a claim, with an answer in hand, after it was kept. A dead process
- * says nothing more to anybody; its leases have to run out.
+ * Runs the job repeatedly while its processes die: after a claim, with an answer in hand, after it was stored. A dead
+ * process reports nothing; its leases have to expire.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Database, FunctionName } from "../../../shared/db/client.ts";
@@ -10,13 +10,13 @@ import { createSync, fakeProvider, registryOf, SECRET } from "./harness.ts";
 import { addLinkedBills, fetched } from "./linked_bills.ts";
 
 export interface CrashPlan {
-  /** So many processes die. */
+  /** Number of processes that die. */
   crashes: number;
-  /** Processes that run side by side. */
+  /** Concurrent processes. */
   parallel: number;
 }
 
-/** More than a process can keep or hold before it dies, so that every one that is to die finds enough to do. */
+/** More than a process can store or hold before it dies, so that every process that should die has enough to do. */
 const LINKS_EACH = 16;
 
 const PLACES: [name: FunctionName, isHeard: boolean][] = [
@@ -36,7 +36,9 @@ export async function crashUntilDone(database: TestDatabase, { crashes, parallel
   let dead = 0;
   const run = async () => {
     const [name, isHeard] = PLACES[begun % PLACES.length]!;
-    const process = begun < crashes ? mortal(asDatabase(database), { name, nth: 2 + begun % 4, isHeard }) : undefined;
+    const process = begun < crashes
+      ? crashingDatabase(asDatabase(database), { name, nth: 2 + begun % 4, isHeard })
+      : undefined;
     begun++;
     const power = fakeProvider("power", async ({ credential }) => {
       await Promise.resolve();
@@ -55,7 +57,7 @@ export async function crashUntilDone(database: TestDatabase, { crashes, parallel
   for (let synced = 0, rounds = 0; synced !== links; rounds++) {
     assert(rounds < 60, `only ${synced} after ${rounds} rounds and ${dead} deaths`);
     synced = Math.max(...await Promise.all(Array.from({ length: parallel }, run)));
-    // Leases run out in the meantime.
+    // Leases expire in the meantime.
     now += 2 * 60_000;
   }
   assertEquals(dead, crashes);
@@ -67,8 +69,14 @@ export async function crashUntilDone(database: TestDatabase, { crashes, parallel
   assertEquals(written, { changes: links, rows: links });
 }
 
-/** A process that ends at the n-th call of a function, before or after the database has heard it; whatever it asks then comes to nothing. */
-function mortal(real: Database, { name, nth, isHeard }: { name: FunctionName; nth: number; isHeard: boolean }) {
+/**
+ * A process that dies at its n-th call of a function, before or after the database receives it; later calls never
+ * resolve.
+ */
+function crashingDatabase(
+  real: Database,
+  { name, nth, isHeard }: { name: FunctionName; nth: number; isHeard: boolean },
+) {
   let count = 0;
   let isDead = false;
   const check = () => {

@@ -1,4 +1,7 @@
-/** What a digest says of amounts that were fetched, of those that were not taken over, and of links that wait for their owner; and what becomes of an amount. */
+/**
+ * What a digest says about fetched amounts, about those not accepted, and about links waiting for their owner; and what
+ * becomes of an amount.
+ */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Statement } from "../../../shared/providers/provider.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
@@ -11,7 +14,7 @@ const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
 /** A bill in euros, due on 5 November, that cost 61 in October. */
-async function scene() {
+async function setUp() {
   await database.reset();
   const books = await openBooks(database, { day: "2026-10-01", timezone: "Europe/Berlin" });
   const add = async (name: string) =>
@@ -41,8 +44,8 @@ async function mails(day = "2026-11-02") {
   return mail.delivered;
 }
 
-Deno.test("a fetched amount is in the digest with its day and its distance from usual, and in the totals once paid", async () => {
-  const { books, billId } = await scene();
+Deno.test("a fetched amount is in the digest with its date and difference from usual, and in the totals once paid", async () => {
+  const { books, billId } = await setUp();
   assertEquals((await sync(() => ({ amount: "84.18", currency: "EUR" }))).synced, 1);
   const [mail] = await mails();
   const said = "from DigitalOcean on 2 Nov, 38\u00a0% above usual";
@@ -56,8 +59,8 @@ Deno.test("a fetched amount is in the digest with its day and its distance from 
   assertEquals([total.amount, total.count], ["84.18", 1]);
 });
 
-Deno.test("an amount that was not taken over is told beside the bill, until somebody answers", async () => {
-  const { books, billId } = await scene();
+Deno.test("an amount that was not accepted is shown beside the bill until somebody decides", async () => {
+  const { books, billId } = await setUp();
   await sync(() => ({ amount: "212.40", currency: "EUR" }));
   const [mail] = await mails();
   assertStringIncludes(
@@ -75,8 +78,8 @@ Deno.test("an amount that was not taken over is told beside the bill, until some
   assert(!answered!.text.includes("DigitalOcean"));
 });
 
-Deno.test("an amount that came back to what it was is told as fetched", async () => {
-  const { books, billId } = await scene();
+Deno.test("an amount that returned to its earlier value is shown as fetched", async () => {
+  const { books, billId } = await setUp();
   const date = { due_on: "2026-11-05" };
   const change = (action: string) => books.ok("update_bill", { bill_id: billId, occurrence: { ...date, action } });
   await sync(() => ({ amount: "62", currency: "EUR" }));
@@ -96,8 +99,8 @@ Deno.test("an amount that came back to what it was is told as fetched", async ()
   assertStringIncludes((await mails())[0]!.text, "€62.00 (from DigitalOcean on 2 Nov");
 });
 
-Deno.test("what a provider said is no question any more once the bill is connected to another", async () => {
-  const { books, billId } = await scene();
+Deno.test("a provider's open question ends once the bill is connected to another provider", async () => {
+  const { books, billId } = await setUp();
   await sync(() => ({ amount: "212.40", currency: "EUR" }));
   await database.query("update app.provider_links set status = 'revoked'");
   await addLink(database, { organizationId: books.organizationId, billId, provider: "digitalocean" });
@@ -107,16 +110,16 @@ Deno.test("what a provider said is no question any more once the bill is connect
   assertStringIncludes((await mails("2026-11-03"))[0]!.text, "€62.00 (from DigitalOcean on 2 Nov");
 });
 
-Deno.test("who wants no amounts in mails gets none of a provider's either", async () => {
-  await scene();
+Deno.test("hiding amounts in mails hides provider amounts too", async () => {
+  await setUp();
   await sync(() => ({ amount: "84.18", currency: "EUR" }));
   await database.query("update identity.profiles set hide_amounts_in_email = true");
   const [mail] = await mails();
   for (const part of [mail!.text, mail!.html]) assert(!/(84|61)\.\d|usual/.test(part), part);
 });
 
-Deno.test("a link that waits for its owner is a line with the address to connect it again; alone it sends nothing", async () => {
-  const { books, billId, add } = await scene();
+Deno.test("a link waiting for its owner is a line with a reconnect URL; alone it sends nothing", async () => {
+  const { books, billId, add } = await setUp();
   await books.ok("update_bill", { bill_id: billId, set: { reminder_enabled: false } });
   await sync(() => {
     throw new ProviderError("auth", "No");
@@ -145,8 +148,8 @@ Deno.test("a link that waits for its owner is a line with the address to connect
   }
 });
 
-Deno.test("in list_bills and review_bills nobody reads a key", async () => {
-  const { books, billId } = await scene();
+Deno.test("list_bills and review_bills show no provider key", async () => {
+  const { books, billId } = await setUp();
   await sync(() => ({ amount: "212.40", currency: "EUR" }));
   books.goTo("2026-11-03");
   const said = async (books: Books) =>

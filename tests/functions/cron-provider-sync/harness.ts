@@ -1,4 +1,4 @@
-/** The job that fetches amounts over a database of the test's choice and providers that say what the test wants; and organizations with links. */
+/** The job that fetches amounts, over a test's database and providers; and organizations with links. */
 import { assertEquals } from "@std/assert";
 import { createCronProviderSyncApp } from "../../../functions/cron-provider-sync/app.ts";
 import type { RunAnswer, RunLimits } from "../../../functions/cron-provider-sync/run.ts";
@@ -15,7 +15,7 @@ export const SECRET = "the-secret-of-the-scheduler-in-tests";
 export const KEY = btoa("k".repeat(32));
 export const PREVIOUS_KEY = btoa("p".repeat(32));
 
-/** @param say what it answers or throws; the credential is `{ account }`. */
+/** @param say what it returns or throws; the credential is `{ account }`. */
 export const fakeProvider = (
   key: string,
   say: (request: MonthRequest) => Promise<Omit<Statement, "pages">> | Omit<Statement, "pages">,
@@ -42,7 +42,7 @@ export interface SyncOptions {
 }
 
 export interface SyncHarness {
-  /** Runs the job as the scheduler does, and answers what it says. */
+  /** Runs the job as the scheduler does, and returns its answer. */
   run(period?: string): Promise<RunAnswer>;
   request(path: string, init?: RequestInit): Promise<Response>;
   lines: string[];
@@ -82,7 +82,7 @@ export interface LinkOptions {
   organizationId: string;
   billId: string;
   provider: string;
-  /** Sealed under the first key; none when null. */
+  /** Sealed under the first key; no credential when null. */
   credential?: Record<string, string> | null;
   key?: string;
   status?: string;
@@ -108,14 +108,14 @@ export async function addLink(
   return link!.id;
 }
 
-/** What bills cost as far as is known: the amount of each open date, `2026-10-25 84.20`. */
+/** Known bill amounts: each open date with its amount, `2026-10-25 84.20`. */
 export const amounts = async (database: TestDatabase) =>
   (await database.query<{ text: string }>(
     `select o.due_on || ' ' || coalesce(app.format_amount(o.expected_minor, o.currency), '-') || ' ' || o.amount_source as text
      from app.expense_occurrences as o where o.status = 'open' order by o.expense_id, o.due_on`,
   )).map(({ text }) => text);
 
-/** Everything that a run may write but what counts runs, for telling whether another one changed anything. */
+/** Everything that a run may write except run counters, to tell whether another one changed anything. */
 export const written = (database: TestDatabase) =>
   database.query(
     `select 'statement' as kind, to_jsonb(s) as row from app.provider_statements as s

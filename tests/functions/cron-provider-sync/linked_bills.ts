@@ -1,4 +1,4 @@
-/** Many bills with links, made in the database in one go. */
+/** Many bills with links, created in bulk in the database. */
 import { sealCredential } from "../../../shared/credentials/envelope.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { KEY } from "./harness.ts";
@@ -8,10 +8,13 @@ export interface LinkedBill {
   credential: Record<string, string>;
 }
 
-/** The n-th bill, from 1, is `Bill n` of the link `linkId(n)`, monthly on the 25th in dollars, ten to an organization on the team plan. */
+/**
+ * The n-th bill, from 1, is `Bill n` with link `linkId(n)`, monthly on the 25th in dollars, ten per organization on the
+ * Team plan.
+ */
 export const linkId = (n: number) => `lnk_${String(n).padStart(8, "0")}`;
 
-/** @param firstDue of all of them. */
+/** @param firstDue shared by all of them. */
 export async function addLinkedBills(
   database: TestDatabase,
   bills: readonly LinkedBill[],
@@ -57,7 +60,7 @@ export async function addLinkedBills(
   );
 }
 
-/** The amount of each link's bill as far as one came, and how many statements there are of it, by the link's number. */
+/** By link number: the amount of its bill, if fetched, and the number of its statements. */
 export const fetched = async (database: TestDatabase) =>
   new Map(
     (await database.query<{ n: number; amount: string | null; statements: number }>(

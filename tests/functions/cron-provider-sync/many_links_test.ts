@@ -1,4 +1,7 @@
-/** Many links at once: what one provider does stops no other link, the time is kept, and nobody is asked twice. */
+/**
+ * Many links at once: a misbehaving provider blocks no other link, the time limit holds, and no provider is called
+ * twice.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { fixtureAmount, PROVIDER_FIXTURES } from "../../../local/fixtures/providers/app.ts";
 import type { Scenario } from "../../../local/fixtures/providers/scenario.ts";
@@ -15,7 +18,7 @@ Deno.test.afterAll(() => database.close());
 const NOW = new Date("2026-10-02T06:00:00Z");
 const LINKS = 200;
 
-/** Which links misbehave, and what the run says of each kind. */
+/** Which links misbehave, and what the run reports for each kind. */
 const BAD: [n: number, provider: string, scenario: Scenario, code: string][] = [
   [11, "openai", "500", "upstream"],
   [42, "anthropic", "hang", "timeout"],
@@ -37,7 +40,7 @@ const BAD: [n: number, provider: string, scenario: Scenario, code: string][] = [
   [180, "digitalocean", "not-ready", "not_ready"],
 ];
 
-/** Links whose providers are odd, and give an amount all the same. */
+/** Links whose providers behave oddly but still give an amount. */
 const ODD: [n: number, provider: string, scenario: Scenario][] = [
   [20, "openai", "paged"],
   [21, "digitalocean", "paged"],
@@ -45,7 +48,7 @@ const ODD: [n: number, provider: string, scenario: Scenario][] = [
   [23, "openai", "moved-currency"],
 ];
 
-Deno.test("among 200 links those that fail, hang or are hostile stop nothing, and the run ends in time", async () => {
+Deno.test("among 200 links, failing, hanging and hostile ones block nothing, and the run ends in time", async () => {
   await database.reset();
   const keys = [...PROVIDERS.keys()];
   const providers = serveProviders(NOW, keys.filter((key) => PROVIDERS.get(key)!.base));
@@ -109,7 +112,7 @@ Deno.test("among 200 links those that fail, hang or are hostile stop nothing, an
   }
 });
 
-/** Says the same of every account after a moment, and counts how often each was asked. */
+/** Answers the same for every account after a moment, and counts calls per account. */
 function slowProvider(ms: number) {
   const asked = new Map<string, number>();
   const provider = fakeProvider("slow", async ({ credential: { account } }) => {
@@ -122,7 +125,7 @@ function slowProvider(ms: number) {
 const slowBills = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ provider: "slow", credential: { account: String(100 + index) } }));
 
-Deno.test("a run begins nothing new after its time, and the next one goes on where it ended", async () => {
+Deno.test("a run starts nothing new after its time limit, and the next one continues where it ended", async () => {
   await database.reset();
   await addLinkedBills(database, slowBills(30));
   const { asked, registry } = slowProvider(100);
@@ -144,7 +147,7 @@ Deno.test("a run begins nothing new after its time, and the next one goes on whe
   assertEquals([...asked.values()], Array(30).fill(1));
 });
 
-Deno.test("when every provider hangs the run ends all the same, and its last links in less than their own time", async () => {
+Deno.test("when every provider hangs the run still ends, cutting its last links short", async () => {
   await database.reset();
   await addLinkedBills(database, slowBills(100).map(({ credential }) => ({ provider: "deaf", credential })));
   const startedAt = performance.now();
@@ -152,7 +155,7 @@ Deno.test("when every provider hangs the run ends all the same, and its last lin
     database: asDatabase(database),
     registry: registryOf(fakeProvider("deaf", () => new Promise(() => {}))),
     now: () => NOW,
-    // A twentieth of the true ones, but for the links' own time, which the end of the run cuts short.
+    // A twentieth of the real values, except the per-link time, which the end of the run cuts short.
     limits: { workMs: 2_500, endMs: 2_900, linkMs: 10_000 },
   }).run();
   assert(performance.now() - startedAt < 9_000);
@@ -163,7 +166,7 @@ Deno.test("when every provider hangs the run ends all the same, and its last lin
   ]);
 });
 
-Deno.test("two calls at once share the work", async () => {
+Deno.test("two concurrent runs share the work", async () => {
   await database.reset();
   await addLinkedBills(database, slowBills(40));
   const { asked, registry } = slowProvider(10);
@@ -174,7 +177,7 @@ Deno.test("two calls at once share the work", async () => {
   assertEquals([...asked.values()], Array(40).fill(1));
 });
 
-Deno.test("an adapter that never ends, whatever it is told, costs its own link its own time", async () => {
+Deno.test("an adapter that never ends, even when aborted, costs only its own link's time", async () => {
   await database.reset();
   await addLinkedBills(database, [{ provider: "deaf", credential: { account: "1" } }, ...slowBills(5)]);
   const { registry } = slowProvider(1);
@@ -191,7 +194,7 @@ Deno.test("an adapter that never ends, whatever it is told, costs its own link i
   assertEquals(answer.synced, 5);
 });
 
-Deno.test("who asks so long that another run takes over keeps nothing", async () => {
+Deno.test("a run that is so slow that another takes over stores nothing", async () => {
   await database.reset();
   await addLinkedBills(database, [{ provider: "paper", credential: { account: "1" } }]);
   let now = NOW;

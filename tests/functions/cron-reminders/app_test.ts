@@ -1,4 +1,4 @@
-/** The job as the scheduler sees it: who may call, what it answers, what comes of it. */
+/** The job as the scheduler sees it: authentication, the answer, and the effects. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { addRate, openBooks } from "../../_support/books.ts";
 import { openDatabase } from "../../_support/database.ts";
@@ -70,7 +70,7 @@ Deno.test("a missing or wrong secret is refused before any work", async () => {
   assertEquals(calls, 0);
 });
 
-Deno.test("either place of the secret is enough, and so is the one before it; the log never has it", async () => {
+Deno.test("either header for the secret is enough, so is the previous secret, and the log never has it", async () => {
   await database.reset();
   const { request, lines } = job();
   const accepted: [string, HeadersInit][] = [
@@ -89,7 +89,7 @@ Deno.test("either place of the secret is enough, and so is the one before it; th
   assertStringIncludes(log, `"route":"/api/cron/reminders"`);
 });
 
-Deno.test("other methods are told which one is served", async () => {
+Deno.test("other methods get 405 with Allow", async () => {
   const response = await job().request("/api/cron/reminders", { method: "POST" });
   assertEquals([response.status, response.headers.get("allow")], [405, "GET, HEAD"]);
 });
@@ -134,7 +134,7 @@ Deno.test("bills that fall due are mailed once, in one digest, and rolled when t
   );
 });
 
-Deno.test("a digest advises what can be done: no daily bill is put off, nothing that pays itself is marked", async () => {
+Deno.test("a digest suggests only what is possible: no daily bill is snoozed, no automatic payment is marked", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-20" });
   const add = (name: string, more: Record<string, unknown>) =>

@@ -1,4 +1,4 @@
-/** No reminder is lost and none comes twice, whoever dies when. The long form is tests/faults/reminders.ts. */
+/** Crashes lose no reminder and send none twice. The long form is tests/faults/reminders.ts. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { assertEachOnce, countBills, crashUntilDone } from "./crashes.ts";
@@ -8,7 +8,7 @@ import { startMailCounter } from "./mail_counter.ts";
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-Deno.test("every reminder is delivered exactly once at a mail service that knows keys", async () => {
+Deno.test("every reminder is delivered exactly once by a mail service with idempotency keys", async () => {
   await database.reset();
   const mail = mailService();
   const plan = { owners: 210, each: 2, crashes: 15, parallel: 2, seed: 7 };
@@ -41,7 +41,7 @@ Deno.test("test of the test: with a new key for every attempt reminders come twi
 });
 
 // Connections of a pool that was closed early end a moment later.
-Deno.test("over SMTP none is lost, and what comes twice has the same Message-ID", {
+Deno.test("over SMTP none is lost, and repeats have the same Message-ID", {
   sanitizeOps: false,
   sanitizeResources: false,
 }, async () => {

@@ -1,6 +1,6 @@
 /**
- * Runs the job again and again while whoever runs it dies at random: after a claim, after the mails were taken, before or after they were
- * marked. A dead process says nothing more to anybody; its leases have to run out.
+ * Runs the job repeatedly while its processes die at random: after a claim, after the mails were accepted, before or
+ * after they were marked. A dead process reports nothing; its leases have to expire.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Database, FunctionName } from "../../../shared/db/client.ts";
@@ -11,11 +11,11 @@ import { asDatabase, createJob, type JobOptions, SECRET } from "./harness.ts";
 export interface CrashPlan {
   owners: number;
   each: number;
-  /** At least so many processes die. */
+  /** Minimum number of processes that die. */
   crashes: number;
-  /** Nearly all of them would else die where they come by first. */
+  /** Lower for what comes first, or nearly all of them would die there. */
   mostInOnePlace?: number;
-  /** Processes that run side by side. */
+  /** Concurrent processes. */
   parallel: number;
   seed: number;
   env?: Record<string, string>;
@@ -24,11 +24,11 @@ export interface CrashPlan {
 export interface CrashReport {
   crashes: number;
   runs: number;
-  /** Calls that the crashing processes did not survive, by kind. */
+  /** Calls at which processes died, by kind. */
   places: Record<string, number>;
 }
 
-/** @param fetchFor what a process reaches the mail service by; `die` ends that process. */
+/** @param fetchFor the `fetch` with which a process reaches the mail service; `die` ends that process. */
 export async function crashUntilDone(
   database: TestDatabase,
   plan: CrashPlan,
@@ -60,7 +60,7 @@ export async function crashUntilDone(
         },
       });
       const options: JobOptions = {
-        database: mortal(asDatabase(database), process),
+        database: crashingDatabase(asDatabase(database), process),
         fetch: fetchFor(process),
         now: () => new Date(now),
         env: plan.env,
@@ -69,7 +69,7 @@ export async function crashUntilDone(
       await response.body?.cancel();
       report.runs++;
     }));
-    // Leases run out in the meantime.
+    // Leases expire in the meantime.
     now += 3 * 60_000;
   }
   return report;
@@ -77,9 +77,9 @@ export async function crashUntilDone(
 
 export interface Process {
   isDead: boolean;
-  /** Maybe ends the process here. */
+  /** May end the process here. */
   mayDie(place: string): void;
-  /** Whatever is asked of a dead process never comes to anything. */
+  /** Calls of a dead process never resolve. */
   check(): void;
 }
 
@@ -99,7 +99,7 @@ function newProcess({ chance }: { chance: (place: string) => boolean }): Process
   return process;
 }
 
-function mortal(database: Database, process: Process): Database {
+function crashingDatabase(database: Database, process: Process): Database {
   return {
     async call<Result>(name: FunctionName, args: Record<string, unknown>): Promise<Result> {
       process.check();
@@ -113,11 +113,11 @@ function mortal(database: Database, process: Process): Database {
   };
 }
 
-/** The bills that a mail reminds of: each once in its line of the table; the sentences around it name bills too. */
+/** The bills that a mail reminds of: each once, from its table row; the sentences around it name bills too. */
 export const billsIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}(Bill \d+\.\d+) /gm)].map(([, name]) => name!);
 
-/** How often each bill is named in texts that were delivered. */
+/** How often each bill is named in delivered texts. */
 export function countBills(texts: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const name of texts.flatMap(billsIn)) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -130,7 +130,7 @@ export function assertEachOnce(texts: readonly string[], { owners, each }: Pick<
   assertEquals([...counts].filter(([, count]) => count !== 1), [], "none twice");
 }
 
-/** A small generator of the same numbers for the same seed. */
+/** A small seeded random generator. */
 function mulberry32(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;

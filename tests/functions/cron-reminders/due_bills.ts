@@ -1,9 +1,9 @@
-/** Many owners with bills that fall due, made in the database in one go. */
+/** Many owners with due bills, created in bulk in the database. */
 import type { TestDatabase } from "../../_support/database.ts";
 
 export interface DueBills {
   owners: number;
-  /** Bills of each owner, all due three days from `today`. */
+  /** Bills per owner, all due three days from `today`. */
   each: number;
   today: string;
   timezone?: string;

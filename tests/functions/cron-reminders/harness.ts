@@ -1,4 +1,7 @@
-/** The reminders job over a database of the test's choice, a mail service that remembers keys as the real one does, and sources of rates. */
+/**
+ * The reminders job over a test's database, a mail service that honours idempotency keys as the real one does, and
+ * sources of rates.
+ */
 import { assertEquals } from "@std/assert";
 import { createCronRemindersApp } from "../../../functions/cron-reminders/app.ts";
 import type { RunAnswer } from "../../../functions/cron-reminders/run.ts";
@@ -20,26 +23,26 @@ export interface SentMail {
   headers: Record<string, string>;
 }
 
-/** What one call of the mail service is answered with instead of the truth; thrown where it is an error. */
+/** Replaces the answer of one call to the mail service; thrown if it is an error. */
 export type Fault = (call: { key: string; mails: SentMail[] }) => Response | Error | undefined;
 
 export interface MailService {
   fetch: typeof fetch;
-  /** Every mail that was accepted, once. */
+  /** Every accepted mail, once. */
   delivered: SentMail[];
   /** How often it was called, whatever it answered. */
   calls: { key: string; mails: SentMail[] }[];
-  /** Decides before anything is accepted. */
+  /** Runs before anything is accepted. */
   before?: Fault;
-  /** Decides after everything was accepted: the answer gets lost. */
+  /** Runs after everything was accepted: the answer is lost. */
   after?: Fault;
-  /** Addresses that it never takes. */
+  /** Addresses that it always refuses. */
   bad: Set<string>;
-  /** Refuses a whole call for one bad address, whatever was asked. */
+  /** Refuses a whole call for one bad address, whatever mode was requested. */
   isStrict: boolean;
 }
 
-/** Keeps the answer of each key, as the real service does for 24 hours. */
+/** Keeps the answer per key, as the real service does for 24 hours. */
 export function mailService(): MailService {
   const answers = new Map<string, { body: string; answer: Record<string, unknown> }>();
   const service: MailService = {
@@ -99,7 +102,7 @@ export interface JobOptions {
 }
 
 export interface JobHarness {
-  /** Runs the job as the scheduler does, and answers what it says. */
+  /** Runs the job as the scheduler does, and returns its answer. */
   run(): Promise<RunAnswer>;
   request(path: string, init?: RequestInit): Promise<Response>;
   lines: string[];
@@ -139,7 +142,7 @@ const CURRENCIES =
   "USD JPY CZK DKK GBP HUF PLN RON SEK CHF ISK NOK TRY AUD BRL CAD CNY HKD IDR ILS INR KRW MXN MYR NZD PHP SGD THB ZAR"
     .split(" ");
 
-/** The central bank's file of a day, as it writes it, every rate 1.5 unless it is given. */
+/** The central bank's file for a day, in its format, every rate 1.5 unless given. */
 export function ecbXml(
   day: string,
   { rates = {}, quote = "'" }: { rates?: Record<string, string>; quote?: string } = {},
@@ -167,7 +170,7 @@ export function frankfurterJson(day: string, rates: Record<string, string> = {})
   return `{"amount":1.0,"base":"EUR","date":"${day}","rates":{${entries.join(",")}}}`;
 }
 
-/** Answers both sources and hands the rest to the mail service. */
+/** Answers for both sources and passes everything else to the mail service. */
 export function withRates(
   mail: typeof fetch,
   sources: { ecb?: () => Response | Promise<Response>; frankfurter?: () => Response | Promise<Response> } = {},

@@ -1,18 +1,18 @@
-/** A mail server that takes everything and keeps nothing but counts: how often each mail came, and each bill in one. */
+/** A mail server that accepts everything and only counts: how often each mail came, and each bill in one. */
 import { SMTPServer } from "smtp-server";
 import { billsIn } from "./crashes.ts";
 
 export interface MailCounter {
-  /** `smtp://…` as the job's configuration wants it. */
+  /** `smtp://…` for the job's configuration. */
   url: string;
-  /** How often each Message-ID came. */
+  /** Deliveries per Message-ID. */
   mails: Map<string, number>;
-  /** How often each bill was named by a mail. */
+  /** Mails per bill. */
   bills: Map<string, number>;
   close(): Promise<void>;
 }
 
-/** Node's sockets under Deno end a moment after they are closed: its tests go without the checks for that. */
+/** Node's sockets under Deno end a moment after they are closed, so tests with it switch off the sanitizers. */
 export async function startMailCounter(): Promise<MailCounter> {
   const mails = new Map<string, number>();
   const bills = new Map<string, number>();

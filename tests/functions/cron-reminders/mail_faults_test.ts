@@ -1,4 +1,4 @@
-/** What the mail service does wrong, and what becomes of the reminders. */
+/** Faults of the mail service, and what becomes of the reminders. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { assertEachOnce } from "./crashes.ts";
@@ -10,8 +10,8 @@ Deno.test.afterAll(() => database.close());
 
 const START = Date.parse("2026-11-20T08:00:00Z");
 
-/** A few owners with a bill each, a mail service, and a job whose clock is moved in minutes. */
-async function scene(owners: number) {
+/** A few owners with a bill each, a mail service, and a job whose clock moves in minutes. */
+async function setUp(owners: number) {
   await database.reset();
   await addDueBills(database, { owners, each: 1, today: "2026-11-20" });
   const mail = mailService();
@@ -42,8 +42,8 @@ async function scene(owners: number) {
   };
 }
 
-Deno.test("one bad address among a hundred stops nothing, is marked, and is not tried again", async () => {
-  const { mail, run, states } = await scene(100);
+Deno.test("one bad address among a hundred blocks nothing, is marked, and is not retried", async () => {
+  const { mail, run, states } = await setUp(100);
   mail.bad.add("owner42@example.com");
   assertEquals(await run(), { sent: 99, ok: true, problems: { address_refused: 1 } });
   assertEquals(await states(), { dead: 1, sent: 99 });
@@ -57,15 +57,15 @@ Deno.test("one bad address among a hundred stops nothing, is marked, and is not 
     await database.query("select count(*)::int as count from jobs.reminder_log where voided_at is not null"),
     [{ count: 1 }],
   );
-  // The reminder itself is free again: it comes once the owner has another address, the next day.
+  // The reminder itself is free again: it comes the day after the owner has another address.
   assertEquals((await run(24 * 60)).sent, 0);
   await database.query("update identity.profiles set email = 'new42@example.com' where refused_email is not null");
   assertEquals(await run(24 * 60), { sent: 1, ok: true, problems: {} });
   assertEquals(mail.delivered.at(-1)!.to, "new42@example.com");
 });
 
-Deno.test("a mail service that refuses whole calls for one bad address is asked mail by mail", async () => {
-  const { mail, run } = await scene(30);
+Deno.test("a mail service that refuses whole calls for one bad address gets each mail alone", async () => {
+  const { mail, run } = await setUp(30);
   mail.bad.add("owner7@example.com");
   mail.isStrict = true;
   assertEquals((await run()).sent, 0);
@@ -74,8 +74,8 @@ Deno.test("a mail service that refuses whole calls for one bad address is asked 
   assertEquals(answers[0]!.problems.address_refused, 1);
 });
 
-Deno.test("429: the pause that the service asks for is kept, and nothing comes twice", async () => {
-  const { mail, run, assertEachOnce } = await scene(150);
+Deno.test("429: the requested pause is kept, and nothing is sent twice", async () => {
+  const { mail, run, assertEachOnce } = await setUp(150);
   mail.before = () =>
     mail.calls.length === 2 ? Response.json({}, { status: 429, headers: { "retry-after": "900" } }) : undefined;
   assertEquals(await run(), { sent: 100, ok: true, problems: { mail_rate_limited: 50, left_for_next_run: 50 } });
@@ -87,7 +87,7 @@ Deno.test("429: the pause that the service asks for is kept, and nothing comes t
 });
 
 Deno.test("500: the same batch is sent again under the same key", async () => {
-  const { mail, run, assertEachOnce } = await scene(40);
+  const { mail, run, assertEachOnce } = await setUp(40);
   mail.before = () => mail.calls.length === 1 ? new Response("", { status: 500 }) : undefined;
   assertEquals((await run()).problems, { mail_unavailable: 40, left_for_next_run: 40 });
   assertEquals((await run(2)).sent, 40);
@@ -96,8 +96,8 @@ Deno.test("500: the same batch is sent again under the same key", async () => {
   assertEachOnce();
 });
 
-Deno.test("a service that takes the mails and then drops the connection has them once", async () => {
-  const { mail, run, assertEachOnce } = await scene(40);
+Deno.test("a service that accepts the mails and then drops the connection delivers them once", async () => {
+  const { mail, run, assertEachOnce } = await setUp(40);
   mail.after = () => mail.calls.length === 1 ? new TypeError("connection reset") : undefined;
   assertEquals((await run()).problems, { mail_no_answer: 40, left_for_next_run: 40 });
   assertEquals(mail.delivered.length, 40);
@@ -105,8 +105,8 @@ Deno.test("a service that takes the mails and then drops the connection has them
   assertEachOnce();
 });
 
-Deno.test("a batch that may have arrived says the same words the next time, though a bill was paid in between", async () => {
-  const { mail, run, assertEachOnce } = await scene(3);
+Deno.test("a batch that may have arrived is resent unchanged, even if a bill was paid meanwhile", async () => {
+  const { mail, run, assertEachOnce } = await setUp(3);
   mail.after = () => mail.calls.length === 1 ? new Response("", { status: 504 }) : undefined;
   await run();
   await database.query("update app.expense_occurrences set status = 'paid', closed_at = now()");
@@ -115,8 +115,8 @@ Deno.test("a batch that may have arrived says the same words the next time, thou
   assertEachOnce();
 });
 
-Deno.test("one that surely did not arrive says what holds then: nothing, once the bill is paid", async () => {
-  const { mail, run, states } = await scene(3);
+Deno.test("a batch that certainly did not arrive is rebuilt: empty once the bill is paid", async () => {
+  const { mail, run, states } = await setUp(3);
   mail.before = () => mail.calls.length === 1 ? Response.json({}, { status: 429 }) : undefined;
   await run();
   await database.query(
@@ -127,8 +127,8 @@ Deno.test("one that surely did not arrive says what holds then: nothing, once th
   assertEquals(mail.delivered, []);
 });
 
-Deno.test("a service that never answers costs three attempts of a run, and the run ends in time", async () => {
-  const { mail, run, assertEachOnce } = await scene(300);
+Deno.test("a service that never answers costs a run three attempts, and the run ends in time", async () => {
+  const { mail, run, assertEachOnce } = await setUp(300);
   const hang = () => new Promise<Response>(() => {});
   let hanging = true;
   const job = createJob({
@@ -156,16 +156,16 @@ Deno.test("a service that never answers costs three attempts of a run, and the r
   assertEachOnce();
 });
 
-Deno.test("a wrong key of the mail service keeps everything for later", async () => {
-  const { mail, run, assertEachOnce } = await scene(120);
+Deno.test("a wrong mail service key keeps everything for later", async () => {
+  const { mail, run, assertEachOnce } = await setUp(120);
   mail.before = () => mail.calls.length < 2 ? Response.json({}, { status: 401 }) : undefined;
   assertEquals((await run()).problems, { mail_not_allowed: 100, left_for_next_run: 120 });
   assertEquals((await run(61)).sent, 120);
   assertEachOnce();
 });
 
-Deno.test("a digest that surely never left is said anew by the next day's", async () => {
-  const { mail, run, assertEachOnce } = await scene(5);
+Deno.test("a digest that certainly never left is replaced by the next day's", async () => {
+  const { mail, run, assertEachOnce } = await setUp(5);
   mail.before = () => mail.calls.length === 1 ? Response.json({}, { status: 429 }) : undefined;
   await run();
   assertEquals((await run(24 * 60)).sent, 5);
@@ -173,8 +173,8 @@ Deno.test("a digest that surely never left is said anew by the next day's", asyn
   assertEachOnce();
 });
 
-Deno.test("one that may have arrived is given up after a day, and its reminder is free again", async () => {
-  const { mail, run, states } = await scene(2);
+Deno.test("a digest that may have arrived is given up after a day, and its reminder is free again", async () => {
+  const { mail, run, states } = await setUp(2);
   mail.before = () => mail.calls.length < 6 ? new Response("", { status: 500 }) : undefined;
   await run();
   for (let hour = 0; hour < 4; hour++) await run(120);
@@ -182,8 +182,8 @@ Deno.test("one that may have arrived is given up after a day, and its reminder i
   assertEquals(await states(), { unknown: 2, sent: 2 });
 });
 
-Deno.test("a batch that was unsure once and is then refused as a whole is taken apart", async () => {
-  const { mail, run } = await scene(30);
+Deno.test("a batch of unknown outcome that is then refused as a whole is split up", async () => {
+  const { mail, run } = await setUp(30);
   mail.bad.add("owner7@example.com");
   mail.isStrict = true;
   mail.before = () => mail.calls.length === 1 ? new Response("", { status: 500 }) : undefined;
@@ -192,7 +192,7 @@ Deno.test("a batch that was unsure once and is then refused as a whole is taken 
   assertEquals(answers.reduce((sum, { sent }) => sum + sent, 0), 29);
 });
 
-Deno.test("what became of a batch cannot be written down: the others go out, and it is sent again as itself", async () => {
+Deno.test("when a batch's outcome cannot be saved, the others go out, and it is resent unchanged", async () => {
   await database.reset();
   await addDueBills(database, { owners: 250, each: 1, today: "2026-11-20" });
   const mail = mailService();
@@ -218,13 +218,14 @@ Deno.test("what became of a batch cannot be written down: the others go out, and
   assertEachOnce(mail.delivered.map(({ text }) => text), { owners: 250, each: 1 });
 });
 
-Deno.test("two runs at once share the work", async () => {
-  const { mail, run, assertEachOnce } = await scene(250);
+Deno.test("two concurrent runs share the work", async () => {
+  const { mail, run, assertEachOnce } = await setUp(250);
   const answers = await Promise.all([run(), run(), run()]);
   assertEquals(answers.reduce((sum, { sent }) => sum + sent, 0), 250);
   assertEachOnce();
   assertEquals((await run()).sent, 0);
-  // Nothing was even offered twice, and batches stayed batches: three at best, a few more where one run passed over what another was taking.
+  // Nothing was offered twice, and batches stayed whole: at best three, a few more if a run skipped what another was
+  // taking.
   assertEquals(mail.calls.flatMap(({ mails }) => mails).length, 250);
   assert(mail.calls.length >= 3 && mail.calls.length < 25, `${mail.calls.length} calls`);
 });

@@ -1,4 +1,4 @@
-/** Sources of exchange rates that fail: the last good rates stay, and the answer says what is wrong. */
+/** Failing sources of exchange rates: the last good rates stay, and the answer reports what is wrong. */
 import { assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { asDatabase, createJob, ecbXml, frankfurterJson, mailService, withRates } from "./harness.ts";
@@ -28,7 +28,7 @@ const kept = () =>
   );
 const first = [{ rate_on: "2026-11-19", source: "ecb", rate: "1.5000000000" }];
 
-Deno.test("every fault of the first source, with the second one down, keeps the last good rates", async () => {
+Deno.test("any fault of the first source, with the second down, keeps the last good rates", async () => {
   const faults: [string, Source, string][] = [
     ["an HTML page", () => new Response("<!doctype html><html><body>Sorry<br></body></html>"), "malformed"],
     ["nothing", () => new Response(""), "malformed"],
@@ -53,7 +53,7 @@ Deno.test("every fault of the first source, with the second one down, keeps the 
   }
 });
 
-Deno.test("a source that is slow costs its own time only", async () => {
+Deno.test("a slow source costs only its own time", async () => {
   await database.reset();
   const hanging: Source = () =>
     new Promise((_, reject) => setTimeout(() => reject(new DOMException("timeout", "TimeoutError")), 200));
@@ -64,7 +64,7 @@ Deno.test("a source that is slow costs its own time only", async () => {
   });
 });
 
-Deno.test("on a weekend and after it the same set is fetched again, and is kept already", async () => {
+Deno.test("on a weekend and after it the same set is fetched again and already stored", async () => {
   await database.reset();
   for (const day of ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"]) {
     assertEquals(await run(day, { ecb: xml("2026-11-19") }), { ok: true, fxRefreshed: true, problems: [] });
@@ -72,14 +72,14 @@ Deno.test("on a weekend and after it the same set is fetched again, and is kept 
   assertEquals(await kept(), first);
 });
 
-Deno.test("rates that are older than a week are said to be stale", async () => {
+Deno.test("rates older than a week are reported as stale", async () => {
   await database.reset();
   await run("2026-11-20", { ecb: xml("2026-11-19") });
   assertEquals((await run("2026-11-26", {})).problems, ["no_answer ecb"]);
   assertEquals((await run("2026-11-27", {})).problems, ["no_answer ecb", "stale 2026-11-19"]);
 });
 
-Deno.test("a jump is believed when both sources say it", async () => {
+Deno.test("a jump is accepted when both sources agree", async () => {
   await database.reset();
   await run("2026-11-20", { ecb: xml("2026-11-19") });
   const both = { ecb: xml("2026-11-20", { TRY: "2.5" }), frankfurter: json("2026-11-20", { TRY: "2.51" }) };

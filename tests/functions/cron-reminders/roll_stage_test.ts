@@ -1,4 +1,4 @@
-/** How the stage goes through its pages: some at once, each to its end, and none that nobody hears of. */
+/** How the stage works through its pages: some in parallel, each to completion, every failure reported. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { rollBills } from "../../../functions/cron-reminders/roll_stage.ts";
 import type { Job } from "../../../functions/cron-reminders/stage.ts";
@@ -6,7 +6,7 @@ import type { RolledPage, RollingPage } from "../../../shared/db/reminders_store
 import { Problems } from "../../../shared/jobs/problems.ts";
 import { createLog } from "../../../shared/log.ts";
 
-/** Runs the stage over so many pages of ten bills; `roll` says what else becomes of a page, by its number. */
+/** Runs the stage over that many pages of ten bills; `roll` sets each page's outcome, by number. */
 function stage(
   count: number,
   { roll = () => ({}), remainingMs = () => 1, patience = { ms: 10_000, pauseMs: 50 } }: {
@@ -44,7 +44,7 @@ function stage(
   return { rolling, asked, sizes, most: () => most, told };
 }
 
-Deno.test("pages are rolled two at once, each one time, and what failed is named", async () => {
+Deno.test("pages are rolled two at a time, once each, and failures are named", async () => {
   const failed = [{ ref: "bill_1", code: "P0001" }];
   const { rolling, asked, most, told } = stage(5, { roll: (page) => page === 1 ? { failed } : {} });
   assertEquals(await rolling, { advanced: 50, complete: false });
@@ -59,7 +59,7 @@ Deno.test("without pages there is nothing to do", async () => {
   assertEquals(told(), []);
 });
 
-Deno.test("pages that are refused as a whole stop no other, and are tried again in smaller ones", async () => {
+Deno.test("pages refused as a whole block no other, and are retried in smaller ones", async () => {
   const { rolling, asked, sizes, told } = stage(7, {
     roll(page, look) {
       if (page < 3 && look === 1) throw new Error(`planted ${page}`);
@@ -72,7 +72,7 @@ Deno.test("pages that are refused as a whole stop no other, and are tried again 
   assertEquals(told(), []);
 });
 
-Deno.test("what is refused however small its page is fails the stage", async () => {
+Deno.test("a bill refused even in the smallest page fails the stage", async () => {
   const { rolling, sizes } = stage(3, {
     roll(page) {
       if (page > 0) throw new Error("planted");
@@ -83,7 +83,7 @@ Deno.test("what is refused however small its page is fails the stage", async () 
   assertEquals(sizes, [2000, 44, 1]);
 });
 
-Deno.test("what there is no time for is left for the next run, which is told", async () => {
+Deno.test("what does not fit into the time is left for the next run, and reported", async () => {
   let looks = 0;
   const { rolling, asked, told } = stage(9, { remainingMs: () => looks++ < 4 ? 1 : 0 });
   assertEquals(await rolling, { advanced: 40, complete: false });
@@ -91,7 +91,7 @@ Deno.test("what there is no time for is left for the next run, which is told", a
   assertEquals(told(), [{ code: "out_of_time", ref: null, count: 1 }]);
 });
 
-Deno.test("bills that somebody is writing to are looked at again, after the others and after a while", async () => {
+Deno.test("locked bills are retried after the others and after a delay", async () => {
   const since = performance.now();
   const { rolling, asked, told } = stage(4, {
     roll: (page, look) => page !== 1 ? {} : look < 3 ? { advanced: 4, passed_over: 3 } : { advanced: 2 },
@@ -102,7 +102,7 @@ Deno.test("bills that somebody is writing to are looked at again, after the othe
   assert(performance.now() - since > 90);
 });
 
-Deno.test("bills that somebody writes to all the time are left for the next run, which is told", async () => {
+Deno.test("permanently locked bills are left for the next run, and reported", async () => {
   const { rolling, asked, told } = stage(1, {
     roll: () => ({ advanced: 0, passed_over: 2 }),
     patience: { ms: 100, pauseMs: 20 },

@@ -1,4 +1,4 @@
-/** A mail service that refuses the sender: nobody's address is at fault, and everything goes out once it is repaired. */
+/** A mail service that refuses the sender: no address is at fault, and everything goes out once that is repaired. */
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { startScriptedServer } from "../../shared/mail/scripted_smtp.ts";
@@ -12,7 +12,7 @@ const START = Date.parse("2026-11-20T08:00:00Z");
 const HOUR_MS = 3600_000;
 const OWNERS = 30;
 
-/** Runs the job while the sender is refused, and again an hour and a half later, once it is not. */
+/** Runs the job while the sender is refused, and again an hour and a half later, when it is not. */
 async function runTwice(
   { fetch, env, repair }: { fetch: typeof globalThis.fetch; env?: Record<string, string>; repair: () => void },
 ) {
@@ -39,7 +39,7 @@ async function runTwice(
   assertEquals([repaired.ok, repaired.remindersSent, repaired.errors], [true, OWNERS, []]);
 }
 
-// Node's sockets under Deno keep a timer for a moment after they are closed.
+// Node's sockets under Deno keep a timer for a moment after closing.
 const test = (name: string, work: () => Promise<void>) =>
   Deno.test(name, { sanitizeOps: false, sanitizeResources: false }, work);
 
@@ -66,7 +66,7 @@ for (
   });
 }
 
-test("over SMTP: one recipient whose server wants no mail of ours keeps nobody else's from going out", async () => {
+test("over SMTP: one recipient whose server refuses our mail blocks nobody else's", async () => {
   const server = await startScriptedServer({ answers: { "RCPT TO:<owner7@": "550 5.7.1 blocked" } });
   try {
     await database.reset();

@@ -1,4 +1,4 @@
-/** The job over SMTP, to a server that takes every mail and to one that is not there. */
+/** The job over SMTP, to a server that accepts every mail and to an absent one. */
 import { assertEquals } from "@std/assert";
 import { startMailSink } from "../../../local/mail/smtp_sink.ts";
 import { openDatabase } from "../../_support/database.ts";
@@ -20,7 +20,7 @@ const runOver = (port: number) =>
     env: { MAIL_URL: `smtp://127.0.0.1:${port}` },
   }).run();
 
-// Node's sockets under Deno keep a timer for a moment after they are closed.
+// Node's sockets under Deno keep a timer for a moment after closing.
 const test = (name: string, work: () => Promise<void>) =>
   Deno.test(name, { sanitizeOps: false, sanitizeResources: false }, work);
 
@@ -36,7 +36,7 @@ test("a run whose mails all went out reports no error, in one batch or in severa
   }
 });
 
-test("a server that is not there is the one thing reported, with the digests that wait for it", async () => {
+test("an absent server is the only thing reported, with the digests waiting for it", async () => {
   await database.reset();
   await addDueBills(database, { owners: 3, each: 1, today: "2026-11-20" });
   const sink = await startMailSink();

@@ -1,4 +1,6 @@
-/** What an answer gets on its way out: addresses from configuration, and what was fetched between two calls of the database. */
+/**
+ * What is added to an answer on its way out: URLs from configuration, and what was fetched between two database calls.
+ */
 import { assertEquals } from "@std/assert";
 import { ENVELOPE, ERAS, type Json, messageOf, SITE, startConnector } from "./harness.ts";
 
@@ -34,7 +36,7 @@ Deno.test("a tool that the plan leaves out says where to change the plan", async
   assertEquals(answer.error.details, { required_plan: "team", upgrade_url: `${SITE}/pricing` });
 });
 
-Deno.test("sync_bill_amounts asks the providers between two calls of the database, and not when there is nothing to ask", async () => {
+Deno.test("sync_bill_amounts calls the providers between two database calls, and only when something is due", async () => {
   const link = { link_id: "lnk_0123456789ab", period: "2026-10-01", lease_token: crypto.randomUUID() };
   const pending = [{ ...link, provider_key: "nobody" }];
   const bill = (status: string, code: string) => ({
@@ -71,7 +73,7 @@ Deno.test("sync_bill_amounts asks the providers between two calls of the databas
   assertEquals(idle.calls.length, 1);
 });
 
-Deno.test("what keeps the results is no tool that a client can call", async () => {
+Deno.test("clients cannot call the function that stores the results", async () => {
   const { post, calls } = startConnector();
   const message = await messageOf(await post(call("store_bill_amounts", { results: [] }), { headers }));
   assertEquals([typeof message.error?.message, calls.map(({ name }) => name)], ["string", ["authenticate_bearer"]]);

@@ -1,4 +1,4 @@
-/** Who is let in: the credential, the verdict of the database, and what a refusal looks like. */
+/** Authentication: the credential, the database's verdict, and the refusals. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
 import { ENVELOPE, ERA_NAMES, ERAS, messageOf, NO_PLAN, SITE, startConnector, SUPABASE, TOKEN } from "./harness.ts";
@@ -32,7 +32,7 @@ Deno.test("the challenge names the document of the address that was asked", asyn
   );
 });
 
-Deno.test("a token in the query string counts as none", async () => {
+Deno.test("a token in the query string is ignored", async () => {
   const { post, calls } = startConnector();
   const response = await post(LIST, {
     path: `/api/mcp?access_token=${TOKEN}`,
@@ -95,7 +95,7 @@ Deno.test("a bad token is 401 whatever else is wrong with the request", async ()
   }
 });
 
-Deno.test("GET, HEAD and DELETE ask for a good token too", async () => {
+Deno.test("GET, HEAD and DELETE need a valid token too", async () => {
   for (const method of ["GET", "HEAD", "DELETE"]) {
     for (const accept of ["application/json", "text/event-stream"]) {
       const { request } = startConnector({ authenticate_bearer: () => INVALID });
@@ -106,7 +106,7 @@ Deno.test("GET, HEAD and DELETE ask for a good token too", async () => {
 });
 
 for (const era of ERA_NAMES) {
-  Deno.test(`a plan without the connector is 403 with the way out, and no error in the challenge (${era})`, async () => {
+  Deno.test(`a plan without the connector is 403 with a hint, and no error in the challenge (${era})`, async () => {
     for (const [method, params] of [["tools/list", {}], ["tools/call", { name: "get_context" }]] as const) {
       const { post } = startConnector({ authenticate_bearer: () => NO_PLAN, call_tool: () => NO_PLAN });
       const { body, headers } = ERAS[era](method, params);
@@ -128,7 +128,7 @@ for (const era of ERA_NAMES) {
   });
 }
 
-Deno.test("the plan is changed at the pricing page where there is one", async () => {
+Deno.test("the hint links the pricing page if there is one", async () => {
   const { post } = startConnector({ authenticate_bearer: () => NO_PLAN }, {
     pricingUrl: "https://expenses.example/plans",
   });

@@ -1,4 +1,4 @@
-/** What a message does, in both eras of the protocol: one round trip each, and the envelope as the database built it. */
+/** What each message does, in both eras of the protocol: one round trip, and the envelope as the database built it. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
 import { AUTHENTICATED, ENVELOPE, ERA_NAMES, ERAS, type Json, messageOf, SITE, startConnector } from "./harness.ts";
@@ -57,7 +57,7 @@ for (const era of ERA_NAMES) {
     assertEquals(calls.length, 1);
   });
 
-  Deno.test(`an answer for which there are no words is a failure of ours, said and logged (${era})`, async () => {
+  Deno.test(`an answer that the catalog has no text for is an internal error, reported and logged (${era})`, async () => {
     const { post, lines } = startConnector({
       call_tool: () => ({ outcome: "ok", result: { ...ENVELOPE, data: { overdue: [{}] } } }),
     });
@@ -86,7 +86,7 @@ for (const era of ERA_NAMES) {
     assertEquals(calls.map(({ name }) => name), ["authenticate_bearer"]);
   });
 
-  Deno.test(`an unknown tool is an error of the protocol (${era})`, async () => {
+  Deno.test(`an unknown tool is a protocol error (${era})`, async () => {
     const { post, calls } = startConnector();
     for (const name of ["no_such_tool", "constructor", "__proto__"]) {
       const { body, headers } = call(name, {});
@@ -96,7 +96,7 @@ for (const era of ERA_NAMES) {
     assertEquals(new Set(calls.map(({ name }) => name)), new Set(["authenticate_bearer"]));
   });
 
-  Deno.test(`a failing tool tells nothing but a request id (${era})`, async () => {
+  Deno.test(`a failing tool reveals only a request id (${era})`, async () => {
     const { post, lines } = startConnector({
       call_tool: () => {
         throw new AppError("internal", "hidden", { cause: new Error('column "secret" does not exist') });
@@ -128,7 +128,7 @@ for (const era of ERA_NAMES) {
     }
   });
 
-  Deno.test(`an unknown method is not found, an unknown prompt or resource a wrong parameter (${era})`, async () => {
+  Deno.test(`an unknown method is not found, an unknown prompt or resource is invalid params (${era})`, async () => {
     const { post } = startConnector();
     const cases: [string, Record<string, unknown>, number][] = [
       ["no/such/method", {}, -32601],
@@ -158,7 +158,7 @@ for (const era of ERA_NAMES) {
     }
   });
 
-  Deno.test(`what is nested too deeply is refused before anything walks it (${era})`, async () => {
+  Deno.test(`deep nesting is refused before anything traverses it (${era})`, async () => {
     for (const method of ["initialize", "tools/call", "ping", "prompts/get"]) {
       for (const depth of [100, 3000, 30_000]) {
         const { post } = startConnector();
@@ -174,7 +174,7 @@ for (const era of ERA_NAMES) {
   });
 }
 
-Deno.test("initialize answers the revision it was asked for and how to use the tools", async () => {
+Deno.test("initialize answers the requested revision and how to use the tools", async () => {
   for (const protocolVersion of ["2025-06-18", "2025-11-25"]) {
     const { post } = startConnector();
     const params = { protocolVersion, capabilities: {}, clientInfo: { name: "test", version: "1" } };
@@ -209,7 +209,7 @@ Deno.test("headers of the newer era must agree with the body", async () => {
   assertEquals(calls.some(({ name }) => name === "call_tool"), false);
 });
 
-Deno.test("invisible characters are taken out of what people typed, and nothing else", async () => {
+Deno.test("invisible characters are stripped from what people typed, and nothing else", async () => {
   const { post, calls } = startConnector();
   const typed = { name: "Lu\u202Ench\u0000 \u{1F355}\uD800", note: "two\nlines\tand a tab", payee: "\u2066Café\u2069" };
   const { body } = ERAS["2025-11-25"]("tools/call", {
@@ -239,7 +239,7 @@ Deno.test("a long result is whole as structured content and short as text", asyn
   assertMatch(shown.hint, /rows to \d+ of 1000/);
 });
 
-Deno.test("a call whose SQL gave no verdict is judged by one more question", async () => {
+Deno.test("a call whose SQL failed without a verdict takes one more call to authenticate", async () => {
   let answer: unknown = AUTHENTICATED;
   const { post, calls } = startConnector({
     authenticate_bearer: () => answer,

@@ -1,4 +1,4 @@
-/** The connector's app over a database that answers what a test tells it and counts what it was asked. */
+/** The connector's app over a database whose answers a test sets, and which counts its calls. */
 import type { Config } from "../../../shared/config.ts";
 import type { Database } from "../../../shared/db/client.ts";
 import { createLog } from "../../../shared/log.ts";
@@ -29,7 +29,7 @@ export interface Call {
   args: Record<string, unknown>;
 }
 
-/** @param answers what functions return or throw; a good token, an empty envelope and no credentials unless said otherwise. */
+/** @param answers what functions return or throw; by default a valid token, an empty envelope and no credentials. */
 export function startConnector(
   answers: { authenticate_bearer?: Answer; call_tool?: Answer; read_provider_credentials?: Answer } = {},
   config: Partial<Config> = {},
@@ -72,12 +72,12 @@ export function startConnector(
   return {
     calls,
     lines,
-    /** A request as it is, with a good token unless the headers say otherwise. */
+    /** Sends a request as is, with a valid token unless the headers say otherwise. */
     request: (method: string, options: { path?: string; headers?: Record<string, string | undefined> } = {}) =>
       send(options.path ?? "/api/mcp", { method, headers: headers(options.headers) }),
-    /** Posts a body that arrives bit by bit. */
+    /** Posts a body that arrives in pieces. */
     stream: (body: ReadableStream<Uint8Array>) => send("/api/mcp", { method: "POST", headers: headers(), body }),
-    /** Posts a body: text as it is, anything else as JSON. */
+    /** Posts a body: text as is, anything else as JSON. */
     post: (body: unknown, options: { path?: string; headers?: Record<string, string | undefined> } = {}) =>
       send(options.path ?? "/api/mcp", {
         method: "POST",
@@ -87,7 +87,7 @@ export function startConnector(
   };
 }
 
-/** The eras of the protocol, by how one request is written in each. */
+/** The protocol eras, and how each writes a request. */
 export const ERAS = {
   "2025-11-25": (method: string, params: Record<string, unknown> = {}) => ({
     body: { jsonrpc: "2.0", id: 7, method, params },
@@ -117,10 +117,10 @@ export const ERAS = {
 export type Era = keyof typeof ERAS;
 export const ERA_NAMES = Object.keys(ERAS) as Era[];
 
-// deno-lint-ignore no-explicit-any -- answers are looked at field by field
+// deno-lint-ignore no-explicit-any -- answers are inspected field by field
 export type Json = any;
 
-/** The JSON-RPC message of an answer, whether it came as JSON or as an event stream of one event. */
+/** The JSON-RPC message of an answer, whether JSON or an event stream with one event. */
 export async function messageOf(response: Response): Promise<Json> {
   const text = await response.text();
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");

@@ -1,4 +1,4 @@
-/** How often the connector may be asked: what a grant reads and writes, what a caller guesses, and who never waits for whom. */
+/** Rate limits of the connector: a grant's reads and writes, a caller's guesses, and who never waits for whom. */
 import { assertEquals } from "@std/assert";
 import { createMcpApp } from "../../../functions/mcp/app.ts";
 import type { FunctionName } from "../../../shared/db/client.ts";
@@ -25,7 +25,7 @@ const clientId = await registerClient(authorization);
 
 const HERE = "198.51.100.7";
 
-/** Empty buckets, a connected client, and what it asks. */
+/** Empty buckets, a connected client, and its requests. */
 async function start(config: Partial<Config> = {}) {
   await database.query("delete from oauth.rate_buckets");
   const tokens: Tokens = await connect(authorization, { clientId, person });
@@ -69,7 +69,7 @@ async function start(config: Partial<Config> = {}) {
     method: "tools/call",
     params: { name, arguments: args },
   });
-  /** The calls so far, when the last has its answer. */
+  /** Calls so far, once the last one is answered. */
   const settled = async () => {
     await Promise.all(answers);
     return calls.splice(0);
@@ -138,7 +138,7 @@ Deno.test("the limits are three hundred reads and sixty writes a minute", async 
   assertEquals(write!.seconds, 1);
 });
 
-Deno.test("a new access token is no new budget, another grant is", async () => {
+Deno.test("a new access token gets no new budget, another grant does", async () => {
   const { tokens, post, tool } = await start({ rateLimits: READS });
   const other = await connect(authorization, { clientId, person });
   const renewed = await (await authorization.post("token", refreshFields(clientId, tokens.refresh_token))).json();
@@ -147,7 +147,7 @@ Deno.test("a new access token is no new budget, another grant is", async () => {
   assertEquals(await statuses(1, () => post(other.access_token, tool("get_context"))), { 200: 1 });
 });
 
-Deno.test("tokens that were never ours are limited by caller; who has a good one, or had one, is answered as ever", async () => {
+Deno.test("tokens that were never ours are limited by caller; valid and formerly valid ones are answered as usual", async () => {
   const { tokens, calls, post, tool, later } = await start({ rateLimits: READS });
   const guess = (n: number) => `exp_at_${String(n).padStart(43, "0")}`;
   const ask = (n: number) => post(guess(n), n % 2 ? { method: "tools/list" } : tool("get_context"));
@@ -167,7 +167,7 @@ Deno.test("tokens that were never ours are limited by caller; who has a good one
   assertEquals(await statuses(3, () => post(tokens.access_token, tool("get_context"))), { 401: 3 });
 });
 
-Deno.test("a plan without the connector is refused on its grant's account", async () => {
+Deno.test("refusals for a plan without the connector count against the grant", async () => {
   const { post, tool } = await start({ rateLimits: READS });
   const [team] = person.organizations;
   const tokens = await connect(authorization, { clientId, person });
@@ -176,7 +176,7 @@ Deno.test("a plan without the connector is refused on its grant's account", asyn
   await database.query("update identity.organizations set plan = 'team' where id = $1", [team]);
 });
 
-Deno.test("last used is written once an hour, after the answer and by a call of its own", async () => {
+Deno.test("last used is written once an hour, after the answer and in a separate call", async () => {
   const { tokens, settled, post, tool, later } = await start();
   const lastUsed = async () =>
     (await database.query<{ at: string | null }>(
@@ -196,7 +196,7 @@ Deno.test("last used is written once an hour, after the answer and by a call of 
   assertEquals(await lastUsed(), first);
 });
 
-Deno.test("that the use could not be noted is no failure of the request", async () => {
+Deno.test("failing to record the use does not fail the request", async () => {
   const { tokens } = await start();
   const app = createMcpApp({
     config: { siteUrl: SITE, supabaseUrl: "https://ref.supabase.example", rateLimits: "off" } as Config,

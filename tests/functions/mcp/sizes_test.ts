@@ -1,4 +1,4 @@
-/** How much is read for whom: of a stranger's message little, of everybody's what the tool needs. */
+/** How much of a message is read: little from a stranger, what the tool needs from everyone else. */
 import { assert, assertEquals } from "@std/assert";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import { type JsonSchema, PATTERNS } from "../../../shared/connector/schema.ts";
@@ -10,7 +10,7 @@ const INVALID = { outcome: "invalid_token" };
 const callOf = (name: string, args: Record<string, unknown>) =>
   JSON.stringify(ERAS["2025-11-25"]("tools/call", { name, arguments: args }).body);
 
-/** A stream of a text in pieces of 16 KiB, and how many bytes of it were asked for. */
+/** A stream of a text in pieces of 16 KiB, and how many bytes were requested. */
 function counted(text: string) {
   const bytes = new TextEncoder().encode(text);
   let sent = 0;
@@ -38,17 +38,17 @@ Deno.test("the long message of a stranger is refused before it is read, by one c
   }
 });
 
-Deno.test("a long message of somebody known is read whole, and its tool runs", async () => {
+Deno.test("an authenticated long message is read whole, and its tool runs", async () => {
   const { stream, calls } = startConnector();
   const { result } = await messageOf(await stream(counted(ATTACK).body));
-  // The file has no rows that can be read; nobody is asked twice who is calling.
+  // The file has no readable rows; the caller is authenticated once.
   assertEquals([result.isError, calls.map(({ name }) => name)], [true, ["authenticate_bearer"]]);
   const csv = ["Date,Name,Amount", ...Array(1900).fill(`2026-10-01,${"x".repeat(60)},14.50`)].join("\n");
   assertEquals((await stream(counted(callOf("import_expenses", { csv })).body)).status, 200);
   assertEquals(calls.map(({ name }) => name).slice(1), ["authenticate_bearer", "call_tool"]);
 });
 
-Deno.test("what cannot be a call of a tool with room for it is 413, from whoever is known", async () => {
+Deno.test("a long message that no tool accepts is 413, also when authenticated", async () => {
   const padding = "x".repeat(MESSAGE_BYTES + 1);
   const bodies = [
     callOf("get_context", { padding }),
@@ -64,7 +64,7 @@ Deno.test("what cannot be a call of a tool with room for it is 413, from whoever
   }
 });
 
-Deno.test("a declared length is not believed", async () => {
+Deno.test("a declared length is not trusted", async () => {
   for (const length of ["0", "10", "99999999", "-1", "x"]) {
     const { post, calls } = startConnector({ authenticate_bearer: () => INVALID, call_tool: () => INVALID });
     assertEquals((await post(ATTACK, { headers: { "content-length": length } })).status, 401, length);
@@ -76,7 +76,7 @@ Deno.test("a declared length is not believed", async () => {
 
 Deno.test("every tool has room for the longest call that its contract allows, and for little more", () => {
   for (const { listed: { name, inputSchema }, maxBytes } of TOOLS) {
-    // A file is what it is: as long as may be, quotation marks and ends of lines escaped.
+    // A file is as long as allowed, with quotation marks and line ends escaped.
     const args = name === "import_expenses"
       ? { csv: '"Coffee, to go"\n'.repeat(32_768), mapping: longest(inputSchema.properties!.mapping!) }
       : longest(inputSchema);
@@ -91,10 +91,10 @@ const SAMPLES: Record<string, string> = {
   [PATTERNS.amount]: "999999999999.9999",
   [PATTERNS.currency]: "EUR",
 };
-/** Of text without a bound of its own: names of columns and ids. */
+/** For text without a limit of its own: column names and ids. */
 const USUAL = 100;
 
-/** The longest value that a schema lets through, in letters of three bytes. */
+/** The longest value that a schema allows, in three-byte characters. */
 function longest(schema: JsonSchema): unknown {
   switch (schema.type) {
     case "object":

@@ -1,4 +1,4 @@
-/** Every token that is no good is refused in the same words, over a real database. */
+/** Every invalid token gets the same refusal, over a real database. */
 import { assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { connect, createPerson, refreshFields, registerClient, SITE } from "../oauth/harness.ts";

@@ -1,4 +1,4 @@
-/** The tools as clients are shown them: the contract to the letter, within what hosts accept. */
+/** The tools as clients see them: exactly the contract, within what hosts accept. */
 import { assertEquals } from "@std/assert";
 import contract from "../../conformance/tools.json" with { type: "json" };
 import { ERA_NAMES, ERAS, type Json, messageOf, startConnector } from "./harness.ts";
@@ -11,7 +11,7 @@ async function listTools(era: (typeof ERA_NAMES)[number]): Promise<Json[]> {
 const size = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
 
 for (const era of ERA_NAMES) {
-  Deno.test(`tools/list shows the contract, in its order (${era})`, async () => {
+  Deno.test(`tools/list shows the contract, in order (${era})`, async () => {
     const tools = await listTools(era);
     const names = tools.map(({ name }) => name);
     const expected = contract.tools.filter(({ name }) => names.includes(name));

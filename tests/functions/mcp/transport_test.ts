@@ -1,4 +1,4 @@
-/** The endpoint as HTTP: methods, negotiation, origins, CORS, sizes, and the documents about it. */
+/** The endpoint over HTTP: methods, negotiation, origins, CORS, sizes, and its metadata documents. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { ERAS, type Json, messageOf, SITE, startConnector, SUPABASE } from "./harness.ts";
 
@@ -112,7 +112,7 @@ Deno.test("bad messages are answered in JSON-RPC", async () => {
   }
 });
 
-Deno.test("a body over the limit is refused while it arrives", async () => {
+Deno.test("a body over the limit is refused while being read", async () => {
   let sent = 0;
   const endless = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -125,7 +125,7 @@ Deno.test("a body over the limit is refused while it arrives", async () => {
   assertEquals(sent < 2_000_000, true);
 });
 
-Deno.test("a body that breaks off is the caller's failure, not ours", async () => {
+Deno.test("a truncated body is the caller's error, not ours", async () => {
   const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("reset")) });
   const { stream, lines } = startConnector();
   assertEquals((await stream(broken)).status, 400);

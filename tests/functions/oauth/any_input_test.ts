@@ -1,4 +1,4 @@
-/** Whatever is sent: an answer on purpose, nobody sent to an address that is not the client's, no secret in answer or log. */
+/** Whatever is sent: a deliberate answer, no redirect except to the client, no secret in answer or log. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { judgeRedirectUri } from "../../../shared/oauth/redirect_uri.ts";
@@ -16,7 +16,9 @@ import {
   VERIFIER,
 } from "./harness.ts";
 
-/** Requests in all: some with every change, 20,000 where the whole suite runs against a server (`deno task test:pg`). */
+/**
+ * Number of requests: a few on every change, 20,000 when the whole suite runs against a server (`deno task test:pg`).
+ */
 const RUNS = Deno.env.get("TEST_DATABASE_URL") ? 5_000 : 300;
 const CODE_SECRET = "a-secret-of-more-than-thirty-two-bytes";
 
@@ -24,7 +26,7 @@ const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 const harness = createHarness(over(database), { rateLimits: "off" });
 const clientId = await registerClient(harness);
-/** Another client, known by the metadata that it publishes; at every other address there is nothing. */
+/** A second client, known by the metadata that it publishes; every other URL has nothing. */
 const DOCUMENT = { client_id: "https://client.example/client.json", client_name: "Example", redirect_uris: [CALLBACK] };
 harness.publish.answer = (url) =>
   Promise.resolve(
@@ -40,7 +42,7 @@ harness.publish.answer = (url) =>
 const person = await createPerson(database, "any@example.com", ["team"]);
 const codes: string[] = [];
 const issued: Tokens[] = [];
-// Several, since good requests use them up.
+// Several, since valid requests use them up.
 for (let n = 0; n < 3; n++) {
   const other = await createPerson(database, `any-${n}@example.com`, ["team"]);
   for (let m = 0; m < 6; m++) {
@@ -50,7 +52,7 @@ for (let n = 0; n < 3; n++) {
 }
 const refreshTokens = issued.map(({ refresh_token }) => refresh_token);
 const accessTokens = issued.map(({ access_token }) => access_token);
-/** What no answer may repeat; tokens that are given out on the way are added for the log. */
+/** What no answer may echo; tokens issued along the way are added for the log check. */
 const secrets = [CODE_SECRET, VERIFIER, ...codes, ...refreshTokens, ...accessTokens];
 const given: string[] = [];
 
@@ -60,10 +62,10 @@ const text = fc.oneof(
   fc.webUrl(),
   fc.constantFrom("", "\u0000", "\ud800"),
 );
-/** Mostly what is right, so that the deeper checks are reached, and now and then anything. */
+/** Mostly valid, so that the deeper checks are reached, and sometimes anything. */
 const around = (...right: string[]) =>
   fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...right) }, { weight: 1, arbitrary: text });
-/** Most of the parameters once, and now and then one of them twice. */
+/** Most parameters once, sometimes one of them twice. */
 const some = (parameters: Record<string, fc.Arbitrary<string>>) =>
   fc.record(parameters, { requiredKeys: ["client_id"] }).map((record) => Object.entries(record) as [string, string][])
     .chain((entries) =>
@@ -97,7 +99,7 @@ const TOKEN = {
   scope: text,
 };
 
-/** An answer on purpose that tells nothing it was not asked for. */
+/** A deliberate answer that reveals nothing. */
 function assertDeliberate(response: Response, body: string) {
   assert(response.status < 500, `${response.status}: ${body}`);
   assert(!/postgres|plpgsql|at .*\.ts:/i.test(body), body);
@@ -119,7 +121,7 @@ Deno.test("authorize answers anything, and sends nobody to an address that is no
 });
 
 for (const endpoint of ["token", "revoke"] as const) {
-  Deno.test(`${endpoint} answers anything with success or a flat error`, async () => {
+  Deno.test(`${endpoint} answers any input with success or a flat error`, async () => {
     const statuses = new Set<number>();
     await fc.assert(
       fc.asyncProperty(some(TOKEN), async (fields) => {
@@ -134,12 +136,12 @@ for (const endpoint of ["token", "revoke"] as const) {
       }),
       { numRuns: RUNS },
     );
-    // The generator also reaches what lies behind the checks.
+    // The generator also reaches the code behind the checks.
     assertEquals([200, 400, 401].filter((status) => !statuses.has(status)), []);
   });
 }
 
-Deno.test("register answers anything, and registers only what may be redirected to", async () => {
+Deno.test("register answers any input, and registers only allowed redirect URIs", async () => {
   const uri = fc.oneof(fc.constant(CALLBACK), fc.webUrl(), text);
   const metadata = fc.oneof(
     fc.json(),
@@ -161,7 +163,7 @@ Deno.test("register answers anything, and registers only what may be redirected 
   );
 });
 
-Deno.test("nothing of that left a secret in the log", () => {
+Deno.test("none of that left a secret in the log", () => {
   const all = [...secrets, ...given];
   const log = harness.log.join("\n");
   assertEquals(all.filter((secret) => log.includes(secret)), []);

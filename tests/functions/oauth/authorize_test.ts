@@ -22,7 +22,7 @@ const person = await createPerson(database, "authorize@example.com", ["free", "p
 const harness = createHarness(over(database));
 const clientId = await registerClient(harness);
 
-/** The answer to a request, with what must be true of every page and redirect. */
+/** Answers a request, after checking what must hold for every page and redirect. */
 async function ask(more: Fields = {}, visitor: Person | null = person) {
   const response = await harness.get(authorizationQuery(clientId, more), visitor);
   const text = await response.text();
@@ -144,7 +144,7 @@ Deno.test("what is wrong with the rest is told to the client, with issuer and st
   }
 });
 
-/** Connects the client at one redirect URI, as the person who asks. */
+/** Connects the client at one redirect URI, as the signed-in person. */
 async function connectAt(id: string, redirect_uri: string, who: Person & { organizations: string[] } = person) {
   const page = await (await harness.get(authorizationQuery(id, { redirect_uri }), who)).text();
   const decided = await harness.decide(page, { action: "approve", organization_id: who.organizations.at(-1) }, who);
@@ -152,8 +152,8 @@ async function connectAt(id: string, redirect_uri: string, who: Person & { organ
   assertEquals((await harness.post("token", exchangeFields(id, code!, { redirect_uri }))).status, 200);
 }
 
-/** What is wrong with a request before the person was asked. */
-const UNASKED: [Fields, string][] = [
+/** Errors found before the person is asked. */
+const EARLY_ERRORS: [Fields, string][] = [
   [{ code_challenge: undefined }, "invalid_request"],
   [{ response_type: "token" }, "unsupported_response_type"],
   [{ prompt: "none" }, "consent_required"],
@@ -163,10 +163,10 @@ const UNASKED: [Fields, string][] = [
 Deno.test("nobody is sent on to a stranger's website unasked: what is wrong is said on a page, with where the answer would go", async () => {
   const redirect_uri = "https://evil.example/cb";
   const id = await registerClient(harness, { redirect_uris: [redirect_uri, "https://evil.example/other"] });
-  // That somebody else allowed the client, its own makers for one, says nothing.
+  // Approval by somebody else, for example its own makers, does not count.
   await connectAt(id, redirect_uri, await createPerson(database, "evil@example.com", ["team"]));
   for (const visitor of [null, person]) {
-    for (const [request, error] of UNASKED) {
+    for (const [request, error] of EARLY_ERRORS) {
       const { status, location, text } = await ask({ client_id: id, redirect_uri, ...request }, visitor);
       assertEquals([status, location], [400, null]);
       assertStringIncludes(text, "An app of evil.example sent you here");
@@ -177,10 +177,10 @@ Deno.test("nobody is sent on to a stranger's website unasked: what is wrong is s
     }
   }
   await connectAt(id, redirect_uri);
-  for (const [request] of UNASKED) {
+  for (const [request] of EARLY_ERRORS) {
     assertEquals((await ask({ client_id: id, redirect_uri, ...request })).status, 302);
     assertEquals((await ask({ client_id: id, redirect_uri, ...request }, null)).status, 400);
-    // What was approved is the place, not the client wherever it says it is.
+    // Approval covers the redirect URI, not the client at any URI.
     assertEquals((await ask({ client_id: id, redirect_uri: "https://evil.example/other", ...request })).status, 400);
   }
   await database.query(
@@ -205,7 +205,7 @@ Deno.test("Medium 4: prompt=none leads nowhere that the person has not approved,
       assertEquals([status, location], [400, null], redirect_uri);
       assertStringIncludes(text, "Nothing was connected.");
       assertStringIncludes(text, `href="${redirect_uri}?error=`);
-      // A person who is there may be led there: to an app of theirs, or to the makers whom everybody knows.
+      // With a person present, redirects to an app of theirs or to a known maker are allowed.
       assertEquals((await ask({ ...sent, response_type: "token" }, visitor)).status, 302, redirect_uri);
     }
     await connectAt(id, redirect_uri);
@@ -227,7 +227,7 @@ Deno.test("Medium 4: no open redirector of a known maker is a redirect, and what
   for (const redirect_uri of redirectors) {
     const refused = await harness.register({ client_name: "Tester", redirect_uris: [redirect_uri] });
     assertEquals([refused.status, (await refused.json()).error], [400, "invalid_redirect_uri"], redirect_uri);
-    // Nor one of a client that registered it before it was known.
+    // Nor for a client that registered it before it was known.
     const id = await registerClient(harness);
     await database.query("update oauth.clients set redirect_uris = array[$2] where client_id = $1", [id, redirect_uri]);
     for (const visitor of [null, person]) {
@@ -242,7 +242,7 @@ Deno.test("Medium 4: no open redirector of a known maker is a redirect, and what
   assertStringIncludes((await ask(sent)).text, "vscode.dev passes our answer on");
   await connectAt(id, redirect_uri);
   for (const visitor of [null, person]) {
-    for (const [request] of UNASKED) assertEquals((await ask({ ...sent, ...request }, visitor)).status, 400);
+    for (const [request] of EARLY_ERRORS) assertEquals((await ask({ ...sent, ...request }, visitor)).status, 400);
   }
 });
 
@@ -255,14 +255,14 @@ Deno.test("state comes back exactly as it was, and not at all when there was non
   assertEquals([error, state], ["invalid_request", undefined]);
 });
 
-Deno.test("a stranger signs in first and comes back to the same request", async () => {
+Deno.test("signing in leads back to the same request", async () => {
   const { status, location } = await ask({ state: "a/b?c", scope: "openid" }, null);
   assertEquals(status, 302);
   assertMatch(location!, /^\/login\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
   const next = new URL(location!, SITE).searchParams.get("next")!;
   const { asked_by, ...request } = Object.fromEntries(new URL(next, SITE).searchParams);
   assertMatch(asked_by!, /^[\w-]+\.[\w-]+$/);
-  // The way back ignores who is said to have asked.
+  // The way back ignores any claimed requester.
   assertEquals((await harness.get(next, person)).status, 200);
   assertEquals(request, {
     client_id: clientId,
@@ -273,7 +273,7 @@ Deno.test("a stranger signs in first and comes back to the same request", async 
   });
 });
 
-Deno.test("a newcomer goes through onboarding first, and whoever has no organization any more is told", async () => {
+Deno.test("a newcomer goes through onboarding first, and a person without an organization is told so", async () => {
   const newcomer = { id: crypto.randomUUID(), email: "newcomer@example.com" };
   const { status, location } = await ask({}, newcomer);
   assertEquals(status, 302);

@@ -1,4 +1,7 @@
-/** Clients whose id is the URL of their metadata: read once, kept as long as their owner says, and nobody's way to make us ask what they like. */
+/**
+ * Clients identified by the URL of their metadata: fetched once, cached as long as their owner says, and no way to make
+ * us fetch arbitrary URLs.
+ */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { RateLimits } from "../../../shared/config.ts";
 import { createGuardedFetch, type GuardedAnswer } from "../../../shared/net/guarded_fetch.ts";
@@ -40,7 +43,7 @@ const failed = (status: number): GuardedAnswer => ({
   body: new Uint8Array(),
 });
 
-/** A client of its own for each test, at a harness of its own: what a process remembers of failures is a process's. */
+/** A separate client and harness for each test: failures are remembered per process. */
 function createClient(
   { rateLimits = "off", host = "client.example" }: { rateLimits?: RateLimits; host?: string } = {},
 ) {
@@ -60,7 +63,7 @@ function createClient(
     answer,
     publish,
     ask,
-    /** Status of the page, and how many documents were fetched and database calls made for it. */
+    /** Status of the page, and the number of fetches and database calls it took. */
     async looks(...request: Parameters<typeof ask>) {
       const [fetches, calls] = [harness.fetched.length, harness.calls.length];
       const response = await ask(...request);
@@ -82,7 +85,7 @@ async function connectApp({ harness, clientId }: { harness: Harness; clientId: s
   return await response.json();
 }
 
-Deno.test("a document is fetched once, by two database calls, and serves by one while it is fresh", async () => {
+Deno.test("a document is fetched once, in two database calls, and a fresh one takes one call", async () => {
   const client = createClient();
   assertEquals(await client.looks(), READ);
   assertEquals(client.harness.calls, ["open_document_consent", "store_client_document"]);
@@ -115,7 +118,7 @@ Deno.test("a well-known name at another host is met with doubt, wherever the ans
   }
 });
 
-Deno.test("what Claude Code publishes without a port connects from any port; nothing is fetched for its tokens", async () => {
+Deno.test("Claude Code's portless callback connects from any port; nothing is fetched for its tokens", async () => {
   const fixture = await Deno.readTextFile(new URL("../../fixtures/client_documents/claude_code.json", import.meta.url));
   const { client_id: clientId } = JSON.parse(fixture);
   const { harness, answer } = createClient();
@@ -168,7 +171,7 @@ Deno.test("a document is read again when its owner's time is over, within five m
   }
 });
 
-Deno.test("a redirect URI that a document drops is refused at the next authorization; who is connected stays so", async () => {
+Deno.test("a redirect URI that a document drops is refused at the next authorization; existing connections stay", async () => {
   const client = createClient();
   const tokens = await connectApp(client);
   client.publish({ redirect_uris: ["https://client.example/new"], client_name: "Renamed" });
@@ -183,7 +186,7 @@ Deno.test("a redirect URI that a document drops is refused at the next authoriza
   await refreshed.body?.cancel();
 });
 
-/** What somebody may publish, or let us find, and how it is spoken of. */
+/** Bad documents that may be published or found, and how each is described. */
 const BAD: Record<string, GuardedAnswer> = {
   "a redirect": { ...failed(302), headers: new Headers({ location: "http://169.254.169.254/" }) } as GuardedAnswer,
   "nothing": failed(404),
@@ -221,7 +224,7 @@ for (const [what, answer] of Object.entries({ ...BAD, ...OUTAGES })) {
       assertEquals([response.status, response.headers.get("location")], [400, null]);
       const text = await response.text();
       assertStringIncludes(text, "We couldn’t look this app up");
-      // Nothing that was read, and nothing of what went wrong: it would tell what is to be found where.
+      // Nothing that was read, and no reason: it would reveal what exists where.
       for (const told of ["169.254", "other.example", "address_not_public", "client.example"]) {
         assertEquals(text.includes(told), false, told);
       }
@@ -267,7 +270,7 @@ Deno.test("an outage of a client's server keeps out nobody who uses it, for a da
   }
 });
 
-Deno.test("a client whose grants have ended gets no old words", async () => {
+Deno.test("a client whose grants have ended gets no stale document", async () => {
   const client = createClient();
   const { refresh_token } = await connectApp(client);
   await (await client.harness.post("revoke", { client_id: client.clientId, token: refresh_token })).body?.cancel();
@@ -294,7 +297,7 @@ Deno.test("who asks at the same time shares one fetch", async () => {
   assertEquals(client.harness.fetched.length, 1);
 });
 
-/** Asks for documents that nobody has read, each at a URL of its own, until told to wait. */
+/** Requests unread documents, each at its own URL, until told to wait. */
 async function flood(
   harness: Harness,
   { from, urlOf, atMost = 200 }: { from: () => string; urlOf: (n: number) => string; atMost?: number },
@@ -311,30 +314,30 @@ async function flood(
   return { fetched: harness.fetched.length - before, retryAfter: 0 };
 }
 
-const anybody = () => `203.0.${count >> 8}.${count & 255}`;
+const newCaller = () => `203.0.${count >> 8}.${count & 255}`;
 
-Deno.test("documents are fetched ten times a minute for one caller, thirty from one origin, a hundred and twenty in all", async () => {
+Deno.test("documents are fetched ten times a minute per caller, thirty per origin, a hundred and twenty in all", async () => {
   const minute = (harness: Harness) => harness.later(60);
   const harness = createHarness(over(database));
   const elsewhere = (n: number) => `https://host-${n}.example/c`;
 
   assertEquals(await flood(harness, { from: () => "203.0.113.9", urlOf: elsewhere }), { fetched: 10, retryAfter: 6 });
   minute(harness);
-  assertEquals((await flood(harness, { from: anybody, urlOf: (n) => `https://one.example/${n}` })).fetched, 30);
+  assertEquals((await flood(harness, { from: newCaller, urlOf: (n) => `https://one.example/${n}` })).fetched, 30);
   minute(harness);
-  assertEquals((await flood(harness, { from: anybody, urlOf: elsewhere })).fetched, 120);
-  assertEquals((await flood(harness, { from: anybody, urlOf: elsewhere })).fetched, 0);
+  assertEquals((await flood(harness, { from: newCaller, urlOf: elsewhere })).fetched, 120);
+  assertEquals((await flood(harness, { from: newCaller, urlOf: elsewhere })).fetched, 0);
   minute(harness);
   const evenly = await flood(harness, { from: () => "203.0.113.9", urlOf: elsewhere });
   assertEquals(evenly.fetched, 10);
 });
 
-Deno.test("past the limits what is fresh is served as ever, and old words serve who uses the client", async () => {
+Deno.test("past the limits fresh documents are served as usual, and stale ones to the client's users", async () => {
   const connected = createClient({ rateLimits: { client_document_all: 3, client_document_connected: 1 } });
   const { harness } = connected;
   harness.later(14 * 24 * 3600);
   await connectApp(connected);
-  assertEquals((await flood(harness, { from: anybody, urlOf: (n) => `https://host-${n}.example/c` })).fetched, 2);
+  assertEquals((await flood(harness, { from: newCaller, urlOf: (n) => `https://host-${n}.example/c` })).fetched, 2);
   assertEquals(await connected.looks(), FRESH);
   harness.later(301);
   connected.answer(failed(503));
@@ -344,20 +347,20 @@ Deno.test("past the limits what is fresh is served as ever, and old words serve 
   assertEquals(await connected.looks(), FRESH);
 });
 
-Deno.test("strangers' documents take no part of what there is for clients that somebody has connected", async () => {
+Deno.test("strangers' documents do not use up the budget of connected clients", async () => {
   const connected = createClient({ rateLimits: { client_document_all: 3, client_document_connected: 1 } });
   const { harness } = connected;
   harness.later(35 * 24 * 3600);
   await connectApp(connected);
   harness.later(25 * 3600);
-  assertEquals((await flood(harness, { from: anybody, urlOf: (n) => `https://host-${n}.example/c` })).fetched, 3);
+  assertEquals((await flood(harness, { from: newCaller, urlOf: (n) => `https://host-${n}.example/c` })).fetched, 3);
   connected.publish();
   assertEquals(await connected.looks(), READ);
   harness.later(301);
   assertEquals(await connected.looks(), READ);
 });
 
-Deno.test("one caller has two hundred documents a day read, those that it uses not counted", async () => {
+Deno.test("one caller gets two hundred documents a day, not counting those it uses", async () => {
   const { harness, clientId, publish, ...connected } = createClient({ rateLimits: { client_document_day: 4 } });
   harness.later(42 * 24 * 3600);
   await connectApp({ harness, clientId });
@@ -369,7 +372,7 @@ Deno.test("one caller has two hundred documents a day read, those that it uses n
   assertEquals(await connected.looks({}, person, { "x-forwarded-for": from }), READ);
 });
 
-Deno.test("twenty callers who have as many documents read as they may leave others their part", async () => {
+Deno.test("twenty callers at their limit leave others their share", async () => {
   const harness = createHarness(over(database));
   harness.later(49 * 24 * 3600);
   const elsewhere = (n: number) => `https://host-${n}.example/c`;
@@ -381,7 +384,7 @@ Deno.test("twenty callers who have as many documents read as they may leave othe
   assertEquals((await flood(harness, { from: () => "203.0.113.71", urlOf: elsewhere })).fetched > 0, true);
 });
 
-Deno.test("a well-known client's metadata URL is always served, whatever strangers have used up and wherever they aim", async () => {
+Deno.test("a well-known client's metadata URL is always served, whatever strangers have used up or target", async () => {
   const harness = createHarness(over(database), {
     rateLimits: {
       ...{ client_document_ip: 1, client_document_day: 1, client_document_origin: 1 },
@@ -396,7 +399,11 @@ Deno.test("a well-known client's metadata URL is always served, whatever strange
     const { origin } = new URL(clientId);
     for (const urlOf of [(n: number) => `https://host-${n}.example/c`, (n: number) => `${origin}/${n}/c`]) {
       await flood(harness, { from: () => from, urlOf });
-      assertEquals((await flood(harness, { from: anybody, urlOf })).fetched <= 1, true, "nothing is left to strangers");
+      assertEquals(
+        (await flood(harness, { from: newCaller, urlOf })).fetched <= 1,
+        true,
+        "nothing is left to strangers",
+      );
     }
     harness.publish.answer = () => Promise.resolve(published(document));
     const response = await harness.get(authorizationQuery(clientId, { redirect_uri }), person, {
@@ -412,7 +419,7 @@ Deno.test("a well-known client's metadata URL is always served, whatever strange
   }
 });
 
-Deno.test("a client past the limits is told when to come back, on a page", async () => {
+Deno.test("past the limits a page says when to retry", async () => {
   const client = createClient({ rateLimits: { client_document_ip: 1 } });
   client.harness.later(21 * 24 * 3600);
   const from = { "x-forwarded-for": "203.0.113.77" };
@@ -467,7 +474,7 @@ Deno.test("a URL that may not be fetched is refused on a page, without asking an
   assertEquals([harness.fetched, harness.calls], [[], []]);
 });
 
-Deno.test("a stranger whose client is good signs in first; the redirect URI is checked before that", async () => {
+Deno.test("with a valid client a person signs in first; the redirect URI is checked before that", async () => {
   const client = createClient();
   const stranger = await client.ask({}, null);
   assertEquals([stranger.status, stranger.headers.get("location")?.startsWith("/login?next=")], [302, true]);
@@ -486,7 +493,7 @@ Deno.test("with the database down nothing is fetched", async () => {
   await response.body?.cancel();
 });
 
-Deno.test("from a name server's answer to the consent page: the real fetch, over TLS from a server of our own", async () => {
+Deno.test("from DNS answer to consent page: the real fetch, over TLS from a local server", async () => {
   const issuer = createIssuer();
   const document = await Deno.readTextFile(new URL("../../fixtures/client_documents/claude.json", import.meta.url));
   const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: max-age=3600\r\n`;

@@ -1,4 +1,6 @@
-/** Each client that people really use, from its first probe to a refreshed call of the connector (fixtures/clients.ts). */
+/**
+ * Each client that people really use, from its first probe to a connector call after a refresh (fixtures/clients.ts).
+ */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import { type ClientFixture, CLIENTS } from "../../fixtures/clients.ts";

@@ -135,7 +135,7 @@ Deno.test("a client that we do not know is told so whatever else is wrong, and a
   assertEquals([basic.status, basic.headers.get("www-authenticate")], [401, 'Basic realm="oauth"']);
 });
 
-Deno.test("a membership that ended between consent and exchange makes the code worthless", async () => {
+Deno.test("a membership that ended between consent and exchange invalidates the code", async () => {
   const guest = await createPerson(database, "guest@example.com", ["pro"]);
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);
@@ -176,7 +176,7 @@ Deno.test("the token endpoint takes complete forms only", async () => {
   assertEquals((await send(`${good}&unknown=1&unknown=2&scope=`, `${FORM};charset=UTF-8`)).status, 200);
 });
 
-Deno.test("a code of a key that is rotated out of the first place still counts", async () => {
+Deno.test("a code signed with a previous key is still valid", async () => {
   const first = "a-secret-of-more-than-thirty-two-bytes";
   const next = "the-next-secret-of-thirty-two-bytes-or-so";
   const { clientId, code } = await start();

@@ -34,7 +34,7 @@ async function start(request: Fields = {}) {
   return { harness, clientId, page, decide, allow };
 }
 
-/** Asserts that nobody was sent anywhere, and why the page says so. */
+/** Asserts that there is no redirect, and which reason the page gives. */
 async function assertPage(response: Response, status: number, words: string) {
   assertEquals([response.status, response.headers.get("location")], [status, null]);
   assertEquals(response.headers.get("cache-control"), "no-store");
@@ -50,8 +50,8 @@ Deno.test("Allow sends the browser back with code, state and issuer, by one data
   assertEquals([typeof code, rest], ["string", { state: "xyz", iss: SITE }]);
 });
 
-/** What the page calls what each tool does. A new tool needs a line here, and words there. */
-const SAID: Record<string, string[]> = {
+/** The consent page's wording for each tool. A new tool needs a line here, and words there. */
+const TOOL_TEXTS: Record<string, string[]> = {
   get_context: ["see the members’ email addresses"],
   list_expenses: ["see, add, change and delete expenses, bills and categories"],
   summarize_spending: ["see, add, change and delete expenses"],
@@ -70,13 +70,13 @@ const SAID: Record<string, string[]> = {
   update_settings: ["categories", "main currency", "time zone", "reminder emails"],
 };
 
-Deno.test("the page says everything that the connector's tools can do", async () => {
+Deno.test("the page lists everything that the connector's tools can do", async () => {
   const { page } = await start();
-  assertEquals(Object.keys(SAID).toSorted(), TOOLS.map(({ listed }) => listed.name).toSorted());
-  for (const words of Object.values(SAID).flat()) assertStringIncludes(page, words);
+  assertEquals(Object.keys(TOOL_TEXTS).toSorted(), TOOLS.map(({ listed }) => listed.name).toSorted());
+  for (const words of Object.values(TOOL_TEXTS).flat()) assertStringIncludes(page, words);
 });
 
-Deno.test("who owns none of the organizations is not told what owners allow", async () => {
+Deno.test("a person who owns no organization does not see what owners allow", async () => {
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);
   const member = await createPerson(database, "member@example.com", []);
@@ -96,7 +96,7 @@ Deno.test("Deny sends the browser back with access_denied, whatever organization
   assertEquals([response.status, answer, harness.calls], [303, { error: "access_denied", iss: SITE }, []]);
 });
 
-Deno.test("pressing Allow twice within half a minute gives the same redirect, also for another organization", async () => {
+Deno.test("pressing Allow twice within half a minute gives the same redirect, even for another organization", async () => {
   const { harness, allow } = await start();
   const first = (await allow()).headers.get("location");
   harness.later(30);
@@ -112,7 +112,7 @@ Deno.test("pressing Allow again after the client used the code is a page", async
   await assertPage(await allow(), 400, "You’ve already answered");
 });
 
-Deno.test("the code is good for ten minutes from Allow, however long the page was open", async () => {
+Deno.test("the code is valid for ten minutes from Allow, however long the page was open", async () => {
   const { harness, clientId, allow } = await start();
   harness.later(590);
   const { code } = answerOf(await allow());
@@ -127,7 +127,7 @@ Deno.test("two pages lead to two codes", async () => {
   assertNotEquals(answerOf(other).code, answerOf(await allow()).code);
 });
 
-Deno.test("an answer from another site, or from something that is no browser, does nothing", async () => {
+Deno.test("an answer from another site, or from a non-browser, does nothing", async () => {
   const { harness, decide } = await start();
   const elsewhere: Record<string, string>[] = [
     { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
@@ -146,7 +146,7 @@ Deno.test("an answer from another site, or from something that is no browser, do
     );
   }
   assertEquals(harness.calls, []);
-  // Browsers of before Sec-Fetch-Site say at least the origin.
+  // Browsers that predate Sec-Fetch-Site at least send the origin.
   const older = await decide({ action: "approve", organization_id: pro }, person, {
     origin: SITE,
     "sec-fetch-site": "",
@@ -190,14 +190,14 @@ Deno.test("an organization of somebody else, without the feature, or none at all
   assertEquals(harness.calls.length, 3);
 });
 
-Deno.test("a feature that was lost between page and answer counts", async () => {
+Deno.test("losing the feature between page and answer counts", async () => {
   const { allow } = await start();
   await database.query("update identity.organizations set plan = 'free' where id = $1", [team]);
   await assertPage(await allow({ organization_id: team }), 403, "needs the Pro plan");
   await database.query("update identity.organizations set plan = 'team' where id = $1", [team]);
 });
 
-Deno.test("the consent address takes small forms only", async () => {
+Deno.test("the consent endpoint accepts small forms only", async () => {
   const { harness, allow } = await start();
   await assertPage(await allow({ padding: "x".repeat(16 * 1024) }), 413, "too long");
   const json = await harness.request("/api/oauth/authorize", {

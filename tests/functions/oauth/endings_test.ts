@@ -1,4 +1,4 @@
-/** What else ends a connection: the person, the organization or the membership is gone. And how tokens are made. */
+/** Other ways a connection ends: the person, organization or membership is gone. And how tokens are made. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import {
@@ -48,15 +48,15 @@ for (const [what, end] of Object.entries(ENDS)) {
   });
 }
 
-// On the real parts, finding 4. Each way to be shut out, and to be let in again.
-const SHUT_OUT: Record<string, { by: string; until?: number }> = {
+// On the real parts, finding 4. Each way to be suspended, and to be reinstated.
+const SUSPENSIONS: Record<string, { by: string; until?: number }> = {
   "banned": { by: "banned_until = $2::timestamptz + interval '1 hour'", until: 3600 },
   "banned for good": { by: "banned_until = 'infinity'" },
   "soft-deleted": { by: "deleted_at = $2" },
 };
 
-for (const [what, { by, until }] of Object.entries(SHUT_OUT)) {
-  Deno.test(`people who are ${what} are no members: token, refresh, code, consent; nothing of theirs is ended`, async () => {
+for (const [what, { by, until }] of Object.entries(SUSPENSIONS)) {
+  Deno.test(`people who are ${what} do not count as members: token, refresh, code, consent; nothing of theirs is ended`, async () => {
     const harness = createHarness(over(database));
     const person = await createPerson(database, `shut-out-${number++}@example.com`, ["team"]);
     const colleague = await createPerson(database, `colleague-${number++}@example.com`, ["team"]);
@@ -76,7 +76,7 @@ for (const [what, { by, until }] of Object.entries(SHUT_OUT)) {
     }
     const redeemed = await harness.post("token", exchangeFields(clientId, code));
     assertEquals([redeemed.status, (await redeemed.json()).error], [400, "invalid_grant"]);
-    // Even where the identity provider still lets the session pass.
+    // Even where the identity provider still accepts the session.
     const allow = { action: "approve", organization_id: person.organizations[0] };
     assertEquals((await harness.decide(page, allow, person)).status, 403);
     assertEquals((await harness.get(authorizationQuery(clientId), person)).status, 403);
@@ -97,7 +97,7 @@ for (const [what, { by, until }] of Object.entries(SHUT_OUT)) {
   });
 }
 
-Deno.test("a refresh token that was stolen ends its grant also while its person is suspended", async () => {
+Deno.test("a stolen refresh token ends its grant even while its person is suspended", async () => {
   const harness = createHarness(over(database));
   const person = await createPerson(database, `stolen-${number++}@example.com`, ["team"]);
   const tokens = await connect(harness, { clientId, person });
@@ -111,7 +111,7 @@ Deno.test("a refresh token that was stolen ends its grant also while its person 
   );
 });
 
-Deno.test("consent: a suspended person reads so, and a session that a password began asks to sign in", async () => {
+Deno.test("consent: a suspended person is told so, and a password session is asked to sign in", async () => {
   const harness = createHarness(over(database));
   const person = await createPerson(database, `consenting-${number++}@example.com`, ["team"]);
   const page = await (await harness.get(authorizationQuery(clientId), person)).text();

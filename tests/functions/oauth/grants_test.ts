@@ -1,4 +1,4 @@
-/** How many connections a person has in an organization, and which of them has to go. */
+/** How many connections a person may have in an organization, and which one is ended. */
 import { assertEquals } from "@std/assert";
 import { hashToken } from "../../../shared/oauth/tokens.ts";
 import { openDatabase } from "../../_support/database.ts";
@@ -7,7 +7,7 @@ import { connect, createHarness, createPerson, outcomeOf, over, refreshFields, r
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-Deno.test("the twenty-first connection ends the one that idled longest, and the audit trail says so", async () => {
+Deno.test("the twenty-first connection ends the one idle longest, and the audit trail says so", async () => {
   const person = await createPerson(database, "grants@example.com", ["team", "pro"]);
   const neighbour = await createPerson(database, "neighbour@example.com", ["team"]);
   const harness = createHarness(over(database), { rateLimits: "off" });
@@ -22,7 +22,7 @@ Deno.test("the twenty-first connection ends the one that idled longest, and the 
     harness.later(1);
     connections.push(await connect(harness, { clientId, person, organizationId: team }));
   }
-  // The oldest is used once more, so that the second oldest has idled longest.
+  // The oldest is used again, so that the second oldest has been idle longest.
   harness.later(1);
   const [oldest, second, third] = connections as [typeof theirs, typeof theirs, typeof theirs];
   await database.asService("record_use", { token_hash: await hashToken(oldest.access_token), at: harness.clock.now });

@@ -1,4 +1,4 @@
-/** The authorization server over a real database and a stand-in for the identity provider, and a client to drive it with. */
+/** The authorization server over a real database and a fake identity provider, and a client to drive it. */
 import { Buffer } from "node:buffer";
 import { decode } from "hono/jwt";
 import { createOAuthApp } from "../../../functions/oauth/app.ts";
@@ -22,17 +22,17 @@ export interface Person {
 }
 
 export type Fields = Record<string, string | undefined>;
-// deno-lint-ignore no-explicit-any -- answers are looked at field by field
+// deno-lint-ignore no-explicit-any -- answers are inspected field by field
 export type Json = any;
 
 export type Harness = ReturnType<typeof createHarness>;
 
-/** `calls` gets the name of every database call once it is answered. @param config overrides. */
+/** `calls` receives the name of every answered database call. @param config overrides. */
 export function createHarness(database: Database, config: Partial<Config> = {}) {
   const calls: string[] = [];
   const log: string[] = [];
   const clock = { now: START };
-  /** `users`: what it says of a person besides id and address. */
+  /** `users`: what it reports about a person besides id and address. */
   const identityProvider = { isDown: false, users: new Map<string, Record<string, unknown>>() };
   const fetched: GuardedRequest[] = [];
   const publish = {
@@ -79,14 +79,14 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
     log,
     clock,
     identityProvider,
-    /** What was fetched for clients that go by the URL of their metadata. */
+    /** Metadata URLs that were fetched. */
     fetched,
-    /** What is to be found there; at first nothing. */
+    /** What they serve; nothing at first. */
     publish,
     request,
     later: (seconds: number) => void (clock.now = new Date(clock.now.getTime() + seconds * 1000)),
 
-    /** A page of the browser in which `person` is signed in. */
+    /** A browser page with `person` signed in. */
     get: (path: string, person: Person | null, headers: Record<string, string> = {}) =>
       request(path, { headers: { ...headers, ...(person && { cookie: sessionOf(person) }) } }),
 
@@ -115,7 +115,7 @@ export function createHarness(database: Database, config: Partial<Config> = {}) 
   };
 }
 
-/** The database of a test as the functions see it. */
+/** A test's database as the functions see it. */
 export const over = (database: TestDatabase): Database => ({
   call: <Result>(name: string, args: Record<string, unknown>) => database.asService<Result>(name, args),
 });
@@ -143,7 +143,10 @@ export async function createPerson(
   return { id, email, organizations };
 }
 
-/** A session cookie as the identity provider's client library keeps it, valid by real time. @param method how the person signed in. */
+/**
+ * A session cookie in the format of the identity provider's client library, valid in real time. @param method how the
+ * person signed in.
+ */
 export function sessionOf({ id, email }: Person, method = "otp"): string {
   const claims = { sub: id, email, amr: [{ method, timestamp: 0 }] };
   const session = {
@@ -159,7 +162,7 @@ export function sessionOf({ id, email }: Person, method = "otp"): string {
   return `__Host-session=base64-${Buffer.from(JSON.stringify(session)).toString("base64url")}`;
 }
 
-/** The signed statement inside a consent page. */
+/** The signed token in a consent page. */
 export const consentOf = (page: string): string => /name="consent" value="([^"]+)"/.exec(page)?.[1] ?? "";
 
 /** The parameters that a redirect carries to the client. */
@@ -179,7 +182,7 @@ export async function registerClient(harness: Harness, metadata: Record<string, 
   return (await response.json()).client_id;
 }
 
-/** Goes through consent and answers with the code. */
+/** Goes through consent and returns the code. */
 export async function obtainCode(
   harness: Harness,
   { clientId, person, organizationId }: {
@@ -226,7 +229,7 @@ export async function connect(
   return await response.json();
 }
 
-/** What the connector's SQL says of an access token: `ok` or `invalid_token`. */
+/** The connector's SQL verdict on an access token: `ok` or `invalid_token`. */
 export async function outcomeOf(
   database: TestDatabase,
   accessToken: string,

@@ -1,4 +1,4 @@
-/** Two implementations that were not written with us in mind, as strict as they can be set: oauth4webapi and openid-client. */
+/** Two independent client libraries at their strictest settings: oauth4webapi and openid-client. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
@@ -86,7 +86,7 @@ Deno.test("oauth4webapi discovers, registers, checks iss and state, exchanges wi
   assertEquals(challenged.cause[0]!.parameters.scope, "expenses:rw");
 });
 
-Deno.test("oauth4webapi refuses our refusals in their own terms", async () => {
+Deno.test("oauth4webapi reports our errors as its own error types", async () => {
   const site = createSite(database);
   const options = { [oauth.customFetch]: site.fetch as (url: string, init: object) => Promise<Response> };
   const issuer = new URL(SITE);

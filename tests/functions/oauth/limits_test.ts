@@ -1,4 +1,4 @@
-/** How often each endpoint may be asked, by whom that is counted, and who is never made to wait for it. */
+/** Rate limits of each endpoint: what they count by, and who is never made to wait. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import {
@@ -23,7 +23,7 @@ const person = await createPerson(database, "limits@example.com", ["team"]);
 const HERE = "198.51.100.7";
 const ELSEWHERE = "203.0.113.9";
 
-/** Empty buckets, and what is asked from an address. */
+/** Empty buckets, and requests from an address. */
 async function start(config = {}) {
   await database.query("delete from oauth.rate_buckets");
   const harness = createHarness(over(database), config);
@@ -54,7 +54,7 @@ async function statuses(count: number, ask: (n: number) => Promise<Response>): P
   return counts;
 }
 
-Deno.test("thirty registrations a minute and caller, in one database call each, then 429 in JSON with the time to wait", async () => {
+Deno.test("thirty registrations per minute and caller, in one database call each, then 429 in JSON with the time to wait", async () => {
   const { harness, register } = await start();
   harness.calls.length = 0;
   assertEquals(await statuses(30, () => register(HERE)), { 201: 30 });
@@ -69,14 +69,14 @@ Deno.test("thirty registrations a minute and caller, in one database call each, 
   assertEquals(await statuses(2, () => register(HERE)), { 201: 1, 429: 1 });
 });
 
-Deno.test("a network of IPv6 is eight callers at most", async () => {
+Deno.test("an IPv6 network counts as eight callers at most", async () => {
   const { register } = await start({ rateLimits: { register: 2 } });
   assertEquals(await statuses(3, () => register("2001:db8:1:1::1")), { 201: 2, 429: 1 });
   assertEquals(await statuses(40, (n) => register(`2001:db8:1:${n + 2}::1`)), { 201: 14, 429: 26 });
   assertEquals(await statuses(1, () => register("2001:db8:2:1::1")), { 201: 1 });
 });
 
-Deno.test("a forged forwarded address gives no new budget, and takes none from whom it names", async () => {
+Deno.test("a forged forwarded address gives no new budget, and uses up nobody else's", async () => {
   const { register } = await start({ rateLimits: { register: 10 } });
   const forged = await statuses(30, (n) => register(`10.1.0.${n}, ${ELSEWHERE}`));
   assertEquals(forged, { 201: 10, 429: 20 });
@@ -84,7 +84,7 @@ Deno.test("a forged forwarded address gives no new budget, and takes none from w
   assertEquals(await statuses(10, () => register("10.1.0.1, 203.0.113.10")), { 201: 10 });
 });
 
-Deno.test("behind a front door that proves itself everybody has a budget of their own, however many others use theirs up", async () => {
+Deno.test("behind an authenticated front door everybody has their own budget, however many others use theirs up", async () => {
   const secret = "the-front-door-has-this-one-of-32-bytes";
   const { harness, from } = await start({ frontDoorSecrets: [secret], rateLimits: { register: 10 } });
   const register = (ip: string, proof = secret) =>
@@ -100,7 +100,7 @@ Deno.test("behind a front door that proves itself everybody has a budget of thei
   assertEquals(await statuses(11, (n) => register(`10.2.0.${n}`, "a guess")), { 201: 10, 429: 1 });
 });
 
-Deno.test("the edge's own word counts, whatever was forwarded", async () => {
+Deno.test("the edge's own header counts, whatever was forwarded", async () => {
   const { harness, from } = await start({ rateLimits: { register: 10 } });
   const ask = (n: number) =>
     harness.request("/api/oauth/register", {
@@ -125,7 +125,7 @@ Deno.test("a hundred and twenty authorization pages a minute and caller, then a 
   assertEquals(await statuses(1, () => ask(ELSEWHERE)), { 302: 1 });
 });
 
-Deno.test("a hundred and fifty refused token requests in five minutes and caller; good codes and tokens of the same address are served", async () => {
+Deno.test("a hundred and fifty refused token requests per five minutes and caller; valid codes and tokens from the same address are served", async () => {
   const { harness, clientId, form } = await start();
   const code = await obtainCode(harness, { clientId, person });
   const tokens = await connect(harness, { clientId, person });
@@ -152,12 +152,12 @@ Deno.test("a hundred and fifty refused token requests in five minutes and caller
   assertEquals((await form("token", refreshFields(clientId, tokens.refresh_token))).status, 200);
   assertEquals((await form("token", refreshFields(clientId, tokens.refresh_token))).status, 200);
   assertEquals((await form("revoke", { client_id: clientId, token: tokens.refresh_token })).status, 200);
-  // A dead token of somebody who was connected: they must learn that they have to sign in.
+  // A dead token of a formerly connected client: it must learn that it has to sign in again.
   const dead = await form("token", refreshFields(clientId, tokens.refresh_token));
   assertEquals((await dead.json()).error, "invalid_grant");
 });
 
-Deno.test("a hundred and fifty rotations in five minutes and grant; what is refused then is not lost, and other grants go on", async () => {
+Deno.test("a hundred and fifty rotations per five minutes and grant; a refused token stays valid, and other grants are unaffected", async () => {
   const { harness, clientId, form } = await start();
   const tokens = await connect(harness, { clientId, person });
   const other = await connect(harness, { clientId, person });
@@ -175,7 +175,7 @@ Deno.test("a hundred and fifty rotations in five minutes and grant; what is refu
   assertEquals((await form("token", refreshFields(clientId, latest))).status, 200);
 });
 
-Deno.test("a dead refresh token waits on its own account and keeps nobody else of its grant waiting", async () => {
+Deno.test("a dead refresh token has its own bucket and does not slow down its grant", async () => {
   const { harness, clientId, form } = await start();
   const old = await connect(harness, { clientId, person });
   harness.later(86_400);
@@ -186,7 +186,7 @@ Deno.test("a dead refresh token waits on its own account and keeps nobody else o
   assertEquals((await form("token", refreshFields(clientId, refresh_token))).status, 200);
 });
 
-Deno.test("a code that comes back ends its grant though its caller has used up every refusal", async () => {
+Deno.test("a replayed code ends its grant even when its caller is over the limit", async () => {
   const { harness, clientId, form } = await start({ rateLimits: { token: 1 } });
   const code = await obtainCode(harness, { clientId, person });
   const tokens = await (await form("token", exchangeFields(clientId, code))).json();
@@ -195,7 +195,7 @@ Deno.test("a code that comes back ends its grant though its caller has used up e
   assertEquals(await outcomeOf(database, tokens.access_token, harness.clock.now), "invalid_token");
 });
 
-Deno.test("limits can be changed by name and switched off, and nothing is limited that nobody can be told from", async () => {
+Deno.test("limits can be changed by name and switched off, and callers without an address are not limited", async () => {
   const named = await start({ rateLimits: { register: 2 } });
   assertEquals(await statuses(3, () => named.register(HERE)), { 201: 2, 429: 1 });
   const off = await start({ rateLimits: "off" });
@@ -205,7 +205,7 @@ Deno.test("limits can be changed by name and switched off, and nothing is limite
   assertEquals(await statuses(35, () => harness.register({ redirect_uris: [CALLBACK] })), { 201: 35 });
 });
 
-Deno.test("a clock that was set back locks nobody out", async () => {
+Deno.test("setting the clock back locks nobody out", async () => {
   const { harness, register } = await start({ rateLimits: { register: 10 } });
   harness.later(7 * 86_400);
   assertEquals(await statuses(11, () => register(HERE)), { 201: 10, 429: 1 });
@@ -213,7 +213,7 @@ Deno.test("a clock that was set back locks nobody out", async () => {
   assertEquals(await statuses(11, () => register(HERE)), { 201: 10, 429: 1 });
 });
 
-Deno.test("no address is kept, only its keyed hash", async () => {
+Deno.test("no address is stored, only its keyed hash", async () => {
   const { register } = await start();
   await register(HERE);
   const rows = JSON.stringify(await database.query("select * from oauth.rate_buckets"));

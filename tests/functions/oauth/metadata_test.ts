@@ -40,7 +40,7 @@ Deno.test("every discovery address serves the same document", async () => {
   });
 });
 
-Deno.test("the documents may be kept for five minutes by anybody, answers of the endpoints by nobody", async () => {
+Deno.test("the documents may be cached publicly for five minutes, endpoint answers not at all", async () => {
   for (const path of [...DISCOVERY, "/api/oauth/jwks"]) {
     const response = await harness.request(path);
     assertEquals(response.headers.get("cache-control"), "public, max-age=300");
@@ -58,7 +58,7 @@ Deno.test("the document names configured addresses whatever the caller says of i
   assertEquals(await direct.text(), plain);
 });
 
-Deno.test("discovery answers HEAD and preflights, and tells other methods what it answers", async () => {
+Deno.test("discovery answers HEAD and preflights, and lists its methods in Allow", async () => {
   for (const path of [...DISCOVERY, "/api/oauth/jwks"]) {
     const head = await harness.request(path, { method: "HEAD" });
     assertEquals([head.status, await head.text()], [200, ""]);
@@ -74,7 +74,7 @@ Deno.test("discovery answers HEAD and preflights, and tells other methods what i
   }
 });
 
-Deno.test("there are no keys, and unknown addresses are JSON 404", async () => {
+Deno.test("there are no keys, and unknown paths are JSON 404", async () => {
   assertEquals(await (await harness.request("/api/oauth/jwks")).json(), { keys: [] });
   const unknown = await harness.request("/.well-known/unknown");
   assertEquals([unknown.status, (await unknown.json()).error], [404, "invalid_request"]);
@@ -95,7 +95,7 @@ Deno.test("POST endpoints answer preflights, and every answer keeps itself out o
   }
 });
 
-Deno.test("the health check says whether the database answers, and no more of it than the version of its schema", async () => {
+Deno.test("the health check says whether the database answers, and otherwise only its schema version", async () => {
   const up = await harness.request("/api/health");
   assertEquals([up.status, await up.json()], [200, { ok: true, schema: 7 }]);
   const { request } = createHarness({ call: () => Promise.reject(new Error("down")) });

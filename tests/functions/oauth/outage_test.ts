@@ -1,4 +1,4 @@
-/** An outage must look like one: a client that hears invalid_grant throws its login away. */
+/** An outage must look like one: a client that receives invalid_grant discards its login. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { AppError } from "../../../shared/errors.ts";
 import { createDatabase } from "../../../shared/db/client.ts";
@@ -19,7 +19,7 @@ import {
   START,
 } from "./harness.ts";
 
-/** What stands between the function and its database when something is wrong, and what the caller is to be told. */
+/** Faults between the function and its database, and what the caller is told. */
 const OUTAGES: Record<string, { answer: () => Promise<Response>; status: number; error: string }> = {
   "refuses connections": {
     answer: () => Promise.reject(new TypeError("connection refused")),
@@ -129,7 +129,7 @@ for (const [what, { answer, status, error }] of Object.entries(OUTAGES)) {
   });
 }
 
-Deno.test("a login that met an outage goes on when it is over, also when the answer alone was lost", async () => {
+Deno.test("a login interrupted by an outage continues afterwards, even when only the answer was lost", async () => {
   const database = await openDatabase();
   try {
     const lost = { how: undefined as undefined | "before" | "after" };
@@ -162,7 +162,7 @@ Deno.test("a login that met an outage goes on when it is over, also when the ans
   }
 });
 
-Deno.test("an identity provider that does not answer is a page that says so, and no redirect", async () => {
+Deno.test("an unreachable identity provider gives an error page, and no redirect", async () => {
   const harness = createHarness({ call: () => Promise.reject(new Error("unexpected")) });
   harness.identityProvider.isDown = true;
   const page = await harness.get(authorizationQuery("client_a"), person);

@@ -1,4 +1,4 @@
-/** What only a real server can show, since PGlite has one session: requests that meet in the database. */
+/** Concurrent requests in the database, which only a real server can show: PGlite has one session. */
 import { assertEquals } from "@std/assert";
 import { openDatabase } from "../../_support/database.ts";
 import {
@@ -37,7 +37,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
   const count = async (from: string, params: unknown[] = []) =>
     (await database.query<{ count: number }>(`select count(*)::int as count from ${from}`, params))[0]!.count;
 
-  Deno.test("a thousand redemptions of one code give one success, and its grant is ended by the others", async () => {
+  Deno.test("of a thousand redemptions of one code one succeeds, and the others end its grant", async () => {
     const code = await obtainCode(harness, { clientId, person });
     const grants = await count("oauth.grants");
     const answers = await inParallel(1000, () => post(exchangeFields(clientId, code)));
@@ -53,7 +53,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
     );
   });
 
-  Deno.test("redemptions of one code that meet end the grant in every order", async () => {
+  Deno.test("concurrent redemptions of one code end the grant in every order", async () => {
     for (let round = 0; round < 10; round++) {
       const code = await obtainCode(harness, { clientId, person });
       const answers = await inParallel(20, () => post(exchangeFields(clientId, code)));
@@ -63,7 +63,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
     }
   });
 
-  Deno.test("a thousand refreshes with one token all succeed, have one successor and lose nobody", async () => {
+  Deno.test("a thousand refreshes with one token all succeed, have one successor and log nobody out", async () => {
     const tokens = await connect(harness, { clientId, person });
     const answers = await inParallel(1000, () => post(refreshFields(clientId, tokens.refresh_token)));
     assertEquals(tally(answers), { 200: 1000 });
@@ -80,7 +80,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
     assertEquals((await post(refreshFields(clientId, answers[999]!.body.refresh_token))).status, 200);
   });
 
-  Deno.test("the limit of a grant counts rotations, not the retries that wait for one", async () => {
+  Deno.test("a grant's limit counts rotations, not the retries waiting for one", async () => {
     const limited = createHarness(over(database), { rateLimits: { token: 2 } });
     const tokens = await connect(limited, { clientId, person });
     const answers = await inParallel(200, () => limited.post("token", refreshFields(clientId, tokens.refresh_token)));
@@ -88,7 +88,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
     await Promise.all(answers.map((answer) => answer.body?.cancel()));
   });
 
-  Deno.test("connections that are made at once leave twenty", async () => {
+  Deno.test("concurrent connections leave twenty", async () => {
     const many = await createPerson(database, "many@example.com", ["team"]);
     const codes = await inParallel(30, () => obtainCode(harness, { clientId, person: many }));
     assertEquals(tally(await Promise.all(codes.map((code) => post(exchangeFields(clientId, code))))), { 200: 30 });
@@ -96,7 +96,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
     assertEquals(await count("oauth.grants where user_id = $1 and revocation_reason = 'too_many'", [many.id]), 10);
   });
 
-  Deno.test("a bucket gives what it holds and not one more, however many ask at once", async () => {
+  Deno.test("a bucket never gives more than it holds, under any concurrency", async () => {
     const limited = createHarness(over(database), { rateLimits: { register: 10 } });
     const register = () =>
       limited.request("/api/oauth/register", {
@@ -116,7 +116,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
     assertEquals((await post(exchangeFields(clientId, code))).status, 400);
   });
 
-  Deno.test("Allow pressed many times at once gives one redirect", async () => {
+  Deno.test("concurrent presses of Allow give one redirect", async () => {
     const page = await (await harness.get(authorizationQuery(clientId), person)).text();
     const fields = { action: "approve", organization_id: person.organizations[0] };
     const answers = await inParallel(20, () => harness.decide(page, fields, person));
@@ -124,7 +124,7 @@ if (Deno.env.get("TEST_DATABASE_URL")) {
     assertEquals(answers[0]!.status, 303);
   });
 
-  Deno.test("a grant that is revoked while it is refreshed leaves no live token", async () => {
+  Deno.test("a grant revoked during a refresh leaves no live token", async () => {
     for (let round = 0; round < 10; round++) {
       const tokens = await connect(harness, { clientId, person });
       const answers = await inParallel(

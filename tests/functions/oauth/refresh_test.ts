@@ -50,7 +50,7 @@ Deno.test("a refresh token is exchanged for a new pair by one database call", as
   assertEquals([await outcome(body.access_token), await outcome(tokens.access_token)], ["ok", "ok"]);
 });
 
-Deno.test("within a minute the same token gets the same pair, with the time that is left", async () => {
+Deno.test("within a minute the same token gets the same pair, with the remaining lifetime", async () => {
   const { harness, tokens, refresh } = await start();
   const first = await refresh(tokens.refresh_token);
   harness.later(60);
@@ -144,7 +144,7 @@ Deno.test("access lasts an hour, a refresh token thirty days, a grant half a yea
   assertEquals((await idle.refresh(idle.tokens.refresh_token)).body.error, "invalid_grant");
 });
 
-Deno.test("a token ends with the membership, and does not come back with it", async () => {
+Deno.test("a token ends with the membership, and is not restored with it", async () => {
   const guest = await createPerson(database, "refresh-guest@example.com", ["pro", "team"]);
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness);
@@ -162,7 +162,7 @@ Deno.test("a token ends with the membership, and does not come back with it", as
   assertEquals(await outcomeOf(database, kept.access_token, harness.clock.now), "ok");
 });
 
-Deno.test("a retry gets the standing successor also when the signing key has changed in between", async () => {
+Deno.test("a retry gets the existing successor even if the signing key changed in between", async () => {
   const first = "a-secret-of-more-than-thirty-two-bytes";
   const next = "the-next-secret-of-thirty-two-bytes-or-so";
   const { clientId, tokens, refresh } = await start();

@@ -1,4 +1,6 @@
-/** "Registration cannot be shut": where clients are kept that nobody has authorized yet, and who has to make room for whom. */
+/**
+ * "Registration cannot be shut": the slots for clients that nobody has authorized yet, and whose are freed for whom.
+ */
 import { assert, assertEquals } from "@std/assert";
 import type { RateLimits } from "../../../shared/config.ts";
 import { limitOf } from "../../../shared/http/quotas.ts";
@@ -31,7 +33,7 @@ async function start(rateLimits: RateLimits = "on"): Promise<Harness> {
 
 const MANY = { register: 100_000 };
 
-/** Registers from an address: the status, the id, and the seconds to wait. */
+/** Registers from an address; returns the status, the id, and the seconds to wait. */
 async function register(harness: Harness, from: string, metadata: Record<string, unknown> = {}) {
   const response = await harness.request("/api/oauth/register", {
     method: "POST",
@@ -42,7 +44,10 @@ async function register(harness: Harness, from: string, metadata: Record<string,
   return { status: response.status, clientId, wait: Number(response.headers.get("retry-after")) };
 }
 
-/** Registrations from `callers` addresses in turn, all at one instant, without the function; how many came to what. */
+/**
+ * Registrations from `callers` addresses in turn, all at one instant, bypassing the function; returns counts by
+ * outcome.
+ */
 async function flood(
   { named = "flood", callers, attempts, at = START, atMost = room.at_most }: {
     named?: string;
@@ -53,7 +58,8 @@ async function flood(
   },
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  // A hundred a transaction: each alone would take as long again, and of all together a row that is written each time keeps every version.
+  // A hundred per transaction: one each would take as long again, and a single transaction would keep every version of
+  // a row that each updates.
   for (let from = 1; from <= attempts; from += 100) {
     const rows = await database.asRole(
       "service_role",
@@ -88,11 +94,11 @@ Deno.test("ten thousand registrations from twenty addresses leave a new address 
   assertEquals(await flood({ callers: 20, attempts: 200, at: harness.clock.now }), { limited: 200 });
 
   for (let n = 0; n < 30; n++) assertEquals((await register(harness, ELSEWHERE)).status, 201);
-  // Whoever was there before the flood is still known, and gets connected.
+  // A client from before the flood is still known, and can connect.
   const tokens = await connect(harness, { clientId: honest.clientId, person });
   assertEquals(typeof tokens.access_token, "string");
 
-  // However long it goes on, it takes nothing but its own places.
+  // However long the flood lasts, it only takes its own slots.
   harness.later(2 * HOUR);
   assertEquals(await flood({ callers: 20, attempts: 200, at: harness.clock.now }), { registered: 200 });
   assertEquals([await kept(), await kept("client_name = 'Flood'")], [10_030, 10_000]);
@@ -102,7 +108,7 @@ Deno.test("ten thousand registrations from twenty addresses leave a new address 
   assert(size!.bytes < 11_100 * 4096, `${size!.bytes} bytes`);
 });
 
-Deno.test("however many addresses register, there are never more clients than places, and a new address gets the oldest one's", async () => {
+Deno.test("however many addresses register, there are never more clients than slots, and a new address replaces the oldest", async () => {
   const atMost = 200;
   const harness = await start({ ...MANY, ungranted_clients: atMost });
   const oldest = await register(harness, HERE);
@@ -110,7 +116,7 @@ Deno.test("however many addresses register, there are never more clients than pl
   await database.query("update oauth.clients set created_at = created_at - interval '1 second' where client_id = $1", [
     oldest.clientId,
   ]);
-  // Two thousand callers come to ten times as many registrations as there are places.
+  // Two thousand callers make ten times as many registrations as there are slots.
   await flood({ callers: 198, attempts: 198, atMost });
   assertEquals([await kept(), await kept(`client_id = '${oldest.clientId}'`)], [atMost, 1]);
   assertEquals((await register(harness, "203.0.113.10")).status, 201);
@@ -120,7 +126,7 @@ Deno.test("however many addresses register, there are never more clients than pl
   assertEquals((await register(harness, "203.0.113.11")).status, 201);
 });
 
-Deno.test("a caller over its share waits, or gives up its own oldest client once that is an hour old, and nobody else's", async () => {
+Deno.test("a caller over its share waits, or loses its own oldest client once that is an hour old", async () => {
   const harness = await start({ ...MANY, ungranted_clients: 60 });
   const honest = await register(harness, ELSEWHERE);
   harness.later(60);
@@ -137,7 +143,7 @@ Deno.test("a caller over its share waits, or gives up its own oldest client once
   assertEquals(await kept(`client_id = '${first.clientId}'`), 0);
 });
 
-Deno.test("a /48 of IPv6 has the share of one address", async () => {
+Deno.test("an IPv6 /48 has the share of one address", async () => {
   const harness = await start({ ...MANY, ungranted_clients: 60 });
   const statuses = [];
   for (let n = 0; n < 4; n++) statuses.push((await register(harness, `2001:db8:1:${n}::1`)).status);
@@ -145,13 +151,13 @@ Deno.test("a /48 of IPv6 has the share of one address", async () => {
   assertEquals((await register(harness, "2001:db8:2:1::1")).status, 201);
 });
 
-Deno.test("what people authorize takes nobody's share: a hosted client registers from one address for all of them", async () => {
+Deno.test("authorized clients take nobody's share: a hosted client registers from one address for all its users", async () => {
   const harness = await start({ ...MANY, ungranted_clients: 40 });
   for (let n = 0; n < 10; n++) {
     const { clientId } = await register(harness, HERE);
     await connect(harness, { clientId, person });
   }
-  // Nothing of the caller is kept with a client that is in use.
+  // A client in use stores nothing about its caller.
   const [row] = await database.query(
     "select count(*)::int as count, count(registered_by)::int as known from oauth.clients",
   );
@@ -178,7 +184,7 @@ Deno.test("a registration at its largest is kept, and one byte more is refused i
   assertEquals(harness.calls, []);
 });
 
-Deno.test("the database itself keeps no more of a client than 2 kB, and no longer id than 512 bytes", async () => {
+Deno.test("the database itself limits a client to 2 kB and its id to 512 bytes", async () => {
   await start();
   const insert = (id: string, name: string, uris: string[]) =>
     database.query(
@@ -196,7 +202,7 @@ Deno.test("the database itself keeps no more of a client than 2 kB, and no longe
   assertEquals(await insert("https://".padEnd(513, "x"), "x", ["y"]), "clients_client_id_format");
 });
 
-Deno.test("clients that publish a document have the same places, and their callers the same shares", async () => {
+Deno.test("clients that publish a document share the same slots, and their callers the same shares", async () => {
   const harness = await start({ ungranted_clients: 40 });
   harness.publish.answer = (url) =>
     Promise.resolve({
@@ -216,7 +222,7 @@ Deno.test("clients that publish a document have the same places, and their calle
   assertEquals([await open(url(1), HERE), await open(url(2), HERE)], [200, 200]);
   assertEquals([await open(url(3), HERE), (await register(harness, HERE)).status], [429, 429]);
   assertEquals([await open(url(1), HERE), await open(url(3), ELSEWHERE)], [200, 200]);
-  // One that everybody connects with counts against nobody.
+  // A client that everybody connects with counts against nobody.
   assertEquals(await open("https://claude.ai/oauth/mcp-oauth-client-metadata", HERE), 200);
   await flood({ callers: 100, attempts: 100, atMost: 40 });
   assertEquals(await kept(), 40);
@@ -224,7 +230,7 @@ Deno.test("clients that publish a document have the same places, and their calle
   assertEquals(await kept(), 40);
 });
 
-Deno.test("clients that nobody can be told from take places, but have no share to be over", async () => {
+Deno.test("clients without a caller address take slots, but have no share to exceed", async () => {
   const harness = await start({ ungranted_clients: 5 });
   for (let n = 0; n < 10; n++) {
     const response = await harness.register({ redirect_uris: [CALLBACK] });

@@ -6,7 +6,7 @@ const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 const harness = createHarness(over(database));
 
-Deno.test("a client registers by one database call and learns what took effect", async () => {
+Deno.test("a client registers in one database call and learns what took effect", async () => {
   harness.calls.length = 0;
   const response = await harness.register({
     client_name: "Inspector",
@@ -32,7 +32,7 @@ Deno.test("a client registers by one database call and learns what took effect",
   assertEquals(harness.calls, ["register_client"]);
 });
 
-Deno.test("a registration is stored whatever its name is made of", async () => {
+Deno.test("a registration is stored whatever characters its name has", async () => {
   for (const client_name of ["'; drop table oauth.clients; --", "\ud800\u0000x", "😀".repeat(3000), "<script>"]) {
     const response = await harness.register({ client_name, redirect_uris: ["https://app.example/cb"] });
     assertEquals(response.status, 201);
@@ -64,7 +64,7 @@ Deno.test("a bad registration is refused in the words of RFC 7591, without a dat
   assertEquals(harness.calls, []);
 });
 
-Deno.test("a body that never ends is read no further than its limit", async () => {
+Deno.test("an endless body is read only up to the limit", async () => {
   let sent = 0;
   const endless = new ReadableStream<Uint8Array>({
     pull: (controller) => {

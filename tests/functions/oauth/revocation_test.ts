@@ -62,7 +62,7 @@ Deno.test("an unknown token and another client's are answered alike, and nothing
   assertEquals(await outcome(tokens.access_token), "ok");
 });
 
-Deno.test("the revocation endpoint takes complete forms of known clients only", async () => {
+Deno.test("the revocation endpoint accepts complete forms of known clients only", async () => {
   const { harness, clientId, revoke } = await start();
   assertEquals(await revoke({}), { status: 400, error: "invalid_request" });
   assertEquals(await revoke({ token: "x", client_id: undefined }), { status: 400, error: "invalid_request" });
@@ -96,7 +96,7 @@ Deno.test("revoke_grant() disconnects an app for its owner and for nobody else",
   assertEquals(event, { event: "grant.revoked", actor_id: owner.id, reason: "revoked_by_user" });
 });
 
-Deno.test("list_connected_apps() tells when an app was last used, to within an hour, and forgets apps that cannot any more", async () => {
+Deno.test("list_connected_apps() tells when an app was last used, to within an hour, and drops apps without access", async () => {
   const owner = await createPerson(database, "lister@example.com", ["team"]);
   const harness = createHarness(over(database));
   const clientId = await registerClient(harness, { client_name: "Notes" });

@@ -1,4 +1,4 @@
-/** The whole site as a client sees it, in this process: connector and authorization server behind the front door. */
+/** The whole site as a client sees it, in process: connector and authorization server behind the front door. */
 import { createFrontDoor } from "../../../local/front_door/front_door.ts";
 import { createMcpApp } from "../../../functions/mcp/app.ts";
 import { type Config, readConfig } from "../../../shared/config.ts";
@@ -29,13 +29,13 @@ export function createSite(database: TestDatabase, config: Partial<Config> = { r
     fetch: async (request) =>
       await (new URL(request.url).pathname.startsWith("/functions/v1/mcp/") ? connector : harness.app).fetch(request),
   });
-  /** `fetch` of somebody who knows no other site. */
+  /** A `fetch` that reaches no other site. */
   const siteFetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
     if (new URL(request.url).origin !== SITE) throw new TypeError(`There is no ${request.url} here`);
     return await frontDoor(request, { address: "198.51.100.7" });
   };
-  /** Goes to an authorization URL as a signed-in person who presses Allow; answers where the browser is sent. */
+  /** Opens an authorization URL as a signed-in person who presses Allow; returns where the browser is redirected. */
   const allow = async (authorizationUrl: URL, person: Person & { organizations: string[] }): Promise<URL> => {
     const page = await harness.get(authorizationUrl.pathname + authorizationUrl.search, person);
     const text = await page.text();

@@ -7,10 +7,10 @@ import { createWebhook, PREVIOUS_SECRET, SECRET } from "./harness.ts";
 
 const EVENT = await paymentEvent("subscription.charged");
 
-/** The signature of the event under a secret. */
+/** The event's signature under a secret. */
 const hexOf = (secret: string) => signBody(new TextEncoder().encode(JSON.stringify(EVENT)), secret);
 
-/** A database that remembers what it was asked and answers every call alike. */
+/** A database that records its calls and answers them all alike. */
 function fakeDatabase(answer: () => unknown = () => ({ outcome: "applied" })) {
   const calls: { name: string; args: Record<string, unknown> }[] = [];
   const database: Database = {
@@ -22,7 +22,7 @@ function fakeDatabase(answer: () => unknown = () => ({ outcome: "applied" })) {
   return { database, calls };
 }
 
-Deno.test("webhook hands a signed event to the database in one call and answers its outcome", async () => {
+Deno.test("webhook passes a signed event to the database in one call and answers its outcome", async () => {
   for (const outcome of ["applied", "duplicate", "stale", "ignored", "parked"]) {
     const { database, calls } = fakeDatabase(() => ({ outcome }));
     const response = await createWebhook({ database }).send(EVENT, { headers: { "x-payment-event-id": "evt_1" } });
@@ -53,7 +53,7 @@ Deno.test("webhook hands a signed event to the database in one call and answers 
   }
 });
 
-Deno.test("webhook takes the provider's own header names, and the event id may be absent or odd", async () => {
+Deno.test("webhook accepts the provider's own header names, and the event id may be absent or odd", async () => {
   const ids: [Record<string, string>, string | null][] = [
     [{ "x-razorpay-event-id": "evt_2" }, "evt_2"],
     [{}, null],
@@ -70,7 +70,7 @@ Deno.test("webhook takes the provider's own header names, and the event id may b
   const webhook = createWebhook({ database });
   const signed = await webhook.send(EVENT, { secret: null, headers: { "x-razorpay-signature": await hexOf(SECRET) } });
   assertEquals(signed.status, 200);
-  // The alias is no second chance for a wrong signature.
+  // The alias gives no second chance for a wrong signature.
   const both = { "x-payment-signature": "0".repeat(64), "x-razorpay-signature": await hexOf(SECRET) };
   assertEquals((await webhook.send(EVENT, { secret: null, headers: both })).status, 401);
   assertEquals(calls.length, 1);
@@ -86,7 +86,7 @@ Deno.test("webhook accepts the previous secret during a rotation", async () => {
   assertEquals(calls.length, 1);
 });
 
-Deno.test("webhook refuses without a look at the body or the database when the signature is not right", async () => {
+Deno.test("webhook refuses a wrong signature without parsing the body or calling the database", async () => {
   const { database, calls } = fakeDatabase();
   const webhook = createWebhook({ database });
   const good = await hexOf(SECRET);
@@ -104,12 +104,12 @@ Deno.test("webhook refuses without a look at the body or the database when the s
     assertEquals(response.status, 401);
     assertEquals((await response.json()).error.code, "unauthorized");
   }
-  // Not even whether it is JSON is told to somebody who cannot sign.
+  // An unsigned caller does not even learn whether it is valid JSON.
   assertEquals((await webhook.send("{", { secret: "another" })).status, 401);
   assertEquals(calls.length, 0);
 });
 
-Deno.test("webhook answers 400 to a signed body that is no event", async () => {
+Deno.test("webhook answers 400 to a signed body that is not an event", async () => {
   const { database, calls } = fakeDatabase();
   for (const body of ["", "{", "[]", "null", '{"event":1}', "[".repeat(200_000)]) {
     const response = await createWebhook({ database }).send(body);
@@ -120,7 +120,7 @@ Deno.test("webhook answers 400 to a signed body that is no event", async () => {
   assertEquals(calls.length, 0);
 });
 
-Deno.test("webhook stops reading at 256 KiB, whatever length was declared", async () => {
+Deno.test("webhook stops reading at 256 KiB, whatever the declared length", async () => {
   const { database, calls } = fakeDatabase();
   const webhook = createWebhook({ database });
   const limit = 256 * 1024;
@@ -141,7 +141,7 @@ Deno.test("webhook stops reading at 256 KiB, whatever length was declared", asyn
   assertEquals(calls.length, 1);
 });
 
-Deno.test("webhook without a secret answers 503, says so in the log and accepts nothing", async () => {
+Deno.test("webhook without a secret answers 503, logs it and accepts nothing", async () => {
   const { database, calls } = fakeDatabase();
   const webhook = createWebhook({ database, secrets: "" });
   assertEquals((await webhook.send(EVENT)).status, 503);
@@ -150,7 +150,7 @@ Deno.test("webhook without a secret answers 503, says so in the log and accepts 
   assertStringIncludes(webhook.lines.join("\n"), "PAYMENT_WEBHOOK_SECRET is not set");
 });
 
-Deno.test("webhook answers 503 with Retry-After when the database cannot take the event", async () => {
+Deno.test("webhook answers 503 with Retry-After when the database cannot accept the event", async () => {
   const { database } = fakeDatabase(() => {
     throw new AppError("unavailable", "no database", { headers: { "retry-after": "5" } });
   });
@@ -158,7 +158,7 @@ Deno.test("webhook answers 503 with Retry-After when the database cannot take th
   assertEquals([response.status, response.headers.get("retry-after")], [503, "5"]);
 });
 
-Deno.test("webhook answers POST only, at each of its addresses", async () => {
+Deno.test("webhook answers POST only, at each of its paths", async () => {
   const { database } = fakeDatabase();
   const webhook = createWebhook({ database });
   for (const path of ["/api/payment/webhook", "/payment-webhook", "/functions/v1/payment-webhook"]) {
@@ -171,7 +171,7 @@ Deno.test("webhook answers POST only, at each of its addresses", async () => {
   }
 });
 
-Deno.test("webhook logs what became of an event, as an error when a person must act, and never the body", async () => {
+Deno.test("webhook logs an event's outcome, as an error when a person must act, and never the body", async () => {
   const answers = [
     { outcome: "applied", organization_id: "org_1" },
     { outcome: "applied", organization_id: "org_1", no_effect: "never_active" },

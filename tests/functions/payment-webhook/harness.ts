@@ -1,4 +1,4 @@
-/** The payment webhook over a database of the test's choice, and the provider's side of it: signing and sending. */
+/** The payment webhook over a test's database, and the provider's side of it: signing and sending. */
 import { createPaymentWebhookApp } from "../../../functions/payment-webhook/app.ts";
 import { signBody } from "../../../shared/billing/signature.ts";
 import { readConfig } from "../../../shared/config.ts";
@@ -9,7 +9,7 @@ export const SECRET = "the-current-secret-of-the-webhook";
 export const PREVIOUS_SECRET = "the-previous-secret-of-the-webhook";
 
 export interface Sending {
-  /** Key of the signature; `x-payment-signature` is left out when null. */
+  /** Signing key; `x-payment-signature` is omitted when null. */
   secret?: string | null;
   headers?: Record<string, string>;
 }
@@ -18,7 +18,7 @@ export interface Webhook {
   /** Delivers a body, or an event as JSON, signed with the current secret. */
   send(body: unknown, sending?: Sending): Promise<Response>;
   fetch(request: Request): Promise<Response>;
-  /** Finished log lines. */
+  /** Completed log lines. */
   lines: string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a stranger can change about a delivery, and what the holder of the secret can put into one: 10,000 of them, over a
- * real database. Nothing that is not signed reaches it, and nothing that is breaks anything.
+ * What a stranger can change about a delivery, and what the holder of the secret can put into one: 10,000 of them, over
+ * a real database. Nothing unsigned reaches it, and nothing signed breaks anything.
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -11,7 +11,7 @@ import { openDatabase } from "../../_support/database.ts";
 import { createWebhook, SECRET } from "./harness.ts";
 
 const MUTATIONS = 10_000;
-/** Those that are signed cost a transaction each. */
+/** Signed ones cost a transaction each. */
 const SIGNED = Deno.env.get("TEST_DATABASE_URL") ? 5_000 : 1_000;
 
 const database = await openDatabase();
@@ -67,7 +67,7 @@ const unsigned = fc.oneof(
 
 const sameBytes = (a: Uint8Array, b: Uint8Array) => a.length === b.length && a.every((byte, i) => byte === b[i]);
 
-/** Values that parsers and databases stumble over. */
+/** Values that trip up parsers and databases. */
 const odd = fc.oneof(
   fc.constantFrom<unknown>(
     ...[null, [], {}, "", 0, -1, 1e308, 1e-7, 2 ** 53, true, "0", "-1", "NaN", "\u0000", "\ud800", "org_000000000002"],
@@ -79,7 +79,7 @@ const odd = fc.oneof(
   fc.string({ unit: "binary", maxLength: 200 }),
 );
 
-/** Paths into the event, each with the value that replaces what is there. */
+/** Paths into the event, each with a replacement value. */
 const PATHS = pathsOf(EVENT);
 const changes = fc.array(fc.record({ path: fc.constantFrom(...PATHS), value: odd }), { minLength: 1, maxLength: 3 });
 
@@ -95,7 +95,7 @@ function changed(value: unknown, path: string[], replacement: unknown): unknown 
   return { ...value, [key]: changed((value as Record<string, unknown>)[key], rest, replacement) };
 }
 
-Deno.test(`${MUTATIONS - SIGNED} deliveries that are not signed reach nothing`, async () => {
+Deno.test(`${MUTATIONS - SIGNED} unsigned deliveries reach nothing`, async () => {
   await resetBilling(database);
   await addOrganization(database);
   const before = await planOf(database);
@@ -111,7 +111,7 @@ Deno.test(`${MUTATIONS - SIGNED} deliveries that are not signed reach nothing`, 
   assertEquals(await planOf(database), before);
 });
 
-Deno.test(`${SIGNED} odd events that are signed break nothing and move no subscription`, async () => {
+Deno.test(`${SIGNED} odd signed events break nothing and change no subscription`, async () => {
   await resetBilling(database);
   await addOrganization(database);
   await addOrganization(database, { id: "org_000000000002", plan: "free", trialEndsAt: null });
@@ -138,6 +138,6 @@ Deno.test(`${SIGNED} odd events that are signed break nothing and move no subscr
   const [moved] = await database.query<{ count: number }>(
     "select count(*)::int as count from billing.subscriptions where organization_id = 'org_000000000002'",
   );
-  // Another subscription may name it first; without one its plan is nobody's to change.
+  // Another subscription may name it first; an organization without one has no plan to change.
   if (moved!.count === 0) assertEquals(await planOf(database, "org_000000000002"), other);
 });

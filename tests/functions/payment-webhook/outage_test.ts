@@ -1,4 +1,4 @@
-/** The database stops in the middle of a day: over the real client and a real socket, with the test database behind it. */
+/** The database goes down mid-day: over the real client and a real socket, with the test database behind it. */
 import { assert, assertEquals } from "@std/assert";
 import { paymentEvent } from "../../../local/payment_event.ts";
 import { createDatabase } from "../../../shared/db/client.ts";
@@ -9,7 +9,7 @@ import { createWebhook } from "./harness.ts";
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
 
-/** How long the payment provider waits. */
+/** The payment provider's timeout. */
 const PROVIDER_WAITS_MS = 5_000;
 const EVENT = await paymentEvent("subscription.charged", { organizationId: ORGANIZATION });
 
@@ -22,7 +22,7 @@ const working: Answer = async (request) => {
 const refusing = (status: number, code: string): Answer => () =>
   Promise.resolve(Response.json({ code, message: "no", details: null, hint: null }, { status }));
 
-/** The database API on a port that outlives its stops. */
+/** The database API on a port that survives its restarts. */
 function serve(port: number, answer: Answer) {
   const server = Deno.serve({ hostname: "127.0.0.1", port, onListen() {} }, answer);
   return { port: server.addr.port, stop: () => server.shutdown() };
@@ -70,7 +70,7 @@ for (const [outage, answer] of Object.entries(OUTAGES)) {
   });
 }
 
-Deno.test("webhook answers 503 in time when the database hangs, and counts once what it did all the same", async () => {
+Deno.test("webhook answers 503 in time when the database hangs, and applies once what it did anyway", async () => {
   await resetBilling(database);
   await addOrganization(database);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();

@@ -44,7 +44,7 @@ Deno.test("parseEvent() reads every documented sample", async () => {
   }
 });
 
-Deno.test("parseEvent() takes values in every form that they were seen in", async () => {
+Deno.test("parseEvent() accepts values in every form seen so far", async () => {
   const odd: [string, (event: EventEnvelope, entity: Record<string, unknown>) => void, Partial<PaymentEvent>][] = [
     ["counters as strings", (_, entity) => Object.assign(entity, { paid_count: "7", auth_attempts: "2" }), {
       paidCount: 7,
@@ -79,7 +79,7 @@ Deno.test("parseEvent() gives events of other kinds no effect, whatever they are
   }
 });
 
-Deno.test("parseEvent() refuses what is no event", () => {
+Deno.test("parseEvent() refuses what is not an event", () => {
   const read = (text: string) => parseEvent(new TextEncoder().encode(text));
   for (const text of ["", "{", "null", "[]", '"subscription.charged"', "{}", '{"event":1}', "[".repeat(200_000)]) {
     assertEquals(read(text), null, text.slice(0, 20));

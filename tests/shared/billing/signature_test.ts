@@ -33,7 +33,7 @@ Deno.test("isSigned() accepts lowercase hex under any of the secrets and nothing
   for (const [what, signature] of Object.entries(wrong)) assertFalse(await accepts(signature), what);
 
   const reserialised = bytes(JSON.stringify(JSON.parse(new TextDecoder().decode(BODY))));
-  assertFalse(await accepts(good, reserialised), "a body that was parsed and written again");
+  assertFalse(await accepts(good, reserialised), "a reserialized body");
   assertFalse(await accepts(good, BODY.slice(0, -1)), "a truncated body");
 });
 

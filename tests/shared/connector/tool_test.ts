@@ -17,7 +17,7 @@ function errorOf(tool: Tool, input: unknown) {
 
 const item = (more: Record<string, unknown>) => ({ items: [{ name: "Lunch", amount: "14.50", ...more }] });
 
-Deno.test("parse() names the field, what is wrong with it and what would be right", () => {
+Deno.test("parse() names the field, what is wrong with it and what is expected", () => {
   const cases: [Tool, unknown, [field: string | undefined, message: string, hint?: string]][] = [
     [logExpenses, {}, ["items", "items is required."]],
     [logExpenses, { items: [] }, ["items", "items must have at least 1 item."]],
@@ -100,7 +100,7 @@ Deno.test("parse() names the field, what is wrong with it and what would be righ
     ]],
     [addBill, { name: "Rent", my_share_percent: 0 }, ["my_share_percent", "my_share_percent must be more than 0."]],
     [updateExpenses, { ids: ["exp_12345678"], set: {} }, ["set", "set must have at least 1 field."]],
-    // A name that every object of the language has.
+    // A name that every object inherits.
     [deleteRecords, { ids: ["constructor_12345678"] }, [
       "ids[0]",
       "ids[0] does not have the right form.",
@@ -115,7 +115,7 @@ Deno.test("parse() names the field, what is wrong with it and what would be righ
   for (const [tool, input, [field, message, hint]] of cases) assertEquals(errorOf(tool, input), [field, message, hint]);
 });
 
-Deno.test("parse() names every problem of a call at once", () => {
+Deno.test("parse() reports every problem of a call at once", () => {
   const parsed = logExpenses.parse({ items: [{ amount: 5 }], dry_run: "yes" });
   assertEquals(
     !parsed.ok && presentError(parsed.error, en).details,
@@ -141,7 +141,7 @@ Deno.test("parse() names every problem of a call at once", () => {
   );
 });
 
-Deno.test("parse() fills in defaults, but none into a change", () => {
+Deno.test("parse() fills in defaults, but not in changes", () => {
   assertEquals(updateExpenses.parse({ ids: ["exp_12345678"], set: { payee: "Bakery" } }), {
     ok: true,
     value: { ids: ["exp_12345678"], set: { payee: "Bakery" }, dry_run: false },
@@ -149,7 +149,7 @@ Deno.test("parse() fills in defaults, but none into a change", () => {
   assertEquals(getContext.parse(undefined), { ok: true, value: { changes_limit: 10 } });
 });
 
-Deno.test("parse() refuses what nests without end instead of walking it", () => {
+Deno.test("parse() refuses endless nesting instead of traversing it", () => {
   let deep: unknown = "x";
   for (let depth = 0; depth < 100_000; depth++) deep = [deep];
   assertEquals(errorOf(getContext, { include: deep })[0], "include[0]");

@@ -1,4 +1,4 @@
-/** What a stored credential is worth to whom: the link it was made for, a key of ours, and nobody else. */
+/** A stored credential can be opened only for its own link and with our key. */
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { type Envelope, EnvelopeError, openCredential, sealCredential } from "../../../shared/credentials/envelope.ts";
@@ -21,12 +21,12 @@ function flipped(envelope: Envelope, part: "nonce" | "data", at: number): Envelo
   return { ...envelope, [part]: btoa(String.fromCharCode(...bytes)) };
 }
 
-Deno.test("openCredential() gives back what was sealed for the link", async () => {
+Deno.test("openCredential() returns what was sealed for the link", async () => {
   const envelope = await sealCredential([KEY], LINK, CREDENTIAL);
   assertEquals(await openCredential([KEY], LINK, envelope), { credential: CREDENTIAL, isStale: false });
 });
 
-Deno.test("sealCredential() makes an envelope that says its key, its algorithm, and nothing of what is in it", async () => {
+Deno.test("sealCredential() makes an envelope that names its key and algorithm, and reveals nothing of its content", async () => {
   const envelope = await sealCredential([KEY], LINK, CREDENTIAL);
   assertEquals(Object.keys(envelope).toSorted(), ["alg", "data", "key_id", "nonce"]);
   const digest = Buffer.from(await crypto.subtle.digest("SHA-256", new TextEncoder().encode("a".repeat(32)))).toString(
@@ -41,8 +41,8 @@ Deno.test("sealCredential() makes an envelope that says its key, its algorithm, 
   for (const part of ["canary", "token", KEY, LINK]) assert(!text.includes(part), part);
 });
 
-Deno.test("openCredential() opens what another implementation of the same construction sealed", async () => {
-  // HKDF (RFC 5869) written out with HMAC: extract with a salt of zeros, expand one block with the info.
+Deno.test("openCredential() opens an envelope from another implementation", async () => {
+  // HKDF (RFC 5869) spelled out with HMAC: extract with a zero salt, expand one block with the info.
   const hmac = async (secret: Uint8Array<ArrayBuffer>, text: Uint8Array<ArrayBuffer>) => {
     const imported = await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
     return new Uint8Array(await crypto.subtle.sign("HMAC", imported, text));
@@ -83,7 +83,7 @@ Deno.test("openCredential() refuses keys it does not know, and another key under
   await assertClosed(openCredential([KEY, key("b")], LINK, { ...envelope, key_id }), "unreadable");
 });
 
-Deno.test("openCredential() refuses what is no envelope", async () => {
+Deno.test("openCredential() refuses what is not an envelope", async () => {
   const envelope = await sealCredential([KEY], LINK, CREDENTIAL);
   const { data: _, ...withoutData } = envelope;
   const wrong = [
@@ -100,7 +100,7 @@ Deno.test("openCredential() refuses what is no envelope", async () => {
   for (const one of wrong) await assertClosed(openCredential([KEY], LINK, one), "unreadable");
 });
 
-Deno.test("after rotation an old key still opens, and what it opens is stale until it is sealed again", async () => {
+Deno.test("after rotation an old key still opens, and its envelopes are stale until resealed", async () => {
   const old = await sealCredential([KEY], LINK, CREDENTIAL);
   const rotated = [key("b"), KEY];
   const opened = await openCredential(rotated, LINK, old);
@@ -108,7 +108,7 @@ Deno.test("after rotation an old key still opens, and what it opens is stale unt
   const renewed = await sealCredential(rotated, LINK, opened.credential);
   assertNotEquals(renewed.key_id, old.key_id);
   assertEquals((await openCredential(rotated, LINK, renewed)).isStale, false);
-  // The old key can go now.
+  // The old key can now be removed.
   assertEquals((await openCredential([key("b")], LINK, renewed)).credential, CREDENTIAL);
   await assertClosed(openCredential([key("b")], LINK, old), "unknown_key");
 });

@@ -4,7 +4,7 @@ import { readBody, readText } from "../../../shared/http/read_body.ts";
 
 const post = (body?: BodyInit) => new Request("https://site.example/", { method: "POST", body: body ?? null });
 
-Deno.test("readBody() takes as many bytes as it may, in any number of pieces, and none where there is no body", async () => {
+Deno.test("readBody() reads up to its limit, in any number of pieces, and nothing without a body", async () => {
   const pieces = new ReadableStream<Uint8Array>({
     start(controller) {
       for (const text of ["§", "", "12", "3"]) controller.enqueue(new TextEncoder().encode(text));
@@ -32,7 +32,7 @@ Deno.test("readBody() stops at its limit: an endless body is cancelled, not read
   assert(sent < 20, `${sent} pieces were read`);
 });
 
-Deno.test("readBody() fails when the body breaks off", async () => {
+Deno.test("readBody() fails on a truncated body", async () => {
   const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("broke off")) });
   await assertRejects(() => readBody(post(broken), 10), Error, "broke off");
 });

@@ -6,7 +6,7 @@ const session = (methods: string[], providers: string[] = ["email"]): SessionCla
   app_metadata: { providers },
 });
 
-Deno.test("isOurSignIn() takes a mailed code or link, also with a second factor or after a refresh", () => {
+Deno.test("isOurSignIn() accepts a mailed code or link, also with a second factor or after a refresh", () => {
   for (const method of ["otp", "magiclink", "email/signup", "invite", "recovery", "email_change"]) {
     assertEquals(isOurSignIn(session([method]), []), true, method);
     assertEquals(isOurSignIn(session(["totp", method]), []), true, method);
@@ -14,7 +14,7 @@ Deno.test("isOurSignIn() takes a mailed code or link, also with a second factor 
   assertEquals(isOurSignIn({ amr: ["otp"] }, []), true);
 });
 
-Deno.test("isOurSignIn() refuses a password, also beside a code, and every way that nobody has chosen", () => {
+Deno.test("isOurSignIn() refuses a password, even with a code, and every unlisted method", () => {
   const others = [
     "password",
     "anonymous",
@@ -33,7 +33,7 @@ Deno.test("isOurSignIn() refuses a password, also beside a code, and every way t
   for (const claims of [{}, { amr: [] }]) assertEquals(isOurSignIn(claims, ["github"]), false);
 });
 
-Deno.test("isOurSignIn() takes another service only when it is offered, or when all are that it can have been", () => {
+Deno.test("isOurSignIn() accepts another service only when it is offered, or when every possible one is", () => {
   const cases: [string[], string[], boolean][] = [
     [["email", "github"], ["github"], true],
     [["github"], ["google", "github"], true],

@@ -1,4 +1,4 @@
-/** Files as banks, programs and people write them, read to the same plain rows; what was assumed is said. */
+/** Files as banks, programs and people write them, parsed to the same plain rows; assumptions are reported. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { presentError } from "../../../functions/mcp/present/error.ts";
@@ -8,7 +8,7 @@ import { type ImportRow, type Mapping, MAX_ROWS, readImport } from "../../../sha
 import { en } from "../../../shared/words/en/mod.ts";
 import { repairText } from "../../../shared/import/repair_text.ts";
 
-/** What is read, in words. */
+/** The result in words. */
 type Told = ReturnType<typeof read>;
 function read(csv: string, mapping?: Mapping) {
   const result = readImport(csv, mapping);
@@ -91,7 +91,7 @@ Deno.test("readImport() reads statements of banks, preamble and all", () => {
   assertEquals([short(tabs), tabs.mapping.delimiter], [["2026-10-01 2.5 Brood"], "tab"]);
 });
 
-Deno.test("readImport() tells a decimal comma from a point, with either sign for thousands", () => {
+Deno.test("readImport() tells a decimal comma from a point, with either as thousands separator", () => {
   const amounts = (list: string[], mapping?: Mapping) => {
     const result = read(["Date;Name;Amount", ...list.map((amount) => `2026-10-01;x;${amount}`)].join("\n"), mapping);
     return [result.rows.map(({ amount }) => amount).join(" "), result.mapping.decimal, assumed(result).length];
@@ -100,14 +100,14 @@ Deno.test("readImport() tells a decimal comma from a point, with either sign for
   assertEquals(amounts(["1.50", "1,234.50", "1,234"]), ["1.5 1234.5 1234", ".", 0]);
   assertEquals(amounts(["12", "1,234,567"]), ["12 1234567", ".", 0]);
   assertEquals(amounts(["1'234.50", "1 234,50".replace(",", "."), "12,34,567.00"]), ["1234.5 1234.5 1234567", ".", 0]);
-  // Three digits after one sign and nothing else to go by.
+  // Three digits after the only separator and no other hint.
   assertEquals(amounts(["1.234", "5"]), ["1234 5", ",", 1]);
   assertEquals(amounts(["1,234", "5"]), ["1234 5", ".", 1]);
   assertEquals(amounts(["1,234", "5"], { decimal: "," }), ["1.234 5", ",", 0]);
   assertEquals(amounts(["0.125"]), ["0.125", ".", 0]);
 });
 
-Deno.test("readImport() finds signs and currencies wherever they stand", () => {
+Deno.test("readImport() finds signs and currencies wherever they are", () => {
   const row = (amount: string) =>
     short(read(`Date;Name;Amount\n2026-10-01;x;${amount}`, { decimal: ".", negative_is_expense: false }))[0];
   const expected: Record<string, string> = {
@@ -141,7 +141,7 @@ Deno.test("readImport() finds signs and currencies wherever they stand", () => {
   assertEquals(read("Date,Name,Amount in USD\n2026-10-01,x,5").rows[0]!.currency, "USD");
 });
 
-Deno.test("readImport() reads dates in any order, and says what it assumed", () => {
+Deno.test("readImport() reads dates in any order, and reports what it assumed", () => {
   const dates = (list: string[], mapping?: Mapping) => {
     const result = read(["Date;Name;Amount", ...list.map((date) => `${date};x;1`)].join("\n"), mapping);
     return [
@@ -155,7 +155,7 @@ Deno.test("readImport() reads dates in any order, and says what it assumed", () 
   assertEquals(dates(["03/04/2026", "04/13/2026"]), ["03-04 04-13", "MM/DD/YYYY", 0, 0]);
   assertEquals(dates(["03/04/2026"]), ["04-03", "DD/MM/YYYY", 0, 1]);
   assertEquals(dates(["03/04/2026"], { date_format: "MM/DD/YYYY" }), ["03-04", "MM/DD/YYYY", 0, 0]);
-  // Only with the month first are these in order.
+  // These are in order only with the month first.
   assertEquals(dates(["01/09/2026", "02/03/2026", "03/05/2026"]), ["01-09 02-03 03-05", "MM/DD/YYYY", 0, 1]);
   assertEquals(dates(["13/04/2026", "14/04/2026", "04/15/2026"]), ["04-13 04-14", "DD/MM/YYYY", 1, 0]);
   assertEquals(dates(["20261005", "2026-10-06T12:30:00Z", "2026/10/07"]), ["10-05 10-06 10-07", "YYYY-MM-DD", 0, 0]);
@@ -166,7 +166,7 @@ Deno.test("readImport() reads dates in any order, and says what it assumed", () 
   assertEquals(dates(["29.02.2025", "28.02.2025", "1.3.2025 10:15"]), ["02-28 03-01", "DD.MM.YYYY", 1, 0]);
 });
 
-Deno.test("readImport() does without a header, and lets the mapping say otherwise", () => {
+Deno.test("readImport() works without a header, and the mapping overrides it", () => {
   const bare = read("05.10.2026;Coffee;3,50\n06.10.2026;Tea;2,00\n");
   assertEquals(short(bare), ["2026-10-05 3.5 Coffee", "2026-10-06 2 Tea"]);
   assertMatch(assumed(bare)[0]!, /no header line/);
@@ -181,7 +181,7 @@ Deno.test("readImport() does without a header, and lets the mapping say otherwis
   assertEquals(problem("Date,Name,Amount\n").message, "The file has a header line and no rows.");
 });
 
-Deno.test("readImport() counts lines as an editor does, and keeps quoted text whole", () => {
+Deno.test("readImport() counts lines like an editor, and keeps quoted text whole", () => {
   const { rows, rows_bad } = read(
     'Date,Name,Amount,Note\r\n2026-10-01,"Two\r\nlines, one cell",1,"say ""hi"""\r\n\r\n2026-10-02,Thousands,many,\r\n',
   );
@@ -194,7 +194,7 @@ Deno.test("readImport() counts lines as an editor does, and keeps quoted text wh
   }]);
 });
 
-Deno.test("repairText() undoes what reading with the wrong encoding did, and says what is lost", () => {
+Deno.test("repairText() repairs text decoded with the wrong encoding, and reports what is lost", () => {
   const text = "Date;Name;Betrag\n2026-10-01;Café “Münze” – Straße;5,00 €\n";
   const latin = (bytes: Uint8Array) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   const utf8 = new TextEncoder().encode(text);
@@ -210,11 +210,11 @@ Deno.test("repairText() undoes what reading with the wrong encoding did, and say
   // Windows-1252 read as Latin-1: only the control characters are wrong.
   assertEquals(repairText("5 \u0080").text, "5 €");
   assertEquals(repairText("Caf\ufffd"), { text: "Caf\ufffd", encoding: "damaged" });
-  // What only looks like it stays.
+  // Text that only looks damaged is unchanged.
   assertEquals(repairText("Câmara São João, 5 €"), { text: "Câmara São João, 5 €" });
 });
 
-Deno.test("readImport() knows columns whose letters were lost, and currencies by their cells", () => {
+Deno.test("readImport() recognizes columns with damaged letters, and currencies by their cells", () => {
   const damaged = read(
     "Buchungstag;Empf\ufffdnger;Verwendungszweck;Betrag;W\ufffdhrung;Saldo\n" +
       "05.10.2026;REWE;Einkauf;-3000;JPY;1\n06.10.2026;REWE;Einkauf;-20,00;USD;2\n31.02.2026;REWE;Einkauf;-1;EUR;3\n",
@@ -252,7 +252,7 @@ Deno.test("readImport() knows columns whose letters were lost, and currencies by
   ]);
 });
 
-Deno.test("readImport() says something sensible of any text, at once", () => {
+Deno.test("readImport() returns something sensible for any text, quickly", () => {
   const cell = fc.oneof(
     fc.string({ maxLength: 20 }),
     fc.constantFrom("2026-10-01", "1.234,50", "Date", "Betrag", '"', ";", "\n", "-5", "€", "('", "1".repeat(400)),
@@ -275,7 +275,7 @@ Deno.test("readImport() says something sensible of any text, at once", () => {
   );
 });
 
-Deno.test("readImport() is done with any file of its size in a moment", async (t) => {
+Deno.test("readImport() is fast for any file within its size limit", async (t) => {
   const cells: Record<string, string> = {
     digits: "1".repeat(60_000) + "x1",
     brackets: "(".repeat(400_000),
@@ -309,12 +309,12 @@ Deno.test("readImport() is done with any file of its size in a moment", async (t
   assertEquals(wide.message, "Line 1 has more than 200 cells, which is as many columns as an import takes.");
 });
 
-Deno.test("readImport() takes links of a column, and says when cells of it are none", () => {
+Deno.test("readImport() reads a column of links, and reports cells that are not links", () => {
   const csv = "Date,Name,Amount,Receipt\n2026-10-05,Lunch,14.50,https://shop.example.com/7\n2026-10-06,Tea,3.00,lost\n";
   const { rows, mapping } = read(csv, { url: "Receipt" });
   assertEquals(rows.map(({ name, url }) => [name, url]), [["Lunch", "https://shop.example.com/7"], ["Tea", undefined]]);
   assertEquals(mapping.url, "Receipt");
   assertMatch((mapping.assumed as string[]).join(), /1 cell of "Receipt" left out: no link/);
-  // Numbers of receipts are no links, whatever the header says.
+  // Receipt numbers are not links, whatever the header says.
   assertEquals(read(csv.replace(/https\S+/, "4711")).mapping.url, undefined);
 });

@@ -1,7 +1,7 @@
-/** Mails that say nothing, for what a transport makes of them. */
+/** Sample mails for testing transports. */
 import type { OutgoingMail } from "../../../shared/mail/delivery.ts";
 
-/** One to each address, which is also its id. */
+/** One mail per address, with the address as its id. */
 export const mailsTo = (addresses: readonly string[]): OutgoingMail[] =>
   addresses.map((to, n) => ({
     id: to,

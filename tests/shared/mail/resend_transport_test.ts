@@ -1,9 +1,9 @@
-/** What the transport over HTTPS makes of the service's answers, sensible or not. */
+/** How the HTTPS transport interprets the service's answers, sensible or not. */
 import { assertEquals } from "@std/assert";
 import { resendTransport } from "../../../shared/mail/resend_transport.ts";
 import { mailsTo } from "./mails.ts";
 
-/** What becomes of so many mails when the service answers so. */
+/** The outcome of that many mails for a given answer. */
 async function deliver(count: number, body: unknown, status = 200) {
   const response = new Response(typeof body === "string" ? body : JSON.stringify(body), { status });
   const transport = resendTransport({ key: "re_1", from: "us@example.com", fetch: () => Promise.resolve(response) });
@@ -32,7 +32,7 @@ const US = "held mail_not_allowed";
 const UNSURE = "unsure mail_no_answer";
 const PAUSE = "mail_not_allowed";
 
-Deno.test("of a batch that is taken in part, an address is refused only by what names it", async () => {
+Deno.test("in a partly accepted batch an address is refused only by an error that names it", async () => {
   for (
     const [message, outcome, pause] of [
       [TO, ADDRESS, undefined],
@@ -49,7 +49,7 @@ Deno.test("of a batch that is taken in part, an address is refused only by what 
   }
 });
 
-Deno.test("a batch of which nothing is taken is held, and each tried alone where all addresses are blamed", async () => {
+Deno.test("a batch with nothing accepted is held, and each mail tried alone if all addresses are blamed", async () => {
   const none = (message: string) => deliver(2, { data: [], errors: [error(0, message), error(1, message)] });
   assertEquals(await none(FROM), { outcomes: [US, US], pause: PAUSE });
   assertEquals(await none("Something."), { outcomes: [US, US], pause: PAUSE });
@@ -57,7 +57,7 @@ Deno.test("a batch of which nothing is taken is held, and each tried alone where
   assertEquals(await deliver(1, { errors: [error(0, TO)] }), { outcomes: [ADDRESS], pause: undefined });
 });
 
-Deno.test("a call that is refused: several mails are tried alone, a single one ends, a refused sender waits", async () => {
+Deno.test("a refused call: several mails are tried alone, a single one fails, a refused sender waits", async () => {
   for (const status of [400, 422]) {
     const refuse = (count: number, message: string) => deliver(count, { name: "validation_error", message }, status);
     assertEquals(await refuse(1, TO), { outcomes: [ADDRESS], pause: undefined });
@@ -68,14 +68,14 @@ Deno.test("a call that is refused: several mails are tried alone, a single one e
   }
 });
 
-Deno.test("what is too large for one call is sent in smaller ones; a single mail that is ends", async () => {
+Deno.test("a call that is too large is split; a single mail that is too large fails", async () => {
   assertEquals(await deliver(2, "", 413), { outcomes: Array(2).fill("held mail_refused alone"), pause: undefined });
   assertEquals(await deliver(1, "", 413), { outcomes: [MAIL], pause: undefined });
 });
 
 const STRANGE = ["", "null", "[]", "7", '"ok"', "{", '{"errors":"none"}', '{"errors":{"0":"x"}}', '{"errors":[null]}'];
 
-Deno.test("an ok answer that cannot be read is asked for again", async () => {
+Deno.test("an unreadable ok answer is retried", async () => {
   const indexes = [2, -1, 0.5, "0", null].map((index) => JSON.stringify({ errors: [{ index, message: TO }] }));
   for (const body of [...STRANGE, ...indexes]) {
     assertEquals(await deliver(2, body), { outcomes: [UNSURE, UNSURE], pause: undefined }, body);
@@ -85,7 +85,7 @@ Deno.test("an ok answer that cannot be read is asked for again", async () => {
   }
 });
 
-Deno.test("a strange body of any other answer changes nothing", async () => {
+Deno.test("a strange body in any other answer changes nothing", async () => {
   const strange = [...STRANGE, '{"name":7,"message":[]}'];
   for (
     const [status, outcome, pause] of [

@@ -1,12 +1,12 @@
-/** A mail server that answers commands as a test says, word for word; those it says nothing of it grants. */
+/** A mail server with scripted replies; commands without one succeed. */
 import { createServer, type Socket } from "node:net";
 
 export interface Script {
-  /** By what a line begins with; `greeting` is said when somebody connects, `content` after a mail. */
+  /** Replies by line prefix; `greeting` is sent on connecting, `content` after a mail. */
   answers?: Readonly<Record<string, string>>;
-  /** Answers are held back for so long. */
+  /** Delay before each reply. */
   delayMs?: number;
-  /** Accepts connections and never says a word, or hangs up at once. */
+  /** Accepts connections but stays silent, or hangs up at once. */
   instead?: "silence" | "hang up";
 }
 
@@ -14,7 +14,7 @@ export interface ScriptedServer {
   url: string;
   /** May be changed at any time. */
   script: Script;
-  /** To whom mails were taken. */
+  /** Recipients of accepted mails. */
   taken: string[];
   connections: number;
   close(): void;
@@ -40,7 +40,7 @@ export async function startScriptedServer(script: Script = {}): Promise<Scripted
     connections: 0,
     close() {
       for (const socket of sockets) socket.destroy();
-      // Not waited for: Deno 2.1 does not say when it is closed.
+      // Not awaited: Deno 2.1 does not report that it is closed.
       server.close();
     },
   };

@@ -6,7 +6,7 @@ import { type MailDeps, sendMail } from "../../../shared/mail/send_mail.ts";
 const MAIL = { to: "mira@example.com", subject: "Grüße", text: "Hello\n" };
 const from = "Expenses <expenses@example.com>";
 
-/** The mail service behind https, answering with one status. */
+/** The mail service over https, always answering with one status. */
 function service(status: number) {
   const calls: { url: string; headers: Headers; body: unknown }[] = [];
   const deps: MailDeps = {
@@ -19,7 +19,7 @@ function service(status: number) {
   return { calls, deps };
 }
 
-Deno.test("sendMail() hands the mail to the mail service with the key of MAIL_URL", async () => {
+Deno.test("sendMail() sends the mail to the mail service with the key in MAIL_URL", async () => {
   const { calls, deps } = service(200);
   await sendMail(deps, MAIL);
   assertEquals(calls[0]!.url, "https://api.resend.com/emails");
@@ -27,7 +27,7 @@ Deno.test("sendMail() hands the mail to the mail service with the key of MAIL_UR
   assertEquals(calls[0]!.body, { from, ...MAIL, headers: { "Auto-Submitted": "auto-generated" } });
 });
 
-// Node's sockets under Deno 2.1 keep a timer for a moment after they are closed.
+// Node's sockets under Deno 2.1 keep a timer for a moment after closing.
 Deno.test("sendMail() speaks SMTP", { sanitizeOps: false }, async () => {
   const received: string[] = [];
   const server = new SMTPServer({
@@ -49,7 +49,7 @@ Deno.test("sendMail() speaks SMTP", { sanitizeOps: false }, async () => {
   assertStringIncludes(received[0]!, "Auto-Submitted: auto-generated");
 });
 
-Deno.test("sendMail() is unavailable when the mail is not taken, and names no key", async () => {
+Deno.test("sendMail() is unavailable when the mail is not accepted, and reveals no key", async () => {
   const closed = { config: { mailUrl: "smtp://127.0.0.1:1", mailFrom: from }, fetch };
   for (const deps of [service(422).deps, service(500).deps, closed, { config: {}, fetch }]) {
     const error = await assertRejects(() => sendMail(deps, MAIL), AppError);

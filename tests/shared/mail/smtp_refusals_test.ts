@@ -1,4 +1,4 @@
-/** Whom the SMTP transport takes a refusal to be about: the recipient, the mail, or us. */
+/** What the SMTP transport attributes a refusal to: the recipient, the mail, or us. */
 import { assert, assertEquals } from "@std/assert";
 import type { MailResult } from "../../../shared/mail/delivery.ts";
 import { smtpTransport } from "../../../shared/mail/smtp_transport.ts";
@@ -10,7 +10,7 @@ interface Options {
   beginWithinMs?: number;
 }
 
-/** Sends mails to these addresses; what becomes of each, and the pause that is asked for. */
+/** Sends mails to these addresses; returns each outcome, and the requested pause. */
 async function deliver(
   server: Pick<ScriptedServer, "url">,
   addresses: string[],
@@ -45,7 +45,7 @@ async function deliverThrough(script: Script, addresses: string[], options?: Opt
   }
 }
 
-// Node's sockets under Deno keep a timer for a moment after they are closed.
+// Node's sockets under Deno keep a timer for a moment after closing.
 const test = (name: string, work: () => Promise<void>) =>
   Deno.test(name, { sanitizeOps: false, sanitizeResources: false }, work);
 
@@ -91,7 +91,7 @@ for (const [place, answer, { outcome, pause }] of REFUSALS) {
   });
 }
 
-test("a server that is told everything at once is heard about the sender first", async () => {
+test("with pipelined commands the reply about the sender counts first", async () => {
   const answers = { "EHLO": "250-server\r\n250 PIPELINING", "RCPT TO": "503 no sender", "DATA": "554 no recipients" };
   const mail = await deliverThrough({ answers: { ...answers, "MAIL FROM": "550 no" } }, ["ann@x.example"]);
   assertEquals([mail.outcomes, mail.pause], [[US.outcome], US.pause]);
@@ -105,7 +105,7 @@ test("a refused sender stops the rest of the batch, and no address is marked", a
   assertEquals([outcomes, pause], [Array(20).fill(US.outcome), US.pause]);
 });
 
-test("a recipient that is refused stops no other", async () => {
+test("a refused recipient blocks no other", async () => {
   const { outcomes, pause } = await deliverThrough({ answers: { "RCPT TO:<gone": "550 5.1.1 no such user" } }, [
     "ann@x.example",
     "gone@x.example",
@@ -114,13 +114,13 @@ test("a recipient that is refused stops no other", async () => {
   assertEquals([outcomes, pause], [["sent", ADDRESS.outcome, "sent"], undefined]);
 });
 
-test("a server that took another mail has nothing against us, whatever it says of one recipient", async () => {
+test("a server that accepted another mail accepts the sender, whatever it says about one recipient", async () => {
   const addresses = Array.from({ length: 8 }, (_, n) => `owner${n}@x.example`);
   const { outcomes, pause } = await deliverThrough({ answers: { "RCPT TO:<owner5@": "550 5.7.1 blocked" } }, addresses);
   assertEquals([outcomes, pause], [addresses.map((_, n) => n === 5 ? "held mail_refused" : "sent"), undefined]);
 });
 
-test("an address that is none is refused without asking", async () => {
+test("a malformed address is refused without connecting", async () => {
   assertEquals((await deliverThrough({}, ["no address"])).outcomes, [ADDRESS.outcome]);
 });
 
@@ -135,7 +135,7 @@ for (const instead of ["silence", "hang up"] as const) {
   });
 }
 
-test("a server that answers slowly is given no new mail once the time is over", async () => {
+test("a slow server gets no new mail once the time is up", async () => {
   const addresses = Array.from({ length: 20 }, (_, n) => `owner${n}@x.example`);
   const startedAt = performance.now();
   const { outcomes, pause } = await deliverThrough({ delayMs: 150 }, addresses, { beginWithinMs: 1_000 });

@@ -1,4 +1,4 @@
-/** What the SMTP transport makes of a server's answers, and of none. */
+/** How the SMTP transport interprets a server's replies, and silence. */
 import { assertEquals } from "@std/assert";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import type { MailResult } from "../../../shared/mail/delivery.ts";
@@ -9,7 +9,10 @@ type Behaviour = Pick<SMTPServerOptions, "onRcptTo" | "onData" | "onConnect" | "
 
 const refuse = (responseCode: number) => Object.assign(new Error("no"), { responseCode });
 
-/** Sends mails to these addresses through a server that behaves so; what becomes of each, and whether a pause is asked for. */
+/**
+ * Sends mails to these addresses through a server that behaves this way; returns each outcome, and whether a pause is
+ * requested.
+ */
 async function deliverTo(addresses: string[], behaviour: Behaviour, { timeoutMs = 2_000 } = {}) {
   const taken: string[] = [];
   const server = new SMTPServer({
@@ -40,11 +43,11 @@ async function deliverTo(addresses: string[], behaviour: Behaviour, { timeoutMs 
   return { outcomes, taken: taken.toSorted(), pause: pause?.code };
 }
 
-// Node's sockets under Deno keep a timer for a moment after they are closed.
+// Node's sockets under Deno keep a timer for a moment after closing.
 const test = (name: string, work: () => Promise<void>) =>
   Deno.test(name, { sanitizeOps: false, sanitizeResources: false }, work);
 
-test("one refused address stops no other; 5xx is for good, 4xx is for later", async () => {
+test("one refused address blocks no other; 5xx is permanent, 4xx is temporary", async () => {
   const { outcomes, taken, pause } = await deliverTo([
     "ann@x.example",
     "gone@x.example",
@@ -59,7 +62,7 @@ test("one refused address stops no other; 5xx is for good, 4xx is for later", as
   assertEquals(pause, undefined);
 });
 
-test("a mail that is refused for what it says does not mark the address", async () => {
+test("a mail refused for its content does not mark the address", async () => {
   const { outcomes } = await deliverTo(["ann@x.example"], {
     async onData(stream, _session, done) {
       for await (const _ of stream);
@@ -69,7 +72,7 @@ test("a mail that is refused for what it says does not mark the address", async 
   assertEquals(outcomes, { ann: "dead mail_refused" });
 });
 
-test("a server that takes a mail and hangs, or drops the connection, leaves it unsure", async () => {
+test("a server that accepts a mail and hangs, or drops the connection, leaves the outcome unknown", async () => {
   const hang = await deliverTo(["ann@x.example"], {
     async onData(stream) {
       for await (const _ of stream);
@@ -78,11 +81,11 @@ test("a server that takes a mail and hangs, or drops the connection, leaves it u
   assertEquals(hang.outcomes, { ann: "unsure mail_no_answer" });
 });
 
-test("an address that is none is refused without asking", async () => {
+test("a malformed address is refused without connecting", async () => {
   assertEquals((await deliverTo(["not an address"], {})).outcomes, { "not an address": "dead address_refused true" });
 });
 
-test("without a server everything is kept, and a pause asked for", async () => {
+test("without a server everything is kept, and a pause requested", async () => {
   const transport = smtpTransport({ url: "smtp://127.0.0.1:1", from: "a@example.com", timeoutMs: 1_000 });
   const settled: MailResult[] = [];
   const { pause } = await transport.deliver(

@@ -1,4 +1,4 @@
-/** What is asked of whom, over a network that the test makes up. The real one: pinned_tls_test.ts. */
+/** Which requests are sent where, over a fake network. The real one: pinned_tls_test.ts. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   type Connection,
@@ -12,7 +12,7 @@ const PUBLIC_6 = "2606:2800:21f:cb07:6820:80da:af6b:8b2c";
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
 
 interface World {
-  /** Answers of the resolver, one after the other; the last is given from then on. */
+  /** The resolver's answers in sequence; the last one repeats. */
   names?: Partial<Record<"A" | "AAAA", string[] | Error>>[];
   connect?: (address: string) => Connection | Error;
   tls?: Error;
@@ -20,7 +20,7 @@ interface World {
   fetch?: typeof fetch;
 }
 
-/** A guarded fetch in a made-up world, and what it did there. */
+/** A guarded fetch in a fake network, and what it did there. */
 function within({ names = [{ A: [PUBLIC] }], connect, tls, answer = OK, fetch }: World) {
   const did: string[] = [];
   let sent = "";
@@ -75,7 +75,7 @@ const failing = (name: string, message = "") => Object.assign(new Error(message)
 const text = (body: Uint8Array) => new TextDecoder().decode(body);
 
 Deno.test("guardedFetch() resolves once and asks the very address that it judged", async () => {
-  // Somebody's name server tells the truth first, and then the address that it wants reached.
+  // A name server first gives a harmless address, then the one that it wants reached.
   const world = within({ names: [{ A: [PUBLIC] }, { A: ["127.0.0.1"] }] });
   const answer = await world.get();
   assertEquals(answer.ok && [answer.status, text(answer.body)], [200, "{}"]);
@@ -92,7 +92,7 @@ Deno.test("guardedFetch() resolves once and asks the very address that it judged
   );
 });
 
-Deno.test("guardedFetch() sends the headers it is given, but for those that are its own to say", async () => {
+Deno.test("guardedFetch() sends the given headers, except those that it sets itself", async () => {
   const world = within({});
   const headers = {
     accept: "application/json",
@@ -107,7 +107,7 @@ Deno.test("guardedFetch() sends the headers it is given, but for those that are 
   );
 });
 
-Deno.test("guardedFetch() lets no line break into a request", async () => {
+Deno.test("guardedFetch() allows no line break in a request", async () => {
   const world = within({});
   await world.get("https://client.example/a%0d%0ax:%20y?b%0d%0a");
   assertStringIncludes(world.sent(), "GET /a%0d%0ax:%20y?b%0d%0a HTTP/1.1\r\n");
@@ -115,7 +115,7 @@ Deno.test("guardedFetch() lets no line break into a request", async () => {
   assertEquals(refused.ok, false);
 });
 
-Deno.test("guardedFetch() asks nobody about a URL that is not allowed", async () => {
+Deno.test("guardedFetch() makes no request for a disallowed URL", async () => {
   for (
     const url of ["http://client.example/", "https://127.0.0.1/", "https://localhost/", "https://ref.supabase.co/"]
   ) {
@@ -157,13 +157,13 @@ Deno.test("guardedFetch() connects nowhere when any of the addresses is not publ
   }
 });
 
-Deno.test("guardedFetch() needs both questions about a name answered", async () => {
+Deno.test("guardedFetch() needs both DNS queries answered", async () => {
   for (const names of [{}, { A: new Error("SERVFAIL") }, { A: [PUBLIC], AAAA: new Error("SERVFAIL") }]) {
     assertEquals(await within({ names: [names] }).get(), { ok: false, reason: "unresolvable" });
   }
 });
 
-Deno.test("guardedFetch() goes on to the next address when one does not answer", async () => {
+Deno.test("guardedFetch() tries the next address when one does not answer", async () => {
   const world = within({
     names: [{ A: [PUBLIC], AAAA: [PUBLIC_6] }],
     connect: (address) => address === PUBLIC ? failing("ConnectionRefused") : silent(),
@@ -177,7 +177,7 @@ Deno.test("guardedFetch() goes on to the next address when one does not answer",
   assertEquals(await dead.get(), { ok: false, reason: "unreachable" });
 });
 
-Deno.test("guardedFetch() tells a certificate that does not fit from a server that is gone", async () => {
+Deno.test("guardedFetch() tells a certificate error from an unreachable server", async () => {
   const tls = failing("InvalidData", "invalid peer certificate: NotValidForName");
   assertEquals(await within({ tls }).get(), { ok: false, reason: "tls_failed" });
 });
@@ -191,7 +191,7 @@ Deno.test("guardedFetch() hands a redirect back and goes nowhere", async () => {
   assertEquals(world.did.filter((step) => step.startsWith("connect")).length, 1);
 });
 
-Deno.test("guardedFetch() ends at its deadline, whatever it is waiting for, and closes what it opened", async () => {
+Deno.test("guardedFetch() ends at its deadline, whatever it waits for, and closes its connections", async () => {
   const never = <Result>() => new Promise<Result>(() => {});
   const open: string[] = [];
   const waiting = (name: string): Connection => {
@@ -230,7 +230,7 @@ Deno.test("guardedFetch() ends at its deadline, whatever it is waiting for, and 
   }
 });
 
-/** A platform that forbids raw TCP says so in one of these ways. */
+/** The ways in which platforms report that raw TCP is forbidden. */
 const FORBIDDEN = [
   failing("PermissionDenied"),
   failing("NotCapable"),
@@ -238,7 +238,7 @@ const FORBIDDEN = [
   new Error("tcp is not supported"),
 ];
 
-Deno.test("guardedFetch() falls back to fetch where raw TCP is refused, with every check and cap in place", async () => {
+Deno.test("guardedFetch() falls back to fetch where raw TCP is refused, with every check and limit in place", async () => {
   for (const forbidden of FORBIDDEN) {
     const inits: RequestInit[] = [];
     const stub: typeof fetch = (_input, init) => {

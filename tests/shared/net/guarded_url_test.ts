@@ -108,7 +108,7 @@ for (const [reason, urls] of Object.entries(REFUSED)) {
   });
 }
 
-Deno.test("judgeUrl() takes https at a public name", () => {
+Deno.test("judgeUrl() accepts https with a public name", () => {
   const taken = [
     ...["https://claude.ai/oauth/mcp-oauth-client-metadata", "https://chatgpt.com/oauth/abc/client.json?v=1"],
     ...["https://claude.ai", "https://claude.ai:443/", "https://CLAUDE.ai/", "https://xn--bcher-kva.example/"],
@@ -123,7 +123,7 @@ Deno.test("judgeUrl() takes https at a public name", () => {
   for (const url of taken) assert(judge(url).ok, url);
 });
 
-Deno.test("judgeUrl() takes nothing whose host the URL parser reads otherwise than it is written", () => {
+Deno.test("judgeUrl() refuses URLs whose host the URL parser reads differently than written", () => {
   const piece = fc.oneof(
     fc.constantFrom(
       "claude.ai",

@@ -5,7 +5,7 @@ import { FetchRefused } from "../../../shared/net/refusal.ts";
 
 const latin1 = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
 
-/** Reads what a server sent, in pieces of `size` bytes. */
+/** Parses a server's bytes, in pieces of `size` bytes. */
 function read(sent: string, { size = 1000, maxBytes = 100 } = {}): Promise<HttpResponse> {
   let at = 0;
   return readResponse(() => {
@@ -40,14 +40,14 @@ Deno.test("readResponse() reads a body by length, by chunks and to the end, howe
   }
 });
 
-Deno.test("readResponse() reads what has no body, and redirects as they are", async () => {
+Deno.test("readResponse() reads answers without a body, and redirects unchanged", async () => {
   assertEquals(body(await read("HTTP/1.1 204 No Content\r\n\r\nignored")), "");
   assertEquals(body(await read("HTTP/1.1 304 Not Modified\r\ncontent-length: 10\r\n\r\n")), "");
   const moved = await read("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\ncontent-length: 0\r\n\r\n");
   assertEquals([moved.status, moved.headers.get("location")], [302, "http://127.0.0.1/"]);
 });
 
-Deno.test("readResponse() stops at the size it was given, announced or not", async () => {
+Deno.test("readResponse() stops at the size limit, announced or not", async () => {
   const full = "x".repeat(100);
   assertEquals(body(await read(`${OK}content-length: 100\r\n\r\n${full}`)), full);
   assertEquals(body(await read(`${OK}\r\n${full}`)), full);
@@ -57,13 +57,13 @@ Deno.test("readResponse() stops at the size it was given, announced or not", asy
   await assertRefused(`${OK}transfer-encoding: chunked\r\n\r\nffffffff\r\n`, "too_large");
 });
 
-Deno.test("readResponse() refuses a body that was compressed all the same", async () => {
+Deno.test("readResponse() refuses a body compressed unasked", async () => {
   for (const coding of ["gzip", "br", "identity, gzip"]) {
     await assertRefused(`${OK}Content-Encoding: ${coding}\r\ncontent-length: 2\r\n\r\nxx`, "encoded");
   }
 });
 
-Deno.test("readResponse() refuses an answer that ends too early", async () => {
+Deno.test("readResponse() refuses a truncated answer", async () => {
   for (
     const sent of [
       "",
@@ -77,7 +77,7 @@ Deno.test("readResponse() refuses an answer that ends too early", async () => {
   ) await assertRefused(sent, "cut_short");
 });
 
-Deno.test("readResponse() refuses what could be read in two ways, or without end", async () => {
+Deno.test("readResponse() refuses ambiguous or endless answers", async () => {
   for (
     const sent of [
       "HTTP/2 200 OK\r\n\r\n",
@@ -115,7 +115,7 @@ Deno.test("readResponse() refuses what could be read in two ways, or without end
   ) await assertRefused(sent, "malformed");
 });
 
-Deno.test("readResponse() gives or refuses any bytes, and never more than the limit", async () => {
+Deno.test("readResponse() parses or refuses any bytes, and never returns more than the limit", async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       OK,

@@ -36,7 +36,7 @@ Deno.test("parseAddress() reads nothing else", () => {
   for (const text of NOT_PLAIN) assertEquals(parseAddress(text), undefined, text);
 });
 
-Deno.test("parseAddress() takes the IPv6 spellings that the runtime takes, and reads what was spelled out", () => {
+Deno.test("parseAddress() accepts the IPv6 spellings that the runtime accepts, and reads the right address", () => {
   const part = fc.oneof(
     fc.constantFrom(":", "::", "0", "ffff", "1", "192.0.2.1", "00001", "g"),
     fc.string({ maxLength: 3 }),

@@ -1,4 +1,7 @@
-/** The real thing: sockets, TLS and certificates of an issuer of our own, on loopback; only names and the last step of dialling are made up. */
+/**
+ * The real network: sockets, TLS and certificates of a private issuer, on loopback; only names and the final dialling
+ * step are faked.
+ */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createDenoNetwork } from "../../../shared/net/deno_network.ts";
 import { createGuardedFetch, type GuardedRequest } from "../../../shared/net/guarded_fetch.ts";
@@ -16,7 +19,7 @@ async function writeAll(connection: Deno.TlsConn, text: string): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }
 
-/** GETs over real TLS from `server`, which stands where `PUBLIC` is. */
+/** GETs over real TLS from `server`, which stands in for `PUBLIC`. */
 function get(
   server: TlsServer,
   { url = "https://client.example/metadata", trusted = [issuer.certificate], ...request }:
@@ -48,7 +51,7 @@ async function within(answer: (connection: Deno.TlsConn) => Promise<void>, work:
   }
 }
 
-Deno.test("a name is asked over TLS at the address that was judged", async () => {
+Deno.test("a name is requested over TLS at the checked address", async () => {
   await within(say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), async (server) => {
     const answer = await get(server);
     assertEquals(answer.ok && [answer.status, new TextDecoder().decode(answer.body)], [200, "{}"]);
@@ -56,14 +59,14 @@ Deno.test("a name is asked over TLS at the address that was judged", async () =>
   });
 });
 
-Deno.test("a certificate for another name is refused, and nothing is asked", async () => {
+Deno.test("a certificate for another name is refused, and nothing is sent", async () => {
   await within(say("HTTP/1.1 200 OK\r\n\r\n{}"), async (server) => {
     assertEquals(await get(server, { url: "https://other.example/" }), { ok: false, reason: "tls_failed" });
     assertEquals([server.connections(), server.requests], [1, []]);
   });
 });
 
-Deno.test("a certificate of an unknown issuer is refused, and nothing is asked", async () => {
+Deno.test("a certificate of an unknown issuer is refused, and nothing is sent", async () => {
   await within(say("HTTP/1.1 200 OK\r\n\r\n{}"), async (server) => {
     assertEquals(await get(server, { trusted: [] }), { ok: false, reason: "tls_failed" });
     assertEquals(await get(server, { trusted: [createIssuer().certificate] }), { ok: false, reason: "tls_failed" });
@@ -88,7 +91,7 @@ Deno.test("a server that speaks no TLS is refused", async () => {
   listener.close();
 });
 
-Deno.test("a redirect over TLS is handed back, not followed", async () => {
+Deno.test("a redirect over TLS is returned, not followed", async () => {
   await within(say("HTTP/1.1 301 Moved\r\nlocation: https://client.example/x\r\n\r\n"), async (server) => {
     const answer = await get(server);
     assertEquals(answer.ok && [answer.status, answer.headers.get("location")], [301, "https://client.example/x"]);
@@ -106,7 +109,7 @@ Deno.test("a body without end is cut at its size", async () => {
   });
 });
 
-Deno.test("a body that drips is cut at the deadline", async () => {
+Deno.test("a slow body is cut at the deadline", async () => {
   const { promise: over, resolve: finish } = Promise.withResolvers<void>();
   const drip = async (connection: Deno.TlsConn) => {
     await writeAll(connection, "HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n");
@@ -123,7 +126,7 @@ Deno.test("a body that drips is cut at the deadline", async () => {
   });
 });
 
-Deno.test("an answer that is cut off is not taken for a whole one, also without a length", async () => {
+Deno.test("a truncated answer is not accepted, even without a length", async () => {
   for (const head of ["content-length: 5000\r\n", "transfer-encoding: chunked\r\n", ""]) {
     const said = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
@@ -138,7 +141,7 @@ Deno.test("an answer that is cut off is not taken for a whole one, also without 
         const [near, far] = [await wire.accept(), await Deno.connect({ hostname: "127.0.0.1", port: server.port })];
         const piped = Promise.allSettled([near.readable.pipeTo(far.writable), far.readable.pipeTo(near.writable)]);
         await said.promise;
-        // Long enough for loopback to pass on what was said; TLS has not said goodbye when the wire goes.
+        // Long enough for loopback to deliver the bytes; TLS sends no close_notify when the connection drops.
         await new Promise((resolve) => setTimeout(resolve, 50));
         near.close();
         far.close();

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { isPublicAddress } from "../../../shared/net/public_address.ts";
 
-/** What must never be connected to, and what it is. */
+/** Addresses that must never be connected to, and what they are. */
 const REFUSED: Record<string, readonly string[]> = {
   "this machine": ["127.0.0.1", "127.0.0.0", "127.255.255.255", "0.0.0.0", "0.255.255.255", "::1", "::"],
   "private networks": [
@@ -96,7 +96,7 @@ for (const [what, addresses] of Object.entries(REFUSED)) {
   });
 }
 
-Deno.test("isPublicAddress() takes the neighbours of every block", () => {
+Deno.test("isPublicAddress() accepts the neighbours of every block", () => {
   for (const address of PUBLIC) assertEquals(isPublicAddress(address), true, address);
 });
 

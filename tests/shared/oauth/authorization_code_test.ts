@@ -32,7 +32,7 @@ async function judge(
   return judged.outcome === "refused" ? judged.reason : judged.outcome;
 }
 
-Deno.test("judgeCode() takes a code from its client within ten minutes", async () => {
+Deno.test("judgeCode() accepts a code from its client within ten minutes", async () => {
   assertEquals(await judge({}), "good");
   assertEquals(await judge({ resource: `${RESOURCE}/` }, 599), "good");
   assertEquals(await judge({}, 600), "code_expired");
@@ -45,7 +45,7 @@ Deno.test("judgeCode() refuses a code for anything that it is not bound to", asy
   assertEquals(await judge({ codeVerifier: "x".repeat(43) }), "wrong_verifier");
 });
 
-Deno.test("judgeCode() asks for the proof last: whoever fails earlier cannot burn the code", async () => {
+Deno.test("judgeCode() checks the verifier last: an earlier failure cannot burn the code", async () => {
   assertEquals(await judge({ clientId: "client_b", codeVerifier: "x" }), "code_of_another_client");
   assertEquals(await judge({ resource: "https://other.example/", codeVerifier: "x" }), "resource_unknown");
 });
@@ -61,7 +61,7 @@ Deno.test("judgeCode() refuses artefacts that the same keys signed for another p
   assertEquals(await judge({ code: consent }), "code_not_ours");
 });
 
-Deno.test("judgeCode() refuses a code with any character changed, added or taken away", async () => {
+Deno.test("judgeCode() refuses a code with any character changed, added or removed", async () => {
   const code = await issueCode([SECRET], CODE, AT);
   const character = fc.constantFrom(..."ABab01-_.=+/ ".split(""));
   await fc.assert(
@@ -75,13 +75,13 @@ Deno.test("judgeCode() refuses a code with any character changed, added or taken
     }),
     { numRuns: 300 },
   );
-  // The last character of the signature has two spare bits; only one spelling counts.
+  // The last character of the signature has two spare bits; only one spelling is valid.
   const spelling = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const twin = code.slice(0, -1) + spelling[spelling.indexOf(code.at(-1)!) ^ 1];
   assertEquals(await judge({ code: twin }), "code_not_ours");
 });
 
-Deno.test("issueCode() gives one consent one code", async () => {
+Deno.test("issueCode() gives one code per consent", async () => {
   assertEquals(await issueCode([SECRET], CODE, AT), await issueCode([SECRET, OTHER], CODE, AT));
   assertNotEquals(
     await issueCode([SECRET], { ...CODE, id: crypto.randomUUID() }, AT),

@@ -14,11 +14,11 @@ const judge = (more: Record<string, string | undefined>) => {
   return judged.ok ? judged.request : judged.reason;
 };
 
-Deno.test("judgeAuthorizationRequest() needs no more than client, redirect and challenge", () => {
+Deno.test("judgeAuthorizationRequest() needs only client, redirect and challenge", () => {
   assertEquals(judge({}), SENT);
 });
 
-Deno.test("judgeAuthorizationRequest() takes what real clients add and drops foreign scopes", () => {
+Deno.test("judgeAuthorizationRequest() accepts what real clients add and drops foreign scopes", () => {
   const usual = { response_type: "code", code_challenge_method: "S256", response_mode: "query", prompt: "consent" };
   assertEquals(judge({ ...usual, scope: "openid email profile offline_access", state: " a b " }), {
     ...SENT,

@@ -27,7 +27,7 @@ const judge = (more: Record<string, unknown>) => judgeDocument(URL_OF, answer({ 
 const fixtures = new URL("../../fixtures/client_documents/", import.meta.url);
 
 for (const name of ["claude", "claude_code", "chatgpt", "codex", "vscode"]) {
-  Deno.test(`judgeDocument() takes what ${name} publishes`, async () => {
+  Deno.test(`judgeDocument() accepts what ${name} publishes`, async () => {
     const text = await Deno.readTextFile(new URL(`${name}.json`, fixtures));
     const published = JSON.parse(text);
     assertEquals(judgeClientUrl(published.client_id, { refusedHosts: [] }), { ok: true });
@@ -39,7 +39,7 @@ for (const name of ["claude", "claude_code", "chatgpt", "codex", "vscode"]) {
   });
 }
 
-Deno.test("a portless loopback address in a document stands for every port", () => {
+Deno.test("a portless loopback address in a document matches every port", () => {
   const judged = judge({ redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"] });
   const redirect_uris = judged.ok ? judged.document.redirect_uris : [];
   assert(isRegistered("http://localhost:54123/callback", redirect_uris));
@@ -162,7 +162,7 @@ Deno.test("judgeDocument() takes what it has in common with a client and ignores
   assertEquals(mixed.ok && mixed.document.redirect_uris, ["cursor://anysphere.cursor-mcp/oauth/callback"]);
 });
 
-Deno.test("judgeDocument() refuses what is no JSON object in UTF-8", () => {
+Deno.test("judgeDocument() refuses what is not a JSON object in UTF-8", () => {
   for (const body of ["", "{", "{}x", "<html>", new Uint8Array([0x7b, 0xff, 0x7d])]) {
     assertEquals(judgeDocument(URL_OF, answer(body)), { ok: false, reason: "not_json" });
   }
@@ -171,7 +171,7 @@ Deno.test("judgeDocument() refuses what is no JSON object in UTF-8", () => {
   }
 });
 
-Deno.test("judgeDocument() gives usable members or a reason, whatever it reads", () => {
+Deno.test("judgeDocument() returns usable members or a reason for any input", () => {
   const member = fc.oneof(fc.json(), fc.constant(URL_OF), fc.constantFrom("https://client.example/cb", "file:///x"));
   const document = fc.dictionary(
     fc.constantFrom("client_id", "client_name", "redirect_uris", "grant_types", "token_endpoint_auth_method", "x"),

@@ -10,7 +10,7 @@ Deno.test("cleanClientName() keeps names people can read, in any script", () => 
   }
 });
 
-Deno.test("cleanClientName() takes out what cannot be seen or turns the text around", () => {
+Deno.test("cleanClientName() removes invisible characters and text direction overrides", () => {
   assertEquals(cleanClientName("  Cla\u202eude\u0000\n  Code\u200b "), "Claude Code");
   assertEquals(cleanClientName("a\ud800b"), "ab");
   assertEquals(cleanClientName(`Z${"\u0300".repeat(50)}`), "Z\u0300\u0300".normalize("NFC"));
@@ -24,7 +24,7 @@ Deno.test("cleanClientName() stores 200 characters at most, and shownClientName(
   assert(shownClientName(stored).endsWith("…"));
 });
 
-Deno.test("cleanClientName() answers with what a text column can hold", () => {
+Deno.test("cleanClientName() returns what a text column can hold", () => {
   fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 300 }), (name) => {
     const clean = cleanClientName(name);
     if (clean === undefined) return;

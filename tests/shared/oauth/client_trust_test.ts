@@ -10,12 +10,12 @@ const publisherOf = (...client: Parameters<typeof judge>) => {
   const { publisher } = judge(...client);
   return publisher.kind === "unconfirmed" ? publisher.kind : `${publisher.kind} ${publisher.host}`;
 };
-/** A callback of nobody known, at a host. */
+/** A callback of an unknown maker, at a host. */
 const at = (host: string) => `https://${host}/callback`;
 const LOOPBACK = "http://127.0.0.1:33418/callback";
 const CURSOR = "cursor://anysphere.cursor-mcp/oauth/callback";
 
-Deno.test("judgeClient() verifies the callbacks that makers of known apps publish, for their own names", () => {
+Deno.test("judgeClient() verifies the callbacks that known apps' makers publish, for their own names", () => {
   const verified: [string, string, string][] = [
     ["Claude", CLAUDE, "Claude, by Anthropic: claude.ai"],
     ["Claude (expenses)", "https://claude.com/api/mcp/auth_callback", "Claude, by Anthropic: claude.com"],
@@ -62,7 +62,7 @@ Deno.test("judgeClient() verifies nothing else: no other name, path or document,
   }
 });
 
-Deno.test("judgeClient() says who published what a host serves of it, and of a registered one that nobody can tell", () => {
+Deno.test("judgeClient() names the publisher of a document's host, and none for a registered client", () => {
   const published: [clientId: string, expected: string][] = [
     ["https://apps.example.net/c.json", "published example.net"],
     ["https://apps.acme.co.uk/c.json", "published acme.co.uk"],
@@ -70,7 +70,7 @@ Deno.test("judgeClient() says who published what a host serves of it, and of a r
     ["https://somebody.github.io/c.json", "published somebody.github.io"],
     ["https://claude.ai.evil.example/c.json", "published evil.example"],
     ["https://claude.ai/oauth/claude-code-client-metadata", "published claude.ai"],
-    // What many may write on is not the maker's word.
+    // A shared host does not speak for one maker.
     ["https://claude.ai/public/artifacts/c.json", "unconfirmed"],
     ["https://sites.google.com/view/acme", "unconfirmed"],
     [REGISTERED, "unconfirmed"],
@@ -80,7 +80,7 @@ Deno.test("judgeClient() says who published what a host serves of it, and of a r
   }
 });
 
-Deno.test("judgeClient() has no doubt about names that the host is registered by, nor about apps on the device", () => {
+Deno.test("judgeClient() does not doubt names that match the host's domain, nor apps on the device", () => {
   const fitting: [string, string][] = [
     ["Acme Notes", at("notes.acme.example:8443")],
     ["Acme Notes", at("acme-notes.example")],
@@ -97,7 +97,7 @@ Deno.test("judgeClient() has no doubt about names that the host is registered by
   for (const [name, redirectUri] of fitting) assertEquals(doubtOf(name, redirectUri), null, name);
 });
 
-Deno.test("judgeClient() doubts names that belong to somebody else, or to nobody we can tell", () => {
+Deno.test("judgeClient() doubts names that belong to somebody else, or to an unknown owner", () => {
   const borrowed: [string, string][] = [
     ["Claude", at("evil.example")],
     ["Claude", at("claude.ai.evil.example")],
@@ -114,7 +114,7 @@ Deno.test("judgeClient() doubts names that belong to somebody else, or to nobody
     ["Friendly helper", at("xn--80ak6aa92e.example")],
     ["The MCP app", at("app.mcp.example")],
     ["The MCP app", at("mcp.example")],
-    // What a host ends with is nobody's name.
+    // A domain suffix is not an owner's name.
     ["Notion.com", at("evil.com")],
     ["Notion.com", at("notion.evil.com")],
     ["Slack com", at("evil.com")],
@@ -132,7 +132,7 @@ Deno.test("judgeClient() doubts names that belong to somebody else, or to nobody
   }
 });
 
-Deno.test("Medium 4: no name is that of a shared host, whoever the host belongs to", () => {
+Deno.test("Medium 4: a shared host vouches for no name, whoever owns it", () => {
   const shared: [string, string][] = [
     ["Vercel AI", "anything.vercel.app"],
     ["Acme", "acme.vercel.app"],
@@ -147,11 +147,11 @@ Deno.test("Medium 4: no name is that of a shared host, whoever the host belongs 
     assertEquals(doubtOf(name, at(host)), "not_of_host", `${name} at ${host}`);
     assertEquals(doubtOf(name, LOOPBACK, `https://${host}/c.json`), "not_of_host", `${name} of ${host}`);
   }
-  // Not on the public suffix list; but a maker's, where only what it publishes counts.
+  // Not on the public suffix list, but owned by a maker, where only what it publishes counts.
   assertEquals(doubtOf("Google Gemini", LOOPBACK, "https://script.google.com/macros/c.json"), "not_of_host");
 });
 
-Deno.test("Medium 4: names in mixed scripts or in letters that pass for a known maker's always warn, also for apps on the device", () => {
+Deno.test("Medium 4: names in mixed scripts or with lookalike letters of a known maker always warn, also for apps on the device", () => {
   const alike = [
     "Ⲥlaude",
     "Сlaude",
@@ -192,7 +192,7 @@ Deno.test("Medium 4: names in mixed scripts or in letters that pass for a known 
   }
 });
 
-Deno.test("judgeClient() takes names in one script, in Japanese, Korean or Latin with its accents as they are", () => {
+Deno.test("judgeClient() accepts names in one script, in Japanese, Korean or accented Latin", () => {
   for (
     const name of [
       "Заметки",
@@ -221,7 +221,7 @@ Deno.test("judgeClient() takes names in one script, in Japanese, Korean or Latin
   }
 });
 
-Deno.test("judgeClient() warns of a callback that passes on what it gets, even for its own maker's app", () => {
+Deno.test("judgeClient() warns about a callback that forwards what it receives, even for its own maker's app", () => {
   for (const uri of ["https://vscode.dev/redirect", "https://insiders.vscode.dev/redirect"]) {
     for (const clientId of [REGISTERED, "https://vscode.dev/oauth/client-metadata.json"]) {
       assertEquals(doubtOf("Visual Studio Code", uri, clientId), "forwarded");

@@ -15,14 +15,14 @@ const CONSENT = {
   },
 };
 
-Deno.test("openConsent() gives back what was signed, for ten minutes", async () => {
+Deno.test("openConsent() returns what was signed, for ten minutes", async () => {
   const token = await signConsent(SECRETS, CONSENT, AT);
   assertEquals(await openConsent(SECRETS, token, AT), { outcome: "valid", consent: CONSENT });
   const later = new Date(AT.getTime() + 600_000);
   assertEquals(await openConsent(SECRETS, token, later), { outcome: "expired", consent: CONSENT });
 });
 
-Deno.test("openConsent() takes neither forgeries nor codes", async () => {
+Deno.test("openConsent() accepts neither forgeries nor codes", async () => {
   const token = await signConsent(SECRETS, CONSENT, AT);
   const code = await issueCode(SECRETS, {
     id: CONSENT.id,

@@ -3,7 +3,7 @@ import { readParameters } from "../../../shared/oauth/parameters.ts";
 
 const read = (query: string) => readParameters(new URLSearchParams(query), ["client_id", "state"]);
 
-Deno.test("readParameters() ignores unknown parameters and takes empty ones as not sent", () => {
+Deno.test("readParameters() ignores unknown parameters and treats empty ones as absent", () => {
   assertEquals(read("client_id=a&state=&x=1&x=2"), { ok: true, values: { client_id: "a" } });
 });
 

@@ -5,7 +5,7 @@ import { isCodeChallenge, provesChallenge } from "../../../shared/oauth/pkce.ts"
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-Deno.test("provesChallenge() takes the verifier behind the challenge", async () => {
+Deno.test("provesChallenge() accepts the verifier behind the challenge", async () => {
   assertEquals(await provesChallenge(VERIFIER, CHALLENGE), true);
 });
 

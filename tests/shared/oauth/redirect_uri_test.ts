@@ -121,7 +121,7 @@ Deno.test("judgeRedirectUri() never sends http to another computer", () => {
   );
 });
 
-Deno.test("judgeRedirectUri() takes no https host that could say more than a host in a policy", () => {
+Deno.test("judgeRedirectUri() accepts no https host that could be more than a host in a policy", () => {
   const host = fc.stringMatching(/^[A-Za-z0-9.\-_~!$&'()+,;=%]{1,20}$/);
   fc.assert(fc.property(host, fc.webPath(), (host, path) => {
     const judged = judgeRedirectUri(`https://${host}${path}`);
@@ -129,7 +129,7 @@ Deno.test("judgeRedirectUri() takes no https host that could say more than a hos
   }));
 });
 
-Deno.test("isRegistered() compares exactly, but for the port on loopback", () => {
+Deno.test("isRegistered() compares exactly, except for the port on loopback", () => {
   const registered = [
     "http://localhost/callback",
     "http://127.0.0.1:33418/",

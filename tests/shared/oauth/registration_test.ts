@@ -8,7 +8,7 @@ const judge = (body: unknown) => {
 };
 const CALLBACK = "https://app.example/cb";
 
-Deno.test("judgeRegistration() answers with the metadata that takes effect", () => {
+Deno.test("judgeRegistration() returns the metadata that takes effect", () => {
   assertEquals(
     judge({
       client_name: "Inspector",

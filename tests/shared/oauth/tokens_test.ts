@@ -4,14 +4,14 @@ import { hashToken, isRefreshToken, successorOf, tokenPair } from "../../../shar
 const SECRET = "one secret of at least 32 bytes, really";
 const TOKEN = tokenPair(["a".repeat(43), "b".repeat(43)]).refreshToken;
 
-Deno.test("tokenPair() marks each kind, so that neither passes for the other", () => {
+Deno.test("tokenPair() prefixes each kind, so that neither passes for the other", () => {
   assertEquals(tokenPair(["a", "r"]), { accessToken: "exp_at_a", refreshToken: "exp_rt_r" });
   assert(isRefreshToken(TOKEN));
   assert(!isRefreshToken(TOKEN.replace("exp_rt_", "exp_at_")));
   assert(!isRefreshToken(`${TOKEN}x`) && !isRefreshToken(`${TOKEN}\n`) && !isRefreshToken("exp_rt_"));
 });
 
-Deno.test("successorOf() gives the same pair again, and another for another token or key", async () => {
+Deno.test("successorOf() gives the same pair again, and a different one for another token or key", async () => {
   const successor = await successorOf(TOKEN, SECRET);
   assertEquals(await successorOf(TOKEN, SECRET), successor);
   assertNotEquals(await successorOf(TOKEN.replace("b", "c"), SECRET), successor);

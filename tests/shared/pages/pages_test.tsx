@@ -10,7 +10,7 @@ import { livingIn, readers } from "../../../shared/pages/reader.ts";
 import { type PageOptions, renderPage } from "../../../shared/pages/layout.tsx";
 
 const CONFIG = { siteUrl: "https://site.example", codeSecrets: ["a-secret-of-more-than-thirty-two-bytes"] };
-/** An app whose pages have their reader. */
+/** An app whose pages know their reader. */
 function createPageApp() {
   const app = createApp("auth-callback", FRAME, pageErrors(CONFIG));
   app.use(readers());
@@ -20,7 +20,7 @@ function createPageApp() {
 const FRAME = { config: CONFIG, log: createLog(() => {}) };
 const BAD = `<script>alert("1")</script>`;
 
-/** The answer of a page made with these options. */
+/** The response for a page with these options. */
 async function render(options: Partial<PageOptions> & { formAction?: string[] }, method = "GET"): Promise<Response> {
   const app = createPageApp();
   app.get("/login", (c) => renderPage(c, { title: "A page", config: CONFIG, children: "", ...options }));
@@ -44,7 +44,7 @@ Deno.test("renderPage() allows its one stylesheet, its own forms and nothing els
   assert(nonce !== /nonce-([^']+)'/.exec((await render({})).headers.get("content-security-policy")!)![1]);
 });
 
-Deno.test("renderPage() adds where forms may lead, a script under the nonce, and links that are configured", async () => {
+Deno.test("renderPage() adds form targets, a script with the nonce, and configured links", async () => {
   const response = await render({
     formAction: ["https://claude.ai"],
     script: "1 < 2 && 3",
@@ -89,7 +89,7 @@ Deno.test("fields tie label, reason and error to their control, and escape value
   assertStringIncludes(page, '<option value="a" data-x="1">A</option><option value="b" selected="">B</option>');
 });
 
-Deno.test("SelectField() asks for a choice when what is selected is none of the options", async () => {
+Deno.test("SelectField() asks for a choice when the selection is not an option", async () => {
   const page = await html(
     <SelectField
       name="zone"
@@ -103,7 +103,7 @@ Deno.test("SelectField() asks for a choice when what is selected is none of the 
   assertStringIncludes(page, '<option value="" selected="">Pick one</option>');
 });
 
-Deno.test("RadioList() shows what cannot be chosen, with the reason", async () => {
+Deno.test("RadioList() shows disabled options, with the reason", async () => {
   const page = await html(
     <RadioList
       name="organization_id"
@@ -121,7 +121,7 @@ Deno.test("RadioList() shows what cannot be chosen, with the reason", async () =
   assertMatch(page, /<bdi>&lt;script/);
 });
 
-Deno.test("Notice() is announced, failures at once", async () => {
+Deno.test("Notice() is announced, failures assertively", async () => {
   assertStringIncludes(await html(<Notice kind="failure">x</Notice>), '<div class="notice failure" role="alert">');
   assertStringIncludes(await html(<Notice>x</Notice>), '<div class="notice plain" role="status">');
 });
@@ -149,7 +149,7 @@ Deno.test("pageErrors() says what happened, whether anything changed and what to
     const page = await response.text();
     assertEquals(response.status, new AppError(code, "").status);
     assertMatch(page, /<h1>[A-Z].+<\/h1><p class="lead">.+\.<\/p>/);
-    // Nobody wonders what a page that does not exist has changed.
+    // Nobody wonders what a missing page has changed.
     assertEquals(page.includes('<p class="muted">'), code !== "not_found");
     assertMatch(page, /<a class="button primary" href="\/[^"]*">/);
     assertStringIncludes(page, response.headers.get("x-request-id")!);
@@ -157,7 +157,7 @@ Deno.test("pageErrors() says what happened, whether anything changed and what to
   }
 });
 
-Deno.test("a page says what an error has to say beyond its code, in the words of the reader", async () => {
+Deno.test("a page shows an error's details, in the reader's language", async () => {
   const app = createPageApp();
   app.get("/account", () => {
     throw new AppError("forbidden", "for the log", { says: ({ onlyOwnerRenames }) => onlyOwnerRenames });
@@ -166,7 +166,7 @@ Deno.test("a page says what an error has to say beyond its code, in the words of
   assertStringIncludes(page, '<p class="lead">Only the owner can rename an organization.</p>');
 });
 
-Deno.test("dates on pages are as the reader's country writes them: by the profile, before that by the browser's English", async () => {
+Deno.test("dates on pages follow the reader's country: from the profile, before that from the browser's English", async () => {
   const app = createPageApp();
   const at = "2026-11-22T09:05:00Z";
   app.get("/login", (c) => {

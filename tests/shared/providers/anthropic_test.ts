@@ -1,4 +1,4 @@
-/** What Anthropic is asked, and what is made of its answers. The shape is that of its reference's example. */
+/** Requests to Anthropic, and how its answers are read. The answers follow its reference's example. */
 import { assertEquals } from "@std/assert";
 import { anthropic } from "../../../shared/providers/anthropic.ts";
 import { asking, dayOfOctober, said } from "./asking.ts";
@@ -24,7 +24,7 @@ const bucket = (day: number, ...results: unknown[]) => ({
 const page = (data: unknown[], next_page: string | null = null) => ({ data, has_more: next_page !== null, next_page });
 const answering = (...pages: unknown[]) => asking(anthropic, { credential, answer: (_asked, index) => pages[index] });
 
-Deno.test("anthropic asks for the days of the month, all of them at once, with key and version", async () => {
+Deno.test("anthropic requests all days of the month at once, with key and version", async () => {
   const { asked, outcome } = await answering(page([bucket(1, result("123.78912")), bucket(31, result("1"))]));
   const url = new URL(asked[0]!.url);
   assertEquals(url.origin + url.pathname, "https://api.anthropic.com/v1/organizations/cost_report");
@@ -40,7 +40,7 @@ Deno.test("anthropic asks for the days of the month, all of them at once, with k
   assertEquals(outcome, { amount: "1.25", currency: "USD", pages: 1 });
 });
 
-Deno.test("anthropic goes from page to page by the cursor", async () => {
+Deno.test("anthropic follows the pages by cursor", async () => {
   const { asked, outcome } = await answering(
     page([bucket(1, result("10.4"))], "page_MjAyNS0wNS0xNFQwMDowMDowMFo="),
     page([bucket(31, result("0.1"))]),
@@ -49,7 +49,7 @@ Deno.test("anthropic goes from page to page by the cursor", async () => {
   assertEquals(outcome, { amount: "0.11", currency: "USD", pages: 2 });
 });
 
-Deno.test("anthropic does not take a report for the month's that stops before it does", async () => {
+Deno.test("anthropic does not accept a report that ends before the month does", async () => {
   assertEquals(said(await answering(page([]))), "not_ready");
   assertEquals(
     said(await answering(page([1, 2, 3, 4, 5, 6, 7].map((day) => bucket(day, result("100")))))),

@@ -1,4 +1,4 @@
-/** What becomes of asking a provider, whatever it, its adapter or the credential does. */
+/** The outcome of calling a provider, whatever it, its adapter or the credential does. */
 import { assert, assertEquals } from "@std/assert";
 import { openCredential, sealCredential } from "../../../shared/credentials/envelope.ts";
 import { createLog } from "../../../shared/log.ts";
@@ -23,7 +23,7 @@ const power = (say: Say): Provider => ({
   fetchMonth: say,
 });
 
-function scene(say: Say, more: Partial<AskDeps> = {}) {
+function setUp(say: Say, more: Partial<AskDeps> = {}) {
   const lines: string[] = [];
   const resealed: Parameters<AskDeps["reseal"]>[0][] = [];
   const ask = createAsk({
@@ -48,9 +48,9 @@ const link = async ({ key = KEY, sealedFor = LINK } = {}): Promise<AskedLink> =>
 });
 const failed = (code: string, more = {}) => ({ outcome: "failed", code, provider_name: "Power & Light", ...more });
 
-Deno.test("a statement is answered with its currency, its due date where there is one, and who said it", async () => {
+Deno.test("a statement comes with its currency, its due date if any, and its source", async () => {
   const asked: Pick<MonthRequest, "month" | "credential">[] = [];
-  const { ask } = scene(({ month, credential }) => {
+  const { ask } = setUp(({ month, credential }) => {
     asked.push({ month, credential });
     return Promise.resolve(asked.length === 1 ? statement : { ...statement, dueOn: "2026-10-20" });
   });
@@ -60,32 +60,32 @@ Deno.test("a statement is answered with its currency, its due date where there i
   assertEquals(asked[0], { month: { start: "2026-09-01", end: "2026-10-01" }, credential: { token: CANARY } });
 });
 
-Deno.test("every failure of a provider is an answer, a pause in whole seconds", async () => {
+Deno.test("every provider failure is a result, with pauses in whole seconds", async () => {
   for (const code of ["auth", "not_ready", "upstream", "bad_shape", "timeout"] as const) {
-    const { ask } = scene(() => Promise.reject(new ProviderError(code, "It said no")));
+    const { ask } = setUp(() => Promise.reject(new ProviderError(code, "It said no")));
     assertEquals(await ask(await link()), failed(code));
   }
-  const { ask } = scene(() => Promise.reject(new ProviderError("rate_limited", "Slowly", 11.2)));
+  const { ask } = setUp(() => Promise.reject(new ProviderError("rate_limited", "Slowly", 11.2)));
   assertEquals(await ask(await link()), failed("rate_limited", { retry_after: 12 }));
 });
 
-Deno.test("a provider that nobody can ask, and a link without a credential, ask nobody", async () => {
-  const { ask } = scene(() => Promise.reject(new Error("asked")));
+Deno.test("an unknown provider, and a link without a credential, send no request", async () => {
+  const { ask } = setUp(() => Promise.reject(new Error("asked")));
   assertEquals(await ask({ ...await link(), provider_key: "gas" }), { outcome: "failed", code: "no_adapter" });
   assertEquals(await ask({ ...await link(), envelope: null }), failed("auth"));
 });
 
-Deno.test("a credential of another link, of an unknown key, or none at all opens nothing", async () => {
-  const { ask } = scene(() => Promise.reject(new Error("asked")));
+Deno.test("a credential of another link or unknown key, or a missing one, opens nothing", async () => {
+  const { ask } = setUp(() => Promise.reject(new Error("asked")));
   assertEquals(await ask(await link({ sealedFor: "lnk_00000002" })), failed("unreadable_credential"));
   assertEquals(await ask(await link({ key: OLD_KEY })), failed("unreadable_credential"));
   // deno-lint-ignore no-explicit-any -- what a database might hold
   assertEquals(await ask({ ...await link(), envelope: "nonsense" as any }), failed("unreadable_credential"));
 });
 
-Deno.test("one that was sealed under an earlier key is sealed anew, and asked with even when that fails", async () => {
+Deno.test("a credential under an earlier key is resealed, and used even if that fails", async () => {
   const keys = [KEY, OLD_KEY];
-  const { ask, resealed } = scene(() => Promise.resolve(statement), { keys });
+  const { ask, resealed } = setUp(() => Promise.resolve(statement), { keys });
   const old = await link({ key: OLD_KEY });
   assertEquals((await ask(old)).outcome, "statement");
   const [change] = resealed;
@@ -94,17 +94,17 @@ Deno.test("one that was sealed under an earlier key is sealed anew, and asked wi
   await ask(await link());
   assertEquals(resealed.length, 1);
 
-  const away = scene(() => Promise.resolve(statement), { keys, reseal: () => Promise.reject(new Error(CANARY)) });
+  const away = setUp(() => Promise.resolve(statement), { keys, reseal: () => Promise.reject(new Error(CANARY)) });
   assertEquals((await away.ask(old)).outcome, "statement");
   assert(away.lines[0]!.includes("credential_not_resealed") && !away.lines[0]!.includes(CANARY));
 });
 
-Deno.test("an adapter that never ends is left at the deadline, whether it listens or not", async () => {
-  const { ask } = scene(() => new Promise(() => {}));
+Deno.test("an adapter that never ends is abandoned at the deadline, whether it honours the signal or not", async () => {
+  const { ask } = setUp(() => new Promise(() => {}));
   const startedAt = performance.now();
   assertEquals(await ask(await link(), 50), failed("timeout"));
   assert(performance.now() - startedAt < 1000);
-  const hanging = scene(async ({ get }) => {
+  const hanging = setUp(async ({ get }) => {
     await get({ url: "/", headers: {} });
     return statement;
   }, {
@@ -114,8 +114,8 @@ Deno.test("an adapter that never ends is left at the deadline, whether it listen
   assertEquals(await hanging.ask(await link(), 50), failed("timeout"));
 });
 
-Deno.test("an adapter that breaks is an answer, and its words, which may quote anything, are nowhere", async () => {
-  const { ask, lines } = scene(({ credential }) => {
+Deno.test("an adapter that throws is a result, and its message, which may quote anything, appears nowhere", async () => {
+  const { ask, lines } = setUp(({ credential }) => {
     throw new TypeError(`Invalid URL ${credential.token}`, { cause: new Error(credential.token) });
   });
   assertEquals(await ask(await link()), failed("defect"));

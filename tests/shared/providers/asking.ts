@@ -1,4 +1,4 @@
-/** Asks one provider whose answers the test makes up, and keeps what it was asked. */
+/** Calls one provider with answers of the test's choice, and records its requests. */
 import type { GuardedRequest } from "../../../shared/net/guarded_fetch.ts";
 import { createProviderGet } from "../../../shared/providers/get.ts";
 import type { Credential, Month, Provider, Statement } from "../../../shared/providers/provider.ts";
@@ -13,7 +13,7 @@ export interface Asked {
 }
 
 export interface Made {
-  /** What is answered; a value is sent as JSON with 200. */
+  /** The response; a plain value is sent as JSON with 200. */
   answer: (asked: Asked, index: number) => unknown;
   credential: Credential;
   month?: Month;
@@ -33,7 +33,7 @@ export async function asking(provider: Provider, { answer, credential, month = O
     bases,
     fetch: (url, init) => Promise.resolve(respond(String(url), init?.headers)),
     guardedFetch: async ({ url, headers }: GuardedRequest) => {
-      if (provider.base) throw new Error("the guarded fetch is for addresses of others");
+      if (provider.base) throw new Error("the guarded fetch is for users' URLs only");
       const response = respond(url, headers);
       const body = new Uint8Array(await response.arrayBuffer());
       return { ok: true, status: response.status, headers: response.headers, body };
@@ -48,10 +48,10 @@ export async function asking(provider: Provider, { answer, credential, month = O
   return { asked, outcome };
 }
 
-/** The code of a failure; the whole of a statement. */
+/** A failure's code, or the whole statement. */
 export const said = ({ outcome }: { outcome: Statement | ProviderError }) =>
   outcome instanceof ProviderError ? outcome.code : outcome;
 
-/** Days of October as buckets, made from `[day, value]`; the last day ends the month. */
+/** Days of October as buckets, from `[day, value]`; the last day ends the month. */
 export const dayOfOctober = (day: number) => `2026-10-${String(day).padStart(2, "0")}`;
 export const unixSeconds = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;

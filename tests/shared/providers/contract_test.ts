@@ -1,4 +1,7 @@
-/** Every provider against everything that a provider can do. One that is registered without a fixture fails here, and so does its fixture when it plays a scenario otherwise than it says. */
+/**
+ * Every provider against every provider scenario. A provider without a fixture fails here, and so does a fixture that
+ * does not play a scenario as declared.
+ */
 import { en } from "../../../shared/words/en/mod.ts";
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { fixtureAmount, PROVIDER_FIXTURES } from "../../../local/fixtures/providers/app.ts";
@@ -30,7 +33,7 @@ Deno.test("every registered provider has a fixture, and every fixture a provider
   for (const [key, provider] of PROVIDERS) assertEquals([provider.key, PROVIDER_FIXTURES.get(key)!.key], [key, key]);
 });
 
-Deno.test("a provider is one adapter, one fixture and one test, each called by its key", async () => {
+Deno.test("a provider has one adapter, one fixture and one test, each named by its key", async () => {
   const root = new URL("../../../", import.meta.url);
   for (const key of PROVIDERS.keys()) {
     for (
@@ -45,7 +48,7 @@ Deno.test("a provider is one adapter, one fixture and one test, each called by i
   }
 });
 
-Deno.test("a fixture's credential is one that its provider's page would take, whatever its end", () => {
+Deno.test("a fixture's credential is valid on its provider's page, whatever its ending", () => {
   for (const [key, provider] of PROVIDERS) {
     for (const end of ["", ...Object.keys(SCENARIOS).map((name) => `-${name}`)]) {
       const credential = PROVIDER_FIXTURES.get(key)!.credential(end);
@@ -57,7 +60,7 @@ Deno.test("a fixture's credential is one that its provider's page would take, wh
   }
 });
 
-Deno.test("what a provider asks a person for says where to find it, and its label tells no secret", () => {
+Deno.test("a provider's fields say where to find each value, and its label reveals no secret", () => {
   for (const { key, base, name, fields, label } of PROVIDERS.values()) {
     assert(/^[a-z0-9_]+$/.test(key) && name, key);
     assert(base === undefined || /^https:\/\/[\w.]+$/.test(base), key);
@@ -79,13 +82,13 @@ for (const provider of PROVIDERS.values()) {
   const secretOf = (credential: Record<string, string>) =>
     credential[provider.fields.find(({ isSecret }) => isSecret)!.name]!;
 
-  Deno.test(`${provider.name}: a month is what its account owes, the same each time, another each month`, () =>
+  Deno.test(`${provider.name}: a month is what its account owes, stable, and different each month`, () =>
     withProviders(async ({ ask, requests }) => {
       const credential = fixture.credential("");
       const first = await ask(provider, { month: OCTOBER, credential }) as Statement;
       assertEquals([first.amount, first.currency], [amount(secretOf(credential)), "USD"]);
       assertEquals(await ask(provider, { month: OCTOBER, credential }), first);
-      // All of it in one go: a default of seven days would take five.
+      // In one request: the default of seven days would take five.
       assertEquals([first.pages, requests.length], [1, 2]);
       for (const month of ["2026-01", "2026-02", "2026-09"]) {
         const next = month === "2026-09" ? "2026-10" : `2026-0${Number(month.at(-1)) + 1}`;
@@ -109,12 +112,12 @@ for (const provider of PROVIDERS.values()) {
         const signal = AbortSignal.timeout(outcome === "timeout" ? 150 : 20_000);
         const answer = await ask(provider, { month: OCTOBER, credential, signal });
         assertEquals(outcomeOf(answer, amount(secretOf(credential))), outcome);
-        assertEquals(strays(), 0, "a credential went elsewhere");
+        assertEquals(strays(), 0, "a credential was sent elsewhere");
         assert(requests.length <= 50, `${requests.length} requests`);
         if (answer instanceof ProviderError) {
           const said = `${answer.message}\n${answer.stack}\n${Deno.inspect(answer)}\n${JSON.stringify(answer)}`;
           assert(!said.includes(CANARY) && answer.cause === undefined, said);
-          // A second more or less: a server's clock is read in whole ones.
+          // A second more or less: servers' clocks have whole seconds.
           const wait = answer.retryAfterSeconds;
           assertEquals(wait !== undefined && Math.abs(wait - 120) <= 1, outcome === "rate_limited", String(wait));
         } else if (scenario === "paged" && fixture.differs.paged === undefined && provider.base) {
@@ -131,7 +134,7 @@ function outcomeOf(answer: Statement | ProviderError, usual: string): string {
   return answer.amount === "0.00" ? "nothing" : `${answer.amount} ${answer.currency}, not ${usual}`;
 }
 
-Deno.test("a scenario is told from the end of a credential, dashes or not", () => {
+Deno.test("the end of a credential selects the scenario, dashes or not", () => {
   assertEquals(scenarioOf("dop_v1_0123-not-ready"), "not-ready");
   assertEquals(scenarioOf("github_pat_0123_not_ready"), "not-ready");
   assertEquals(scenarioOf("sk-admin-0123"), undefined);

@@ -1,4 +1,7 @@
-/** Sums against an oracle that never reads a decimal: numbers are made from whole ones and written down in every way there is. */
+/**
+ * Sums against an oracle that never parses a decimal: numbers are generated as integers and written in every possible
+ * form.
+ */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { add, type Decimal, parseDecimal, roundTo, shift, ZERO } from "../../../shared/providers/decimal.ts";
@@ -22,7 +25,7 @@ Deno.test("parseDecimal() reads numbers as JSON and people write them, digit for
   for (const nothing of ["-0", "0.000", "0E-6176", "0e99999"]) assertEquals(parseDecimal(nothing), ZERO, nothing);
 });
 
-Deno.test("parseDecimal() takes nothing else, and nothing that takes long to count to", () => {
+Deno.test("parseDecimal() accepts nothing else, and no huge exponent", () => {
   for (
     const text of [
       "",
@@ -49,7 +52,7 @@ Deno.test("parseDecimal() takes nothing else, and nothing that takes long to cou
   }
 });
 
-Deno.test("adding 0.1 and 0.2 a thousand times comes to 300, not to what binary makes of it", () => {
+Deno.test("adding 0.1 and 0.2 a thousand times is exactly 300, without binary rounding", () => {
   const thousand = Array.from({ length: 1000 }, () => ["0.1", "0.2"]).flat();
   assertEquals(roundTo(sumOf(thousand), 2), "300.00");
   assertEquals(sumOf(["0.1", "0.2"]), { units: 3n, scale: 1 });
@@ -71,11 +74,11 @@ Deno.test("roundTo() rounds half away from zero, once, to any number of decimals
   ];
   for (const [text, decimals, rounded] of cases) assertEquals(roundTo(parseDecimal(text)!, decimals), rounded, text);
   assertEquals(roundTo(shift(parseDecimal("123.78912")!, 2), 2), "1.24");
-  // Rounding twice would make 1.45 of it, and then 1.5.
+  // Rounding twice would give 1.45, then 1.5.
   assertEquals(roundTo(parseDecimal("1.4449")!, 1), "1.4");
 });
 
-/** A whole number of 10^-12, and one of the ways to write it. */
+/** An integer of 10^-12, and one way to write it. */
 const written = fc.record({
   units: fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
   exponent: fc.integer({ min: -12, max: 12 }),
@@ -86,18 +89,18 @@ const written = fc.record({
   text: isPlain ? pointed(units, 12) + "0".repeat(padding) : `${pointed(units, 12 + exponent)}e${exponent}`,
 }));
 
-/** Moves characters, calculates nothing. */
+/** Moves characters only, no arithmetic. */
 function pointed(units: bigint, places: number): string {
   const sign = units < 0n ? "-" : "";
   const digits = String(units).replace("-", "").padStart(places + 1, "0");
   return places === 0 ? sign + digits : `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }
 
-Deno.test("property: a sum is exact and rounded once, however its numbers are written, in whatever order", () => {
+Deno.test("property: a sum is exact and rounded once, in any notation and order", () => {
   fc.assert(
     fc.property(fc.array(written, { maxLength: 40 }), fc.integer({ min: 0, max: 4 }), (numbers, decimals) => {
       const exact = numbers.reduce((sum, { units }) => sum + units, 0n);
-      // Twice the remainder is compared with the divisor; the sign is set aside.
+      // Twice the remainder is compared with the divisor; the sign is handled separately.
       const size = exact < 0n ? -exact : exact;
       const divisor = 10n ** BigInt(12 - decimals);
       const rounded = size / divisor + (2n * (size % divisor) >= divisor ? 1n : 0n);
@@ -110,10 +113,10 @@ Deno.test("property: a sum is exact and rounded once, however its numbers are wr
   );
 });
 
-Deno.test("property: a number of JSON reaches the sum with the digits that it was sent with", () => {
+Deno.test("property: a JSON number reaches the sum with its original digits", () => {
   fc.assert(
     fc.property(written, ({ text, units }) => {
-      // JSON forbids a plus and leading zeros, which none of these have.
+      // JSON forbids a plus sign and leading zeros, which none of these have.
       const { value } = parseExactly(`{"value":${text}}`) as { value: string };
       assertEquals(value, text);
       assertEquals(roundTo(parseDecimal(value)!, 12), pointed(units, 12));

@@ -1,4 +1,4 @@
-/** What DigitalOcean is asked, and what is made of its answers. The shape is that of its reference's example. */
+/** Requests to DigitalOcean, and how its answers are read. The answers follow its reference's example. */
 import { assertEquals } from "@std/assert";
 import { digitalocean } from "../../../shared/providers/digitalocean.ts";
 import { asking, said } from "./asking.ts";
@@ -26,7 +26,7 @@ const page = (invoices: unknown[], next?: string) => ({
 const answering = (...pages: unknown[]) =>
   asking(digitalocean, { credential, answer: (_asked, index) => pages[index] });
 
-Deno.test("digitalocean asks for the invoices and takes that of the month", async () => {
+Deno.test("digitalocean requests the invoices and takes the month's", async () => {
   const { asked, outcome } = await answering(page([invoice("2026-10", "12.34"), invoice("2026-09", "99.00")]));
   assertEquals(asked.map(({ url, headers }) => [url, headers.authorization]), [
     [`${API}?per_page=200`, `Bearer ${credential.token}`],
@@ -43,13 +43,13 @@ Deno.test("digitalocean adds up several invoices of a month, credits among them,
   assertEquals(outcome, { amount: "10.00", currency: "USD", pages: 2 });
 });
 
-Deno.test("digitalocean takes no preview for an invoice", async () => {
+Deno.test("digitalocean does not take a preview for an invoice", async () => {
   assertEquals(said(await answering(page([invoice("2026-09", "99.00")]))), "not_ready");
   assertEquals(said(await answering(page([]))), "not_ready");
   assertEquals(said(await answering({ invoices: [], meta: { total: 0 } })), "not_ready");
 });
 
-Deno.test("digitalocean follows a link to no other origin", async () => {
+Deno.test("digitalocean does not follow a link to another origin", async () => {
   for (
     const next of [
       "https://attacker.example/v2/customers/my/invoices?page=2",
@@ -65,12 +65,12 @@ Deno.test("digitalocean follows a link to no other origin", async () => {
     const found = await answering(page([invoice("2026-10", "12.34")], next), page([]));
     assertEquals([said(found), found.asked.length], ["bad_shape", 1], next);
   }
-  // Two slashes are a path of their own here, not another host.
+  // Two slashes start a path here, not another host.
   const { asked } = await answering(page([], "//attacker.example/v2"), page([]));
   assertEquals(asked.map(({ url }) => new URL(url).host), ["api.digitalocean.com", "api.digitalocean.com"]);
 });
 
-Deno.test("digitalocean stops where pages lead in circles, or do not end", async () => {
+Deno.test("digitalocean stops when pages loop or do not end", async () => {
   const circle = await asking(digitalocean, { credential, answer: () => page([], `${API}?per_page=200&page=2`) });
   assertEquals([said(circle), circle.asked.length], ["bad_shape", 2]);
   const endless = await asking(digitalocean, {

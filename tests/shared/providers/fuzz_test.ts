@@ -1,4 +1,4 @@
-/** Whatever becomes of a good answer on its way: a month comes of it, or a typed failure, and nothing else. */
+/** Whatever happens to a good answer on the way, the result is a month or a typed failure. */
 import { assert, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { createProvidersFixture, PROVIDER_FIXTURES } from "../../../local/fixtures/providers/app.ts";
@@ -8,7 +8,7 @@ import { asking, NOW } from "./asking.ts";
 
 const fixture = createProvidersFixture({ clock: () => NOW });
 
-/** What parsers stumble over, and any JSON beside. */
+/** Values that trip up parsers, and any JSON. */
 const odd = fc.oneof(
   fc.constantFrom(
     null,
@@ -30,7 +30,7 @@ const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** Puts `value` at a place of `json`, counted in the order of its values; or takes the place away. */
+/** Puts `value` at a position of `json`, counted in the order of its values; or removes the value there. */
 function changed(json: unknown, place: number, value: unknown): unknown {
   let left = place;
   return JSON.parse(JSON.stringify(json), function (_key, here) {
@@ -56,7 +56,7 @@ for (const provider of PROVIDERS.values()) {
           sent[line] = JSON.stringify(changed(JSON.parse(sent[line]!), place, value)) ?? "";
         }
         const text = sent.join("\n").slice(0, changes[0]!.cut ?? undefined);
-        // An adapter that asks on is told the same again.
+        // An adapter that requests more gets the same again.
         const { outcome } = await asking(provider, { credential, answer: () => new Response(text) });
         if (outcome instanceof ProviderError) {
           assert(["auth", "rate_limited", "not_ready", "upstream", "bad_shape", "timeout"].includes(outcome.code));
@@ -70,7 +70,7 @@ for (const provider of PROVIDERS.values()) {
   });
 }
 
-/** The text that the fixture answers to this provider's own question. */
+/** The fixture's answer to this provider's own request. */
 async function fixtureAnswer(key: string): Promise<string> {
   const provider = PROVIDERS.get(key)!;
   const credential = PROVIDER_FIXTURES.get(key)!.credential("");

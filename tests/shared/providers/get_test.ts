@@ -1,4 +1,4 @@
-/** How providers are asked: where, for how long, for how much, and what a status is. */
+/** How providers are called: where, for how long, with what size limit, and what each status means. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createProviderGet, type ProviderGetOptions, type ProviderRequest } from "../../../shared/providers/get.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
@@ -20,7 +20,7 @@ const answering = (response: () => Response) => getBy(() => Promise.resolve(resp
 const request: ProviderRequest = { url: "/v1/costs?x=1", headers: { authorization: "Bearer c4nary" } };
 const failureOf = (asking: Promise<unknown>) => assertRejects(() => asking, ProviderError);
 
-Deno.test("get() asks at the provider's base, or where the configuration has it", async () => {
+Deno.test("get() calls the provider's base, or the configured one", async () => {
   const asked: string[] = [];
   const fetch: ProviderGetOptions["fetch"] = (url, init) => {
     asked.push(String(url));
@@ -40,14 +40,14 @@ Deno.test("get() asks at the provider's base, or where the configuration has it"
   ]);
 });
 
-Deno.test("get() asks at no other origin, whatever a provider says", async () => {
+Deno.test("get() calls no other origin, whatever a provider says", async () => {
   const get = getBy(() => Promise.reject(new Error("asked")));
   for (const url of ["https://api.openai.co/v1", "http://api.openai.com/v1", "https://api.openai.com:444/", "v1", ""]) {
     assertEquals((await failureOf(get({ ...request, url }))).code, "bad_shape", url);
   }
 });
 
-Deno.test("get() knows what each status is", async () => {
+Deno.test("get() maps each status", async () => {
   const codes: Record<number, string> = {
     201: "bad_shape",
     204: "bad_shape",
@@ -77,7 +77,7 @@ Deno.test("get() knows what each status is", async () => {
   assertEquals((await conflict({ ...request, alsoReads: [409] })).status, 409);
 });
 
-Deno.test("get() says how long to wait, in whatever way it was told, and believes nobody's years", async () => {
+Deno.test("get() reads the time to wait in every format, and caps it", async () => {
   const waits: [HeadersInit, number | undefined][] = [
     [{ "retry-after": "60" }, 60],
     [{ "retry-after": "0" }, 1],
@@ -97,7 +97,7 @@ Deno.test("get() says how long to wait, in whatever way it was told, and believe
   }
 });
 
-Deno.test("get() gives up a connection that it has no more use for", async () => {
+Deno.test("get() closes a connection that it no longer needs", async () => {
   for (const [status, read] of [[500, false], [200, true]] as const) {
     let isCancelled = false;
     const endless = () =>
@@ -111,7 +111,7 @@ Deno.test("get() gives up a connection that it has no more use for", async () =>
   }
 });
 
-Deno.test("get() ends at its deadline, before an answer and in the middle of one, whoever ignores it", async () => {
+Deno.test("get() ends at its deadline, before an answer and in the middle of one, even when the signal is ignored", async () => {
   const deaf = getBy(() => new Promise<Response>(() => {}), { signal: AbortSignal.timeout(20) });
   assertEquals((await failureOf(deaf(request))).code, "timeout");
   const stalling = getBy(
@@ -133,7 +133,7 @@ Deno.test("get() ends at its deadline, before an answer and in the middle of one
   assertEquals((await failureOf(guarded({ ...request, url: "https://bills.example/" }))).code, "timeout");
 });
 
-Deno.test("get() reads JSON only, with the digits that it was sent with", async () => {
+Deno.test("get() reads JSON only, with its original digits", async () => {
   const read = async (body: BodyInit) => (await answering(() => new Response(body))(request)).json();
   assertEquals(await read('{"a":0.10,"b":[1e-7,-0],"c":"0.1","d":null,"e":12345678901234567890}'), {
     a: "0.10",
@@ -148,7 +148,7 @@ Deno.test("get() reads JSON only, with the digits that it was sent with", async 
   }
 });
 
-Deno.test("get() lets nothing escape but a typed failure, and no secret with it", async () => {
+Deno.test("get() throws only typed failures, without secrets", async () => {
   const throwing = [
     () => Promise.reject(new TypeError("error sending request for url (https://api.openai.com/?key=c4nary)")),
     () => Promise.reject("c4nary"),
@@ -159,7 +159,7 @@ Deno.test("get() lets nothing escape but a typed failure, and no secret with it"
     assertEquals(failure.code, "upstream");
     assert(!Deno.inspect(failure, { depth: 9 }).includes("c4nary") && failure.cause === undefined);
   }
-  // A credential that no header can hold was never well-formed; it still does not escape.
+  // A credential that no header can hold was never well-formed; it still must not leak.
   const real = getBy((url, init) => Promise.resolve(new Response(null, { headers: new Request(url, init).headers })));
   const failure = await failureOf(real({ ...request, headers: { authorization: "Bearer c4nary\r\nx: y" } }));
   assert(!Deno.inspect(failure).includes("c4nary"));

@@ -1,4 +1,4 @@
-/** What GitHub is asked, and what is made of its answers. The shape is that of its reference's example. */
+/** Requests to GitHub, and how its answers are read. The answers follow its reference's example. */
 import { assertEquals } from "@std/assert";
 import { github } from "../../../shared/providers/github.ts";
 import { asking, said } from "./asking.ts";
@@ -21,7 +21,7 @@ const item = (netAmount: unknown, date: unknown = "2026-10-01") => ({
 const answering = (answer: unknown, account = "octo-org") =>
   asking(github, { credential: { account, token }, answer: () => answer });
 
-Deno.test("github asks for the month of an organization, or of a user", async () => {
+Deno.test("github requests the month of an organization, or of a user", async () => {
   const { asked, outcome } = await answering({ usageItems: [item(0.8), item(0.1, "2026-10-31T00:00:00Z")] });
   assertEquals(
     asked[0]!.url,
@@ -42,7 +42,7 @@ Deno.test("github asks for the month of an organization, or of a user", async ()
   assertEquals(new URL(january.asked[0]!.url).search, "?year=2026&month=1");
 });
 
-Deno.test("github counts what is left after discounts, digit for digit", async () => {
+Deno.test("github counts the net amount after discounts, digit for digit", async () => {
   const text = `{"usageItems":[${
     Array.from({ length: 1000 }, () =>
       '{"date":"2026-10-02","grossAmount":9,"netAmount":0.1},{"date":"2026-10-02","grossAmount":9,"netAmount":0.2}')
@@ -51,12 +51,12 @@ Deno.test("github counts what is left after discounts, digit for digit", async (
   assertEquals(said(await answering(new Response(text))), { amount: "298.76", currency: "USD", pages: 1 });
 });
 
-Deno.test("github's report without a line is no report yet, one of free lines is", async () => {
+Deno.test("github's report without lines is not ready, one with free lines is", async () => {
   assertEquals(said(await answering({ usageItems: [] })), "not_ready");
   assertEquals(said(await answering({ usageItems: [item(0)] })), { amount: "0.00", currency: "USD", pages: 1 });
 });
 
-Deno.test("github's 404 is a token that may not see the account, its 403 may be one that was used too often", async () => {
+Deno.test("github's 404 means that the token may not see the account, its 403 may be a rate limit", async () => {
   const refuse = (status: number, headers: HeadersInit = {}) => new Response("{}", { status, headers });
   assertEquals(said(await answering(refuse(404))), "auth");
   assertEquals(said(await answering(refuse(403))), "auth");
@@ -81,7 +81,7 @@ Deno.test("github refuses what its documentation rules out", async () => {
   }
 });
 
-Deno.test("github's account cannot lead to another path", async () => {
+Deno.test("github's account name cannot change the path", async () => {
   const { asked } = await answering({ usageItems: [] }, "users/..%2f?x=#");
   assertEquals(new URL(asked[0]!.url).pathname, "/users/..%252f%3Fx%3D%23/settings/billing/usage");
 });

@@ -1,4 +1,4 @@
-/** What somebody's own service is asked, and what is made of its answers. */
+/** Requests to a user's own service, and how its answers are read. */
 import { assertEquals } from "@std/assert";
 import { createProviderGet } from "../../../shared/providers/get.ts";
 import { httpJson } from "../../../shared/providers/http_json.ts";
@@ -11,7 +11,7 @@ const answering = (answer: unknown, url = "https://bills.example/power?meter=7")
 
 const GOOD = { amount: "123.45", currency: "EUR", final: true };
 
-Deno.test("http_json asks the address for the month, its own query kept", async () => {
+Deno.test("http_json requests the month from the URL, keeping its query", async () => {
   const { asked, outcome } = await answering(GOOD);
   assertEquals(asked.map(({ url, headers }) => [url, headers.authorization]), [
     ["https://bills.example/power?meter=7&period_start=2026-10-01&period_end=2026-11-01", `Bearer ${token}`],
@@ -21,7 +21,7 @@ Deno.test("http_json asks the address for the month, its own query kept", async 
   assertEquals(new URL(given.asked[0]!.url).search, "?period_start=2026-10-01&period_end=2026-11-01");
 });
 
-Deno.test("http_json takes an amount as text or number, and the day it is due when there is one", async () => {
+Deno.test("http_json accepts an amount as text or number, and an optional due date", async () => {
   assertEquals(said(await answering(new Response('{"amount":1234.50,"currency":"jpy","final":true}'))), {
     amount: "1235",
     currency: "JPY",
@@ -36,12 +36,12 @@ Deno.test("http_json takes an amount as text or number, and the day it is due wh
   assertEquals(said(await answering({ ...GOOD, due_on: null })), { amount: "123.45", currency: "EUR", pages: 1 });
 });
 
-Deno.test("http_json has no amount while there is none that is final", async () => {
+Deno.test("http_json has no amount until there is a final one", async () => {
   for (const status of [404, 409, 425]) {
     assertEquals(said(await answering(new Response("later", { status }))), "not_ready", String(status));
   }
   assertEquals(said(await answering({ ...GOOD, final: false })), "not_ready");
-  // What is not final need not have an amount.
+  // A non-final answer need not have an amount.
   assertEquals(said(await answering({ final: false })), "not_ready");
 });
 
@@ -68,7 +68,7 @@ Deno.test("http_json refuses everything else", async () => {
   }
 });
 
-Deno.test("http_json reads as much as an amount may take, and no more", async () => {
+Deno.test("http_json reads no more than an amount may need", async () => {
   assertEquals(said(await answering({ ...GOOD, note: "x".repeat(60_000) })), {
     amount: "123.45",
     currency: "EUR",
@@ -77,7 +77,7 @@ Deno.test("http_json reads as much as an amount may take, and no more", async ()
   assertEquals(said(await answering({ ...GOOD, note: "x".repeat(65_536) })), "bad_shape");
 });
 
-Deno.test("http_json goes out by the guarded fetch only, and tells nobody what that found", async () => {
+Deno.test("http_json uses the guarded fetch only, and does not reveal what it found", async () => {
   const expected = {
     address_not_public: "upstream",
     unresolvable: "upstream",
@@ -110,11 +110,11 @@ Deno.test("http_json goes out by the guarded fetch only, and tells nobody what t
     assertEquals(Deno.inspect(failure).includes("c4nary"), false);
     messages.set(reason, failure.message);
   }
-  // An address inside our network is told from one that does not exist by nothing.
+  // Nothing distinguishes an address in our network from a nonexistent one.
   assertEquals(messages.get("address_not_public"), messages.get("unresolvable"));
 });
 
-Deno.test("http_json is known by the host of its address, of which more may be secret", () => {
+Deno.test("http_json is labelled by its URL's host, since the rest may be secret", () => {
   assertEquals(httpJson.label({ url: "https://bills.example/s3cret?key=s3cret", token }), "bills.example");
   assertEquals(httpJson.label({ url: "https://", token }), "Address");
 });

@@ -1,4 +1,4 @@
-/** What a month comes to. */
+/** The total of a month. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { decimalsOf } from "../../../shared/providers/currency.ts";
 import { MonthTotal } from "../../../shared/providers/month_total.ts";
@@ -20,7 +20,7 @@ Deno.test("MonthTotal has as many decimals as its currency", () => {
   assertEquals(totalOf([["1.23456", "CLF"]]), "1.2346 CLF");
 });
 
-Deno.test("MonthTotal takes the smallest units of a currency, whichever these are", () => {
+Deno.test("MonthTotal accepts a currency's smallest units, whatever they are", () => {
   assertEquals(totalOf([["123.78912", "USD"], ["0.3", "USD"]], { isMinor: true }), "1.24 USD");
   assertEquals(totalOf([["1500", "JPY"]], { isMinor: true }), "1500 JPY");
   assertEquals(totalOf([["1234.5", "KWD"]], { isMinor: true }), "1.235 KWD");
@@ -30,14 +30,14 @@ Deno.test("MonthTotal rounds the sum, not its parts", () => {
   assertEquals(totalOf(Array.from({ length: 1000 }, () => ["0.0049", "USD"])), "4.90 USD");
 });
 
-Deno.test("MonthTotal subtracts credits, and has nothing to pay when they are more", () => {
+Deno.test("MonthTotal subtracts credits, and is zero when they exceed the charges", () => {
   assertEquals(totalOf([["10", "EUR"], ["-2.505", "EUR"]]), "7.50 EUR");
   assertEquals(totalOf([["10", "EUR"], ["-12", "EUR"]]), "0.00 EUR");
   assertEquals(totalOf([["-0.004", "EUR"]]), "0.00 EUR");
   assertEquals(totalOf([]), "0.00 USD");
 });
 
-Deno.test("MonthTotal refuses a second currency, what is no amount, and what nobody owes", () => {
+Deno.test("MonthTotal refuses a second currency, a malformed amount, and an implausible one", () => {
   refused(() => totalOf([["1", "USD"], ["1", "EUR"]]));
   for (const amount of ["", "1,50", "12 USD", "NaN", "null"]) refused(() => totalOf([[amount, "USD"]]));
   for (const currency of ["", "US", "EURO", "$", "12E"]) refused(() => totalOf([["1", currency]]));
@@ -45,6 +45,6 @@ Deno.test("MonthTotal refuses a second currency, what is no amount, and what nob
   assertEquals(totalOf([["999999999999.99", "USD"]]), "999999999999.99 USD");
 });
 
-Deno.test("decimalsOf() is two, but where it is not", () => {
+Deno.test("decimalsOf() is two, with exceptions", () => {
   assertEquals(["USD", "EUR", "JPY", "KWD", "CLF", "HUF"].map(decimalsOf), [2, 2, 0, 3, 4, 2]);
 });

@@ -1,4 +1,4 @@
-/** What OpenAI is asked, and what is made of its answers. The shape is that of its reference's example. */
+/** Requests to OpenAI, and how its answers are read. The answers follow its reference's example. */
 import { assertEquals } from "@std/assert";
 import { openai } from "../../../shared/providers/openai.ts";
 import { asking, dayOfOctober, OCTOBER, said, unixSeconds } from "./asking.ts";
@@ -27,7 +27,7 @@ const page = (data: unknown[], next_page: string | null = null) => ({
 });
 const answering = (...pages: unknown[]) => asking(openai, { credential, answer: (_asked, index) => pages[index] });
 
-Deno.test("openai asks for the days of the month, all of them at once, with the admin key", async () => {
+Deno.test("openai requests all days of the month at once, with the admin key", async () => {
   const { asked, outcome } = await answering(page([bucket(1, result(0.06)), bucket(31, result(1.5))]));
   assertEquals(asked.length, 1);
   const url = new URL(asked[0]!.url);
@@ -42,7 +42,7 @@ Deno.test("openai asks for the days of the month, all of them at once, with the 
   assertEquals(outcome, { amount: "1.56", currency: "USD", pages: 1 });
 });
 
-Deno.test("openai goes from page to page by the cursor", async () => {
+Deno.test("openai follows the pages by cursor", async () => {
   const { asked, outcome } = await answering(
     page([bucket(1, result(0.1))], "page_AAA=="),
     page([bucket(2, result(0.2))], "page_BBB"),
@@ -53,13 +53,13 @@ Deno.test("openai goes from page to page by the cursor", async () => {
   assertEquals(outcome, { amount: "0.30", currency: "USD", pages: 3 });
 });
 
-Deno.test("openai takes amounts as numbers and as text, and days on which nothing was used", async () => {
+Deno.test("openai accepts amounts as numbers and as text, and days without usage", async () => {
   const days = [bucket(1, result("0.8958740000000000")), bucket(2), bucket(3, result("0E-6176")), bucket(31)];
   assertEquals(said(await answering(page(days))), { amount: "0.90", currency: "USD", pages: 1 });
   assertEquals(said(await answering(page([bucket(31)]))), { amount: "0.00", currency: "USD", pages: 1 });
 });
 
-Deno.test("openai does not take a report for the month's that stops before it does", async () => {
+Deno.test("openai does not accept a report that ends before the month does", async () => {
   assertEquals(said(await answering(page([]))), "not_ready");
   assertEquals(said(await answering(page([1, 2, 3, 4, 5, 6, 7].map((day) => bucket(day, result(1)))))), "not_ready");
   assertEquals(said(await answering(page([bucket(30, result(1))]))), "not_ready");

@@ -1,4 +1,4 @@
-/** What Vercel is asked, and what is made of its answers. The lines are those of its reference's example. */
+/** Requests to Vercel, and how its answers are read. The lines follow its reference's example. */
 import { assert, assertEquals } from "@std/assert";
 import { vercel } from "../../../shared/providers/vercel.ts";
 import { asking, said } from "./asking.ts";
@@ -19,7 +19,7 @@ const lines = (...charges: unknown[]) => charges.map((one) => JSON.stringify(one
 const answering = (answer: string | Response | ReadableStream<Uint8Array>) =>
   asking(vercel, { credential, answer: () => answer instanceof Response ? answer : new Response(answer) });
 
-Deno.test("vercel asks for the month of the team, its end exclusive", async () => {
+Deno.test("vercel requests the team's month, end exclusive", async () => {
   const { asked, outcome } = await answering(lines(charge(1.25), charge(0.005)));
   const url = new URL(asked[0]!.url);
   assertEquals(url.origin + url.pathname, "https://api.vercel.com/v1/billing/charges");
@@ -88,7 +88,7 @@ Deno.test("vercel refuses a stream with anything else in it", async () => {
   assertEquals(said(await answering(new Response(new Uint8Array([0x7b, 0xff, 0x7d])))), "bad_shape");
 });
 
-Deno.test("vercel's charges are more than other answers may be, and no more than that", async () => {
+Deno.test("vercel's charges may be larger than other answers, up to a limit", async () => {
   const block = new TextEncoder().encode(`${lines(charge(0.001))}\n`.repeat(4000));
   const stream = (blocks: number) => {
     let sent = 0;

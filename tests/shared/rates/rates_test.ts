@@ -1,4 +1,4 @@
-/** What counts as a set of exchange rates, in the shapes that the sources use, and which sets are not believed. */
+/** What counts as a set of exchange rates, in the sources' formats, and which sets are refused. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { parseEcb } from "../../../shared/rates/ecb.ts";
 import { parseFrankfurter } from "../../../shared/rates/frankfurter.ts";
@@ -20,7 +20,7 @@ Deno.test("parseEcb() reads the central bank's file, in either style of quotes, 
   }
 });
 
-Deno.test("parseEcb() takes nothing else", () => {
+Deno.test("parseEcb() accepts nothing else", () => {
   const good = ecbXml("2026-11-19");
   const bad = [
     "",
@@ -68,7 +68,7 @@ const without = (set: RateSet, ...codes: string[]): RateSet => ({
 const stored = setOf().perEuro;
 const today = "2026-11-20";
 
-Deno.test("refusalOf() believes a set of the last working day, weekends and Easter included", () => {
+Deno.test("refusalOf() accepts a set of the last working day, weekends and Easter included", () => {
   for (const day of ["2026-11-20", "2026-11-19", "2026-11-15"]) {
     assertEquals(refusalOf(setOf({}, day), { stored, today }), null);
   }
@@ -76,7 +76,7 @@ Deno.test("refusalOf() believes a set of the last working day, weekends and East
   assertEquals(refusalOf(setOf({ USD: "900" }), { stored: {}, today }), null);
 });
 
-Deno.test("refusalOf() refuses what cannot be right", () => {
+Deno.test("refusalOf() refuses implausible sets", () => {
   const few = without(setOf(), ...Object.keys(stored).slice(5, 20));
   const cases: [RateSet, string][] = [
     [setOf({ SEK: "0" }), "not_positive"],
@@ -100,7 +100,7 @@ Deno.test("isConfirmed() asks a second source for every rate that jumped", () =>
   assertEquals(isConfirmed(jumped, { stored, by: without(setOf(), "TRY") }), false);
 });
 
-Deno.test("rateSources() asks in the given order, elsewhere where a base is given", () => {
+Deno.test("rateSources() tries the sources in order, at an overridden base if given", () => {
   assertEquals(rateSources(["ecb", "frankfurter"]).map(({ url }) => url), [
     "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml",
     "https://api.frankfurter.dev/v1/latest?base=EUR",

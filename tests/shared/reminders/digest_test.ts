@@ -1,4 +1,4 @@
-/** What a digest mail says, in its subject, its text and its HTML. */
+/** The content of a digest mail: subject, text and HTML. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { composeDigest } from "../../../shared/reminders/digest_mail.ts";
 import { difference } from "../../../shared/reminders/amounts.ts";
@@ -57,7 +57,7 @@ Deno.test("headlineOf() says what a person needs to know", () => {
   for (const [bills, sentence] of cases) assertEquals(headlineOf(digest(bills), american), sentence);
 });
 
-Deno.test("what has no line is counted everywhere", async () => {
+Deno.test("bills without a line are counted everywhere", async () => {
   const many = digest([bill("Water", -2), bill("Gas", -1), bill("Rent", 1), bill("Netflix", 3)]);
   const content = {
     ...many,
@@ -87,7 +87,7 @@ Deno.test("what has no line is counted everywhere", async () => {
   );
 });
 
-Deno.test("a line says what the provider said: when, and how far from usual", async () => {
+Deno.test("a line shows when the provider's amount arrived, and its difference from usual", async () => {
   const cases: [NonNullable<Parameters<typeof word>[0]>, string][] = [
     [{ amount: "59.34", usual: "43.00" }, "from DigitalOcean on Oct 1, 38% above usual"],
     [{ amount: "30.10", usual: "43.00" }, "from DigitalOcean on Oct 1, 30% below usual"],
@@ -114,7 +114,7 @@ Deno.test("a line says what the provider said: when, and how far from usual", as
   assert(!/DigitalOcean/.test((await compose(digest([hidden], { hides_amounts: true }))).text));
 });
 
-Deno.test("what has to be connected again is said with the link to do it, and with its organization where there are several", async () => {
+Deno.test("a broken connection comes with the link to reconnect it, and with its organization if there are several", async () => {
   const own = reconnect("Cloud hosting");
   const other = reconnect(`<b>Build</b>`, {
     organization_id: "org_00000001",
@@ -137,7 +137,7 @@ Deno.test("what has to be connected again is said with the link to do it, and wi
   );
 });
 
-Deno.test("advice() is to do what can be done, on a day that is still to come", () => {
+Deno.test("advice() suggests only what is possible, on a future day", () => {
   const daily = bill("Breakfast rolls", 0, { is_daily: true });
   const paysItself = bill("Design suite", 1, { autopay: true });
   const cases: [Parameters<typeof digest>[0], string][] = [
@@ -159,7 +159,7 @@ Deno.test("advice() is to do what can be done, on a day that is still to come", 
   );
 });
 
-Deno.test("both parts say the same facts in the same order", async () => {
+Deno.test("both parts state the same facts in the same order", async () => {
   for (const [name, content] of Object.entries(EXAMPLES)) {
     const { text, html } = await compose(content);
     const words = (part: string) =>
@@ -187,7 +187,7 @@ Deno.test("both parts say the same facts in the same order", async () => {
   }
 });
 
-Deno.test("a line of the text tells name, day, distance, amount and what else is known", async () => {
+Deno.test("a line of the text gives name, date, days left, amount and further details", async () => {
   const { text } = await compose(EXAMPLES.long!);
   for (
     const line of [
@@ -202,14 +202,14 @@ Deno.test("a line of the text tells name, day, distance, amount and what else is
   ) assertStringIncludes(text, `${line}\n`);
 });
 
-Deno.test("who hides amounts sees none anywhere", async () => {
+Deno.test("hidden amounts appear nowhere", async () => {
   const { subject, text, html } = await compose(EXAMPLES.hidden_amounts!);
   for (const part of [subject, text, html.slice(html.indexOf("<body"))]) {
     assert(!/[€$]|\d+\.\d\d/.test(part.replaceAll(/style="[^"]*"/g, "")), part);
   }
 });
 
-Deno.test("names can be nothing but names", async () => {
+Deno.test("names are always shown as plain text", async () => {
   const { subject, text, html, headers } = await compose(EXAMPLES.hostile!);
   assert(!/[\r\n]/.test(subject + Object.values(headers).join("")));
   assert(!html.includes("<script") && !html.includes("<img") && !html.includes("\u202e"));
@@ -224,7 +224,7 @@ Deno.test("names can be nothing but names", async () => {
   );
 });
 
-Deno.test("headers let a mail program unsubscribe by itself, and machines keep still", async () => {
+Deno.test("headers allow one-click unsubscribe, and mark the mail as automatic", async () => {
   const mail = await compose(EXAMPLES.short!);
   assertEquals(mail.headers, {
     "List-Unsubscribe": "<https://expenses.example.com/email/unsubscribe?t=abc.def>",
@@ -242,7 +242,7 @@ Deno.test("the owner’s country decides how dates and numbers are written", asy
   assertStringIncludes(text, "from DigitalOcean on 1 Oct, 38\u00a0% above usual)");
 });
 
-Deno.test("a digest says from which service it is, and what can be done without an assistant", async () => {
+Deno.test("a digest names the service, and what can be done without an assistant", async () => {
   const { text, html } = await compose(EXAMPLES.short!);
   assert(text.startsWith("Expenses\n\n"), text);
   assertStringIncludes(text, "No assistant at hand? Open your account: https://expenses.example.com/account\n");
@@ -250,7 +250,7 @@ Deno.test("a digest says from which service it is, and what can be done without 
   assertStringIncludes(html, ">Open your account</a>");
 });
 
-Deno.test("every word of a digest is the catalog’s or the locale’s: with accents none is left without", async () => {
+Deno.test("every word of a digest is from the catalog or the locale: in en-XA none is without accents", async () => {
   for (const [name, content] of Object.entries(EXAMPLES)) {
     const { subject, text, html } = await compose(content, { words: accented(english), locale: "ru-RU" });
     const shown = html.replace(/<style>.*?<\/style>/s, "").replaceAll(/<[^>]+>/g, " ").replaceAll(/&\w+;/g, " ");

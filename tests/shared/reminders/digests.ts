@@ -1,4 +1,4 @@
-/** Digests to look at: short, long, right-to-left and hostile. */
+/** Sample digests: short, long, right-to-left and hostile. */
 import type {
   DigestBill,
   DigestContent,
@@ -54,7 +54,7 @@ export const digest = (bills: DigestBill[], more: Partial<DigestContent> = {}): 
   ...more,
 });
 
-/** What DigitalOcean said on 1 October. */
+/** DigitalOcean's statement of 1 October. */
 export const word = (more: Partial<ProviderWord> = {}): ProviderWord => ({
   on: "2026-10-01",
   provider: "DigitalOcean",

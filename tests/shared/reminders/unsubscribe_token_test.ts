@@ -4,7 +4,7 @@ import { readUnsubscribing, signUnsubscribing } from "../../../shared/reminders/
 const SECRETS = ["a-secret-of-more-than-thirty-two-bytes"];
 const ownerId = "7d1d2c7a-0d53-4d3f-9a53-111111111111";
 
-Deno.test("readUnsubscribing() knows whose link it is, also after 90 days, when it is a permission no more", async () => {
+Deno.test("readUnsubscribing() identifies the link's owner, even after 90 days, when it no longer grants anything", async () => {
   const token = await signUnsubscribing(SECRETS, { ownerId, sentOn: "2026-11-20" });
   for (const [at, isExpired] of [["2027-02-17T23:59:59Z", false], ["2027-02-18T00:00:00Z", true]] as const) {
     assertEquals(await readUnsubscribing(SECRETS, { token, at: new Date(at) }), { ownerId, isExpired });
@@ -15,7 +15,7 @@ Deno.test("readUnsubscribing() knows whose link it is, also after 90 days, when 
   }
 });
 
-Deno.test("signUnsubscribing() writes the same link into a mail that is sent again", async () => {
+Deno.test("signUnsubscribing() makes the same link when a mail is sent again", async () => {
   const sign = () => signUnsubscribing(SECRETS, { ownerId, sentOn: "2026-11-20" });
   assertEquals(await sign(), await sign());
 });

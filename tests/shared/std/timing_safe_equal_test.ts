@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 
 const utf8 = new TextEncoder();
 
-Deno.test("timingSafeEqual() compares bytes, whatever view they are in, and answers false for another length", () => {
+Deno.test("timingSafeEqual() compares bytes in any view, and returns false for different lengths", () => {
   const whole = utf8.encode("a secret");
   const part = utf8.encode("not a secret!").subarray(4, 12);
   for (

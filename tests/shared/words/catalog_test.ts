@@ -1,4 +1,4 @@
-/** The database and the rules name codes, the catalog has the words: neither has one that the other lacks. */
+/** The codes in the database and the rules match the catalog's words, in both directions. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { readMigrations } from "../../../local/database/migrations.ts";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
@@ -7,16 +7,16 @@ import { argumentsOf, callsOf, literalsIn } from "./sql_calls.ts";
 
 const sql = (await readMigrations()).map(({ sql }) => sql).join("\n");
 
-/** Which argument of which function is a code. A code that is passed on comes from a call that is looked at itself. */
+/** Which argument of which function is a code. A code passed through comes from a call that is checked itself. */
 const CALLS: Record<string, { position: number; passesOn: string[] }> = {
-  // `first ->> 'code'` is the refusal of one item, told again for the whole call; `code` is what fail_already_paid was given.
+  // `first ->> 'code'` is one item's error, raised for the whole call; `code` is the argument of fail_already_paid.
   "app.fail": { position: 0, passesOn: ["code", "first ->> 'code'"] },
   "app.fail_already_paid": { position: 0, passesOn: [] },
   "app.warning": { position: 0, passesOn: [] },
   "app.sync_fact": { position: 0, passesOn: ["u.code"] },
 };
 
-/** @throws {Error} a code that nobody can read off the sources. */
+/** @throws {Error} for a code that cannot be read off the sources. */
 function codesOf(call: string, text = sql): string[] {
   const { position, passesOn } = CALLS[call]!;
   return callsOf(text, call).flatMap((args) => {
@@ -28,7 +28,7 @@ function codesOf(call: string, text = sql): string[] {
   });
 }
 
-/** What a `case` can come to: a literal, or what the condition compares a variable with. */
+/** Possible values of a `case`: literals, or what the condition compares a variable with. */
 const branchesOf = (code: string): string[] =>
   /^case\b[\s\S]*\bend$/.test(code)
     ? [...code.matchAll(/\bwhen\b([\s\S]*?)\bthen\b\s*('[^']*')?|\belse\s+('[^']*')/g)]
@@ -37,7 +37,7 @@ const branchesOf = (code: string): string[] =>
 
 const sorted = (codes: Iterable<string>) => [...new Set(codes)].toSorted();
 
-/** What the sources of the rules name; that each has words is a type (`RefusalCode`, `Assumption`). */
+/** Codes in the sources of the rules; that each has words is checked by types (`RefusalCode`, `Assumption`). */
 async function namedInRules(): Promise<Set<string>> {
   const files = ["shared/connector", "shared/import", "functions/mcp/tools"].flatMap((folder) =>
     [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`)
@@ -58,7 +58,7 @@ Deno.test("every code of app.warning() has words, and every warning with words h
   const codes = codesOf("app.warning");
   const words = Object.keys(en.warnings);
   assertEquals(codes.filter((code) => !words.includes(code)), []);
-  // What the reader of an import warns of passes through the database.
+  // Warnings from the import parser pass through the database.
   assertEquals(words.filter((code) => !codes.includes(code)), ["encoding"]);
   assertEquals(rules.has("encoding"), true);
 });
@@ -74,7 +74,7 @@ Deno.test("every assumption with words is made by the reader of imports", () => 
   assertEquals(Object.keys(en.assumptions).filter((code) => !rules.has(code)), []);
 });
 
-Deno.test("every tool that writes, and every change that is no tool's, has words for what it did", () => {
+Deno.test("every writing tool, and every change made by no tool, has words for what it did", () => {
   const isRead = /return tool\s+not in \(([^)]+)\)/.exec(sql)![1]!;
   const writing = TOOLS.map(({ listed }) => listed.name).filter((name) => !literalsIn(isRead).includes(name));
   const inserted = [
@@ -82,13 +82,13 @@ Deno.test("every tool that writes, and every change that is no tool's, has words
     ...callsOf(sql, "app.begin_change").flatMap(literalsIn),
   ].filter((literal) => /^(autopay|provider_sync|unsubscribe)$/.test(literal));
   assertEquals(sorted(inserted), ["autopay", "provider_sync", "unsubscribe"]);
-  // These two are told by other changes, and a sync by its second call.
+  // Other changes describe these two, and a sync's second call describes the sync.
   const nested = ["provider_sync", "undo_change"];
   const told = [...writing, ...inserted].map((name) => name === "sync_bill_amounts" ? "store_bill_amounts" : name);
   assertEquals(sorted([...Object.keys(en.changes), ...nested]), sorted(told));
 });
 
-Deno.test("test of the test: codes are found wherever a call has them, and a code that is computed is not passed over", () => {
+Deno.test("test of the test: codes are found anywhere in a call, and a computed code is reported", () => {
   const find = (text: string) => codesOf("app.fail", text);
   assertEquals(find("perform app.fail('busy');"), ["busy"]);
   assertEquals(find("perform app.fail(\n  case when a ->> 'x' = 'Y z' then 'one.a' else 'two' end, '{}'\n);"), [

@@ -1,11 +1,11 @@
-/** How locales write what pages and mails say. */
+/** How locales format what pages and mails show. */
 import { assertEquals } from "@std/assert";
 import { formatOf } from "../../../shared/words/format.ts";
 import { localeOf } from "../../../shared/words/locale.ts";
 
 const STYLES = ["full", "short", "day", "shortDay", "weekday"] as const;
 
-Deno.test("formatOf() writes dates as a country does, with the year where it is not today's", () => {
+Deno.test("formatOf() formats dates for a country, with the year if it is not this one", () => {
   const dates = (locale: string, day: string) =>
     STYLES.map((style) => formatOf(locale).date(day, { style, today: "2026-10-02" }));
   assertEquals(dates("en-US", "2026-10-05"), ["Monday, October 5", "Mon, Oct 5", "October 5", "Oct 5", "Monday"]);
@@ -14,7 +14,7 @@ Deno.test("formatOf() writes dates as a country does, with the year where it is 
   assertEquals(dates("en-GB", "2027-01-05").slice(2, 4), ["5 January 2027", "5 Jan 2027"]);
 });
 
-Deno.test("formatOf() keeps every digit of an amount, and says which dollar it is where there are others", () => {
+Deno.test("formatOf() keeps every digit of an amount, and distinguishes dollars", () => {
   const amounts = [["1450.00", "EUR"], ["980", "JPY"], ["1.234", "KWD"], ["12.50", "AFN"], [
     "9007199254740993.11",
     "EUR",
@@ -26,7 +26,7 @@ Deno.test("formatOf() keeps every digit of an amount, and says which dollar it i
   assertEquals(["en-US", "en-GB"].map((locale) => formatOf(locale).money("9.99", "USD")), ["$9.99", "US$9.99"]);
 });
 
-Deno.test("formatOf() writes percentages and lists as a country does", () => {
+Deno.test("formatOf() formats percentages and lists for a country", () => {
   assertEquals(["en-US", "en-DE"].map((locale) => formatOf(locale).percent(8)), ["8%", "8\u00a0%"]);
   assertEquals(["en-US", "en-DE"].map((locale) => formatOf(locale).list(["a", "b", "c"])), [
     "a, b, and c",
@@ -34,7 +34,7 @@ Deno.test("formatOf() writes percentages and lists as a country does", () => {
   ]);
 });
 
-Deno.test("localeOf() is the language as the country writes it, and never American by accident", () => {
+Deno.test("localeOf() is the language's variant for the country, and never American by accident", () => {
   assertEquals(
     ["US", "DE", "GB", "JP", undefined].map((country) => localeOf({ language: "en", country })),
     ["en-US", "en-DE", "en-GB", "en-001", "en-001"],

@@ -1,9 +1,9 @@
-/** The database answers facts: no sentence is left in its sources, but for those that no TypeScript stands before. */
+/** The database answers facts: its sources contain no sentences, except where no TypeScript stands in front. */
 import { assertEquals } from "@std/assert";
 import { readMigrations } from "../../../local/database/migrations.ts";
 import { literalsIn, withoutComments } from "./sql_calls.ts";
 
-/** Literals that may have three words, by what they are. */
+/** Kinds of literals that may have three words. */
 const EXCEPTIONS: [reason: string, literal: RegExp][] = [
   ["dynamic SQL", /^\s*(create trigger|delete from|least\(|not \$1|granted_at is null)\b|\$1 - interval/],
   ["ISO 4217 codes", /^\s*([A-Z]{3}\s*)+$/],
@@ -25,7 +25,7 @@ const EXCEPTIONS: [reason: string, literal: RegExp][] = [
   ["why a payment event is refused, for our log", /^Subscription % belongs to another organization$/],
 ];
 
-/** Words and the places of words, as format() and raise have them. */
+/** Words and placeholders, as in format() and raise. */
 function isSentence(literal: string): boolean {
   const tokens = literal.split(/\s+/).map((token) => token.replace(/^["'(\[{]+|["'.,;:!?)\]}]+$/g, ""));
   const words = tokens.filter((token) => /^\p{L}[\p{L}'’-]*$/u.test(token));
@@ -45,7 +45,7 @@ Deno.test("no sentence is left in supabase/", async () => {
   for (const { name, sql } of await readMigrations()) assertEquals(sentencesIn(sql), [], name);
 });
 
-Deno.test("test of the test: a sentence is found wherever SQL can hold one, and nothing else is", () => {
+Deno.test("test of the test: a sentence is found anywhere in SQL, and nothing else is", () => {
   const planted = [
     "perform app.fail('invalid_argument', 'The amount is missing.');",
     "message := format('%s was skipped on %s.', bill.name, due_on);",

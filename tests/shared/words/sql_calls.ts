@@ -1,6 +1,6 @@
-/** Reads calls and string literals out of SQL, as far as the sources of this project need it. */
+/** Extracts calls and string literals from SQL, as far as this project's sources need. */
 
-/** A string, quoted as '…' or $name$…$name$. Bodies between bare $$ are read as what they are: SQL. */
+/** A string, quoted as '…' or $name$…$name$. Bodies between bare $$ are treated as SQL. */
 const STRING = /'(?:[^']|'')*'|(\$[a-z]+\$)[\s\S]*?\1/g;
 const IS_SQL = /^\s*(select|with|insert|update|delete|create|grant|alter)\b/;
 
@@ -8,7 +8,7 @@ const IS_SQL = /^\s*(select|with|insert|update|delete|create|grant|alter)\b/;
 export const withoutComments = (sql: string): string =>
   sql.replace(/('(?:[^']|'')*')|--.*|\/\*[\s\S]*?\*\//g, (_, string?: string) => string ?? "");
 
-/** Strings, without their quotes; of one that is SQL itself those that are in it. */
+/** String contents; for strings that are SQL themselves, the strings inside. */
 export const literalsIn = (sql: string): string[] =>
   [...sql.matchAll(STRING)].flatMap(([literal, dollar]) => {
     if (!dollar) return literal.slice(1, -1).replaceAll("''", "'");
@@ -16,7 +16,7 @@ export const literalsIn = (sql: string): string[] =>
     return IS_SQL.test(text) ? literalsIn(text) : text;
   });
 
-/** The text between the parentheses of each call of a function; its definition, grants and comments are no calls. */
+/** The text between the parentheses of each call of a function; its definition, grants and comments do not count. */
 export function callsOf(sql: string, name: string): string[] {
   const text = withoutComments(sql);
   const calls = text.matchAll(new RegExp(`(create or replace function )?\\b${name.replace(".", "\\.")}\\(`, "g"));
@@ -26,7 +26,7 @@ export function callsOf(sql: string, name: string): string[] {
   });
 }
 
-/** The arguments of a call, each trimmed. */
+/** The arguments of a call, trimmed. */
 export function argumentsOf(list: string): string[] {
   const args: string[] = [];
   let start = 0;
@@ -38,7 +38,7 @@ export function argumentsOf(list: string): string[] {
   }
 }
 
-/** Where a list ends that began before `from`: at the bracket that closes it, or at `stop` outside of any other. */
+/** Where a list that began before `from` ends: at its closing bracket, or at a top-level `stop`. */
 function endOfList(text: string, from: number, stop = ")"): number {
   let depth = 0;
   for (let i = from; i < text.length; i++) {

@@ -1,6 +1,7 @@
 /**
- * Every tool, working, warning and refusing, in the test language en-XA: what of an answer has no accent and is no fact was written somewhere
- * else than in the catalog. And what the database says is facts: no string of it is a sentence but what somebody typed.
+ * Every tool, succeeding, warning and refusing, in the test language en-XA: unaccented text that is not a fact is
+ * hard-coded outside the catalog. And the database answers facts: none of its strings is a sentence unless somebody
+ * typed it.
  */
 import { assert, assertEquals } from "@std/assert";
 import { present } from "../../../../functions/mcp/present/present.ts";
@@ -11,9 +12,9 @@ import { accented, plainWords, stringsIn } from "../../../_support/accented.ts";
 import { type Books, type Json, openBooks } from "../../../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../../../_support/database.ts";
 
-/** The names of columns, the same in every language. */
+/** Column names, the same in every language. */
 const CSV_HEADER = "id,kind,date,name,payee,category,tags,note,url,amount,currency,base_amount,bill_id";
-/** Tools that have nothing to warn of. */
+/** Tools without warnings. */
 const NEVER_WARN = ["get_context", "list_expenses", "review_bills", "sync_bill_amounts", "undo_change"];
 
 const told = new Map(TOOLS.map(({ listed }) => [listed.name, new Set<string>()]));
@@ -29,7 +30,7 @@ function presentAccented(tool: string, facts: FactEnvelope, args: Record<string,
   kinds?.add(facts.ok ? "success" : "refusal");
   if (facts.warnings?.length) kinds?.add("warning");
   const answer = present(tool, facts, accented);
-  // Of a code a client sees the first part.
+  // A client sees the first part of a code.
   const known = [...stringsIn(facts).flatMap((fact) => [fact, fact.split(".")[0]!]), ...stringsIn(args), CSV_HEADER];
   for (const text of stringsIn(answer)) assertEquals(plainWords(text, known), [], `${tool}: ${text}`);
   return answer;
@@ -44,8 +45,8 @@ function refused(tool: string, args: Record<string, unknown>): Json {
 
 const TODAY = "2026-11-20";
 
-/** A change that is too old to be undone. */
-async function aged(database: TestDatabase, books: Books): Promise<string> {
+/** A change too old to undo. */
+async function addOldChange(database: TestDatabase, books: Books): Promise<string> {
   const { change_id } = await books.call("log_expenses", { items: [{ name: "Old", amount: "1" }] });
   await database.query("update app.change_sets set created_at = '2026-01-01' where id = $1", [change_id]);
   return change_id;
@@ -330,7 +331,7 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
       const member = await books.join();
       await member.fails("forbidden_role", "update_settings", { base_currency: "INR" });
       await books.ok("get_context", { include: ["categories", "payees", "members", "recent_changes"] });
-      await books.fails("undo_expired", "undo_change", { change_id: await aged(database, books) });
+      await books.fails("undo_expired", "undo_change", { change_id: await addOldChange(database, books) });
     });
   } finally {
     await database.close();
@@ -382,7 +383,7 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
   });
 });
 
-Deno.test("test of the test: a word that is written beside the catalog is found, a fact is not", () => {
+Deno.test("test of the test: a word written outside the catalog is found, a fact is not", () => {
   assertEquals(
     plainWords(accented.refusals["not_found.bill"]({ id: "bill_1", organization: "Our home" }).message, [
       "Our home",

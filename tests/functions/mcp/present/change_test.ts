@@ -1,4 +1,4 @@
-/** What a change did, as the list of recent changes and undo_change tell it. */
+/** Descriptions of changes in list_recent_changes and undo_change. */
 import { assertEquals } from "@std/assert";
 import { presentChange } from "../../../../functions/mcp/present/change.ts";
 import type { Facts } from "../../../../shared/words/message.ts";
@@ -9,7 +9,7 @@ const monthly = { frequency: "monthly", every: 1, anchor_on: "2026-11-05", month
 const rent = { name: "Rent", due_on: "2026-12-01" };
 const logged = { count: 1, written: [{ name: "Lunch", is_refund: false }], totals_by_currency: { EUR: "14.50" } };
 
-/** By tool: facts, and what is said of them. A tool without an example does not compile. */
+/** By tool: facts, and their description. A tool without an example does not compile. */
 const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change", [facts: Facts, words: string][]> = {
   log_expenses: [
     [logged, "Logged Lunch, 14.50 EUR"],
@@ -126,7 +126,7 @@ const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change",
   ],
   undo_change: [
     [{ verb: "undid", change: { tool: "log_expenses", facts: logged } }, "Undid: Logged Lunch, 14.50 EUR"],
-    // Undoing an undo, however often, is told of the first change.
+    // Undoing an undo, however often, is described by the first change.
     [{ verb: "redid", change: { tool: "log_expenses", facts: logged } }, "Redid: Logged Lunch, 14.50 EUR"],
   ],
 };

@@ -1,11 +1,11 @@
-/** The chart of hosts that draw nothing: one sentence and a table. */
+/** The text chart for hosts that draw nothing: one sentence and a table. */
 import { assertEquals } from "@std/assert";
 import { presentData } from "../../../../functions/mcp/present/data.ts";
 import type { Facts } from "../../../../shared/words/message.ts";
 import { en } from "../../../../shared/words/en/mod.ts";
 import { assertNothingMissing } from "../../../_support/books.ts";
 
-function told(facts: Facts): Facts {
+function presented(facts: Facts): Facts {
   const data = presentData("show_spending_chart", { currency: "EUR", unconverted: [], ...facts }, en);
   assertNothingMissing(data);
   return data;
@@ -15,8 +15,8 @@ const total = { amount: "50.00", currency: "EUR", count: 3 };
 const period = { from: "2026-11-01", to: "2026-11-30", name: "this_month" };
 const compared = { from: "2026-10-01", to: "2026-10-20", amount: "52.63", change_percent: -5, whole_percent: -5 };
 
-Deno.test("by_category: what has no name has one, and shares stay out of the series", () => {
-  const { series, table, period: shown, compared: before } = told({
+Deno.test("by_category: unnamed groups get a name, and shares stay out of the series", () => {
+  const { series, table, period: shown, compared: before } = presented({
     chart: "by_category",
     period,
     series: [{
@@ -44,10 +44,10 @@ Deno.test("by_category: what has no name has one, and shares stay out of the ser
   ]);
 });
 
-Deno.test("over time: a column a step, with the total of several series", () => {
+Deno.test("over time: a column per step, with the total of several series", () => {
   const points = (...amounts: string[]) =>
     amounts.map((y, n) => ({ x: `2026-1${n}`, y, ...(n === 1 && { partial: true }) }));
-  const alone = told({
+  const alone = presented({
     chart: "over_time",
     unit: "month",
     period,
@@ -62,7 +62,7 @@ Deno.test("over time: a column a step, with the total of several series", () => 
     "| 2026-11 (part) | 2.00 |",
   ]);
   assertEquals([alone.series[0].label, "step_totals" in alone], ["Spending", false]);
-  const several = told({
+  const several = presented({
     chart: "category_over_time",
     unit: "week",
     period: { from: "2026-11-01", to: "2026-11-10" },
@@ -83,7 +83,7 @@ Deno.test("over time: a column a step, with the total of several series", () => 
   ]);
 });
 
-Deno.test("upcoming_bills: in the order of the days, overdue ones and what comes day by day said so", () => {
+Deno.test("upcoming_bills: in date order, with overdue and daily bills marked", () => {
   const series = [
     { label: "Rolls", bill_id: "bill_1", points: [{ x: "2026-11-21", y: "18.00", dates: 9, to: "2026-11-29" }] },
     {
@@ -92,7 +92,7 @@ Deno.test("upcoming_bills: in the order of the days, overdue ones and what comes
       points: [{ x: "2026-11-01", y: "900.00", overdue: true }, { x: "2026-12-01", y: "900.00" }],
     },
   ];
-  const { table, period: shown } = told({
+  const { table, period: shown } = presented({
     chart: "upcoming_bills",
     unit: "day",
     period: { from: "2026-11-01", to: "2026-12-01" },
@@ -114,15 +114,15 @@ Deno.test("upcoming_bills: in the order of the days, overdue ones and what comes
 Deno.test("where nothing was spent, or is due, there is no table", () => {
   const none = { amount: "0.00", currency: "EUR", count: 0 };
   assertEquals(
-    told({ chart: "by_category", period, series: [{ points: [] }], total: none }).table,
+    presented({ chart: "by_category", period, series: [{ points: [] }], total: none }).table,
     "Nothing spent this month.",
   );
   assertEquals(
-    told({ chart: "over_time", unit: "day", period, series: [], step_totals: [], total: none }).table,
+    presented({ chart: "over_time", unit: "day", period, series: [], step_totals: [], total: none }).table,
     "Nothing spent this month.",
   );
   assertEquals(
-    told({
+    presented({
       chart: "upcoming_bills",
       period: { from: "2026-11-01", to: "2026-12-01" },
       series: [],
@@ -144,7 +144,7 @@ Deno.test("every period has a name, and what it is compared with", () => {
   for (const [name, words] of Object.entries(names)) {
     assertEquals([en.periodWords({ ...period, name }), en.earlierWords(compared, name)], words);
   }
-  const same = told({
+  const same = presented({
     chart: "by_category",
     period,
     series: [{ points: [] }],

@@ -1,11 +1,11 @@
-/** What of a tool's data is words: labels, sentences, files. */
+/** The parts of a tool's data that are words: labels, sentences, files. */
 import { assertEquals } from "@std/assert";
 import { presentData } from "../../../../functions/mcp/present/data.ts";
 import type { Facts } from "../../../../shared/words/message.ts";
 import { en } from "../../../../shared/words/en/mod.ts";
 import { assertNothingMissing } from "../../../_support/books.ts";
 
-function told(tool: string, facts: Facts): Facts {
+function presented(tool: string, facts: Facts): Facts {
   const data = presentData(tool, facts, en);
   assertNothingMissing(data);
   return data;
@@ -13,20 +13,20 @@ function told(tool: string, facts: Facts): Facts {
 
 const monthly = { frequency: "monthly", every: 1, anchor_on: "2026-11-05", month_days: [5] };
 
-Deno.test("what has no category is Uncategorized, wherever it is shown", () => {
+Deno.test("expenses without a category are Uncategorized everywhere", () => {
   const none = { id: "exp_1" };
   const named = { id: "exp_2", category: "Food" };
   const shown = [{ ...none, category: "Uncategorized" }, named];
-  assertEquals(told("log_expenses", { results: [none, named] }).results, shown);
-  assertEquals(told("list_expenses", { rows: [none, named] }).rows, shown);
+  assertEquals(presented("log_expenses", { results: [none, named] }).results, shown);
+  assertEquals(presented("list_expenses", { rows: [none, named] }).rows, shown);
   const preview = { rows_bad: [], mapping: { assumed: [] }, sample: [none, named] };
-  assertEquals(told("import_expenses", { preview }).preview.sample, shown);
-  assertEquals(told("list_bills", { bills: [{ ...none, schedule: monthly }] }).bills, [
+  assertEquals(presented("import_expenses", { preview }).preview.sample, shown);
+  assertEquals(presented("list_bills", { bills: [{ ...none, schedule: monthly }] }).bills, [
     { ...shown[0], schedule_text: "every month on the 5th" },
   ]);
-  // Of a change only the fields that it touched are shown.
+  // A change shows only the fields that it touched.
   assertEquals(
-    told("update_expenses", {
+    presented("update_expenses", {
       updated: [
         { id: "exp_1", before: {}, after: { category: "Food" } },
         { id: "exp_2", before: { category: "Food", note: "x" }, after: {} },
@@ -41,27 +41,30 @@ Deno.test("what has no category is Uncategorized, wherever it is shown", () => {
   );
 });
 
-Deno.test("a bill has its schedule in words, before a change only where that changed", () => {
+Deno.test("a bill has its schedule in words, and the earlier one only if it changed", () => {
   const bill = { id: "bill_1", category: "Home", schedule: monthly };
   const shown = { id: "bill_1", category: "Home", schedule_text: "every month on the 5th" };
-  assertEquals(told("add_bill", { status: "created", bill }), { status: "created", bill: shown });
-  assertEquals(told("update_bill", { bill, before: { amount: "1.00" } }), { bill: shown, before: { amount: "1.00" } });
+  assertEquals(presented("add_bill", { status: "created", bill }), { status: "created", bill: shown });
+  assertEquals(presented("update_bill", { bill, before: { amount: "1.00" } }), {
+    bill: shown,
+    before: { amount: "1.00" },
+  });
   const weekly = { frequency: "weekly", every: 2, anchor_on: "2026-11-06" };
-  assertEquals(told("update_bill", { bill, before: { schedule: weekly } }).before, {
+  assertEquals(presented("update_bill", { bill, before: { schedule: weekly } }).before, {
     schedule_text: "every 2 weeks on Friday",
   });
 });
 
-Deno.test("what a provider says is shown without the month of its statement, which is for the sentence", () => {
+Deno.test("a provider's statement is shown without its month, which is for the sentence", () => {
   const question = { due_on: "2026-11-25", amount: "130.00", currency: "EUR" };
   const provider = { name: "City Utility", status: "active", needs_review: { ...question, period: "2026-10" } };
-  const { bills: [bill] } = told("list_bills", { bills: [{ id: "bill_1", schedule: monthly, provider }] });
+  const { bills: [bill] } = presented("list_bills", { bills: [{ id: "bill_1", schedule: monthly, provider }] });
   assertEquals(bill.provider, { name: "City Utility", status: "active", needs_review: question });
 });
 
-Deno.test("a file has a header, negative refunds, and no cell that a spreadsheet would run", () => {
+Deno.test("a file has a header, negative refunds, and no cell that a spreadsheet would execute", () => {
   const row = { id: "exp_1", kind: "one_off", date: "2026-11-20", name: "=1+1", amount: "5.00", currency: "EUR" };
-  const { csv } = told("list_expenses", {
+  const { csv } = presented("list_expenses", {
     csv: [
       row,
       {
@@ -84,9 +87,9 @@ Deno.test("a file has a header, negative refunds, and no cell that a spreadsheet
   ]);
 });
 
-Deno.test("groups without a name have one", () => {
+Deno.test("groups without a name get one", () => {
   const row = (...group: Facts[]) => ({ group, amount: "1.00" });
-  const { rows, fx } = told("summarize_spending", {
+  const { rows, fx } = presented("summarize_spending", {
     rows: [
       row("Food", { none: "tag" }),
       row({ none: "category" }, { none: "rest" }),
@@ -111,7 +114,7 @@ Deno.test("groups without a name have one", () => {
 
 Deno.test("get_context says who made a change, also when nobody did or they left", () => {
   const change = (tool: string, facts: Facts, by?: string) => ({ change_id: "chg_1", tool, facts, ...(by && { by }) });
-  const { recent_changes } = told("get_context", {
+  const { recent_changes } = presented("get_context", {
     recent_changes: [
       change("unsubscribe", { name: "Rent" }, "a@example.com"),
       change("delete_records", { count: 1, names: ["Tea"] }),
@@ -123,10 +126,10 @@ Deno.test("get_context says who made a change, also when nobody did or they left
     ["a former member", "Deleted Tea"],
     ["automatic", "Rent paid automatically on 2026-12-01: 5.00 EUR"],
   ]);
-  assertEquals(told("get_context", { user: {} }), { user: {} });
+  assertEquals(presented("get_context", { user: {} }), { user: {} });
 });
 
-Deno.test("undo_change tells each thing by its name", () => {
+Deno.test("undo_change names each item", () => {
   const subjects = {
     category: { kind: "category", name: "Food" },
     settings: { kind: "settings" },
@@ -136,14 +139,14 @@ Deno.test("undo_change tells each thing by its name", () => {
     expense: { kind: "expense", name: "Lunch" },
   } satisfies { [Kind in Parameters<typeof en.subject>[0]["kind"]]: { kind: Kind } & Facts };
   const change = { tool: "unsubscribe", facts: { name: "Rent" } };
-  const data = told("undo_change", {
+  const data = presented("undo_change", {
     undone: { change_id: "chg_1", change },
     reversed: [
       { id: "1", subject: subjects.expense, verb: "removed" },
       { id: "2", subject: subjects.payment, verb: "restored" },
       { id: "3", subject: subjects.date, verb: "open" },
       { id: "4", subject: subjects.settings, fields: ["base_currency", "timezone"] },
-      // Nothing of it that has a name changed: only the rate at which it is converted.
+      // No named field changed, only its conversion rate.
       { id: "5", subject: subjects.expense },
     ],
     not_reversible: [

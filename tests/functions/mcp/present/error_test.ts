@@ -1,4 +1,4 @@
-/** Refusals and warnings as a client gets them. */
+/** Errors and warnings as a client receives them. */
 import { assertEquals } from "@std/assert";
 import { presentError } from "../../../../functions/mcp/present/error.ts";
 import { present } from "../../../../functions/mcp/present/present.ts";
@@ -6,15 +6,15 @@ import type { Facts, RefusalFacts } from "../../../../shared/words/message.ts";
 import { en } from "../../../../shared/words/en/mod.ts";
 import { assertNothingMissing } from "../../../_support/books.ts";
 
-function told(refusal: RefusalFacts) {
+function presented(refusal: RefusalFacts) {
   const error = presentError(refusal, en);
   assertNothingMissing(error);
   return error;
 }
 
-Deno.test("a client sees the first part of a code, the words, the field, and details as they are", () => {
+Deno.test("a client sees the first part of a code, the message, the field, and details unchanged", () => {
   assertEquals(
-    told({
+    presented({
       code: "already_paid.just_now",
       field: "due_on",
       params: {
@@ -34,7 +34,7 @@ Deno.test("a client sees the first part of a code, the words, the field, and det
       retryable: false,
     },
   );
-  assertEquals(told({ code: "busy" }), {
+  assertEquals(presented({ code: "busy" }), {
     code: "busy",
     message: "Another change to the same books is still being made, so nothing was written.",
     hint: "Make the same call again in a moment.",
@@ -42,7 +42,7 @@ Deno.test("a client sees the first part of a code, the words, the field, and det
   });
 });
 
-Deno.test("of several items the message says which is meant first, and details say what is wrong with each", () => {
+Deno.test("for several items the message names the first, and details say what is wrong with each", () => {
   const zero = { code: "invalid_argument.amount_zero", field: "items[1].amount" };
   const unknown = { code: "currency_unknown", params: { currency: "XXX" }, field: "items[2].currency" };
   const result = (index: number, name: string, error: RefusalFacts) => ({ index, status: "invalid", name, error });
@@ -53,7 +53,7 @@ Deno.test("of several items the message says which is meant first, and details s
     name: "Tea",
     results: [result(1, "Tea", zero), result(2, "Hat", unknown)],
   };
-  const error = told({ ...zero, params: { of_items: items } });
+  const error = presented({ ...zero, params: { of_items: items } });
   assertEquals(
     error.message,
     '2 of 3 items cannot be logged, so none was. Item 2, "Tea": An amount must be more than zero.',
@@ -62,18 +62,18 @@ Deno.test("of several items the message says which is meant first, and details s
     ["Tea", "invalid_argument", "An amount must be more than zero."],
     ["Hat", "currency_unknown", '"XXX" is not a currency in use.'],
   ]);
-  // One item needs no number.
+  // A single item needs no number.
   assertEquals(
-    told({ ...zero, params: { of_items: { ...items, failed: 1, all: 1, results: items.results.slice(0, 1) } } })
+    presented({ ...zero, params: { of_items: { ...items, failed: 1, all: 1, results: items.results.slice(0, 1) } } })
       .message,
     "An amount must be more than zero.",
   );
 });
 
-Deno.test("details have words where a client reads them", () => {
+Deno.test("details are in words where a client reads them", () => {
   const schedule = { frequency: "monthly", every: 1, anchor_on: "2026-11-05", month_days: [5] };
   const stale = (current: Facts) =>
-    (told({ code: "stale_version", params: { name: "Rent", version: 2, details: { id: "x", current } } })
+    (presented({ code: "stale_version", params: { name: "Rent", version: 2, details: { id: "x", current } } })
       .details as Facts).current;
   assertEquals(stale({ name: "Rent", schedule }), {
     name: "Rent",
@@ -83,13 +83,13 @@ Deno.test("details have words where a client reads them", () => {
   assertEquals(stale({ name: "Lunch", amount: "1.00" }), { name: "Lunch", amount: "1.00", category: "Uncategorized" });
   const change = { tool: "unsubscribe", facts: { name: "Rent" } };
   const rows = [{ id: "exp_1", subject: { kind: "expense", name: "Lunch" }, current: { deleted: true } }];
-  const conflict = told({ code: "undo_conflict.changed_since", params: { change, details: { rows } } });
+  const conflict = presented({ code: "undo_conflict.changed_since", params: { change, details: { rows } } });
   assertEquals(
     conflict.message,
     '"Turned off the reminders of Rent" cannot be undone, because it was changed since: Lunch. Nothing was changed.',
   );
   assertEquals(conflict.details, { rows: [{ id: "exp_1", what: "Lunch", current: { deleted: true } }] });
-  const unreadable = told({
+  const unreadable = presented({
     code: "invalid_argument.no_row_readable",
     field: "csv",
     params: {
@@ -106,7 +106,7 @@ Deno.test("details have words where a client reads them", () => {
   });
 });
 
-Deno.test("messages speak of one and of many, and of what there is", () => {
+Deno.test("messages handle singular and plural, and list what exists", () => {
   const messages: [string, Facts, string][] = [
     ["not_found.records", { missing: ["exp_1"], asked: 1, organization: "Home" }, "There is no exp_1 in Home."],
     [
@@ -136,10 +136,10 @@ Deno.test("messages speak of one and of many, and of what there is", () => {
     ],
     ["amount_precision", { amount: "1.5", currency: "JPY", decimals: 0 }, "1.5 has too many decimals: JPY has none."],
   ];
-  for (const [code, params, message] of messages) assertEquals(told({ code, params }).message, message);
+  for (const [code, params, message] of messages) assertEquals(presented({ code, params }).message, message);
 });
 
-Deno.test("warnings speak of one and of many, and of amounts that are not known", () => {
+Deno.test("warnings handle singular and plural, and unknown amounts", () => {
   const warnings: [string, Facts, string][] = [
     [
       "applies_later",
@@ -165,12 +165,12 @@ Deno.test("warnings speak of one and of many, and of amounts that are not known"
     ],
     ["dry_run", undefined, "A preview: nothing was written."],
   ];
-  const { warnings: told } = present("add_bill", {
+  const { warnings: presented } = present("add_bill", {
     ok: true,
     warnings: warnings.map(([code, params]) => ({ code, ...(params && { params }) })),
   }, en);
-  assertNothingMissing(told);
-  assertEquals(told, warnings.map(([code, , message]) => ({ code: code.split(".")[0], message })));
+  assertNothingMissing(presented);
+  assertEquals(presented, warnings.map(([code, , message]) => ({ code: code.split(".")[0], message })));
 });
 
 Deno.test("a code of a newer schema still makes an answer", () => {

@@ -1,4 +1,4 @@
-/** What is said of providers and of bills that are worth a look. */
+/** Texts about providers and about bills worth reviewing. */
 import { assertEquals } from "@std/assert";
 import { presentData } from "../../../../functions/mcp/present/data.ts";
 import type { Facts } from "../../../../shared/words/message.ts";
@@ -7,7 +7,7 @@ import { assertNothingMissing } from "../../../_support/books.ts";
 
 const params = { name: "Power", provider: "City Utility", month: "2026-10", status: "paused", due_on: "2026-11-25" };
 
-Deno.test("sync_bill_amounts says what became of asking, by outcome", () => {
+Deno.test("sync_bill_amounts reports each outcome", () => {
   const texts: Record<keyof typeof en.outcomes, string> = {
     taken: "Power due 2026-11-25 is 84.20 EUR.",
     same_amount: "Power now has the same amount every time.",
@@ -32,7 +32,7 @@ Deno.test("sync_bill_amounts says what became of asking, by outcome", () => {
     connection_changed: "The connection of Power changed while its provider was asked. Try again.",
   };
   for (const [code, text] of Object.entries(texts)) {
-    // The status of the row is its own; that of the bill is a fact of the sentence.
+    // The row has its own status; the bill's is a fact in the sentence.
     const row = {
       bill_id: "bill_1",
       status: "failed",
@@ -46,7 +46,7 @@ Deno.test("sync_bill_amounts says what became of asking, by outcome", () => {
   }
 });
 
-Deno.test("a question says why an amount was not taken over, and what to do about it", () => {
+Deno.test("a question says why an amount was not accepted, and what to do about it", () => {
   const asked = { ...params, amount: "84.20", currency: "EUR", usual: "40.00", period: "2026-12" };
   const says = "City Utility says 84.20 EUR for Power due 25 November 2026, which";
   const byHand = "It was not taken over; if it is right, set the amount of that date with update_bill.";
@@ -62,7 +62,7 @@ Deno.test("a question says why an amount was not taken over, and what to do abou
   for (const [reason, text] of Object.entries(texts)) {
     assertEquals(en.outcomes.question({ ...asked, reason: reason as keyof typeof texts }), text);
   }
-  // A statement of December is due in January.
+  // December's statement is due in January.
   assertEquals(
     en.outcomes.question(asked),
     `${says} could not be taken over at the time. sync_bill_amounts for 2027-01 takes it over now.`,
@@ -72,7 +72,7 @@ Deno.test("a question says why an amount was not taken over, and what to do abou
 const monthly = { frequency: "monthly", every: 1, anchor_on: "2026-11-01", month_days: [1] };
 const EMPTY = Object.fromEntries(Object.keys(en.findings).map((section) => [section, []]));
 
-/** By section: a finding, and its sentence. A section without an example does not compile. */
+/** By section: a finding and its sentence. A section without an example does not compile. */
 const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][]> = {
   overdue: [
     [{ name: "Rent", due_on: "2026-12-01", dates: 1, currency: "EUR" }, "Rent has been overdue since 1 December 2026."],
