@@ -1,5 +1,5 @@
 /**
- * Builds one large organization in an empty migrated database and says how long the database takes for the hot reads of it.
+ * Builds one large organization in an empty migrated database and times the frequent reads of it.
  *
  *     deno run -A bench/large_organization.ts postgres://…/database [payments=1000000] [bills=5000]
  */
@@ -9,7 +9,7 @@ import { buildLargeOrganization, HOT_READS, LARGE, readAs } from "./large_organi
 const CALLS = 40;
 
 const [url, payments = "1000000", bills = "5000"] = Deno.args;
-if (!url) throw new Error("Give the address of an empty migrated database.");
+if (!url) throw new Error("Pass the URL of an empty migrated database.");
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 
 const database = postgresDatabase(url, { max: 1 });

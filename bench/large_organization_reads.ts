@@ -1,4 +1,4 @@
-/** The large organization of the benchmark and of the tests of plans, and what is read of it most. */
+/** The large organization used by the benchmark and the query plan tests, and the reads that matter. */
 import type { Session, SqlDatabase } from "../local/database/sql.ts";
 
 /** Who reads: the ids in large_organization.sql. */
@@ -29,11 +29,11 @@ export async function buildLargeOrganization(
   }
 }
 
-/** Calls a tool as the connector does, and answers its envelope. */
+/** Calls a tool as the connector does, and returns its envelope. */
 export const readAs = (database: SqlDatabase, who: typeof LARGE, tool: string, args: Record<string, unknown>) =>
   database.transaction((session) => readWithin(session, who, tool, args));
 
-/** The same in a transaction of the caller's. */
+/** The same within the caller's transaction. */
 export async function readWithin(
   session: Session,
   { userId, organizationId }: typeof LARGE,

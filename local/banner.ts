@@ -1,8 +1,8 @@
-/** What a person reads when the stack is ready: where everything is, how to connect a client, what to try first. */
+/** The welcome message when the stack is ready: URLs, how to connect a client, what to try first. */
 import { dataArguments, taskCommand } from "./command_line.ts";
 import type { RunningStack } from "./running_stack.ts";
 
-/** @param data the folder that the stack keeps its data in. */
+/** @param data the stack's data folder. */
 export function banner({ site_url, mcp_url, mail_url, demo }: RunningStack, data: string): string {
   const signIn = demo ? `sign in there as ${demo.email} with one button` : "sign in there with any address";
   return `

@@ -1,10 +1,10 @@
 /**
- * `deno task build:chart`: makes the page of the spending chart, one HTML file that loads nothing, and writes it as the module that the connector
- * ships. A test builds it again and compares.
+ * `deno task build:chart`: builds the page of the spending chart, one self-contained HTML file, as a module that the
+ * connector ships. A test rebuilds and compares it.
  */
 import { Buffer } from "node:buffer";
 import { build, stop } from "esbuild";
-// Only so that Deno installs it, for esbuild to find.
+// Only so that Deno installs it for esbuild.
 import "d3-scale";
 
 const CHART = new URL("../functions/mcp/chart/", import.meta.url);
@@ -14,7 +14,7 @@ export const CHART_MODULE = new URL("page.ts", CHART);
 export async function buildChart(): Promise<string> {
   const script = await bundle(new URL("view/main.ts", CHART).pathname);
   const style = await bundle(new URL("view/page.css", CHART).pathname);
-  // A page without addresses: nothing can be loaded or sent, whatever the host allows; what is inline is what was built.
+  // Nothing can be loaded or sent, whatever the host allows; inline code must be what was built.
   const policy = `default-src 'none'; script-src '${await hashOf(script)}'; style-src '${await hashOf(style)}'`;
   const html = [
     `<!doctype html><html lang="en"><head><meta charset="utf-8">`,
@@ -23,7 +23,7 @@ export async function buildChart(): Promise<string> {
     `<style>${style}</style></head><body><main aria-busy="true"></main><script>${script}</script></body></html>`,
   ].join("");
   return [
-    "/** The page of the chart, built from view/ by `deno task build:chart`; not written by hand. */",
+    "/** The chart's page, built from view/ by `deno task build:chart`; do not edit. */",
     "// deno-fmt-ignore",
     `export const CHART_PAGE = ${JSON.stringify(html)};`,
     "",

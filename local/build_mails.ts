@@ -1,6 +1,6 @@
 /**
- * `deno task build:mails`: writes the templates of the sign-in mails, which the platform reads as files. A test builds them again and
- * compares.
+ * `deno task build:mails`: writes the templates of the sign-in mails, which the platform reads as files. A test
+ * rebuilds and compares them.
  */
 import { wordsOf } from "../shared/words/words.ts";
 import { MAIL_KINDS } from "./auth/settings.ts";

@@ -1,15 +1,15 @@
-/** The clock of functions and jobs: real time plus an offset that `POST /local/clock` sets, so that it keeps ticking. */
+/** The clock of functions and jobs: real time plus an offset set by `POST /local/clock`, so it keeps ticking. */
 import type { Clock } from "../shared/clock.ts";
 
 export interface MovableClock {
   now: Clock;
   /** Milliseconds ahead of real time. */
   offsetMs(): number;
-  /** @param to the instant that it shall be now; real time again when null. */
+  /** @param to the new current instant; null for real time. */
   move(to: Date | null): void;
 }
 
-/** @param onMove is told the new offset in milliseconds. */
+/** @param onMove receives the new offset in milliseconds. */
 export function movableClock(onMove: (offsetMs: number) => void): MovableClock {
   let offset = 0;
   return {

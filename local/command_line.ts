@@ -1,19 +1,19 @@
-/** What the small commands share: reading their command line, saying what is wrong with it, and naming themselves as the person started them. */
+/** What the small commands share: command line parsing, errors, and their own invocation for help texts. */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
 const DEFAULT_FOLDER = ".local";
 
-/** The option that every command which talks to a running stack has. */
+/** The option of every command that talks to a running stack. */
 export const DATA_OPTION = { data: { type: "string", default: DEFAULT_FOLDER } } as const;
 
-/** `deno task start …` to type, or the same through npx for whoever has no Deno of their own. */
+/** `deno task start …`, or the same through npx for people without Deno. */
 export function taskCommand(task: string, ...args: string[]): string {
-  // npx says so (npm 7 and later).
+  // Set by npx (npm 7 and later).
   const deno = Deno.env.get("npm_command") === "exec" ? `npx -y deno@${Deno.version.deno}` : "deno";
   return [deno, "task", task, ...args].join(" ");
 }
 
-/** `--data` for a command that is to find a stack on this folder; nothing where it looks anyway. */
+/** `--data` for a command that should find a stack on this folder; empty for the default folder. */
 export const dataArguments = (folder: string): string[] =>
   folder === DEFAULT_FOLDER ? [] : ["--data", /^[\w./-]+$/.test(folder) ? folder : `'${folder}'`];
 
@@ -25,7 +25,7 @@ export function fail(message: string): never {
   Deno.exit(1);
 }
 
-/** The command line, with `--` left out; `--help` prints the usage and ends, and so does an option that there is none of. */
+/** The parsed command line, without `--`; `--help` prints the usage and exits, and so does an unknown option. */
 export function readCommandLine<Options extends ParseArgsOptionsConfig>(options: Options, usage: string) {
   const args = Deno.args.filter((arg) => arg !== "--");
   if (args.includes("--help")) {

@@ -1,4 +1,4 @@
-/** `deno task cron -- reminders`: runs a scheduled job of the running stack now, as its schedule would, and prints what it answers. */
+/** `deno task cron -- reminders`: runs a scheduled job of the running stack now and prints its response. */
 import { ROUTES } from "../shared/routes.ts";
 import { DATA_OPTION, fail, print, readCommandLine, taskCommand } from "./command_line.ts";
 import { findStack } from "./running_stack.ts";

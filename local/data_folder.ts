@@ -1,14 +1,14 @@
 /**
- * The folder that a stack keeps everything in: one stack at a time, known by a marker, so that `--fresh` never empties a folder that
- * is not ours.
+ * The folder with all data of a stack: one stack at a time, with a marker so that `--fresh` never empties somebody
+ * else's folder.
  *
- *     stack.lock       locked while a stack runs (PGlite takes no lock of its own)
- *     postgres/        PGlite's files; whole once postgres.ready is there, which names the digest that they were prepared as
- *     postgres.before/ while postgres/ is being upgraded: what it was
- *     secrets.json     made once
- *     running.json     the stack that runs now; removed when it ends
+ *     stack.lock       locked while a stack runs (PGlite has no lock of its own)
+ *     postgres/        PGlite's files; complete once postgres.ready exists, which names their digest
+ *     postgres.before/ a copy of postgres/ while it is being upgraded
+ *     secrets.json     generated once
+ *     running.json     the running stack; removed when it ends
  *     demo.json        what disconnects the assistant of the last demo
- *     stack.log        what it logs, while a person looks at it; begun anew by each start
+ *     stack.log        its log, while a person looks at the terminal; restarted on each start
  */
 import { join } from "node:path";
 
@@ -17,9 +17,9 @@ const MARKER = "expense-service-stack";
 const READY = "postgres.ready";
 const DATABASE = "postgres";
 const BEFORE = "postgres.before";
-/** A copy that is being made, or one that is not needed any more: nothing of worth. */
-const SCRAP = "postgres.scrap";
-/** Names no digest: the next start looks at the migrations. */
+/** An unfinished or obsolete copy; can be deleted. */
+const SCRATCH_COPY = "postgres.scrap";
+/** Matches no digest, so the next start checks the migrations. */
 const RESTORED = "restored";
 
 /** The folder cannot be used; the message says why and what to do. */
@@ -29,25 +29,25 @@ export class FolderError extends Error {
 
 export interface DataFolder {
   path(name: string): string;
-  /** The parsed file, or undefined when it is not there. */
+  /** The parsed file, or undefined when it does not exist. */
   readJson<Value>(name: string): Promise<Value | undefined>;
   /** Writes a file that only its owner may read. */
   writeJson(name: string, value: unknown): Promise<void>;
   /**
-   * Where PGlite lives. What a first start that did not get as far as `markPrepared` has left there is removed; what an upgrade that was killed
-   * has left there gives way to the copy.
+   * Where PGlite lives. Removes what a first start left there without reaching `markPrepared`; restores the copy after
+   * an upgrade that was killed.
    */
   database(): Promise<{ folder: string; preparedAs?: string }>;
-  /** Copies the database, before anything opens it. Until `markPrepared`, the copy is what counts. */
+  /** Copies the database before anything opens it. Until `markPrepared`, the copy is authoritative. */
   copyBeforeUpgrade(): Promise<void>;
-  /** Puts the copy back, after everything that had opened the database is gone. */
+  /** Restores the copy, after everything that had opened the database is gone. */
   restore(): Promise<void>;
   markPrepared(digest: string): Promise<void>;
-  /** Removes `running.json` and gives the folder free. */
+  /** Removes `running.json` and unlocks the folder. */
   release(): Promise<void>;
 }
 
-/** @throws {FolderError} when another stack uses it, or it holds something that is not ours. */
+/** @throws {FolderError} when another stack uses it, or it holds foreign files. */
 export async function openDataFolder(folder: string, { fresh }: { fresh: boolean }): Promise<DataFolder> {
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
@@ -88,17 +88,17 @@ export async function openDataFolder(folder: string, { fresh }: { fresh: boolean
       return { folder: path(DATABASE), preparedAs };
     },
     async copyBeforeUpgrade() {
-      await remove(SCRAP);
-      await copyFolder(path(DATABASE), path(SCRAP));
-      await Deno.rename(path(SCRAP), path(BEFORE));
+      await remove(SCRATCH_COPY);
+      await copyFolder(path(DATABASE), path(SCRATCH_COPY));
+      await Deno.rename(path(SCRATCH_COPY), path(BEFORE));
     },
     restore,
     async markPrepared(digest) {
       await writeWhole(path(READY), digest);
-      // From this rename on the copy does not count.
-      await remove(SCRAP);
-      await Deno.rename(path(BEFORE), path(SCRAP)).catch(ignoreMissing);
-      await remove(SCRAP);
+      // After this rename, the copy no longer counts.
+      await remove(SCRATCH_COPY);
+      await Deno.rename(path(BEFORE), path(SCRATCH_COPY)).catch(ignoreMissing);
+      await remove(SCRATCH_COPY);
     },
     async release() {
       await Deno.remove(path("running.json")).catch(ignoreMissing);
@@ -114,7 +114,7 @@ async function readJson<Value>(path: string): Promise<Value | undefined> {
 
 const writeJson = (path: string, value: unknown) => writeWhole(path, `${JSON.stringify(value, null, 2)}\n`);
 
-// Renamed into place: a reader sees the old file or the new one, never half of it.
+// Renamed into place, so readers never see a partial file.
 async function writeWhole(path: string, text: string): Promise<void> {
   await Deno.writeTextFile(`${path}.new`, text, { mode: 0o600 });
   await Deno.rename(`${path}.new`, path);

@@ -1,8 +1,8 @@
-/** `deno task demo`: a scripted AI client connects to the running stack and keeps somebody's books. */
+/** `deno task demo`: a scripted AI client connects to the running stack and has a conversation about expenses. */
 import { DATA_OPTION, fail, readCommandLine, taskCommand } from "./command_line.ts";
 import { connect } from "./demo/client.ts";
 import { decide } from "./demo/consent.ts";
-import { endEarlierRun, keepForNextRun } from "./demo/earlier_run.ts";
+import { endEarlierRun, storeForNextRun } from "./demo/earlier_run.ts";
 import { type Envelope, explain, TURNS } from "./demo/conversation.ts";
 import { assistant, say, toolCall, you } from "./demo/transcript.ts";
 import { findStack } from "./running_stack.ts";
@@ -48,5 +48,5 @@ for (const turn of TURNS) {
   assistant(envelope.ok ? turn.answer(envelope) : explain(envelope));
 }
 await client.close();
-await keepForNextRun(provider, data);
+await storeForNextRun(provider, data);
 say(`\nThe same from your own assistant: claude mcp add --transport http expenses ${stack.mcp_url}`);

@@ -1,6 +1,6 @@
 /**
- * The credential of the demo's connected bill: what supabase/seed.sql cannot hold, since it is sealed under a key of this stack. Kept as
- * the connect page keeps one; a stack whose key changed gets it again.
+ * The credential of the demo's connected bill. supabase/seed.sql cannot contain it, since it is sealed with this
+ * stack's key. Stored as the connect page stores one; a stack whose key changed gets it again.
  */
 import { openCredential, sealCredential } from "../shared/credentials/envelope.ts";
 import type { Database } from "../shared/db/client.ts";
@@ -9,15 +9,15 @@ import { createCredentialStore } from "../shared/db/credential_store.ts";
 import { digitalocean } from "../shared/providers/digitalocean.ts";
 import { digitaloceanFixture } from "./fixtures/providers/digitalocean.ts";
 
-/** As the seed names them. */
+/** As named in the seed. */
 const DEMO = {
   userId: "00000000-0000-4000-8000-00000000de01",
   billId: "bill_demo00000009",
   linkId: "lnk_demo00000001",
 };
 
-/** Does nothing where the link has a credential that opens, was removed, or gave way to another one. */
-export async function keepDemoCredential(
+/** Does nothing if the link has a credential that opens, was removed, or was replaced. */
+export async function storeDemoCredential(
   database: Database,
   { keys, at }: { keys: readonly string[]; at: Date },
 ): Promise<void> {

@@ -1,10 +1,10 @@
-/** The environment that the functions of the stack are configured from: the process's own, where it sets anything, over the stack's. */
+/** The environment of the stack's functions: the process's own variables override the stack's. */
 import type { Environment } from "../shared/config.ts";
 import { ratesFixtureSources } from "./fixtures/exchange_rates.ts";
 import { providersFixtureBases } from "./fixtures/providers/app.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** What may be set from outside; addresses and platform keys are the stack's to decide. */
+/** Variables that may be set from outside; addresses and platform keys are set by the stack. */
 const PASSED_ON = [
   "OAUTH_CODE_SECRET",
   "CRON_SECRET",
@@ -22,7 +22,7 @@ const PASSED_ON = [
   "PRICING_URL",
 ];
 
-/** Nobody is flooded by a mailbox that delivers nothing, and tests sign in often. */
+/** The mailbox delivers nothing, so it cannot flood anybody, and tests sign in often. */
 const OWN_LIMITS = {
   login_mail_address: 1_000_000,
   login_mail_ip: 1_000_000,
@@ -56,7 +56,7 @@ export function functionEnvironment(
   };
 }
 
-/** `off` is off; overrides from outside come over our own. */
+/** `off` stays off; outside overrides are merged over ours. */
 function rateLimits(given: string | undefined): string {
   if (given === "off") return given;
   return JSON.stringify({ ...OWN_LIMITS, ...(given?.startsWith("{") && JSON.parse(given)) });

@@ -1,4 +1,7 @@
-/** `deno task fmt:sql [-- --check]`: lays out the SQL of the project (local/sql/format.ts); `--check` only names what is not. */
+/**
+ * `deno task fmt:sql [-- --check]`: formats the project's SQL (local/sql/format.ts); `--check` only lists unformatted
+ * files.
+ */
 import { print, readCommandLine, taskCommand } from "./command_line.ts";
 import { formatSql, tooWide } from "./sql/format.ts";
 import { readSchemaFiles, ROOT } from "./sql/schema_files.ts";
@@ -13,7 +16,7 @@ const fault = (line: string) => {
   faults += 1;
   print(line, Deno.stderr);
 };
-// Migrations are made from these and never edited.
+// Migrations are generated from these and never edited.
 for (const { path, sql } of await readSchemaFiles()) {
   const url = new URL(path, ROOT);
   try {

@@ -1,6 +1,6 @@
 /**
- * A browser without a screen: keeps cookies, follows redirects and fills the first form that fits. Enough to go through pages that work
- * without scripts, as ours do. It leaves the site only as far as it is told to.
+ * A headless browser: keeps cookies, follows redirects and submits forms. Enough for pages that work without scripts,
+ * as ours do. It leaves the site only when told to.
  */
 
 export interface Page {
@@ -14,7 +14,7 @@ export interface Form {
   action: URL;
   method: string;
   fields: Record<string, string>;
-  /** Buttons that have a name: `name=value`. */
+  /** Named buttons: `name=value`. */
   buttons: { name: string; value: string }[];
 }
 
@@ -24,15 +24,15 @@ export class FormBrowser {
   /** By name; one site, one path. */
   readonly cookies = new Map<string, string>();
 
-  /** @param site base that pages are loaded from, without a slash at the end. */
+  /** @param site base URL to load pages from, without a trailing slash. */
   constructor(readonly site: string) {}
 
-  /** The header `cookie`, for requests made without the browser. */
+  /** The `cookie` header, for requests made without the browser. */
   get cookieHeader(): string {
     return Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join("; ");
   }
 
-  /** Loads a page. A redirect to another origin is not followed: it is the page, with the status of the redirect. */
+  /** Loads a page. A redirect to another origin is not followed but returned, with its status. */
   async open(address: string | URL, init: { method?: string; body?: URLSearchParams; from?: URL } = {}): Promise<Page> {
     let url = new URL(address, this.site);
     let { method = "GET", body } = init;
@@ -44,13 +44,13 @@ export class FormBrowser {
       if (!location) return { url, status: response.status, html };
       url = new URL(location, url);
       if (url.origin !== this.site) return { url, status: response.status, html };
-      // What a browser does with 302 and 303 (Fetch, HTTP-redirect fetch step 12).
+      // As browsers do for 302 and 303 (Fetch, HTTP-redirect fetch step 12).
       if (response.status !== 307 && response.status !== 308) [method, body] = ["GET", undefined];
     }
-    throw new Error(`${address} redirects without an end`);
+    throw new Error(`${address} redirects endlessly`);
   }
 
-  /** Submits a form of a page with some fields filled in; `press` is the value of the button that is pressed. */
+  /** Submits a form with some fields filled in; `press` is the value of the pressed button. */
   submit(
     page: Page,
     form: Form,
@@ -82,7 +82,7 @@ export class FormBrowser {
   }
 }
 
-/** The first form that `fits`, or an error that says what the page shows instead. */
+/** The first form that `fits`; otherwise throws an error with what the page shows. */
 export function findForm(page: Page, fits: (form: Form) => boolean = ({ method }) => method === "post"): Form {
   const form = formsOf(page).find(fits);
   if (!form) {
@@ -93,7 +93,7 @@ export function findForm(page: Page, fits: (form: Form) => boolean = ({ method }
   return form;
 }
 
-/** The forms of a page with what they would send untouched. */
+/** The forms of a page with their initial values. */
 export function formsOf(page: Page): Form[] {
   return [...page.html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)].map(([, tag, inner]) => {
     const { action, method } = attributesOf(tag!);

@@ -1,4 +1,4 @@
-/** The functions of this project, by the slug they are deployed under: the very modules that are deployed. */
+/** The functions of this project by slug: the same modules that are deployed. */
 import { createAuthCallbackApp } from "../functions/auth-callback/app.ts";
 import { createCronProviderSyncApp } from "../functions/cron-provider-sync/app.ts";
 import { createCronRemindersApp } from "../functions/cron-reminders/app.ts";
@@ -20,12 +20,12 @@ const CREATE: Partial<Record<Slug, (deps: Deps) => App>> = {
 
 export type FunctionsHandler = (request: Request) => Promise<Response>;
 
-/** What hosted functions see as the origin of every request: no function may build an address from it. */
+/** What hosted functions see as the origin of every request; no function may build URLs from it. */
 export const FUNCTIONS_ORIGIN = "http://edge-runtime.supabase.com";
 
 /**
- * Answers `/<slug>/…` as the platform's gateway hands it to a function.
- * @param depsOf what a function is built from, by its slug.
+ * Handles `/<slug>/…` as the platform's gateway passes it to a function.
+ * @param depsOf dependencies of a function, by slug.
  */
 export function createFunctions(depsOf: (slug: Slug) => Deps): FunctionsHandler {
   const apps = new Map<string, App>();
@@ -36,7 +36,7 @@ export function createFunctions(depsOf: (slug: Slug) => Deps): FunctionsHandler 
   return async (request) => {
     const slug = new URL(request.url).pathname.split("/")[1]!;
     const app = apps.get(slug);
-    // As the platform answers for a function that was never deployed.
+    // Like the platform for a function that was never deployed.
     if (!app) return Response.json({ code: "NOT_FOUND", message: "Requested function was not found" }, { status: 404 });
     return await app.fetch(request);
   };

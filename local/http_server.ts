@@ -1,19 +1,19 @@
-/** The one port of the stack: bound at once, answering as soon as there is something to answer with. */
+/** The single port of the stack: bound immediately, answering as soon as there is something to answer with. */
 import { describeError, type Log } from "../shared/log.ts";
 
-/** @param client who asks. */
+/** @param client the caller. */
 export type Answer = (request: Request, client: { address: string }) => Promise<Response> | Response;
 
 export interface HttpServer {
   /** `http://127.0.0.1:<port>` */
   url: string;
-  /** Until it is called, everything is answered with 503. */
+  /** Until this is called, every request gets 503. */
   answerWith(answer: Answer): void;
-  /** Stops listening and gives what is under way a moment to end. */
+  /** Stops listening and gives pending requests a moment to finish. */
   close(): Promise<void>;
 }
 
-/** Streams to clients end when they want to; the stack must end when it is told to. */
+/** Streams may never end by themselves, but the stack must end when told to. */
 const GRACE_MS = 1500;
 
 /**
@@ -24,7 +24,7 @@ export function listen(port: number, log: Log): HttpServer {
   let answer: Answer = () => new Response("Starting\n", { status: 503, headers: { "retry-after": "1" } });
   const onError = (thrown: unknown) => {
     log.error("failure", { error: describeError(thrown) });
-    return new Response("The stack failed; its log says why\n", { status: 500 });
+    return new Response("The stack failed; see its log\n", { status: 500 });
   };
   const server = Deno.serve(
     { hostname: "127.0.0.1", port, onListen() {}, onError },

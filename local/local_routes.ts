@@ -1,6 +1,6 @@
 /**
- * `/local/…`: what only the embedded stack has. It hands out mails and moves the clock, so it answers to loopback names only (a page of another
- * site could otherwise reach it through DNS rebinding) and takes changes from no other site.
+ * `/local/…`: routes of the embedded stack only. They expose mails and move the clock, so they answer to loopback
+ * names only (DNS rebinding could otherwise reach them) and accept changes from no other site.
  */
 import { Hono } from "hono";
 import type { MovableClock } from "./clock.ts";
@@ -12,9 +12,9 @@ import type { MailSink } from "./mail/smtp_sink.ts";
 export interface LocalOptions {
   mail: MailSink;
   clock: MovableClock;
-  /** Whether everything behind the front door answers. */
+  /** Whether everything behind the front door is up. */
   isHealthy(): Promise<boolean>;
-  /** Token hash of a fresh sign-in link for the demo user; undefined without demo data. */
+  /** Token hash of a new sign-in link for the demo user; undefined without demo data. */
   demoToken?: () => Promise<string>;
 }
 
@@ -63,8 +63,8 @@ export function createLocalRoutes({ mail, clock, isHealthy, demoToken }: LocalOp
   app.route("/fx", createRatesFixture(clock.now));
   app.route("/providers", createProvidersFixture({ clock: clock.now }));
 
-  // The button "Sign in as …" of the login page: a sign-in link without the mail, and the press on its page already made (307 keeps the POST,
-  // and with it the address and the browser's token that the form holds).
+  // The "Sign in as …" button of the login page: a sign-in link without the mail, already confirmed (307 keeps the
+  // POST, and with it the address and the browser token in the form).
   app.post("/sign-in", async (c) => {
     if (!demoToken) return c.text("This stack has no demo data\n", 404);
     const { next } = await c.req.parseBody();

@@ -1,6 +1,9 @@
-/** Where the stack's log goes while a person looks at the terminal: into a file, so that the welcome stays to be read. Errors are shown as well. */
+/**
+ * Logs to a file while a person looks at the terminal, so that the welcome message stays visible. Errors are shown as
+ * well.
+ */
 
-/** @returns what writes one line; a file of an earlier run is begun anew. */
+/** @returns a function that writes one line; overwrites the file of an earlier run. */
 export function openLogFile(path: string): (line: string) => void {
   const file = Deno.openSync(path, { create: true, write: true, truncate: true, mode: 0o600 });
   return (line) => {

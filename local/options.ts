@@ -3,13 +3,13 @@ import { parseArgs } from "node:util";
 import { taskCommand } from "./command_line.ts";
 
 export interface StartOptions {
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
-  /** Folder of everything that the stack keeps. */
+  /** The stack's data folder. */
   data: string;
-  /** `embedded`, or the address of a real PostgreSQL. */
+  /** `embedded`, or the URL of a real PostgreSQL. */
   db: string;
-  /** Public base when it is not the stack's own address, e.g. that of a tunnel. */
+  /** Public base URL if it differs from the stack's own, e.g. that of a tunnel. */
   siteUrl?: string;
   fresh: boolean;
   demo: boolean;
@@ -28,7 +28,7 @@ export const USAGE = `${taskCommand("start")} [options]
   --no-schedules      without running scheduled jobs
   --json              one line of JSON instead of the welcome, and the log on standard error instead of in stack.log`;
 
-/** A command line that means nothing; the message is for whoever typed it. */
+/** An invalid command line; the message is for the person who typed it. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -37,12 +37,14 @@ export class UsageError extends Error {
 export function parseOptions(args: string[]): StartOptions {
   const values = read(args);
   const port = Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new UsageError(`--port ${values.port} is not a port`);
+  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+    throw new UsageError(`--port ${values.port} is not a port number`);
+  }
   if (values.db !== "embedded" && !/^postgres(ql)?:\/\//.test(values.db)) {
     throw new UsageError(`--db ${values.db} is neither "embedded" nor a postgres:// address`);
   }
   const siteUrl = values["site-url"];
-  if (siteUrl && !URL.canParse(siteUrl)) throw new UsageError(`--site-url ${siteUrl} is not an address`);
+  if (siteUrl && !URL.canParse(siteUrl)) throw new UsageError(`--site-url ${siteUrl} is not a URL`);
   return {
     port,
     data: values.data,

@@ -1,13 +1,13 @@
-/** Events as the payment provider sends them: its documented samples, about a subscription of ours. */
+/** Events as the payment provider sends them: its documented samples, adapted to a subscription of ours. */
 
 const SAMPLES = new URL("../tests/fixtures/payment/", import.meta.url);
 
 export interface AboutEvent {
-  /** Goes into the notes; without it they stay as in the sample, which may be empty. */
+  /** Put into the notes; if absent, they stay as in the sample, which may be empty. */
   organizationId?: string;
   subscriptionId?: string;
   planId?: string;
-  /** When it happened, in whole seconds; the paid period of the sample moves along. */
+  /** When it happened, in whole seconds; the sample's paid period moves along. */
   at?: Date;
   /** Other members of the subscription. */
   subscription?: Record<string, unknown>;
@@ -19,7 +19,7 @@ export interface EventEnvelope {
   payload: { created_at?: number; subscription: { entity: Record<string, unknown> } };
 }
 
-/** Kinds of events that there is a sample of, e.g. `subscription.charged`. */
+/** Kinds of events with a sample, e.g. `subscription.charged`. */
 export async function eventTypes(): Promise<string[]> {
   const files = await Array.fromAsync(Deno.readDir(SAMPLES), ({ name }) => name);
   return files.map((name) => name.replace(/\.json$/, "")).toSorted();

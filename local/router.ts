@@ -1,4 +1,4 @@
-/** What answers which path of the one port: the front door, and beside it what Supabase serves at the same address in production. */
+/** Routes the single port: the front door, and what Supabase serves at the same address in production. */
 import { METHODS } from "../shared/routes.ts";
 import { createFrontDoor } from "./front_door/front_door.ts";
 import { refuseMethod } from "./front_door/methods.ts";
@@ -8,13 +8,13 @@ import type { Answer } from "./http_server.ts";
 
 export interface Parts {
   functions: FunctionsHandler;
-  /** Base of the data service's `/rest/v1` and `/auth/v1`. */
+  /** Base URL of the data service's `/rest/v1` and `/auth/v1`. */
   dataUrl: string;
   frontDoorSecret: string;
   local: { fetch(request: Request): Promise<Response> | Response };
 }
 
-/** Those of PostgREST and of the identity provider. */
+/** The methods of PostgREST and the identity provider. */
 const DATA_METHODS = [...METHODS, "PUT", "PATCH"];
 
 export function createRouter({ functions, dataUrl, frontDoorSecret, local }: Parts): Answer {

@@ -1,10 +1,10 @@
-/** What is known of a stack that runs: the line that `--json` prints, and `running.json` in its folder. */
+/** Facts about a running stack: the line that `--json` prints, and `running.json` in its folder. */
 import { dataArguments, taskCommand } from "./command_line.ts";
 import type { Demo } from "./data_service/settings.ts";
 
 export interface RunningStack {
   pid: number;
-  /** Public base, without a slash at the end. */
+  /** Public base URL, without a trailing slash. */
   site_url: string;
   mcp_url: string;
   functions_url: string;
@@ -21,8 +21,8 @@ export interface RunningStack {
 }
 
 /**
- * Finds the stack that runs on a folder, for the commands that talk to it.
- * @param folder where it keeps its data, `.local` unless it was started with `--data`.
+ * Finds the stack that runs on a folder, for commands that talk to it.
+ * @param folder its data folder, `.local` unless it was started with `--data`.
  * @throws {Error} saying how to start one.
  */
 export async function findStack(folder: string): Promise<RunningStack> {

@@ -1,4 +1,4 @@
-/** The secrets of a stack: made once and kept in its folder, unless the environment sets them. */
+/** The secrets of a stack: generated once and stored in its folder, unless the environment sets them. */
 import { Buffer } from "node:buffer";
 import type { DataFolder } from "./data_folder.ts";
 import type { Environment } from "../shared/config.ts";

@@ -1,4 +1,7 @@
-/** `deno task selfcheck -- SITE [--functions URL]`: checks a deployment from outside and says in a line each what is wrong. It changes nothing there. */
+/**
+ * `deno task selfcheck -- SITE [--functions URL]`: checks a deployment from outside and prints one line per problem. It
+ * changes nothing there.
+ */
 import { SLUGS } from "../shared/routes.ts";
 import { print, readCommandLine, taskCommand } from "./command_line.ts";
 import { createSite } from "./selfcheck/check.ts";
@@ -26,10 +29,10 @@ for await (const { kind, text } of checkDeployment(site)) {
   if (kind === "wrong") faults += 1;
   say(`${kind}: ${text}`);
 }
-say(faults === 0 ? `${site.url} is as it should be.` : `${site.url}: ${faults} ${faults === 1 ? "fault" : "faults"}.`);
+say(faults === 0 ? `${site.url} is fine.` : `${site.url}: ${faults} ${faults === 1 ? "fault" : "faults"}.`);
 Deno.exit(faults === 0 ? 0 : 1);
 
-/** The functions that this checkout has, which a deployment of it should have too. */
+/** The functions in this checkout, which a deployment of it should have too. */
 async function builtFunctions() {
   const folders = new URL("../functions/", import.meta.url);
   const isBuilt = await Promise.all(

@@ -1,4 +1,4 @@
-/** Signs a person in as a person would: the login page, the mail, its link, the press, and onboarding for somebody new. */
+/** Signs in as a person would: the login page, the mail, its link, the button, and onboarding for somebody new. */
 import { findForm, FormBrowser, type Page } from "./form_browser.ts";
 
 interface StackAddress {
@@ -7,13 +7,13 @@ interface StackAddress {
 }
 
 export interface SignInOptions {
-  /** Path to end at; the login page's own choice when absent. */
+  /** Path to end at; the login page's default when absent. */
   next?: string;
-  /** Fields of the onboarding page besides those it fills in itself. */
+  /** Fields of the onboarding page to override. */
   onboarding?: Record<string, string>;
 }
 
-/** @returns the page that the sign-in ended at, and the browser that holds its session. */
+/** @returns the page where the sign-in ended, and the browser with its session. */
 export async function signIn(
   stack: StackAddress,
   email: string,
@@ -24,7 +24,7 @@ export async function signIn(
   return { browser, page: await signInFrom(stack, { browser, page: login, email, options }) };
 }
 
-/** The same from a login page that a browser was already sent to. */
+/** The same, from a login page that a browser is already on. */
 export async function signInFrom(
   stack: StackAddress,
   { browser, page, email, options = {} }: { browser: FormBrowser; page: Page; email: string; options?: SignInOptions },
@@ -37,7 +37,7 @@ export async function signInFrom(
   return await browser.submit(signedIn, onboarding, { fill: { country: "DE", ...options.onboarding } });
 }
 
-/** The one link of the newest mail to an address. */
+/** The link in the newest mail to an address. */
 export async function newestLink(stack: StackAddress, email: string): Promise<string> {
   const response = await fetch(`${stack.mail_url}?to=${encodeURIComponent(email)}`);
   const [mail]: { html: string }[] = await response.json();

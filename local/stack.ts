@@ -1,6 +1,6 @@
 /**
- * Puts the embedded stack together: mail, the data service in its Worker, the functions and the front door, on one port.
- * It prints nothing and ends nothing but itself.
+ * Assembles the embedded stack: mail, the data service in its Worker, the functions and the front door, on one port. It
+ * prints nothing and never exits the process.
  */
 import { type Config, readConfig } from "../shared/config.ts";
 import { createDatabase } from "../shared/db/client.ts";
@@ -13,7 +13,7 @@ import { openDataFolder } from "./data_folder.ts";
 import { startDataServiceWorker } from "./data_service/client.ts";
 import { isHealthy, signInToken } from "./data_service/requests.ts";
 import type { DataServiceSettings } from "./data_service/settings.ts";
-import { keepDemoCredential } from "./demo_credential.ts";
+import { storeDemoCredential } from "./demo_credential.ts";
 import { functionEnvironment, MAIL_FROM } from "./environment.ts";
 import { createFunctions } from "./functions.ts";
 import { listen } from "./http_server.ts";
@@ -32,9 +32,10 @@ export interface Stack {
 }
 
 /**
- * @param onDeath is told when a part dies that the rest cannot do without.
- * @throws {FolderError} when the folder is in use or not ours, {Deno.errors.AddrInUse} for the port, {ConfigError} for the environment, and
- * {UpgradeError}, or whatever a database that is not ours alone says when a migration fails. The process is to end then: parts may be left open.
+ * @param onDeath is called when an essential part dies.
+ * @throws {FolderError} when the folder is in use or not ours, {Deno.errors.AddrInUse} for the port, {ConfigError} for
+ *   the environment, and {UpgradeError}, or the database's own error on an external server, when a migration fails. The
+ *   process should exit then: parts may be left open.
  */
 export async function startStack(options: StartOptions, onDeath: (error: Error) => void): Promise<Stack> {
   const folder = await openDataFolder(options.data, options);
@@ -42,7 +43,7 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
   const secrets = await readSecrets(folder, env);
   const writeLine = options.json ? undefined : openLogFile(folder.path("stack.log"));
   const log = createLog(writeLine);
-  // Before anything slow: a port in use is said at once, and a free one is known from here on.
+  // Before anything slow, so that a port in use is reported immediately, and a free one is known.
   const server = listen(options.port, log);
   const supabaseUrl = server.url;
   const siteUrl = options.siteUrl ?? supabaseUrl;
@@ -64,16 +65,16 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
     startDataServiceWorker({ ...settings, database }, onDeath);
   const data = options.db === "embedded" ? await startOnBooks(folder, startOn) : await startOn({ url: options.db });
 
-  // Whoever finds a public address must not be let in by the demo's button.
+  // Anybody who finds a public address must not get in through the demo button.
   const demoEmail = options.siteUrl ? undefined : data.demo?.email;
   const config = readConfig(
     functionEnvironment(env, { siteUrl, supabaseUrl, smtpPort: mail.port, secrets, demoEmail }),
     NEEDED,
   );
   const clock = movableClock(data.setClockOffset);
-  // The functions reach the database without the detour through this port.
+  // The functions reach the database directly, not through this port.
   const database = createDatabase({ url: data.url, key: secrets.secret_key });
-  if (options.demo && data.demo) await keepDemoCredential(database, { keys: config.credentialsKeys, at: clock.now() });
+  if (options.demo && data.demo) await storeDemoCredential(database, { keys: config.credentialsKeys, at: clock.now() });
   const guardedFetch = createGuardedFetch({ network: createDenoNetwork(), fetch, refusedHosts: refusedHosts(config) });
   const functions = createFunctions((slug) => ({
     config,

@@ -1,4 +1,7 @@
-/** `deno task start`: runs the embedded stack until it is told to stop. Standard output is the welcome, or one line of JSON. */
+/**
+ * `deno task start`: runs the embedded stack until it is told to stop. Prints the welcome, or one line of JSON, to
+ * standard output.
+ */
 import { ConfigError } from "../shared/config.ts";
 import { banner } from "./banner.ts";
 import { fail, print } from "./command_line.ts";
@@ -7,10 +10,10 @@ import { parseOptions, USAGE, UsageError } from "./options.ts";
 import { startStack } from "./stack.ts";
 import { UpgradeError } from "./upgrade.ts";
 
-/** Past this, whatever still holds on is left behind: nothing acknowledged is lost by it. */
+/** After this, open resources are abandoned; nothing acknowledged is lost. */
 const CLOSE_DEADLINE_MS = 4000;
 
-/** What went wrong in words, for the failures that a person can do something about. */
+/** A readable explanation of failures that a person can fix. */
 function explain(thrown: unknown): string {
   if (thrown instanceof UsageError) return `${thrown.message}\n\n${USAGE}`;
   if (thrown instanceof FolderError || thrown instanceof ConfigError || thrown instanceof UpgradeError) {

@@ -1,18 +1,18 @@
-/** Upgrades the books in a data folder, or leaves them as they were. */
+/** Upgrades the database in a data folder, or leaves it unchanged. */
 import type { DataFolder } from "./data_folder.ts";
 import { readMigrations } from "./database/migrations.ts";
 import { preparationDigest } from "./database/prepare.ts";
 
-/** The books could not be brought to this version; they are what they were before. */
+/** The database could not be upgraded; it is unchanged. */
 export class UpgradeError extends Error {
   override readonly name = "UpgradeError";
 }
 
 /**
- * Starts what opens the database and brings it up to date. When there are books and this version would change them, they are copied first, and
- * put back when the start fails; when it is killed, the next start puts them back.
+ * Starts what opens the database and upgrades it. If this version would change an existing database, it is copied first
+ * and restored when the start fails; if the process is killed, the next start restores it.
  *
- * @throws {UpgradeError} saying so in a sentence.
+ * @throws {UpgradeError} with a readable message.
  */
 export async function startOnBooks<Started extends { preparedAs: string }>(
   folder: DataFolder,

@@ -1,7 +1,7 @@
 /**
- * `deno task webhook -- subscription.charged`: sends one event to the running stack, signed as the payment provider signs it, so that a
- * person can watch a plan change. Before the later ones in a subscription's life it sends that the subscription became active: of one that
- * never was, the service believes no failure and no end.
+ * `deno task webhook -- subscription.charged`: sends one event to the running stack, signed like the payment
+ * provider's, so that a person can watch a plan change. Before events later in a subscription's life it sends an
+ * activation: the service ignores failures and ends of a subscription that was never active.
  */
 import { effectOf } from "../shared/billing/effects.ts";
 import { signBody } from "../shared/billing/signature.ts";
@@ -13,7 +13,7 @@ const types = await eventTypes();
 const usage = `${taskCommand("webhook")} -- <event> [options]
 
   <event>                one of ${types.join(", ")}
-  --org <id>             whose plan it is about (the demo's first organization)
+  --org <id>             organization whose plan changes (the demo's first organization)
   --plan <pro|team|id>   one of the stack's plans, or a plan id of the payment provider (the one that the demo data has for
                          the organization, else team)
   --subscription <id>    one per organization and run of the stack unless given
@@ -33,11 +33,11 @@ if (!type || !types.includes(type)) fail(usage);
 
 const stack = await findStack(values.data).catch((thrown) => fail(thrown.message));
 const organizationId = values.org ?? stack.demo?.organization_id;
-if (!organizationId) fail("This stack has no demo data: say whose plan it is about with --org org_…");
+if (!organizationId) fail("This stack has no demo data: pass the organization with --org org_…");
 const at = values.at ? new Date(values.at) : await clockOf(stack.supabase_url);
-if (Number.isNaN(at.getTime())) fail(`--at ${values.at} is not an instant such as 2026-12-01T08:00:00Z`);
+if (Number.isNaN(at.getTime())) fail(`--at ${values.at} is not a time such as 2026-12-01T08:00:00Z`);
 
-// An event says which plan it is about: one that nobody named must not change it.
+// An event names its plan; one that the person did not choose must not change it.
 const plan = values.plan ?? (organizationId === stack.demo?.other_organization_id ? "pro" : "team");
 const about = {
   organizationId,
@@ -46,7 +46,7 @@ const about = {
 };
 
 const effect = effectOf(type);
-// Dated the same each time, and before all that is played: said twice it is a duplicate, and it revives nothing that has ended since.
+// Always the same date, before everything else: a repeat is a duplicate and does not revive an ended subscription.
 const activated = new Date(Math.min(Date.UTC(2026, 0, 1), at.getTime() - 1000));
 if (effect && effect.status !== "active") await send("subscription.activated", { at: activated });
 await send(type, { at, eventId: values["event-id"] });
@@ -59,7 +59,7 @@ async function send(type: string, { at, eventId }: { at: Date; eventId?: string 
     ...eventId && { "x-payment-event-id": eventId },
   };
   const response = await fetch(`${stack.supabase_url}/api/payment/webhook`, { method: "POST", headers, body });
-  print(`${type} about ${organizationId} on the plan ${plan}`);
+  print(`${type} for ${organizationId} on the plan ${plan}`);
   print(`${response.status} ${(await response.text()).trim()}`);
   if (!response.ok) Deno.exit(1);
 }

@@ -1,4 +1,4 @@
-/** Says what time it is. Rules and handlers take one as an argument; nothing else asks the system for the time. */
+/** Returns the current time. Rules and handlers take a clock as an argument; nothing else reads the system time. */
 export type Clock = () => Date;
 
 export const systemClock: Clock = () => new Date();

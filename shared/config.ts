@@ -1,49 +1,49 @@
 /**
- * The environment, resolved once into typed data. It fails with every missing or malformed name at once and
- * never prints a value; it refuses to guess a public address from a request.
+ * Resolves the environment once into typed data. It reports every missing or malformed variable at once, never prints
+ * a value, and never derives a public address from a request.
  */
 
-/** Rate limit overrides by limit name, or everything on or off. */
+/** Rate limit overrides by limit name, or all limits on or off. */
 export type RateLimits = "on" | "off" | Readonly<Record<string, number>>;
 
 export interface Config {
-  /** Public base without a trailing slash: issuer, resource, redirects and links are built from it. */
+  /** Public base URL without a trailing slash; the issuer, resource, redirects and links are built from it. */
   siteUrl: string;
-  /** Base of the platform's APIs, without a trailing slash. */
+  /** Base URL of the platform's APIs, without a trailing slash. */
   supabaseUrl: string;
   /** Key of the identity provider's public API. */
   publishableKey: string;
   /** Privileged database key; never leaves the functions. */
   serviceRoleKey: string;
-  /** Keys of every artefact we sign; the first signs, all verify. */
+  /** Signing keys of all our tokens; the first signs, all verify. */
   codeSecrets: readonly string[];
   cronSecrets: readonly string[];
-  /** Authenticates the front door's client-IP header; empty when unset: the header is then ignored. */
+  /** Authenticates the front door's client-IP header. When empty, the header is ignored. */
   frontDoorSecrets: readonly string[];
-  /** Empty when unset: the webhook then answers 503. */
+  /** When empty, the webhook answers 503. */
   paymentWebhookSecrets: readonly string[];
   /** Base64 AES-256 master keys of provider credentials; the first encrypts, all decrypt. */
   credentialsKeys: readonly string[];
   mailUrl?: string;
   mailFrom?: string;
   authProviders: readonly string[];
-  /** Sources of exchange rates in the order they are asked: `ecb`, `frankfurter`, each `=base URL` where it is elsewhere. */
+  /** Sources of exchange rates in order of preference: `ecb`, `frankfurter`, optionally with `=base URL`. */
   fxSources: readonly string[];
-  /** Where bill providers are instead of at their own address, by key, without a trailing slash. */
+  /** Overrides of bill providers' base URLs, by key, without a trailing slash. */
   providerBases: Readonly<Record<string, string>>;
   rateLimits: RateLimits;
   supportUrl?: string;
   privacyUrl?: string;
   termsUrl?: string;
   pricingUrl?: string;
-  /** An address that gets a "Sign in as …" button on the login page. Only the embedded stack sets it. */
+  /** Gets a "Sign in as …" button on the login page. Only the embedded stack sets it. */
   demoEmail?: string;
 }
 
 export type ConfigName = keyof Config;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every problem of the environment, by variable name, without values. */
+/** All problems of the environment, by variable name, without values. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   constructor(readonly problems: readonly string[]) {
@@ -53,7 +53,7 @@ export class ConfigError extends Error {
 
 /**
  * Reads the environment.
- * @param needs what the caller cannot work without; the rest may be absent but not malformed.
+ * @param needs required settings; the others may be absent but not malformed.
  * @throws {ConfigError}
  */
 export function readConfig(env: Environment, needs: readonly ConfigName[]): Config {
@@ -115,7 +115,7 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
   return Object.freeze(config);
 }
 
-// The platform injects dictionaries of keys; the older single keys are still set on projects that predate them.
+// The platform injects dictionaries of keys; older projects still set the single keys.
 const SERVICE_ROLE_KEYS = ["DATABASE_SERVICE_ROLE_KEY", "SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY"];
 const PUBLISHABLE_KEYS = ["SUPABASE_PUBLISHABLE_KEYS", "SUPABASE_PUBLISHABLE_KEY", "SUPABASE_ANON_KEY"];
 const firstSet = (env: Environment, names: string[]) => names.find((name) => env[name]?.trim()) ?? names[0]!;
@@ -140,14 +140,15 @@ function parseJson(value: string): Record<string, unknown> | undefined {
 const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 
-// http is accepted on loopback only: anywhere else codes and tokens would cross the network in the clear.
+// Plain http is accepted on loopback only: elsewhere codes and tokens would cross the network in the clear.
 function originUrl(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || url.pathname !== "/" || url.search || url.hash || url.username) return undefined;
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname)) ? url.origin : undefined;
 }
 
-// Inside `supabase start` this is http://kong:8000, so plain http is legal here; nothing we publish is built from it but the function address.
+// Inside `supabase start` this is http://kong:8000, so plain http is allowed. Of what we publish, only the function
+// address is built from it.
 function platformUrl(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url && /^https?:$/.test(url.protocol) ? value.replace(/\/+$/, "") : undefined;
@@ -182,7 +183,7 @@ function rateSources(value: string): string[] | undefined {
   return entries.length > 0 && entries.every(isKnown) ? entries : undefined;
 }
 
-// Credentials are sent there.
+// Credentials are sent to these URLs, hence https.
 function providerBases(value: string): Record<string, string> | undefined {
   const entries = list(value).map((entry) => /^([a-z0-9_]+)=(\S+)$/.exec(entry));
   const isOpen = (url: URL) => url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname));

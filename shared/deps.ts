@@ -1,4 +1,6 @@
-/** What every function's app is built from; `index.ts` wires the real ones, tests and the embedded stack their own. */
+/**
+ * Dependencies of every function's app. `index.ts` wires the real ones; tests and the embedded stack pass their own.
+ */
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/client.ts";
@@ -10,8 +12,8 @@ export interface Deps {
   database: Database;
   clock: Clock;
   log: Log;
-  /** For addresses out of our own configuration. */
+  /** For URLs from our own configuration. */
   fetch: typeof fetch;
-  /** For addresses that somebody else chose. */
+  /** For URLs chosen by others. */
   guardedFetch: GuardedFetch;
 }

@@ -1,6 +1,7 @@
 /**
- * The errors a function may answer with: one class, a closed set of codes, one status each. Internal detail travels in `cause` and
- * reaches the log only; `message` is what programs and the log are told. A page says `says`, or else what its catalog has for the code.
+ * The errors a function may answer with: one class, a closed set of codes, one status each. Internal detail goes into
+ * `cause` and reaches only the log; `message` is for programs and the log. Pages show `says`, or else the catalog's
+ * text for the code.
  */
 import type { Words } from "./words/words.ts";
 
@@ -21,7 +22,7 @@ const STATUS = {
 export type ErrorCode = keyof typeof STATUS;
 export type ErrorStatus = (typeof STATUS)[ErrorCode];
 
-/** A failure that is answered on purpose. Anything else that is thrown is answered as `internal`. */
+/** An expected failure. Anything else that is thrown is answered as `internal`. */
 export class AppError extends Error {
   override readonly name = "AppError";
 
@@ -31,7 +32,7 @@ export class AppError extends Error {
     readonly options: {
       cause?: unknown;
       headers?: Record<string, string>;
-      /** What a person is told on a page, in their language. */
+      /** The message for people, in their language. */
       says?: (failures: Words["pages"]["failures"]) => string;
     } = {},
   ) {
@@ -44,7 +45,7 @@ export class AppError extends Error {
   }
 }
 
-/** The `AppError` itself, or `internal` around whatever else was thrown. */
+/** The `AppError` itself, or `internal` wrapping anything else that was thrown. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   return new AppError("internal", "Something went wrong on our side. Nothing you sent was the cause.", {

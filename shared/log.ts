@@ -1,9 +1,9 @@
 /**
- * One JSON line an event, and the only user of the console. Only the fields below can be logged, so a
- * secret cannot slip in by spreading an object; it refuses request bodies, query strings and header values.
+ * One JSON line per event; the only user of the console. Only the fields below can be logged, so a secret cannot slip
+ * in by spreading an object. Request bodies, query strings and header values are never logged.
  */
 
-/** Everything a log line may say besides `at`, `level` and `event`. */
+/** All fields of a log line besides `at`, `level` and `event`. */
 export interface LogFields {
   function?: string;
   request_id?: string;
@@ -28,8 +28,8 @@ export interface Log {
 }
 
 /**
- * @param write receives one line without a line break; standard error when absent, so that standard output stays free.
- * @param base fields that every line of this log carries.
+ * @param write receives one line without a line break; defaults to standard error, which keeps standard output free.
+ * @param base fields added to every line.
  */
 // deno-lint-ignore no-console -- the one place
 export function createLog(write: (line: string) => void = console.error, base: LogFields = {}): Log {
@@ -38,14 +38,14 @@ export function createLog(write: (line: string) => void = console.error, base: L
   return { info: line("info"), error: line("error") };
 }
 
-/** Describes a thrown value for the log: its class, message and causes, never its stack or properties. */
+/** Describes a thrown value for the log: class, message and causes, never its stack or properties. */
 export function describeError(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   const own = `${thrown.name}: ${thrown.message}`.slice(0, 500);
   return thrown.cause === undefined ? own : `${own} <- ${describeError(thrown.cause)}`;
 }
 
-// A message of somebody else's library may quote what it was given: tokens, bearer values and secret keys are cut out of the finished line.
+// Library messages may quote their input: tokens, bearer values and secret keys are redacted in the finished line.
 const SECRETS =
   /exp_[ar]t_[\w-]+|sb_secret_\w+|(?<=Bearer )[^"\s]+|(?<=[?&](?:code|token|token_hash|secret|t)=)[^"&\s]+/g;
 const redact = (line: string) => line.replace(SECRETS, "[redacted]");

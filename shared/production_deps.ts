@@ -10,7 +10,7 @@ import { refusedHosts } from "./net/guarded_url.ts";
 import type { Slug } from "./routes.ts";
 
 /**
- * @param needs the configuration this function cannot work without.
+ * @param needs the configuration this function requires.
  * @throws {ConfigError} naming every missing or malformed value at once.
  */
 export function productionDeps(slug: Slug, needs: readonly ConfigName[]): Deps {

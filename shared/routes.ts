@@ -1,24 +1,24 @@
 /**
- * The one route table: which function answers which public path. The functions route by it, the front door and
- * the embedded stack are generated from it.
+ * The one route table: which function answers which public path. The functions route by it; the front door and the
+ * embedded stack are generated from it.
  *
- * A function sees public paths. Called by its own address (`/functions/v1/<slug>/…`, or `/<slug>/…` behind the
- * platform's gateway, which strips the prefix) the slug is taken off first, so `/functions/v1/oauth/token`,
- * `/oauth/api/oauth/token` and `/api/oauth/token` are one route.
+ * Functions see public paths. When a function is called at its own address (`/functions/v1/<slug>/…`, or `/<slug>/…`
+ * behind the platform's gateway, which strips the prefix), the slug is removed first, so
+ * `/functions/v1/oauth/token`, `/oauth/api/oauth/token` and `/api/oauth/token` are one route.
  */
 
 /**
- * Carries a page's own content security policy past the hosted gateway, which replaces the standard header by a sandbox; its presence
- * tells the front door that an answer is a page.
+ * Carries a page's content security policy through the hosted gateway, which replaces the standard header with a
+ * sandbox; its presence tells the front door that a response is a page.
  */
 export const PAGE_POLICY_HEADER = "x-page-policy";
 
-/** Authenticates the front door's client-IP header; it holds `FRONT_DOOR_SECRET`. */
+/** Authenticates the front door's client-IP header; holds `FRONT_DOOR_SECRET`. */
 export const FRONT_DOOR_HEADER = "x-front-door-secret";
 
 /**
- * All that any route serves. A front door refuses every other method itself: `fetch` cannot carry TRACE and CONNECT, and turns
- * `get` into GET, though methods are case-sensitive (RFC 9110 §9.1).
+ * All methods that any route serves. The front door rejects others itself: `fetch` cannot send TRACE and CONNECT, and
+ * turns `get` into GET, though methods are case-sensitive (RFC 9110 §9.1).
  */
 export const METHODS: readonly string[] = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
 
@@ -36,9 +36,9 @@ export interface Route {
   /** Public path; one that ends in a slash also covers everything below it. */
   readonly path: string;
   readonly slug: Slug;
-  /** Pages must reach a browser as text/html, which the hosted gateway would rewrite (the front door restores it). */
+  /** Pages must reach browsers as text/html; the hosted gateway rewrites the type and the front door restores it. */
   readonly page?: true;
-  /** What the function calls the route where that differs from the public path. */
+  /** The function's own path for the route, if different. */
   readonly target?: string;
 }
 
@@ -80,10 +80,10 @@ export const ROUTES: readonly Route[] = [
   { path: "/", slug: "auth-callback", page: true },
 ];
 
-/** What a front door asks for where none of these is: an address that has no handler, so the answer is the page that says so. */
+/** What the front door requests for unknown paths: an address without a handler, so the "not found" page is shown. */
 export const NOT_FOUND: Route = { path: "/not-found/", slug: "auth-callback", page: true, target: "/not-found/" };
 
-/** The route of a public path, or undefined when nothing of ours is there. */
+/** The route of a public path, or undefined when there is none. */
 export function findRoute(pathname: string): Route | undefined {
   const wanted = withoutTrailingSlash(pathname);
   return ROUTES.find(({ path }) =>
@@ -91,15 +91,18 @@ export function findRoute(pathname: string): Route | undefined {
   );
 }
 
-// People and clients add a slash to the address they were given; it is the same address.
+// People and clients add a trailing slash; it is the same address.
 const withoutTrailingSlash = (path: string) => path.replace(/(?<=[^/])\/$/, "");
 
-/** The path below `/functions/v1` that the front door asks for a route. */
+/** The path below `/functions/v1` that the front door requests for a route. */
 export function functionPath(route: Route, pathname: string): string {
   return `/${route.slug}${route.target ?? withoutTrailingSlash(pathname)}`;
 }
 
-/** What a call of the bare function address (`/functions/v1/<slug>`) means. `mcp` keeps `/`: its own address is a resource of its own. */
+/**
+ * What the bare function address (`/functions/v1/<slug>`) maps to. `mcp` keeps `/`: its own address is a separate
+ * resource.
+ */
 const ROOT: Record<Slug, string> = {
   "mcp": "/",
   "oauth": "/.well-known/oauth-authorization-server",
@@ -109,11 +112,11 @@ const ROOT: Record<Slug, string> = {
   "cron-provider-sync": "/api/cron/provider-sync",
 };
 
-/** Where a path relative to the function lies among the public ones. */
+/** Public base of a function's relative paths. */
 const BASE: Partial<Record<Slug, string>> = { "oauth": "/api/oauth" };
 
 /**
- * The path by which a function's app routes a request; pass it to Hono as `getPath`.
+ * The path that a function's app routes by; pass it to Hono as `getPath`.
  * @param url absolute URL of the request as the function received it.
  */
 export function localPath(slug: Slug, url: string): string {

@@ -1,5 +1,5 @@
 /**
- * The schema that this code was written for: how many migrations there are. `public.ping()` answers with that of a database; the functions work
- * with it, with the one before it and with the one after it. `deno task db:migration` counts up.
+ * The schema this code was written for: the number of migrations. `public.ping()` returns that of a database. The
+ * functions work with this version, the one before and the one after. `deno task db:migration` increments it.
  */
 export const SCHEMA_VERSION = 1;

@@ -1,6 +1,6 @@
 /**
- * Small signed statements that travel through a browser or a mail and come back: what was said, until when, for one
- * purpose. Not encrypted: say nothing in them that their bearer may not read.
+ * Small signed statements that travel through a browser or a mail and come back: claims, expiry, one purpose. Not
+ * encrypted: the bearer can read them.
  */
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
@@ -9,7 +9,7 @@ const utf8 = new TextEncoder();
 
 /**
  * `<claims>.<signature>`, both base64url; HMAC-SHA256 with the first secret.
- * @param label what the token is for. A token of one purpose is worth nothing for another.
+ * @param label the purpose. A token of one purpose is invalid for another.
  */
 export async function signToken(
   secrets: readonly string[],
@@ -20,7 +20,7 @@ export async function signToken(
   return `${body}.${encode(await hmac(secrets[0]!, `${label}.${body}`))}`;
 }
 
-/** The claims of a token signed with any of the secrets for this purpose and not yet expired, else null. */
+/** The claims of an unexpired token for this purpose, signed with any of the secrets; else null. */
 export async function readToken(
   secrets: readonly string[],
   label: string,
@@ -30,7 +30,7 @@ export async function readToken(
   return claims && claims.exp * 1000 > at.getTime() ? claims : null;
 }
 
-/** The same, whatever its age, for callers that tell an expired token from a false one; `exp` is in epoch seconds. */
+/** The same, also for expired tokens, for callers that tell expired from forged; `exp` is in epoch seconds. */
 export async function openToken(
   secrets: readonly string[],
   label: string,
@@ -47,7 +47,7 @@ export async function openToken(
   return null;
 }
 
-/** A keyed digest under which something personal can be counted without being kept; base64url. */
+/** A keyed digest for counting personal values without storing them; base64url. */
 export async function keyedHash(secrets: readonly string[], label: string, value: string): Promise<string> {
   return encode(await hmac(secrets[0]!, `${label}.${value}`));
 }
@@ -61,13 +61,15 @@ async function hmac(secret: string, text: string): Promise<Uint8Array> {
 
 const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url");
 
-/** Only the one spelling that `encode` writes: padding, white space or spare bits would make two tokens of one. */
+/**
+ * Accepts only the spelling that `encode` writes: padding, white space or spare bits would allow two forms of a token.
+ */
 function decode(text: string): Uint8Array | null {
   try {
     const bytes = Buffer.from(text, "base64url");
     return encode(bytes) === text ? bytes : null;
   } catch {
-    // Deno 2.1 throws over letters that Node skips.
+    // Deno 2.1 throws on characters that Node skips.
     return null;
   }
 }

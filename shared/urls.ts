@@ -1,18 +1,18 @@
-/** Every absolute URL that we publish, built from configuration only: `Host` and `X-Forwarded-*` are the caller's to forge. */
+/** All absolute URLs that we publish, built from configuration only: `Host` and `X-Forwarded-*` can be forged. */
 import type { Config } from "./config.ts";
 
-/** One of the two addresses of the connector: behind the front door, or the function's own. */
+/** One of the connector's two addresses: behind the front door, or the function's own. */
 export interface ConnectorAddress {
-  /** The resource identifier that this address goes by (RFC 9728 §2). */
+  /** The resource identifier of this address (RFC 9728 §2). */
   resource: string;
-  /** Where its protected-resource document is (RFC 9728 §5.1). */
+  /** URL of its protected-resource document (RFC 9728 §5.1). */
   metadata: string;
 }
 
 export interface Urls {
   /** Issuer identifier of the authorization server (RFC 8414 §2). */
   issuer: string;
-  /** The canonical resource: what tokens are bound to, whichever address a client was given. */
+  /** The canonical resource: tokens are bound to it, whichever address a client was given. */
   resource: string;
   front: ConnectorAddress;
   direct: ConnectorAddress;
@@ -22,12 +22,12 @@ export interface Urls {
   revoke: string;
   jwks: string;
   account: string;
-  /** The page that connects a bill to its provider; `?bill=` says which. */
+  /** The page that connects a bill to its provider; `?bill=` selects it. */
   connectProvider: string;
   unsubscribe: string;
   /**
-   * Where the plan is changed, or where it says who can change it. The payment page puts the organization into the notes of the subscription,
-   * by which the first payment finds it.
+   * Where to change the plan, or see who can. The payment page puts the organization into the subscription's notes, so
+   * that the first payment is matched to it.
    */
   plans(organizationId?: string): string;
 }

@@ -1,8 +1,8 @@
 /**
- * `deno run -A bench/sql/roll_bills.ts [bills] [days]`: what the job's rolling and materialising cost on a throw-away PostgreSQL server, a
- * million bills and five days unless said otherwise, beside the floor of the same run (roll_floor.sql), in turns, by the clock and by the
- * processor time of the server's processes. The job is the function's own, pages at once and all; only PostgREST is left out. Each day is rolled
- * twice: the second time nothing is due.
+ * `deno run -A bench/sql/roll_bills.ts [bills] [days]`: measures the job's rolling and materializing on a throw-away
+ * PostgreSQL server (default: a million bills, five days) against the floor of the same run (roll_floor.sql),
+ * alternating, in wall-clock and server CPU time. It runs the function's own job with parallel pages; only PostgREST is
+ * left out. Each day is rolled twice: the second time nothing is due.
  */
 import { rollBills } from "../../functions/cron-reminders/roll_stage.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -14,7 +14,7 @@ import { startCluster } from "../../tests/_support/cluster.ts";
 import { openDatabase, type TestDatabase } from "../../tests/_support/database.ts";
 import { asDatabase } from "../../tests/functions/cron-reminders/harness.ts";
 
-/** Those that the floor was measured with, where everything was in memory: for our tables and indexes that takes more of it. */
+/** The settings the floor was measured with, with everything in memory; our tables and indexes need more of it. */
 const SETTINGS = {
   shared_buffers: "4GB",
   work_mem: "64MB",
@@ -34,7 +34,7 @@ interface Cost {
   ms: number;
   cpuMs: number;
 }
-const told = ({ ms, cpuMs }: Cost) => `${ms} ms (${cpuMs} ms of processor)`;
+const told = ({ ms, cpuMs }: Cost) => `${ms} ms (${cpuMs} ms of CPU)`;
 
 const cluster = await startCluster({ settings: SETTINGS });
 try {
@@ -63,7 +63,7 @@ try {
     print(`${day}: ${advanced} bills, floor ${told(floor)}, roll_bills ${told(roll)}, again ${told(costs.again[n]!)}`);
   }
   const ratios = (of: keyof Cost) => median(costs.roll.map((roll, n) => roll[of] / costs.floor[n]![of])).toFixed(2);
-  print(`median of ${days} days: ${ratios("ms")} times the floor by the clock, ${ratios("cpuMs")} by processor time`);
+  print(`median of ${days} days: ${ratios("ms")} times the floor in wall-clock time, ${ratios("cpuMs")} in CPU time`);
 
   await admin.close();
   await database.close();
@@ -79,7 +79,7 @@ async function timed(database: SqlDatabase, work: () => Promise<unknown>): Promi
   return { ms, cpuMs: await cpuMs(database) - before };
 }
 
-/** What the sessions of a database have used so far, to 10 ms each (proc(5), fields 14 and 15). */
+/** CPU time of a database's sessions so far, to 10 ms each (proc(5), fields 14 and 15). */
 async function cpuMs(database: SqlDatabase): Promise<number> {
   let total = 0;
   const sessions = await database.query<{ pid: number }>(
@@ -92,7 +92,7 @@ async function cpuMs(database: SqlDatabase): Promise<number> {
   return total;
 }
 
-/** The stage of the job, and the note that it came to its end; answers how many bills moved. */
+/** Runs the job's stage and records its completion; returns how many bills moved. */
 async function rollDay(database: TestDatabase, day: string): Promise<number> {
   const at = new Date(`${day}T08:00:00Z`);
   const problems = new Problems();

@@ -32,7 +32,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   };
 
   app.get("/", showFrontPage(pages));
-  // Browsers ask for it at addresses that are no page of ours; every page brings its own.
+  // Browsers request it on addresses that are not our pages; our own pages inline it.
   app.get(
     "/favicon.ico",
     (c) => c.body(ICON, 200, { "content-type": "image/svg+xml", "cache-control": "max-age=86400" }),

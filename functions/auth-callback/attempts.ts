@@ -1,13 +1,13 @@
-/** How often a person may try something within an hour. */
+/** Hourly limits on a person's attempts. */
 import type { AppContext } from "../../shared/http/app.ts";
 import { callerQuotas, isOverridden, type LimitName, limitOf, tooManyAttempts } from "../../shared/http/quotas.ts";
 import { keyedHash } from "../../shared/signed_token.ts";
 import type { PageDeps } from "./page_guards.ts";
 
 /**
- * Mails count by address, wherever they are asked from, so that no mailbox is flooded. Codes count by the sign-in that they are typed for, which
- * only the browser that asked for its mail can name: what a stranger guesses costs nobody else a try. The mails bound how many sign-ins there
- * are, and so all guesses at an address.
+ * Mails count by address, wherever they are requested from, so that no mailbox is flooded. Codes count by sign-in,
+ * which only the browser that requested the mail can name, so a stranger's guesses use up nobody else's. The limit on
+ * mails bounds the number of sign-ins, and so all guesses at an address.
  */
 const ATTEMPTS = {
   login_mail: { of: "login_mail_address", by: "login_mail_ip", secondsApart: 30 },
@@ -17,8 +17,8 @@ const ATTEMPTS = {
 export type Attempt = keyof typeof ATTEMPTS;
 
 /**
- * @param subject the address or the sign-in that it is counted for.
- * @throws {AppError} `rate_limited`, with the time to wait, when there were too many. The words are the same for known and unknown addresses.
+ * @param subject the address or the sign-in that the attempt counts for.
+ * @throws {AppError} `rate_limited`, with the time to wait. The message is the same for known and unknown addresses.
  */
 export async function claimAttempt(
   c: AppContext,
@@ -31,7 +31,7 @@ export async function claimAttempt(
   const answer = await store.claimAttempt({
     keyHash: await keyedHash(config.codeSecrets, of, subject.toLowerCase()),
     atMost: limit.at_most,
-    // The pause belongs to our own number.
+    // The pause only goes with our default limit.
     secondsApart: isOverridden(config, of) ? 0 : secondsApart,
     quotas: await callerQuotas(config, by, c),
     at: clock(),

@@ -1,4 +1,4 @@
-/** What the identity pages are built from, and the two guards that most of them stand behind. */
+/** The dependencies of the identity pages, and the two guards that most of them use. */
 import type { ProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import type { IdentityStore } from "../../shared/db/identity_store.ts";
 import type { Deps } from "../../shared/deps.ts";
@@ -17,17 +17,17 @@ export interface PageDeps extends Deps {
 export type Handler = (c: AppContext) => Promise<Response>;
 export type Form = ReadonlyMap<string, string>;
 
-/** A page of a signed-in person; anybody else signs in first and comes back to it. */
+/** A page for signed-in people; anybody else signs in first and returns to it. */
 export function signedIn(deps: PageDeps, handle: (c: AppContext, user: SignedInUser) => Promise<Response>): Handler {
   return async (c) => {
     const user = await readSession(c, deps);
     if (user) return await handle(c, user);
-    // A form cannot be sent again by a redirect; the page that showed it, at the same address, can be.
+    // A redirect cannot repeat a form post, but it can show the form's page again, which has the same address.
     return c.redirect(withNext("/login", c.req.path + new URL(c.req.url).search), 303);
   };
 }
 
-/** A change asked for by a signed-in person, from a form that was shown to them (field `form_token`). */
+/** A change by a signed-in person, from a form that was shown to them (field `form_token`). */
 export function signedInForm(
   deps: PageDeps,
   handle: (c: AppContext, asked: { user: SignedInUser; form: Form }) => Promise<Response>,

@@ -1,4 +1,7 @@
-/** The job that fetches the amounts of variable bills from their providers, for a month that is over. Only the scheduler may call it. */
+/**
+ * The job that fetches the amounts of variable bills from their providers for past months. Only the scheduler may call
+ * it.
+ */
 import { createCredentialStore } from "../../shared/db/credential_store.ts";
 import { createRecordRun } from "../../shared/db/job_run_store.ts";
 import { createProviderStore } from "../../shared/db/provider_store.ts";
@@ -13,10 +16,10 @@ import { type Job, type RunLimits, runProviderSync } from "./run.ts";
 
 const PATH = "/api/cron/provider-sync";
 
-/** The platform ends a call after 60 s: what is begun by 50 is over by then, what it asks is left by 58. */
+/** The platform ends a call after 60 s: no link is started after 50, and every query is aborted by 58. */
 const LIMITS: RunLimits = { workMs: 50_000, endMs: 58_000, linkMs: 10_000, concurrency: 6 };
 
-/** @param options tests use providers of their own, and less time. */
+/** @param options for tests: their own providers, and less time. */
 export function createCronProviderSyncApp(
   deps: Deps,
   { registry = PROVIDERS, limits = {} }: { registry?: Registry; limits?: Partial<RunLimits> } = {},
@@ -41,20 +44,20 @@ export function createCronProviderSyncApp(
     await requireCronSecret(c, config);
     const asked = askedPeriod(c, clock());
     const period = asked ?? lastPeriod(clock());
-    // Whoever names a month wants to hear anew what is known of it.
+    // Naming a month also refetches what is already stored.
     const answer = await runProviderSync(job, { period, again: asked !== null }, { ...LIMITS, ...limits });
     return c.json(answer, 200, { "cache-control": "no-store" });
   });
   return app;
 }
 
-/** @throws {AppError} `invalid_request` for anything but one month that is over. */
+/** @throws {AppError} `invalid_request` unless it is a single past month. */
 function askedPeriod(c: AppContext, now: Date): Period | null {
   const given = c.req.queries("period");
   if (!given) return null;
   const period = given.length === 1 ? readPeriod(given[0]!, now) : null;
   if (!period) {
-    throw new AppError("invalid_request", "period is a month that is over, in UTC: YYYY-MM or YYYY-MM-01.");
+    throw new AppError("invalid_request", "period must be a past month in UTC: YYYY-MM or YYYY-MM-01.");
   }
   return period;
 }

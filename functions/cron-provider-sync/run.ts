@@ -1,6 +1,7 @@
 /**
- * One run of the job: leases one link after the other, asks its provider and keeps the answer, several side by side. What one provider does
- * is felt by its own link only. Everything is keyed by link and month: two runs at once share the links, and another run goes on where one ended.
+ * One run of the job: leases links, queries their providers and stores the answers, several in parallel. A provider's
+ * failure affects only its own link. Everything is keyed by link and month: concurrent runs share the links, and a
+ * later run continues where an earlier one stopped.
  */
 import type { RecordRun } from "../../shared/db/job_run_store.ts";
 import type { ClaimedLink, Kept, LinkCounts, ProviderStore } from "../../shared/db/provider_store.ts";
@@ -19,13 +20,13 @@ export interface Job extends Pick<Deps, "clock" | "log"> {
 }
 
 export interface RunLimits {
-  /** For how long links are begun, from the start of the run. */
+  /** How long new links are started, from the start of the run. */
   workMs: number;
-  /** When the last of them is left. */
+  /** When the last query is aborted. */
   endMs: number;
-  /** How long a link may take. */
+  /** Time limit of a link. */
   linkMs: number;
-  /** How many are asked at once. */
+  /** How many links are queried in parallel. */
   concurrency: number;
 }
 
@@ -38,11 +39,11 @@ export interface RunAnswer {
   errors: Problem[];
 }
 
-/** What became of links, by what the answer's `status` says. */
+/** Number of links by the answer's `status`. */
 type Tally = Record<string, number>;
 
 /**
- * @param asked `again`: also links whose statement is kept, which may have been corrected.
+ * @param asked `again`: include links whose statement is stored, which may have been corrected.
  * @throws {AppError} `unavailable` when the database cannot be reached at all.
  */
 export async function runProviderSync(
@@ -65,7 +66,7 @@ export async function runProviderSync(
         const link = await store.claimLink({ period, again, before: startedAt, at: clock() });
         if (!link) return;
         const deadlineMs = Math.min(limits.linkMs, limits.endMs - elapsed());
-        // The database took what was left of the time. The lease runs out.
+        // The database used up the remaining time. The lease expires by itself.
         if (deadlineMs <= 0) return;
         await askOne(job, link, { deadlineMs, problems, tally });
       }
@@ -81,7 +82,7 @@ export async function runProviderSync(
     fail(error);
   }
   if (!failure) {
-    // Each to its end: a lease that one of them holds is not to be left because another one failed.
+    // Wait for all of them, even if one failed: the others hold leases.
     await Promise.all(workers().map((worker) => worker.catch(fail)));
     await count().catch(fail);
   }
@@ -117,7 +118,7 @@ async function askOne(
   try {
     kept = await store.keepAnswer(link, { answer, at: clock() });
   } catch (thrown) {
-    // Its lease runs out, and it is asked again; whether the database is still there shows with the next link.
+    // The lease expires and the link is retried; whether the database is still up shows with the next link.
     log.error("provider_answer_not_kept", { reason: link.link_id, error: describeError(thrown) });
     note("not_kept");
     return blame("not_kept");

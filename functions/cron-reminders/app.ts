@@ -1,4 +1,7 @@
-/** The reminders job: rolls bills forward, mails what falls due, refreshes exchange rates. Only the scheduler may call it. */
+/**
+ * The reminders job: rolls bills forward, mails what falls due, refreshes exchange rates. Only the scheduler may call
+ * it.
+ */
 import { createRecordRun } from "../../shared/db/job_run_store.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
@@ -8,10 +11,10 @@ import type { Job } from "./stage.ts";
 
 const PATH = "/api/cron/reminders";
 
-/** The platform ends a call after 60 s; what is begun by then is over. */
+/** The platform ends a call after 60 s; work started before this finishes in time. */
 const WORK_MS = 50_000;
 
-/** @param options.workMs for how long new work is begun. */
+/** @param options.workMs how long new work is started. */
 export function createCronRemindersApp(
   deps: Omit<Job, "store" | "recordRun">,
   { workMs = WORK_MS }: { workMs?: number } = {},

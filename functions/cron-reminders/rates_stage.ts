@@ -1,4 +1,4 @@
-/** Fetches the newest exchange rates from the first source that can be believed; otherwise the last good ones stay. */
+/** Fetches the latest exchange rates from the first source with plausible ones; otherwise the stored rates stay. */
 import { describeError } from "../../shared/log.ts";
 import { isConfirmed, type Refusal, refusalOf, type StoredRates } from "../../shared/rates/refusal.ts";
 import { MalformedRates, type RateSet } from "../../shared/rates/rate_set.ts";
@@ -6,13 +6,13 @@ import { type RateSource, rateSources } from "../../shared/rates/sources.ts";
 import type { Job, Stage } from "./stage.ts";
 
 const LONGEST_FETCH_MS = 10_000;
-/** Thirty-odd rates are 2 KB. */
-const LARGEST_BYTES = 16_384;
-/** Rates come on working days; the longest gap between them is Easter, five days. */
+/** Thirty-odd rates take 2 KB. */
+const MAX_BYTES = 16_384;
+/** Rates are published on working days; the longest gap is Easter, five days. */
 const STALE_DAYS = 7;
 
 interface Refreshed {
-  /** Whether the newest published set is kept, fetched now or before. */
+  /** Whether the latest published set is stored, fetched now or before. */
   refreshed: boolean;
   added: number;
   [count: string]: number | boolean;
@@ -25,13 +25,15 @@ export async function refreshRates(job: Job, stage: Stage): Promise<Refreshed> {
   const added = set ? (await job.store.storeRates(set, job.clock())).added : 0;
   const newest = [kept.rates_on, set?.publishedOn].filter((day) => typeof day === "string").toSorted().at(-1);
   if (!newest || daysBetween(newest, today) > STALE_DAYS) {
-    const message = newest ? `The newest exchange rates are of ${newest}.` : "There are no exchange rates yet.";
+    const message = newest ? `The latest exchange rates are from ${newest}.` : "There are no exchange rates yet.";
     stage.problems.add({ stage: "rates", code: "stale", message, ref: newest ?? null });
   }
   return { refreshed: set !== null, added };
 }
 
-/** Asks the sources in their order. A set that moved too far is kept in mind: the next source may say the same, or better. */
+/**
+ * Queries the sources in order. A set with a jump is remembered: the next source may confirm it, or have a better one.
+ */
 async function newestSet(
   { config, fetch, log }: Job,
   { problems, remainingMs }: Stage,
@@ -42,7 +44,7 @@ async function newestSet(
     problems.add({
       stage: "rates",
       code,
-      message: `A source of exchange rates was passed over: ${REASONS[code]}.`,
+      message: `A source of exchange rates was skipped: ${REASONS[code]}.`,
       ref: name,
     });
 
@@ -69,17 +71,17 @@ async function newestSet(
 }
 
 const REASONS: Record<Refusal | "malformed" | "no_answer" | "out_of_time", string> = {
-  malformed: "its answer has another form",
+  malformed: "its response is malformed",
   no_answer: "it did not answer",
   out_of_time: "no time was left",
-  not_positive: "a rate is not above zero",
-  missing_currency: "a currency is missing that is always published",
-  too_few: "it names too few currencies",
-  in_the_future: "its rates are of a day to come",
+  not_positive: "a rate is not positive",
+  missing_currency: "a currency that is always published is missing",
+  too_few: "it has too few currencies",
+  in_the_future: "its rates are dated in the future",
   jump: "a rate moved by more than a fifth",
 };
 
-/** The text of a small answer. @throws for anything but 200 in time. */
+/** The text of a small response. @throws for anything but 200 in time. */
 async function read(fetch: Job["fetch"], url: string, timeoutMs: number): Promise<string> {
   const response = await fetch(url, {
     signal: AbortSignal.timeout(timeoutMs),
@@ -94,7 +96,7 @@ async function read(fetch: Job["fetch"], url: string, timeoutMs: number): Promis
   const decoder = new TextDecoder();
   for await (const chunk of response.body) {
     bytes += chunk.length;
-    if (bytes > LARGEST_BYTES) throw new Error("the answer is too large");
+    if (bytes > MAX_BYTES) throw new Error("the response is too large");
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

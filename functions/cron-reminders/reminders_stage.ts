@@ -1,6 +1,6 @@
 /**
- * Makes digests, then claims, sends and marks them batch by batch. Whoever dies in between leaves a lease that runs out: the next run sends
- * the same batch in the same words under the same key.
+ * Creates digests, then claims, sends and settles them in batches. A run that dies leaves a lease that expires: the
+ * next run sends the same batch with the same content and key.
  */
 import type { ClaimedBatch, Cursor } from "../../shared/db/reminders_store.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
@@ -17,12 +17,12 @@ import { mailProblem } from "./mail_problems.ts";
 import type { Job, Stage } from "./stage.ts";
 
 const LONGEST_SEND_MS = 10_000;
-/** After this many batches in a row without an answer the mail service is left alone until the next run. */
+/** After this many batches in a row without an answer, no more are sent in this run. */
 const MAX_UNANSWERED_BATCHES = 3;
-/** Bills on a page, and by how much the next one shrinks when a page was too much. */
+/** Bills per page; the next page shrinks by the factor when one was too large. */
 const PAGE = 2000;
 const PAGE_SHRINK_FACTOR = 45;
-/** The part of the time left that belongs to sending. */
+/** The share of the remaining time reserved for sending. */
 const SENDING_TIME_SHARE = 0.5;
 
 interface Sent {
@@ -31,7 +31,10 @@ interface Sent {
   [count: string]: number;
 }
 
-/** @throws {AppError} `internal` when no mail is configured; digests wait then. Whatever kept all mails from leaving. */
+/**
+ * @throws {AppError} `internal` when mail is not configured (digests wait then), or whatever kept all mails from being
+ *   sent.
+ */
 export async function sendReminders(job: Job, stage: Stage): Promise<Sent> {
   const failure = await collect(job, stage);
   const transport = createMailTransport(job);
@@ -48,12 +51,12 @@ export async function sendReminders(job: Job, stage: Stage): Promise<Sent> {
   }
 }
 
-/** @returns what kept it from collecting all of them; others may be ready to be sent all the same. */
+/** @returns what kept it from collecting all; digests that are ready can still be sent. */
 async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage): Promise<AppError | undefined> {
   let after: Cursor = null;
   let size = PAGE;
   let failure: AppError | undefined;
-  // What is not collected today is collected tomorrow, as long as it is in its window: sending what there is comes first.
+  // Bills not collected today are collected tomorrow if they are still within their window, so sending comes first.
   const keptMs = remainingMs() * SENDING_TIME_SHARE;
   while (remainingMs() > keptMs) {
     try {
@@ -63,7 +66,7 @@ async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage
       if (after === null) return;
       size = Math.min(PAGE, size * 2);
     } catch (thrown) {
-      // Some owners have so much that a page of them takes too long: fewer at a time.
+      // Some owners have too many bills for a page of this size: try a smaller one.
       failure = toAppError(thrown);
       log.error("page_not_collected", { code: "not_collected", error: describeError(thrown) });
       if (size === 1) break;
@@ -88,7 +91,7 @@ async function sendBatches(job: Job, stage: Stage, transport: MailTransport): Pr
     }
     const startedAt = performance.now();
     const { pause, isUnsure } = await sendBatch(job, { batch, transport, stage, sent }).catch((thrown) => {
-      // What became of it is not written down: its lease runs out, and it is sent again under the same key.
+      // The outcome is not stored: the lease expires, and the batch is sent again with the same key.
       log.error("batch_not_settled", { code: "not_settled", error: describeError(thrown) });
       problems.add({ ...mailProblem("not_settled"), ref: batch.id });
       return { pause: undefined, isUnsure: true };
@@ -112,7 +115,7 @@ async function sendBatch(
     for (const { code, id } of results) if (code) stage.problems.add({ ...mailProblem(code), ref: id });
     const answer = await store.settleReminders({ batch, results, isLast, retryAt: retryAfter(waitMs), at: clock() });
     if (answer.outcome === "lost") {
-      // A batch ends with its last digest: who has nothing more to say of it has lost nothing.
+      // A batch ends with its last digest; having nothing more to report loses nothing.
       if (results.length > 0) stage.problems.add({ ...mailProblem("lease_lost"), ref: batch.id });
       return;
     }
@@ -131,7 +134,10 @@ async function sendBatch(
   return { pause, isUnsure: results.some(({ outcome }) => outcome === "unsure") };
 }
 
-/** The mails of a batch in its order; a digest that cannot be rendered ends alone, and never leaves the batch any other way. */
+/**
+ * The mails of a batch in order. A digest that cannot be rendered fails on its own; nothing else removes it from the
+ * batch.
+ */
 async function compose(
   { config, log }: Job,
   batch: ClaimedBatch,
@@ -160,7 +166,7 @@ async function compose(
   return { mails, failed };
 }
 
-/** 1, 2, 4 … minutes, at most an hour, plus up to a tenth so that many do not come back at once. */
+/** 1, 2, 4 … minutes, at most an hour, plus up to a tenth as jitter. */
 function backoff(attempts: number): number {
   const minutes = Math.min(2 ** (attempts - 1), 60);
   return minutes * 60_000 * (1 + Math.random() / 10);

@@ -1,23 +1,23 @@
-/** Rolls every recurring bill whose due date has passed, page by page. */
+/** Rolls every recurring bill with a past due date forward, page by page. */
 import { describeError } from "../../shared/log.ts";
 import type { Job, Stage } from "./stage.ts";
 
 interface Rolled {
   advanced: number;
-  /** Nothing that was due is left: the next run need not look that far back (jobs.rolled_until). */
+  /** No past due date is left: the next run need not look back this far (jobs.rolled_until). */
   complete: boolean;
   [count: string]: number | boolean;
 }
 
-/** Pages that are rolled at once. Two keep a small database busy and leave the others their connections. */
-const AT_ONCE = 2;
-/** Due dates on a page, and by how much the next pages shrink when one was too much. */
+/** Pages rolled in parallel. Two keep a small database busy and leave connections for others. */
+const CONCURRENCY = 2;
+/** Due dates per page; later pages shrink by the factor when one was too large. */
 const PAGE = 2000;
 const PAGE_SHRINK_FACTOR = 45;
-/** How long a page is tried again while somebody else writes to its bills: longer than a statement may take (8 s). */
+/** How long a page is retried while somebody else writes to its bills: longer than the statement timeout (8 s). */
 const BUSY_RETRIES = { ms: 10_000, pauseMs: 500 };
 
-/** @throws {AppError} what the database refused even a single due date with, once all others came to their end. */
+/** @throws {AppError} the database's refusal of a single due date, after all other pages are done. */
 export async function rollBills(job: Job, stage: Stage, retries = BUSY_RETRIES): Promise<Rolled> {
   let advanced = 0;
   for (let size = PAGE;; size = Math.max(1, Math.floor(size / PAGE_SHRINK_FACTOR))) {
@@ -29,7 +29,7 @@ export async function rollBills(job: Job, stage: Stage, retries = BUSY_RETRIES):
   }
 }
 
-/** Every page once, and those with busy bills as often as it takes; one that is refused stops no other. */
+/** Each page once, and pages with busy bills until done; a refused page does not stop the others. */
 async function rollPages(
   { store }: Job,
   { problems, at, remainingMs }: Stage,
@@ -50,12 +50,12 @@ async function rollPages(
         round.advanced += advanced;
         const now = performance.now();
         if (passedOver > 0 && now < until) {
-          // They may be another run's, which has not said yet where they go: what reminds of them has to wait for that.
+          // They may be another run's that has not committed their next dates yet; their reminders must wait for that.
           waiting.push({ page, notBefore: now + retries.pauseMs, until: Math.min(until, now + retries.ms) });
           continue;
         }
         if (passedOver > 0) {
-          leave("bills_busy", "Some bills were being written to all the time.", { count: passedOver });
+          leave("bills_busy", "Some bills were continuously being written to.", { count: passedOver });
         }
         for (const { ref } of failed) leave("bill_not_rolled", "A bill could not be rolled forward.", { ref });
       } catch (thrown) {
@@ -63,7 +63,7 @@ async function rollPages(
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, roll));
+  await Promise.all(Array.from({ length: CONCURRENCY }, roll));
   if (waiting.length > 0) leave("out_of_time", "Some bills are left for the next run.");
   return round;
 }

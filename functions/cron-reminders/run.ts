@@ -1,6 +1,6 @@
 /**
- * One run of the job. Its stages do not depend on each other: each has its own time, its own row in `jobs.job_runs`, and fails alone.
- * Everything is keyed by what it is about, so that running twice, at once or late changes nothing.
+ * One run of the job. Its stages are independent: each has its own time limit, its own row in `jobs.job_runs`, and
+ * fails alone. Everything is keyed by its subject, so running twice, concurrently or late changes nothing.
  */
 import { toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
@@ -21,8 +21,10 @@ export interface RunAnswer {
   errors: Problem[];
 }
 
-/** Bills are rolled before anything is sent, and rates are not left to wait for mails: so much is kept for what comes after. */
-const KEPT_FOR_SENDING = 0.5;
+/**
+ * Rolling comes before sending, and rates must not wait for mails: this share of the time is kept for the later stages.
+ */
+const SENDING_TIME_SHARE = 0.5;
 const KEPT_FOR_RATES_MS = 10_000;
 
 /** @throws {AppError} `unavailable` when the database cannot be reached at all. */
@@ -34,7 +36,7 @@ export async function runReminders(job: Job, { workMs }: { workMs: number }): Pr
   const run = stageRunner(job, problems);
 
   const counted = await run("candidates", async () => ({ candidates: await job.store.countCandidates(at) }));
-  const rolled = await run("roll", () => rollBills(job, until(workMs * (1 - KEPT_FOR_SENDING))));
+  const rolled = await run("roll", () => rollBills(job, until(workMs * (1 - SENDING_TIME_SHARE))));
   const sent = await run(
     "reminders",
     () => sendReminders(job, until(Math.max(workMs - KEPT_FOR_RATES_MS, workMs * 0.75))),

@@ -1,17 +1,19 @@
 /**
- * Addresses in an answer. The database knows no address of ours: where an answer needs one it says what it is about, and the absolute URL
- * is made here, from configuration alone.
+ * Adds absolute URLs to results. The database does not know our addresses; it says what a URL is about, and the URL is
+ * built here from configuration.
  */
 import type { Envelope } from "../../shared/connector/result.ts";
 
 export interface Addresses {
   /** The page that connects a bill to its provider. */
   connectUrl: string;
-  /** Where a person changes the plan of an organization. */
+  /** Where to change an organization's plan. */
   plansUrl: (organizationId?: string) => string;
 }
 
-/** The envelope with `connect_url` where a bill is to be connected, and `upgrade_url` where the plan is in the way. */
+/**
+ * The envelope with `connect_url` where a bill has to be connected, and `upgrade_url` where the plan is insufficient.
+ */
 export function withAddresses(envelope: Envelope, { connectUrl, plansUrl }: Addresses): Envelope {
   const { context, data, error } = envelope;
   if (error?.code === "feature_not_in_plan") {

@@ -1,4 +1,4 @@
-/** Routes of the connector: one endpoint and one protected-resource document at each of its two addresses. */
+/** Routes of the connector: an endpoint and a protected-resource document at each of its two addresses. */
 import type { MiddlewareHandler } from "hono";
 import { errorResponse } from "../../shared/connector/json_rpc.ts";
 import { isAllowedOrigin } from "../../shared/connector/origin.ts";
@@ -19,14 +19,14 @@ import { endSession } from "./session.ts";
 const ENDPOINT_METHODS = "GET, HEAD, POST, DELETE, OPTIONS";
 const DOCUMENT_METHODS = "GET, HEAD, OPTIONS";
 
-/** Paths of the endpoint and of the documents about it, as localPath() gives them. */
+/** Paths of the endpoint and its documents, as localPath() returns them. */
 const FRONT = {
   endpoint: "/api/mcp",
   documents: ["/api/mcp/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/api/mcp"],
 };
 const DIRECT = { endpoint: "/", documents: ["/.well-known/oauth-protected-resource"] };
 
-/** @param options.registry the providers that there are; tests have their own. */
+/** @param options.registry the providers; tests pass their own. */
 export function createMcpApp(deps: Deps, { registry = PROVIDERS }: { registry?: Registry } = {}): App {
   const { config, database, clock, log } = deps;
   const urls = createUrls(config);
@@ -60,9 +60,9 @@ export function createMcpApp(deps: Deps, { registry = PROVIDERS }: { registry?: 
   return app;
 }
 
-// The documents are for everybody; only the endpoint asks where a page comes from.
+// The documents are public; only the endpoint checks the origin.
 const refuseForeignOrigins: MiddlewareHandler<AppEnv> = async (c, next) => {
-  if (!isAllowedOrigin(c.req.header("origin"))) throw new AppError("forbidden", "Pages of this origin may not call.");
+  if (!isAllowedOrigin(c.req.header("origin"))) throw new AppError("forbidden", "This origin is not allowed.");
   await next();
 };
 

@@ -1,11 +1,14 @@
-/** Asks the providers of links for the tool that fetches amounts. Credentials are read as the service, since nobody who signs in may, and go nowhere but to their provider. */
+/**
+ * Queries providers for the tool that fetches amounts. Credentials are read with the service role, since no user may
+ * read them, and are sent only to their provider.
+ */
 import type { FollowUpServices } from "../../shared/connector/tool.ts";
 import { createCredentialStore } from "../../shared/db/credential_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { createAsk } from "../../shared/providers/ask.ts";
 import type { Registry } from "../../shared/providers/registry.ts";
 
-/** A person waits. */
+/** A person is waiting. */
 const DEADLINE_MS = 10_000;
 
 export function createAskProviders(deps: Deps, registry: Registry): FollowUpServices["askProviders"] {

@@ -1,4 +1,4 @@
-/** Who may use the connector: reads the caller's token, has the database judge it, and makes the refusals. */
+/** Authenticates callers of the connector: reads the token, has the database check it, and builds the refusals. */
 import { readBearer } from "../../shared/connector/bearer.ts";
 import { challenge, type ChallengeError } from "../../shared/connector/challenge.ts";
 import { errorResponse, type RequestId } from "../../shared/connector/json_rpc.ts";
@@ -14,8 +14,8 @@ import { wordsOf } from "../../shared/words/words.ts";
 import type { Connector } from "./connector.ts";
 
 /**
- * The caller's token, without asking whether it is any good.
- * @throws {AppError} `unauthorized` with a challenge, or `invalid_request` for what is no bearer credential at all.
+ * The caller's token, not yet checked.
+ * @throws {AppError} `unauthorized` with a challenge, or `invalid_request` when it is not a bearer credential.
  */
 export async function callerOf(c: AppContext, { address, config }: Connector): Promise<Bearer> {
   const bearer = readBearer(c.req.header("authorization"));
@@ -34,7 +34,7 @@ export async function callerOf(c: AppContext, { address, config }: Connector): P
 }
 
 /**
- * @returns what to answer a caller who may not use the connector; undefined for one who may.
+ * @returns the response for a caller who may not use the connector; undefined for one who may.
  * @throws {AppError} `unauthorized` with a challenge.
  */
 export function refusalResponse(
@@ -53,8 +53,8 @@ export function refusalResponse(
 }
 
 /**
- * All of it in one, for requests that call no tool.
- * @returns what to answer a caller who may not use the connector; undefined for one who may.
+ * Both steps, for requests that call no tool.
+ * @returns the response for a caller who may not use the connector; undefined for one who may.
  */
 export async function authenticateRequest(c: AppContext, connector: Connector): Promise<Response | undefined> {
   const caller = await callerOf(c, connector);
@@ -64,8 +64,8 @@ export async function authenticateRequest(c: AppContext, connector: Connector): 
 }
 
 /**
- * Keeps "last used" true to within an hour. A call of its own after the answer, so that no tool call pays for it; when it fails, the next
- * request tries again.
+ * Keeps "last used" accurate to within an hour. A separate call after the response, so that no tool call waits for it;
+ * if it fails, the next request tries again.
  */
 export function recordLastUsed(
   { store, log }: Connector,
@@ -84,7 +84,7 @@ function unauthorized(address: ConnectorAddress, error?: ChallengeError): AppErr
   });
 }
 
-/** 403 without an error in the challenge: a client would answer `insufficient_scope` by signing in again, for nothing. */
+/** 403 without an error in the challenge: given `insufficient_scope`, a client would sign in again, to no avail. */
 function planResponse(
   { plan, required_plan, organization }: Extract<Refusal, { outcome: "feature_not_in_plan" }>,
   { address, upgradeUrl, id }: { address: ConnectorAddress; upgradeUrl: string; id: RequestId },

@@ -1,12 +1,12 @@
 /**
- * Waits for an answer of the SDK to be complete. In the older era it is an event stream of one event even for a client
- * that asked for JSON alone; such a client gets the event's data.
+ * Waits until a response of the SDK is complete. In the older era it is an event stream of one event even for clients
+ * that accept only JSON; those get the event's data.
  */
 import { plainError } from "./plain_error.ts";
 
 const EVENT_DATA = /^data: ?(.+)$/m;
 
-/** @param acceptsEventStream whether the client itself named the type. */
+/** @param acceptsEventStream whether the client named that type. */
 export async function bufferResponse(response: Response, acceptsEventStream: boolean): Promise<Response> {
   if (!response.body) return response;
   const text = await response.text();

@@ -1,6 +1,6 @@
 /**
- * `GET` of the connector: what this server is, for whoever holds a token. A client that asks for an event stream is
- * told that there is none: an answer it cannot read as one would make it reconnect without end.
+ * `GET` of the connector: a description of the server for token holders. A client that requests an event stream gets a
+ * clear refusal: with a response it cannot read as a stream it would reconnect endlessly.
  */
 import { acceptsEventStream } from "../../shared/connector/accept.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -13,7 +13,7 @@ export async function getCard(c: AppContext, connector: Connector): Promise<Resp
   const refused = await authenticateRequest(c, connector);
   if (refused) return refused;
   if (acceptsEventStream(c.req.header("accept"))) {
-    throw new AppError("method_not_allowed", "This server opens no event stream; send requests by POST.", {
+    throw new AppError("method_not_allowed", "This server does not support event streams; send requests by POST.", {
       headers: { allow: "POST, OPTIONS" },
     });
   }

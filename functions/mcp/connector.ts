@@ -1,4 +1,4 @@
-/** What the handlers of one address share. */
+/** What the handlers of one connector address share. */
 import type { FollowUpServices } from "../../shared/connector/tool.ts";
 import type { ConnectorStore } from "../../shared/db/connector_store.ts";
 import type { LimitConfig } from "../../shared/http/quotas.ts";
@@ -9,11 +9,11 @@ export interface Connector {
   store: ConnectorStore;
   config: LimitConfig;
   log: Log;
-  /** The address that was asked; challenges point to its own document. */
+  /** The requested address; challenges point to its own document. */
   address: ConnectorAddress;
-  /** Where a person changes the plan of an organization. */
+  /** Where to change an organization's plan. */
   plansUrl: (organizationId?: string) => string;
-  /** Where a person connects a bill to its provider. */
+  /** Where to connect a bill to its provider. */
   connectUrl: string;
   /** For the tool that fetches amounts. */
   askProviders: FollowUpServices["askProviders"];

@@ -1,6 +1,6 @@
 /**
- * CORS of the connector, on every answer, refusals and failures included: a browser client that cannot read a 401
- * cannot sign in. Any origin, no credentials; what may not call at all is the origin rule's business.
+ * CORS of the connector, on every response including errors: a browser client that cannot read a 401 cannot sign in.
+ * Any origin, no credentials; refusing origins is up to the origin check.
  */
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../../shared/http/app.ts";
@@ -27,7 +27,7 @@ export const cors: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.res.headers.set("access-control-expose-headers", EXPOSED_HEADERS);
 };
 
-/** Answers a preflight, which carries no credentials and must not be asked for any. */
+/** Answers a preflight, which carries no credentials and must not require any. */
 export function preflight(c: AppContext, methods: string): Response {
   return c.body(null, 204, {
     "access-control-allow-methods": methods,
@@ -37,7 +37,10 @@ export function preflight(c: AppContext, methods: string): Response {
   });
 }
 
-/** `Mcp-Param-*` mirror tool arguments (MCP 2026-07-28); their names are a tool's, so they are allowed as asked for. */
+/**
+ * `Mcp-Param-*` mirror tool arguments (MCP 2026-07-28). Their names depend on the tool, so they are allowed as
+ * requested.
+ */
 function requestedParameters(c: AppContext): string[] {
   const requested = c.req.header("access-control-request-headers") ?? "";
   return requested.split(",").map((name) => name.trim()).filter((name) => /^mcp-param-[\w-]{1,64}$/i.test(name));

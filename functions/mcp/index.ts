@@ -1,4 +1,4 @@
-/** Serves the connector; everything it does is in app.ts. */
+/** Serves the connector; see app.ts. */
 import { productionDeps } from "../../shared/production_deps.ts";
 import { createMcpApp } from "./app.ts";
 

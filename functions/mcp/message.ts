@@ -1,8 +1,8 @@
 /**
- * `POST` of the connector: one JSON-RPC message. The SDK serves it; this decides who is served, and how much is read for whom. A `tools/call`
- * runs first and is judged by what its own SQL said of the token, which makes it one round trip; everything else, and a call that reached no SQL,
- * is authenticated by a cheap one. What is longer than a stranger's message may be is authenticated before the rest of it is read. A bad token is
- * 401 whatever else is wrong.
+ * `POST` of the connector: one JSON-RPC message. The SDK handles it; this module decides who is served and how much is
+ * read. A `tools/call` runs first, and its own SQL also checks the token, which saves a round trip; everything else,
+ * and a call that reached no SQL, is authenticated by a cheap query. A message over the unauthenticated limit is
+ * authenticated before the rest is read. An invalid token is 401 whatever else is wrong.
  */
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { acceptsEventStream, widenAccept } from "../../shared/connector/accept.ts";
@@ -22,7 +22,7 @@ import { TOOLS } from "./tools/mod.ts";
 
 const BYTES_OF_TOOLS = new Map(TOOLS.map(({ listed, maxBytes }) => [listed.name, maxBytes]));
 const LARGEST_BYTES = Math.max(...BYTES_OF_TOOLS.values());
-/** Many times what any message of the protocol has; the SDK walks it by recursion. */
+/** Far deeper than any protocol message; the SDK recurses into it. */
 const MAX_DEPTH = 100;
 
 export async function postMessage(c: AppContext, connector: Connector): Promise<Response> {
@@ -40,7 +40,7 @@ export async function postMessage(c: AppContext, connector: Connector): Promise<
   }
 }
 
-/** @param received.verdict on the caller, where it was asked for already. */
+/** @param received.verdict on the caller, if already known. */
 async function answer(
   c: AppContext,
   connector: Connector,
@@ -50,7 +50,7 @@ async function answer(
   const message = readMessage(parsed);
   const isCall = message.method === "tools/call";
   const maxBytes = (isCall && BYTES_OF_TOOLS.get(message.toolName ?? "")) || MESSAGE_BYTES;
-  // Not asked before: only who is known gets as far with a longer one.
+  // Not checked earlier: only authenticated callers get here with a longer message.
   if (body.length > maxBytes) throw tooLarge(maxBytes);
 
   const isTooDeep = nestsDeeper(parsed, MAX_DEPTH);
@@ -93,9 +93,9 @@ async function readUpTo(body: BodyReader, maxBytes: number): Promise<boolean> {
 }
 
 const tooLarge = (maxBytes: number) =>
-  new AppError("payload_too_large", `A message like this one may have ${maxBytes} bytes at most.`);
+  new AppError("payload_too_large", `This message must not exceed ${maxBytes} bytes.`);
 
-/** The SDK's answer, complete but for streams; what it thinks is wrong with a request it tells the client itself. */
+/** The SDK's response, buffered except for streams; the SDK reports problems with a request to the client itself. */
 async function serve(
   c: AppContext,
   { log }: Connector,
@@ -107,10 +107,10 @@ async function serve(
 
   let failure: unknown;
   const handler = createMcpHandler(() => createServer(run), { onerror: (error) => failure = error });
-  // The body was read here, under our own limit; without one the SDK says that it is missing or of the wrong type.
+  // The body was already read, within our limit. Without one, the SDK reports it as missing or of the wrong type.
   const response = await handler.fetch(new Request(c.req.url, { method: "POST", headers }), { parsedBody: parsed });
 
-  // Below 500 it is the caller's error, in the caller's words, which are not for our log.
+  // Below 500 it is the caller's error and may quote the caller, so it is not logged.
   if (response.status >= 500) {
     log.error("mcp_failure", { request_id: c.get("requestId"), error: describeError(failure) });
   }

@@ -1,15 +1,15 @@
 /**
- * Rewrites the SDK's error for invalid parameters, which puts its schema library's findings into the message as JSON and blames the server. Here
- * it becomes a sentence, and the caller's fault (JSON-RPC 2.0 section 5.1).
+ * Rewrites the SDK's error for invalid parameters. The SDK puts its schema library's issues as JSON into the message
+ * and calls it an internal error; here it becomes a sentence and a caller's error (JSON-RPC 2.0 section 5.1).
  */
 import { INVALID_PARAMS } from "../../shared/connector/json_rpc.ts";
 
-/** How many findings an answer names; a request with more is best written anew. */
+/** How many issues an answer lists. */
 const MAX_FINDINGS = 3;
 
 const FINDINGS = /"error":\{"code":-3260[23],"message":"[^"[]*\[/;
 
-/** @param answer a JSON-RPC answer as text; comes back as it is unless it is such an error. */
+/** @param answer a JSON-RPC response as text; returned unchanged unless it is such an error. */
 export function plainError(answer: string): string {
   if (!FINDINGS.test(answer)) return answer;
   const { error, ...rest } = JSON.parse(answer) as { error: { message: string } };

@@ -1,4 +1,4 @@
-/** The prompts of the catalog, as the protocol lists and gets them. */
+/** The catalog's prompts, as the protocol lists and returns them. */
 import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
 import type { PromptWords } from "../../shared/words/en/prompts.ts";
 import { wordsOf } from "../../shared/words/words.ts";
@@ -20,7 +20,7 @@ export function getPrompt(name: string, filledIn: Record<string, string> = {}): 
   if (!prompt) return undefined;
   const { description, argument } = prompt;
   const value = argument && filledIn[argument.name]?.trim();
-  // It comes from outside, and stands inside quotation marks.
+  // User input that ends up inside quotation marks.
   const text = prompt.text(value?.replace(/["\p{Cc}]/gu, "").trim().slice(0, MAX_ARGUMENT));
   return { description, messages: [{ role: "user", content: { type: "text", text } }] };
 }

@@ -1,13 +1,13 @@
 /**
- * The protected-resource document (RFC 9728 §2) of one of the connector's addresses. `resource` is the address that
- * was asked, since clients compare it with the one they were given; the authorization server is always ours.
+ * The protected-resource document (RFC 9728 §2) of one of the connector's addresses. `resource` is the requested
+ * address, since clients compare it with the one they were given; the authorization server is always ours.
  */
 import { SCOPE } from "../../shared/oauth/scope.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import type { Urls } from "../../shared/urls.ts";
 import { TITLE } from "./server_info.ts";
 
-/** @param links policy and documentation pages, where there are any. */
+/** @param links policy and documentation pages, if any. */
 export function protectedResource(
   c: AppContext,
   { resource, issuer }: { resource: string; issuer: Urls["issuer"] },

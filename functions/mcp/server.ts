@@ -1,6 +1,6 @@
 /**
- * The MCP server of one request: what it lists and how a tool call reaches us. Both eras are the SDK's business; this
- * speaks through its low-level server, which shows the contract as it is and lets nothing thrown reach a client.
+ * The MCP server of one request: what it lists and how a tool call reaches us. The SDK handles both protocol eras; we
+ * use its low-level server, which shows the contracts unchanged and passes no exception on to clients.
  */
 import {
   type CallToolRequest,
@@ -20,19 +20,19 @@ import { INSTRUCTIONS, SERVER_INFO } from "./server_info.ts";
 import { TOOLS } from "./tools/mod.ts";
 
 /** Lists change only with a release; private, because a shared cache must not answer without the token. */
-const LISTS_LAST = { ttlMs: 3_600_000, cacheScope: "private" } as const;
+const LIST_CACHE = { ttlMs: 3_600_000, cacheScope: "private" } as const;
 
 const OPTIONS: ServerOptions = {
   instructions: INSTRUCTIONS,
-  // A client that is promised changes holds a stream open for them, which would pin a worker for nothing.
+  // A client that is promised change notifications holds a stream open, which would tie up a worker for nothing.
   capabilities: { tools: { listChanged: false }, prompts: { listChanged: false }, resources: { listChanged: false } },
   cacheHints: {
-    "server/discover": LISTS_LAST,
-    "tools/list": LISTS_LAST,
-    "prompts/list": LISTS_LAST,
-    "resources/list": LISTS_LAST,
-    "resources/templates/list": LISTS_LAST,
-    "resources/read": LISTS_LAST,
+    "server/discover": LIST_CACHE,
+    "tools/list": LIST_CACHE,
+    "prompts/list": LIST_CACHE,
+    "resources/list": LIST_CACHE,
+    "resources/templates/list": LIST_CACHE,
+    "resources/read": LIST_CACHE,
   },
 };
 
@@ -41,14 +41,14 @@ const BY_NAME = new Map(TOOLS.map((tool) => [tool.listed.name, tool]));
 
 export type RunTool = (tool: Tool, input: unknown) => Promise<CallToolResult>;
 
-/** @param run answers a call of a known tool; it must not throw. */
+/** @param run answers a call of a known tool; must not throw. */
 export function createServer(run: RunTool): Server {
   const server = new Server(SERVER_INFO, OPTIONS);
   server.setRequestHandler("tools/list", () => ({ tools: LISTED }));
   server.setRequestHandler("tools/call", ({ params }: CallToolRequest) => {
     const tool = BY_NAME.get(params.name);
     if (!tool) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool of this name; see tools/list.");
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool; see tools/list.");
     }
     return run(tool, params.arguments);
   });
@@ -56,7 +56,7 @@ export function createServer(run: RunTool): Server {
   server.setRequestHandler("prompts/get", ({ params }) => {
     const prompt = getPrompt(params.name, params.arguments);
     if (prompt) return prompt;
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no prompt of this name; see prompts/list.");
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown prompt; see prompts/list.");
   });
   server.setRequestHandler("resources/list", () => ({ resources: [CHART] }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));

@@ -1,4 +1,4 @@
-/** Who this server is and what it teaches a model, in both protocol eras and on the server card. */
+/** Name and instructions of this server, in both protocol eras and on the server card. */
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 
 export const TITLE = "Expenses and bills";
@@ -7,7 +7,7 @@ export const SERVER_INFO = { name: "expenses", title: TITLE, version: "1.0.0" };
 
 export const DESCRIPTION = "Log expenses, keep track of recurring bills and ask where the money went.";
 
-/** The revisions served: the one without sessions, then those with a handshake, newest first. */
+/** Supported revisions: the one without sessions, then those with a handshake, newest first. */
 export const PROTOCOL_VERSIONS = ["2026-07-28", ...SUPPORTED_PROTOCOL_VERSIONS];
 
 /** Clients put this before every conversation: under 1,500 characters, nothing that goes stale. */

@@ -1,4 +1,4 @@
-/** `DELETE` of the connector: ends a session. There are none, so it has nothing to do but to say that it is done. */
+/** `DELETE` of the connector: ends a session. There are no sessions, so it just succeeds. */
 import type { AppContext } from "../../shared/http/app.ts";
 import { authenticateRequest } from "./authentication.ts";
 import type { Connector } from "./connector.ts";

@@ -1,6 +1,6 @@
 /**
- * One tool call: checks the arguments, runs the tool's SQL, and remembers what that said of the caller, because the
- * SDK turns whatever a tool does into an answer before anyone can ask.
+ * One tool call: checks the arguments, runs the tool's SQL, and keeps its verdict on the caller, because the SDK turns
+ * any result into a response before that could be checked.
  */
 import { type FactEnvelope, toolResult } from "../../shared/connector/result.ts";
 import type { Authentication, Bearer, ToolRun } from "../../shared/db/connector_store.ts";
@@ -15,20 +15,20 @@ import type { RunTool } from "./server.ts";
 export interface ToolCall {
   run: RunTool;
   /**
-   * Whether the caller may have the answer of `run`; asks the database only when the tool's SQL has not said.
-   * @throws {AppError} what kept the tool from running, where that is not a failure of the tool itself.
+   * Whether the caller may receive the result of `run`; queries the database only if the tool's SQL has not decided.
+   * @throws {AppError} what kept the tool from running, unless it is a failure of the tool itself.
    */
   verdict(): Promise<Authentication | ToolRun>;
 }
 
-/** @param options.known what was said of the caller before. */
+/** @param options.known an earlier verdict on the caller. */
 export function createToolCall(
   connector: Connector,
   { caller, requestId, known }: { caller: Bearer; requestId: string; known?: Authentication | undefined },
 ): ToolCall {
   const { store, log } = connector;
   const words = wordsOf("en");
-  // All a caller learns of a failure that is ours is what to quote when asking about it.
+  // For internal failures, the caller only learns what to quote in a report.
   const internal: FactEnvelope = {
     ok: false,
     error: { code: "internal", params: { details: { request_id: requestId } } },
@@ -45,7 +45,7 @@ export function createToolCall(
         verdict = await store.callTool({ ...caller, tool: name, arguments: parsed.value });
         const next = verdict.outcome === "ok" ? await tool.followUp?.(verdict.result, connector) : undefined;
         if (next) verdict = await store.callTool({ ...caller, ...next });
-        // Never sent: the verdict takes its place.
+        // Never sent: the verdict replaces it.
         if (verdict.outcome !== "ok") return answer(internal);
         const result = withAddresses(present(name, verdict.result, words), connector);
         log.info("tool_call", {

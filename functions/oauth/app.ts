@@ -36,7 +36,7 @@ export function createOAuthApp(deps: Deps, languages?: Languages): App {
   serve("POST", "/api/oauth/register", register);
   serve("POST", "/api/oauth/revoke", revoke);
 
-  // No CORS here: a page of another site has no business with what a signed-in person sees.
+  // No CORS here: other sites have no business reading what a signed-in person sees.
   app.get("/api/oauth/authorize", (c) => authorize(c, server));
   app.post("/api/oauth/authorize", (c) => decideConsent(c, server));
   return app;

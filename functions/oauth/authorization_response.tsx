@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * Answers of the authorization endpoint that go to the client by way of the browser (RFC 6749 §4.1.2). Each carries the
- * issuer, so that a client of several servers can tell whose answer it is (RFC 9207), and the state as it came.
+ * Responses of the authorization endpoint that reach the client through the browser (RFC 6749 §4.1.2). Each carries
+ * the issuer, so that a client of several servers can tell them apart (RFC 9207), and the state unchanged.
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { AUTHORIZATION_ERRORS, type AuthorizationRefusal } from "../../shared/oauth/authorization_request.ts";
@@ -10,7 +10,7 @@ import { isRegistered, type RedirectTarget, withParameters } from "../../shared/
 import { renderProblem } from "../../shared/pages/error_page.tsx";
 import type { AuthorizationServer } from "./server.ts";
 
-/** A request whose redirect URI is known to be the client's. */
+/** A request with a verified redirect URI. */
 interface Verified {
   client_id: string;
   redirect_uri: string;
@@ -18,10 +18,11 @@ interface Verified {
 }
 
 /**
- * Tells the client why not, before the person was shown anything. Anybody can register a client, so a link to us would lead wherever they like:
- * where a person has not approved going, they are told what is wrong and go on by a press of their own (RFC 9700 §4.11.2). A person who is there
- * may also be led to an app on their own device and to the callback that the maker of a known app publishes; `prompt=none` asks us to go on
- * whether anybody is there or not, so it leads to nothing that was not approved.
+ * Reports an error to the client before the person was shown anything. Anybody can register a client, so this could
+ * be abused as an open redirect: unless the person has approved the redirect URI before, they see the error and go
+ * on with a click of their own (RFC 9700 §4.11.2). Also redirected directly are apps on the person's own device and
+ * published callbacks of known makers, but not with `prompt=none`, which redirects whether or not a person is there:
+ * it only goes to approved redirect URIs.
  */
 export async function refuseUnasked(
   c: AppContext,
@@ -30,9 +31,9 @@ export async function refuseUnasked(
     request: Verified;
     reason: AuthorizationRefusal;
     target: RedirectTarget;
-    /** Whether the request says `prompt=none`. */
+    /** Whether the request has `prompt=none`. */
     isSilent: boolean;
-    /** Redirect URIs at which the person has this client connected. */
+    /** Redirect URIs the person has already approved for this client. */
     approved: readonly string[];
   },
 ): Promise<Response> {
@@ -42,7 +43,7 @@ export async function refuseUnasked(
   const isKnown = target.kind !== "https" || appOfCallback(uri) !== undefined;
   if (isApproved || (isKnown && !isSilent)) return answer;
   const { unasked, unchanged } = c.get("reader").words.consentRefusals;
-  // What the app would be told is OAuth's, in English for whoever makes it.
+  // The OAuth error description, in English, for the app's developers.
   const what = <code>{AUTHORIZATION_ERRORS[reason].error_description}</code>;
   const { message, label } = target.kind === "https"
     ? { message: unasked.fromHost(target.host, what), label: unasked.goTo(target.host) }
@@ -52,7 +53,7 @@ export async function refuseUnasked(
   return await renderProblem(c, { config: server.config, status: 400, problem });
 }
 
-/** Tells the client why not, by redirect. */
+/** Reports an error to the client by redirect. */
 export function redirectRefusal(
   c: AppContext,
   { urls, log }: Pick<AuthorizationServer, "urls" | "log">,
@@ -64,7 +65,7 @@ export function redirectRefusal(
   return redirect(withParameters(request.redirect_uri, answer), status);
 }
 
-/** Hands the client its code; after a POST the browser must not send the form on (303). */
+/** Gives the client its code; after a POST the browser must not resend the form (303). */
 export function redirectWithCode(
   { urls }: Pick<AuthorizationServer, "urls">,
   { request, code }: { request: Verified; code: string },

@@ -1,6 +1,6 @@
 /**
- * The authorization endpoint (RFC 6749 §3.1): judges a request and asks the person. Until the client and its redirect URI are known to
- * be good, errors are shown on a page; no redirect.
+ * The authorization endpoint (RFC 6749 §3.1): validates a request and asks the person. Until the client and its
+ * redirect URI are verified, errors are shown on a page; no redirect.
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { readSession } from "../../shared/http/session.ts";
@@ -51,10 +51,11 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
       302,
     );
   }
-  // Silence is never consent: any app on this computer could ask again in the name of one that was allowed before (RFC 8252 §8.6).
+  // Always ask: any app on this computer could impersonate one that was allowed before (RFC 8252 §8.6).
   if (isSilent) return await refuse("consent_required");
   if (!onboarded) return redirect(withNext("/onboarding", authorizationPath(sent)), 302);
-  // Onboarding makes a first organization once; whoever lost theirs would be sent back and forth.
+  // Onboarding creates the first organization only once; without this check, people who lost theirs would be sent back
+  // and forth.
   if (organizations.length === 0) return await refuseWithPage(c, server, "no_organization");
 
   const consent = { id: crypto.randomUUID(), userId: user.id, request: judged.request };
@@ -74,7 +75,7 @@ type Addressed =
   | { ok: true; sent: AuthorizationParameters & { client_id: string; redirect_uri: string }; target: RedirectTarget }
   | { ok: false; reason: PageRefusal };
 
-/** The parameters, when they name a client and a place to go back to that can exist. */
+/** The parameters, if the client id and the redirect URI are well-formed. */
 function readAddressed(c: AppContext): Addressed {
   const read = readParameters(new URL(c.req.url).searchParams, AUTHORIZATION_PARAMETERS);
   if (!read.ok) return { ok: false, reason: "parameter_repeated" };

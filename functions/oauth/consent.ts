@@ -1,6 +1,7 @@
 /**
- * The decision (RFC 6749 §4.1.1): the consent form comes back. What was asked is taken from the signed page alone; who answers from
- * the session; whether they may, from the database at this moment. A second press within half a minute gets the same code.
+ * The consent decision (RFC 6749 §4.1.1), posted by the consent page. The request is taken from the signed page, the
+ * person from the session, the permission from the database. Submitting again within half a minute yields the same
+ * code.
  */
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
@@ -52,8 +53,8 @@ export async function decideConsent(c: AppContext, server: AuthorizationServer):
 }
 
 /**
- * A browser always says where a form was posted from; what says nothing is no browser and has no business here. The signed page is
- * its form token: it names the person that it was shown to.
+ * Browsers always say where a form was posted from; a request that does not is not from a browser. The signed page is
+ * the form token: it names the person it was shown to.
  */
 function requireOwnSite(c: AppContext, site: string): void {
   const origin = c.req.header("origin");

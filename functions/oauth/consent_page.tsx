@@ -1,5 +1,8 @@
 /** @jsxImportSource hono/jsx */
-/** The consent page: who asks, for which organization, what it may do, where it leads. The order and words are design decisions; it decides nothing. */
+/**
+ * The consent page: which app, for which organization, what it may do, where it leads. Order and wording are design
+ * decisions; it decides nothing.
+ */
 import type { ConsentOrganization, StoredClient } from "../../shared/db/oauth_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { createBrowserToken } from "../../shared/http/browser_token.ts";
@@ -20,7 +23,7 @@ export interface ConsentPage {
   user: SignedInUser;
   /** Signed statement of what this page asks. */
   token: string;
-  /** Path of the request, to come back to as somebody else. */
+  /** Path of the request, to return to as somebody else. */
   path: string;
 }
 
@@ -58,7 +61,7 @@ export async function showConsent(
             facts={[
               [words.can, words.canDo],
               [words.also, words.alsoDo],
-              // What the tool update_settings changes for owners only.
+              // What the tool update_settings lets only owners change.
               ...(organizations.some(({ role }) => role === "owner") ? [[words.owner, words.ownerDo] as const] : []),
               [words.cannot, words.cannotDo],
               [words.then, <Destination target={target} words={words} />],
@@ -91,7 +94,9 @@ export async function showConsent(
 
 type ConsentWords = Words["pages"]["consent"];
 
-/** @param place.isSold whether there is a page that sells plans; else the account says who can change them. */
+/**
+ * @param place.isSold whether there is a page that sells plans; otherwise the account page says who can change them.
+ */
 function choiceOf(
   { organization_id, name, plan, role, has_connector }: ConsentOrganization,
   { words, plans, urls, isSold }: {
@@ -152,7 +157,7 @@ interface CautionView {
   words: ConsentWords;
 }
 
-/** What to think about before pressing Allow, when there is something. */
+/** A warning to consider before pressing Allow, if there is one. */
 function Caution({ target, ...view }: CautionView & { target: RedirectTarget }) {
   const { name, trust, words } = view;
   switch (target.kind) {
@@ -195,15 +200,15 @@ function Doubt({ name, trust: { doubt, host }, words }: CautionView) {
 }
 
 /**
- * Where the form may lead. Chromium holds every redirect that follows a form to `form-action`, the client's own next hop
- * included (CSP3 §6.4.2), and clients do send people on: from their callback to a page of theirs, or to their other port.
+ * CSP sources the form may lead to. Chromium applies `form-action` to every redirect after a form post, including the
+ * client's own (CSP3 §6.4.2), and clients do redirect from their callback to another page or port.
  */
 function formActionOf(target: RedirectTarget, redirectUri: string): string[] {
   switch (target.kind) {
     case "https":
       return [new URL(redirectUri).origin, "https:"];
     case "loopback":
-      // CSP has no way to write an IPv6 address.
+      // CSP cannot express an IPv6 address.
       return target.host === "[::1]"
         ? ["http:", "https:"]
         : [new URL(redirectUri).origin, "http://localhost:*", "http://127.0.0.1:*", "https:"];

@@ -1,6 +1,6 @@
 /**
- * What fetching a client's metadata document draws on, and where a new one is kept. Strangers can make us fetch what they like, so each
- * gets a part of what is there for all; and what they can make us fetch takes nothing from the documents that people connect with.
+ * Quotas for fetching and storing a client's metadata document. Anybody can make us fetch documents, so each caller
+ * gets a share of the total; and those fetches take nothing from the documents that people connect with.
  */
 import type { ClientRoom, Quota } from "../../shared/db/quota.ts";
 import type { AppContext } from "../../shared/http/app.ts";
@@ -14,7 +14,7 @@ import {
 } from "../../shared/http/quotas.ts";
 import { isMakersHost, isPublishedDocument } from "../../shared/oauth/known_makers.ts";
 
-/** A request that names a client by the URL of its document, which has been judged. */
+/** A request that names a client by a validated document URL. */
 interface DocumentRequest {
   c: AppContext;
   clientId: string;
@@ -26,7 +26,7 @@ export async function documentQuotas(
   { c, clientId }: DocumentRequest,
 ): Promise<{ documentQuotas: Quota[]; knownQuotas: Quota[] }> {
   if (isPublishedDocument(clientId)) {
-    // Nobody's address counts: read once it serves everybody for minutes, so that there is nothing to use up.
+    // Not counted by caller: once read, the document serves everybody for minutes.
     const own = await quotasFor(config, [["client_document_published", clientId]]);
     return { documentQuotas: own, knownQuotas: own };
   }
@@ -51,7 +51,7 @@ export async function documentQuotas(
   };
 }
 
-/** Where the document's client is kept until somebody authorizes it: one that everybody knows counts against nobody. */
+/** Limits on storing the document's client until somebody authorizes it; a well-known one counts against nobody. */
 export async function documentRoom(
   config: LimitConfig,
   { c, clientId }: DocumentRequest,

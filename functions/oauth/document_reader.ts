@@ -1,6 +1,6 @@
 /**
- * Reads metadata documents of clients: fetched under guard and judged. A document that is being read is not asked for twice,
- * and one that could not be read is left alone for a moment; both in this process only, and nothing that succeeded is kept here.
+ * Reads and validates clients' metadata documents. Concurrent reads of a document share one fetch, and a failed one is
+ * not retried for a moment; both per process. Successes are not cached here.
  */
 import type { Clock } from "../../shared/clock.ts";
 import type { GuardedFetch } from "../../shared/net/guarded_fetch.ts";
@@ -15,17 +15,17 @@ import { MAX_DOCUMENT_BYTES } from "../../shared/oauth/limits.ts";
 
 export type ReadDocument =
   | { ok: true; document: ClientDocument; freshUntil: Date }
-  /** `unavailable`: it could not be had, which says nothing about what it would have said. */
+  /** `unavailable`: it could not be fetched, so nothing is known about its content. */
   | { ok: false; reason: FetchRefusal | DocumentRefusal; unavailable: boolean };
 
 export type DocumentReader = (clientId: string) => Promise<ReadDocument>;
 
-/** Long enough for a page that is reloaded in anger, short enough for somebody who is putting their document right. */
-const FAILURE_REMEMBERED_MS = 30_000;
-/** Strangers can make us fail for as many URLs as the limits allow; the latest are enough. */
+/** Long enough for impatient reloads, short enough for somebody who is fixing their document. */
+const FAILURE_CACHE_MS = 30_000;
+/** Anybody can cause failures for as many URLs as the limits allow; the latest are enough. */
 const MAX_FAILURES = 1000;
 
-/** Ways to fail of the network or of the other server; a document or an address that is wrong is not among them. */
+/** Failures of the network or of the other server, as opposed to an invalid document or address. */
 const UNAVAILABLE: ReadonlySet<FetchRefusal> = new Set([
   "unresolvable",
   "unreachable",
@@ -67,7 +67,7 @@ export function createDocumentReader(
   function fail(clientId: string, why: { reason: FetchRefusal | DocumentRefusal; unavailable: boolean }): ReadDocument {
     const read: ReadDocument = { ok: false, ...why };
     failures.delete(clientId);
-    failures.set(clientId, { read, until: clock().getTime() + FAILURE_REMEMBERED_MS });
+    failures.set(clientId, { read, until: clock().getTime() + FAILURE_CACHE_MS });
     if (failures.size > MAX_FAILURES) failures.delete(failures.keys().next().value!);
     return read;
   }

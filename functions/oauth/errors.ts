@@ -1,6 +1,6 @@
 /**
- * Refusals of the JSON endpoints: for each reason that we know, the deliberately plain error that the caller is told
- * (RFC 6749 §5.2, RFC 7009 §2.2.1, RFC 7591 §3.2.2). The reason itself goes to the log.
+ * Errors of the JSON endpoints: maps each internal reason to the deliberately vague error that the caller gets (RFC
+ * 6749 §5.2, RFC 7009 §2.2.1, RFC 7591 §3.2.2). The reason itself goes to the log.
  */
 import type { Redemption, Rotation } from "../../shared/db/oauth_store.ts";
 import type { Config } from "../../shared/config.ts";
@@ -41,8 +41,8 @@ const wire = (error: string, error_description: string, status: 400 | 401 = 400)
   error_description,
 });
 
-const UNKNOWN_CLIENT = wire("invalid_client", "client_id is not known here; register again", 401);
-// One text a grant type: which check failed is what an attacker would like to know.
+const UNKNOWN_CLIENT = wire("invalid_client", "unknown client_id; register again", 401);
+// One text per grant type: which check failed would help an attacker.
 const BAD_CODE = wire("invalid_grant", "the authorization code is not valid, has expired or was used before");
 const BAD_REFRESH_TOKEN = wire("invalid_grant", "the refresh token is not valid, has expired or was revoked");
 
@@ -77,17 +77,20 @@ const WIRE: Readonly<Record<Refusal, WireError>> = {
   client_name_not_a_string: wire("invalid_client_metadata", "client_name must be a string"),
   metadata_too_large: wire(
     "invalid_client_metadata",
-    `client_name and redirect_uris may take ${MAX_METADATA_BYTES} bytes together`,
+    `client_name and redirect_uris must not exceed ${MAX_METADATA_BYTES} bytes together`,
   ),
   no_redirect_uris: wire("invalid_redirect_uri", "redirect_uris must be an array with at least one URI"),
-  too_many_redirect_uris: wire("invalid_redirect_uri", `redirect_uris may have ${MAX_REDIRECT_URIS} entries at most`),
+  too_many_redirect_uris: wire(
+    "invalid_redirect_uri",
+    `redirect_uris must not have more than ${MAX_REDIRECT_URIS} entries`,
+  ),
   no_usable_redirect_uri: wire(
     "invalid_redirect_uri",
     "redirect URIs must be https, http on loopback, or the private scheme of an app",
   ),
 };
 
-/** Answers with the wire error of a reason. `detail` replaces its text where the caller can use a more exact one. */
+/** Answers with the wire error for a reason. `detail` replaces its text if there is a more precise one. */
 export function refuse(
   c: AppContext,
   { log }: Pick<AuthorizationServer, "log">,
@@ -97,12 +100,12 @@ export function refuse(
   log.info("refused", { request_id: c.get("requestId"), reason, ...fields });
   const { status, error, error_description } = WIRE[reason];
   const body = { error, error_description: detail ?? error_description };
-  // RFC 6749 §5.2: whoever tried HTTP authentication is answered in its terms.
+  // RFC 6749 §5.2: a client that tried HTTP authentication gets a matching challenge.
   const challenge = reason === "client_sent_credentials" ? { "www-authenticate": 'Basic realm="oauth"' } : undefined;
   return c.json(body, status, { ...NO_STORE, ...challenge });
 }
 
-/** RFC 6749 §5.1 asks for both. */
+/** RFC 6749 §5.1 requires both. */
 export const NO_STORE = { "cache-control": "no-store", "pragma": "no-cache" };
 
 const FAILURES: Readonly<Record<ErrorCode, string>> = {
@@ -116,11 +119,11 @@ const FAILURES: Readonly<Record<ErrorCode, string>> = {
   unsupported_media_type: "invalid_request",
   rate_limited: "temporarily_unavailable",
   internal: "server_error",
-  // Never invalid_grant: a client would throw its tokens away over an outage.
+  // Never invalid_grant: a client would discard its tokens over an outage.
   unavailable: "temporarily_unavailable",
 };
 
-/** Pages answer failures as pages, everything else in OAuth's words. */
+/** Pages answer failures as pages, everything else as OAuth errors. */
 export function renderError(config: Config): RenderError {
   const renderPage = pageErrors(config);
   return (error, c) =>

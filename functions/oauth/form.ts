@@ -1,4 +1,7 @@
-/** The form that the token and revocation endpoints take: urlencoded, small, nothing twice, from a public client. */
+/**
+ * Reads the form of the token and revocation endpoints: urlencoded, small, no repeated parameters, from a public
+ * client.
+ */
 import type { AppContext } from "../../shared/http/app.ts";
 import { readText } from "../../shared/http/read_body.ts";
 import { isClientId } from "../../shared/oauth/client_id.ts";
@@ -10,7 +13,7 @@ import type { AuthorizationServer } from "./server.ts";
 export type Form<Name extends string> = Partial<Record<Name, string>>;
 
 /**
- * @returns the form, or the refusal to answer with. JSON is refused like any other type: RFC 6749 knows forms only.
+ * @returns the form, or the error response. JSON is refused like any other type: RFC 6749 only allows forms.
  * @throws {AppError} `payload_too_large`
  */
 export async function readForm<Name extends string>(
@@ -25,7 +28,7 @@ export async function readForm<Name extends string>(
   return read.ok ? read.values : refuse(c, server, "parameter_repeated", { detail: `${read.repeated} was sent twice` });
 }
 
-/** The form with these parameters present and a client that may exist, or the refusal. */
+/** The form with these parameters present and a well-formed client id, or the error response. */
 export function requireParameters<Name extends string, Required extends Name>(
   c: AppContext,
   server: AuthorizationServer,

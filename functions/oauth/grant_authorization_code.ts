@@ -1,4 +1,7 @@
-/** The authorization code grant (RFC 6749 §4.1.3, RFC 7636 §4.5): a good code for the first tokens of a new grant. One database call, whatever comes of it. */
+/**
+ * The authorization code grant (RFC 6749 §4.1.3, RFC 7636 §4.5): exchanges a valid code for the first tokens of a
+ * new grant. One database call in every case.
+ */
 import { Buffer } from "node:buffer";
 import type { AppContext } from "../../shared/http/app.ts";
 import { tokenLimits } from "../../shared/http/quotas.ts";
@@ -26,7 +29,7 @@ export async function exchangeCode(c: AppContext, server: AuthorizationServer, f
   const client = { client_id: sent.client_id };
   const limits = await tokenLimits(server.config, c);
 
-  // A client that we do not know hears that first, so that it registers again instead of asking the person.
+  // Report an unknown client first, so that it registers again instead of asking the person.
   if (judged.outcome === "refused") {
     const { outcome } = await store.findClient({ clientId: sent.client_id, at, limits });
     return refuse(c, server, outcome === "found" ? judged.reason : outcome, client);

@@ -1,6 +1,7 @@
 /**
- * The refresh token grant (RFC 6749 §6) with rotation (RFC 9700 §4.14.2). The successor follows from the presented token,
- * so that a retry within the grace period gets the very same answer. `scope` is not read: a refresh neither widens nor narrows.
+ * The refresh token grant (RFC 6749 §6) with rotation (RFC 9700 §4.14.2). The successor is derived from the
+ * presented token, so a retry within the grace period gets the same response. `scope` is ignored: a refresh neither
+ * widens nor narrows it.
  */
 import type { AppContext } from "../../shared/http/app.ts";
 import { tokenLimits } from "../../shared/http/quotas.ts";
@@ -42,7 +43,7 @@ export async function exchangeRefreshToken(
     const grant = "grant_id" in rotation ? { grant_id: rotation.grant_id } : {};
     return refuse(c, server, rotation.outcome, { client_id: sent.client_id, ...grant });
   }
-  // The successor that stands may have been derived under a key that has since been rotated to a later place.
+  // The existing successor may have been derived with a secret that has since moved down the list.
   for (const secret of config.codeSecrets) {
     const successor = await successorOf(presented, secret);
     if (await hashToken(successor.refreshToken) === rotation.successor_hash) {

@@ -1,13 +1,14 @@
-/** The headers that every answer of this function carries, and CORS on all of it but the pages. */
+/** Headers of every response of this function, and CORS on all but the pages. */
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../../shared/http/app.ts";
 
-/** A page of a signed-in person; a page of another site may neither read nor frame it. */
+/** Pages of signed-in people must not be read or framed by other sites. */
 export const isPage = (c: AppContext): boolean => c.req.path === "/api/oauth/authorize";
 
 export const headers: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
-  // Codes travel in URLs, so no URL of ours may reach another site as a referrer or a search engine's index. Pages say so themselves.
+  // Codes travel in URLs, so our URLs must not reach other sites as referrers, or search engines. Pages set this
+  // themselves.
   if (!c.res.headers.has("referrer-policy")) c.header("referrer-policy", "no-referrer");
   c.header("x-robots-tag", "noindex");
   c.header("x-content-type-options", "nosniff");
@@ -19,7 +20,10 @@ export const headers: MiddlewareHandler<AppEnv> = async (c, next) => {
   }
 };
 
-/** Answers a preflight. The official client sends `MCP-Protocol-Version` on discovery, others more (Fetch §4.9: `*` would not cover Authorization). */
+/**
+ * Answers a preflight. The official client sends `MCP-Protocol-Version` on discovery, others more (Fetch §4.9: `*`
+ * would not cover Authorization).
+ */
 export function preflight(c: AppContext, methods: string): Response {
   return c.body(null, 204, {
     "access-control-allow-methods": methods,

@@ -1,4 +1,4 @@
-/** Whether the service can do anything at all: 200 with the version of the schema, or 503 when the database is out of reach. */
+/** Health check: 200 with the schema version, or 503 when the database is unreachable. */
 import type { Endpoint } from "./server.ts";
 
 export const health: Endpoint = async (c, { store }) => {

@@ -1,4 +1,4 @@
-/** Serves the authorization server; everything it does is in app.ts. */
+/** Serves the authorization server; see app.ts. */
 import { productionDeps } from "../../shared/production_deps.ts";
 import { createOAuthApp } from "./app.ts";
 

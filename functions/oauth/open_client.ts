@@ -1,6 +1,6 @@
 /**
- * Finds the client that a request names, with the person's organizations: a registered one in the database; one that
- * publishes its metadata in the database too while what we read is fresh, else at its URL, as often as the limits allow.
+ * Finds the client of a request, and the person's organizations. Registered clients are in the database; clients with a
+ * metadata document too while the stored copy is fresh, otherwise it is fetched, within the limits.
  */
 import type { OpenedConsent, OpenedDocumentConsent, StoredClient } from "../../shared/db/oauth_store.ts";
 import type { AppContext } from "../../shared/http/app.ts";
@@ -15,7 +15,7 @@ export type OpenedClient =
   | { ok: true; opened: OpenedConsent & { client: StoredClient } }
   | { ok: false; reason: PageRefusal };
 
-/** Who asks, and in whose name. */
+/** The client and the person to look up. */
 export interface ClientLookup {
   clientId: string;
   /** Null when nobody is signed in. */
@@ -25,7 +25,8 @@ export interface ClientLookup {
 
 /**
  * One database call; two when a document had to be fetched.
- * @throws {AppError} `rate_limited` past the pages of a caller, or when a document would have to be fetched and may not be for now.
+ * @throws {AppError} `rate_limited` when the caller exceeds the page limit, or when a document must be fetched but may
+ *   not be.
  */
 export async function openClient(
   c: AppContext,
@@ -75,7 +76,8 @@ async function readAndOpen(
       }),
     );
   }
-  // People who use the client already are not to suffer from an outage of its server; nobody new is let in on old words.
+  // Existing users of a client should not suffer from an outage of its server; new ones are not admitted on stale
+  // metadata.
   const isServed = read.unavailable && opened.serves_stale;
   logDocument(c, server, { ...lookup, outcome: isServed ? "served_stale" : "refused", reason: read.reason });
   if (isServed) return known(opened);

@@ -1,4 +1,4 @@
-/** Refusals that are shown on a page, because there is no client that could safely be told. */
+/** Errors shown on a page, because there is no client that can safely be redirected to. */
 import type { AppContext } from "../../shared/http/app.ts";
 import { type Problem, renderProblem } from "../../shared/pages/error_page.tsx";
 import type { Words } from "../../shared/words/words.ts";
@@ -6,7 +6,7 @@ import type { AuthorizationServer } from "./server.ts";
 
 export type PageRefusal = keyof Words["pages"]["consentRefusals"]["reasons"];
 
-/** The others are 400. */
+/** All others are 400. */
 const FORBIDDEN: ReadonlySet<PageRefusal> = new Set([
   "no_organization",
   "consent_of_another_person",
@@ -15,7 +15,7 @@ const FORBIDDEN: ReadonlySet<PageRefusal> = new Set([
 ]);
 const FINAL: ReadonlySet<PageRefusal> = new Set(["unknown_client", "already_decided"]);
 
-/** @param options.retry path of the same request; offered unless the request itself can come to nothing. */
+/** @param options.retry path of the same request; offered unless retrying cannot help. */
 export function refuseWithPage(
   c: AppContext,
   { config, log }: Pick<AuthorizationServer, "config" | "log">,

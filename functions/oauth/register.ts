@@ -1,4 +1,6 @@
-/** Dynamic client registration (RFC 7591 §3). Public clients only, so there is no secret and nothing to manage later. */
+/**
+ * Dynamic client registration (RFC 7591 §3). Public clients only, so there is no secret and nothing to manage later.
+ */
 import { Buffer } from "node:buffer";
 import { callerQuotas, clientRoom } from "../../shared/http/quotas.ts";
 import { readText } from "../../shared/http/read_body.ts";

@@ -1,6 +1,6 @@
 /**
- * Token revocation (RFC 7009): a refresh token ends its grant, an access token only itself. A token that is unknown, or
- * another client's, is answered like a revoked one and nothing happens. `token_type_hint` is not needed to find it.
+ * Token revocation (RFC 7009): a refresh token ends its grant, an access token only itself. An unknown token, or
+ * another client's, gets the same response, and nothing happens. `token_type_hint` is not needed.
  */
 import { tokenLimits } from "../../shared/http/quotas.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";

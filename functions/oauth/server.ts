@@ -1,4 +1,4 @@
-/** What the endpoints of the authorization server are built from. */
+/** Dependencies of the authorization server's endpoints. */
 import { createOAuthStore, type OAuthStore } from "../../shared/db/oauth_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import type { AppContext } from "../../shared/http/app.ts";
@@ -10,9 +10,9 @@ export interface AuthorizationServer extends Deps {
   store: OAuthStore;
   urls: Urls;
   readDocument: DocumentReader;
-  /** Hosts that no client may make us ask. */
+  /** Hosts that we never contact for a client. */
   refusedHosts: readonly string[];
-  /** Addresses that mean the connector; tokens are bound to the first, whichever was asked for. */
+  /** Addresses of the connector; tokens are bound to the first, whichever was requested. */
   resources: readonly string[];
 }
 

@@ -1,10 +1,10 @@
-/** The successful answer of both grants (RFC 6749 §5.1). */
+/** The successful response of both grants (RFC 6749 §5.1). */
 import type { AppContext } from "../../shared/http/app.ts";
 import { SCOPE } from "../../shared/oauth/scope.ts";
 import type { TokenPair } from "../../shared/oauth/tokens.ts";
 import { NO_STORE } from "./errors.ts";
 
-/** Every member each time and none null: clients keep the token they have when one is missing and fail on null. */
+/** Always all members, none null: clients keep their old token when one is missing, and fail on null. */
 export function tokenResponse(c: AppContext, { accessToken, refreshToken }: TokenPair, expiresIn: number): Response {
   const body = {
     access_token: accessToken,

@@ -1,7 +1,7 @@
 /**
- * The payment webhook: takes the provider's subscription events, verified before anything in them is read. It answers 2xx to
- * everything that another delivery would not change and 5xx only to what will pass, because the provider repeats whatever is
- * not 2xx for a day and then stops sending.
+ * The payment webhook: receives the provider's subscription events and verifies them before parsing. It answers 2xx
+ * whenever another delivery would change nothing, and 5xx only for temporary failures, because the provider retries
+ * anything but 2xx for a day and then stops sending.
  */
 import { Buffer } from "node:buffer";
 import { parseEvent } from "../../shared/billing/event.ts";
@@ -23,7 +23,7 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
   app.post(PATH, async (c) => {
     const keys = await importedKeys;
     if (keys.length === 0) {
-      throw new AppError("unavailable", "Payment events cannot be taken yet.", {
+      throw new AppError("unavailable", "Payment events are not configured yet.", {
         cause: new Error("PAYMENT_WEBHOOK_SECRET is not set"),
       });
     }
@@ -33,18 +33,18 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
       throw new AppError("unauthorized", "The signature of this event is missing or wrong.");
     }
     const event = parseEvent(body);
-    if (!event) throw new AppError("invalid_request", "The body is not an event in JSON.");
+    if (!event) throw new AppError("invalid_request", "The body is not a JSON event.");
 
     const bodyHash = Buffer.from(await crypto.subtle.digest("SHA-256", body)).toString("hex");
     const verdict = await store.applyPaymentEvent(event, { bodyHash, eventId: eventIdOf(c), at: clock() });
-    // A reason is something that only a person can put right.
+    // A reason is something that only a person can fix.
     log[verdict.reason ? "error" : "info"]("payment_event", { request_id: c.get("requestId"), ...verdict });
     return c.json({ status: verdict.outcome }, 200, { "cache-control": "no-store" });
   });
   return app;
 }
 
-/** The provider's id of the event, for people who look for it. It is outside the signature, so nothing is decided by it. */
+/** The provider's event id, for support. It is not covered by the signature, so nothing depends on it. */
 function eventIdOf(c: AppContext): string | null {
   const eventId = c.req.header("x-payment-event-id") ?? c.req.header("x-razorpay-event-id") ?? "";
   return /^[\x21-\x7e]{1,128}$/.test(eventId) ? eventId : null;

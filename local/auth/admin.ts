@@ -1,4 +1,7 @@
-/** The admin API of the identity provider, as far as seeds, tests and the demo's button need it: users, and links without a mail. */
+/**
+ * The admin API of the identity provider, as far as seeds, tests and the demo's button need it: users, and links
+ * without a mail.
+ */
 import type { SqlDatabase } from "../database/sql.ts";
 import { createUser, issueToken } from "./one_time_tokens.ts";
 import type { AuthSettings } from "./settings.ts";
@@ -25,11 +28,11 @@ export interface AdminOptions {
   database: SqlDatabase;
   settings: AuthSettings;
   siteUrl: string;
-  /** Base of the identity provider as others see it, without `/auth/v1`. */
+  /** Public base URL of the identity provider, without `/auth/v1`. */
   publicUrl: string;
 }
 
-/** @param path below `/auth/v1/admin`; the caller has checked that the request carries the secret key. */
+/** @param path below `/auth/v1/admin`; the caller has checked the secret key. */
 export async function handleAdmin(request: Request, path: string, options: AdminOptions): Promise<Response> {
   const { database } = options;
   const [, id] = /^\/users\/([0-9a-f-]{36})$/.exec(path) ?? [];
@@ -99,7 +102,10 @@ async function answerWithUser(database: SqlDatabase, id: string): Promise<Respon
   return user ? Response.json(userOf(user)) : NOT_FOUND.clone();
 }
 
-/** `ban_duration` alone: hours, minutes or seconds such as `24h`, or `none`. Sessions stay, and are refused while the ban lasts. */
+/**
+ * Only `ban_duration`: hours, minutes or seconds such as `24h`, or `none`. Sessions stay, but are refused while the ban
+ * lasts.
+ */
 async function banByAdmin(request: Request, database: SqlDatabase, id: string): Promise<Response> {
   const { ban_duration } = await request.json();
   const [, amount, unit] = /^(\d+)([hms])$/.exec(ban_duration) ?? [];
@@ -115,7 +121,7 @@ async function banByAdmin(request: Request, database: SqlDatabase, id: string): 
   return await answerWithUser(database, id);
 }
 
-/** With `should_soft_delete` the row stays, without anything that names or lets in the person. */
+/** With `should_soft_delete` the row stays, without anything that identifies the person or lets them sign in. */
 async function deleteByAdmin(request: Request, database: SqlDatabase, id: string): Promise<Response> {
   const { should_soft_delete } = await request.json().catch(() => ({}));
   const statements = should_soft_delete

@@ -1,7 +1,7 @@
-/** Whom the identity provider lets in no more: it says so before it looks at a password or at six digits, and at every refresh. */
+/** Banned users. The identity provider checks bans before a password or code, and at every refresh. */
 import type { SqlDatabase } from "../database/sql.ts";
 
-/** One of the ways to name a user. */
+/** One of the ways to identify a user. */
 export type Named = { id: string } | { email: string } | { refreshToken: string };
 
 const CONDITIONS = {
@@ -10,7 +10,7 @@ const CONDITIONS = {
   refreshToken: "id in (select user_id from auth.refresh_tokens where token = $1)",
 };
 
-/** Whether somebody is banned at this moment; nobody is not. */
+/** Whether a user is currently banned; false for an unknown user. */
 export async function isBanned(database: SqlDatabase, user: Named): Promise<boolean> {
   const [by, value] = Object.entries(user)[0] as [keyof typeof CONDITIONS, string];
   const banned = await database.query(
@@ -20,7 +20,7 @@ export async function isBanned(database: SqlDatabase, user: Named): Promise<bool
   return banned.length > 0;
 }
 
-/** @param token an access token that was found to be good. */
+/** @param token a verified access token. */
 export async function sessionProblem(
   database: SqlDatabase,
   { userId, sessionId }: { userId: string; sessionId: string },

@@ -1,7 +1,7 @@
 /**
- * The identity provider in front of lite's `/auth/v1`: sign-in mails and what their links and digits lead to, sign-up with a password,
- * bans and the access token hook behave as the real one's do (Supabase Auth 2.190); sessions, refresh, user and logout are lite's own.
- * It keeps real time, whatever the clock of the stack says, and does not limit how often a mail is sent.
+ * The identity provider in front of lite's `/auth/v1`: sign-in mails with their links and codes, sign-up with a
+ * password, bans and the access token hook behave like the real ones (Supabase Auth 2.190); sessions, refresh, user and
+ * logout are lite's. It uses real time, whatever the stack's clock says, and does not limit mails.
  */
 import { decode } from "hono/jwt";
 import type { SqlDatabase } from "../database/sql.ts";
@@ -22,15 +22,15 @@ import type { AuthSettings } from "./settings.ts";
 export interface IdentityProviderOptions {
   database: SqlDatabase;
   settings: AuthSettings;
-  /** Public base of the site: where links lead that ask for a place we do not know. */
+  /** Public base URL of the site, where links to unknown places are redirected. */
   siteUrl: string;
-  /** Base of this provider as others see it, without `/auth/v1`. */
+  /** Public base URL of this provider, without `/auth/v1`. */
   publicUrl: string;
   jwtSecret: string;
   publishableKey: string;
   secretKey: string;
   sendMail(mail: { to: string; subject: string; html: string }): Promise<void>;
-  /** lite's own answer to a request. */
+  /** lite's response to a request. */
   passOn(request: Request): Promise<Response>;
 }
 
@@ -49,7 +49,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       }
       return await handleAdmin(request, path.slice("/admin".length), options);
     }
-    // The gateway asks every caller but a browser that follows a link for a key of the project.
+    // The gateway requires a project key, except from browsers following a link.
     if (request.method === "POST" && !carriesKey(request, [options.publishableKey, options.secretKey])) {
       return Response.json({ message: "No API key found in request", hint: "Send it in the header apikey." }, {
         status: 401,
@@ -102,8 +102,8 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
     await options.sendMail({ to: token.email, ...mail });
   }
 
-  // Whoever signs an address up is not asked whose it is: the user gets that password, and the owner of the address the mail. A second
-  // one changes nothing, and who has an account already is not told from who has none.
+  // Sign-up does not verify the address: the user gets that password, and the owner of the address the mail. A second
+  // sign-up changes nothing, and the response does not reveal whether an account exists.
   async function signUp(request: Request, url: URL): Promise<Response> {
     const { email: given, password, data } = await request.json().catch(() => ({}));
     const email = String(given ?? "").trim().toLowerCase();
@@ -188,7 +188,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
   async function verifyToken(request: Request): Promise<Response> {
     const body = await request.json().catch(() => ({}));
     const digest = body.token_hash ? undefined : tokenHash(String(body.email ?? ""), String(body.token ?? ""));
-    // Before the digits are looked at.
+    // Checked before the code.
     if (digest && await isBanned(database, { email: String(body.email ?? "") })) {
       return failure(403, "user_banned", "User is banned");
     }
@@ -205,7 +205,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
     return await answerSession(withBody(request, { type: liteType(token.kind), token_hash: token.hash }), "otp");
   }
 
-  /** @param method how the session begins, in the words of the claim `amr`; `token_refresh` when it goes on. */
+  /** @param method how the session starts, as in the claim `amr`; `token_refresh` when it continues. */
   async function answerSession(request: Request, method: string): Promise<Response> {
     const response = await passOn(request);
     if (!response.ok) return response;
@@ -221,14 +221,14 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       : Response.json(finished.answer, { status: response.status });
   }
 
-  // A place that is not ours is replaced without a word, as the real one does.
+  // Unknown places are silently replaced, as the real one does.
   function allowedRedirect(place: string | null): string {
     const isOurs = place && URL.canParse(place) && new URL(place).origin === options.siteUrl;
     return isOurs ? place : options.siteUrl;
   }
 }
 
-/** How lite calls the token that lies in a column. */
+/** lite's name for the token in a column. */
 const liteType = (kind: "confirmation" | "magic_link") => kind === "confirmation" ? "signup" : "magiclink";
 
 const failure = (status: number, error_code: string, msg: string) =>
@@ -236,7 +236,7 @@ const failure = (status: number, error_code: string, msg: string) =>
 
 const redirect = (target: URL) => new Response(null, { status: 303, headers: { location: target.href } });
 
-// The real provider says it twice: in the query for servers, in the fragment for scripts.
+// Like the real provider, in the query for servers and in the fragment for scripts.
 function withError(
   target: URL,
   reason = { error_code: "otp_expired", error_description: "Email link is invalid or has expired" },

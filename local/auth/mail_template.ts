@@ -1,19 +1,22 @@
-/** The part of Go's html/template that our mail templates use: `{{ .Name }}` and `{{ if eq .A .B }}…{{ else }}…{{ end }}`. */
+/**
+ * The subset of Go's html/template that our mail templates use: `{{ .Name }}` and `{{ if eq .A .B }}…{{ else }}…{{
+ * end }}`.
+ */
 import type { MailTemplate } from "./settings.ts";
 
 export interface MailValues {
   SiteURL: string;
   RedirectTo: string;
   TokenHash: string;
-  /** The six digits. */
+  /** The six-digit code. */
   Token: string;
   Email: string;
 }
 
-/** @throws {Error} on an action or a name that it does not know, instead of mailing it. */
+/** @throws {Error} on an unknown action or name, instead of mailing it. */
 export function renderMail(template: MailTemplate, values: MailValues): MailTemplate {
   const value = (name: string): string => {
-    if (!(name in values)) throw new Error(`The mail template uses .${name}, which is not known here`);
+    if (!(name in values)) throw new Error(`The mail template uses .${name}, which is not supported`);
     return values[name as keyof MailValues];
   };
   const render = (text: string) =>
@@ -24,7 +27,7 @@ export function renderMail(template: MailTemplate, values: MailValues): MailTemp
       )
       .replace(/{{ \.(\w+) }}/g, (_, name) => escapeHtml(value(name)))
       .replace(/{{.*?}}/s, (action) => {
-        throw new Error(`The mail template uses ${action}, which is not known here`);
+        throw new Error(`The mail template uses ${action}, which is not supported`);
       });
   return { subject: render(template.subject), html: render(template.html) };
 }

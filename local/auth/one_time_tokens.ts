@@ -1,6 +1,6 @@
 /**
- * The one-time tokens behind a mailed link and its six digits, kept where the identity provider keeps them: in the columns of
- * `auth.users`, as the hash of address and digits. Tokens of a PKCE sign-in carry the prefix `pkce_`.
+ * The one-time tokens behind mailed links and six-digit codes, stored where the identity provider stores them: in
+ * columns of `auth.users`, as the hash of address and code. Tokens of a PKCE sign-in have the prefix `pkce_`.
  */
 import { createHash, randomInt } from "node:crypto";
 import type { Session } from "../database/sql.ts";
@@ -21,7 +21,7 @@ export interface IssuedToken {
   digits: string;
 }
 
-/** What `verifyOtp` and a mailed link may call a token, by the column that holds it. */
+/** The types that `verifyOtp` and mailed links may use for a token, by its column. */
 const COLUMNS: Record<string, MailKind[]> = {
   email: ["confirmation", "magic_link"],
   signup: ["confirmation"],
@@ -35,8 +35,8 @@ export const tokenHash = (email: string, digits: string) =>
   createHash("sha224").update(email.toLowerCase() + digits).digest("hex");
 
 /**
- * Makes a token for an address and, when it is new, its user. Answers undefined when it is new and may not be. A password is taken for a
- * new user only, and stays theirs whoever confirms the address.
+ * Creates a token for an address and, if it is new, the user. Returns undefined when it is new but sign-up is not
+ * allowed. A password is only stored for a new user, and kept whoever confirms the address.
  */
 export async function issueToken(
   session: Session,
@@ -103,7 +103,7 @@ export async function createUser(
   return id;
 }
 
-/** The user whose unexpired token is one of `hashes`, judged as `type`; undefined when there is none. */
+/** The user with an unexpired token among `hashes`, valid for `type`; undefined when there is none. */
 export async function findToken(
   session: Session,
   settings: AuthSettings,
@@ -120,7 +120,7 @@ export async function findToken(
   return undefined;
 }
 
-/** Uses a PKCE token up, confirms the address and answers the code that its flow may be exchanged for. */
+/** Consumes a PKCE token, confirms the address and returns the code that its flow can exchange. */
 export async function consumeIntoCode(
   session: Session,
   token: { userId: string; kind: MailKind; hash: string },
@@ -137,7 +137,7 @@ export async function consumeIntoCode(
     `update auth.identities set identity_data = identity_data || '{"email_verified": true}' where user_id = $1 and provider = 'email'`,
     [token.userId],
   );
-  // The code lives for five minutes from here, not from when the mail was asked for; lite counts from created_at.
+  // The code is valid for five minutes from now, not from when the mail was requested; lite counts from created_at.
   const [flow] = await session.query<{ auth_code: string }>(
     `update auth.flow_state set auth_code_issued_at = now(), created_at = now()
      where id = (select id from auth.flow_state where user_id = $1 and code_challenge is not null order by created_at desc limit 1)

@@ -1,6 +1,6 @@
 /**
- * Finishes a session that lite has made as the real identity provider makes one: it is noted how the session began, the access token gets
- * the claims that lite leaves out, and the custom access token hook may refuse it all.
+ * Completes sessions that lite creates, like the real identity provider: records the sign-in method, adds the claims
+ * that lite lacks to the access token, and runs the custom access token hook, which may refuse.
  */
 import { decode, sign } from "hono/jwt";
 import type { SqlDatabase } from "../database/sql.ts";
@@ -12,16 +12,16 @@ export interface SessionAnswer {
 
 export interface SessionOptions {
   database: SqlDatabase;
-  /** Base address of the identity provider, `…/auth/v1`. */
+  /** Base URL of the identity provider, `…/auth/v1`. */
   issuer: string;
   jwtSecret: string;
   /** `schema.name` of the hook. */
   hook: string | undefined;
-  /** How the person signed in, for the claim `amr`; `token_refresh` is no way to sign in and adds nothing. */
+  /** The sign-in method for the claim `amr`; `token_refresh` adds nothing. */
   method: string;
 }
 
-/** What a hook may answer instead of the claims. */
+/** A hook's refusal, instead of the claims. */
 export interface HookRefusal {
   http_code: number;
   message: string;
@@ -57,7 +57,7 @@ export async function finishSession(answer: SessionAnswer, options: SessionOptio
   };
   const asked = await askHook({ user_id: answer.user.id, claims, authentication_method: method }, options);
   if ("error" in asked) {
-    // The real one does all of this in one transaction.
+    // The real one does all this in one transaction.
     await database.query("delete from auth.sessions where id = $1", [payload.session_id]);
     return { refusal: asked.error };
   }

@@ -1,9 +1,9 @@
-/** What the identity provider is told in `supabase/config.toml`, read by the embedded one. */
+/** The identity provider's settings from `supabase/config.toml`, for the embedded one. */
 import { parse } from "smol-toml";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** The identity provider's names for the mails that it sends. */
+/** The identity provider's names of its mails. */
 export const MAIL_KINDS = ["magic_link", "confirmation"] as const;
 export type MailKind = typeof MAIL_KINDS[number];
 
@@ -16,7 +16,7 @@ export interface AuthSettings {
   otpLength: number;
   otpExpirySeconds: number;
   templates: Record<MailKind, MailTemplate>;
-  /** The Postgres function that is asked before each access token, as `schema.name`; undefined when none is. */
+  /** The Postgres function called before each access token, as `schema.name`; undefined when there is none. */
   accessTokenHook: string | undefined;
 }
 
@@ -46,9 +46,9 @@ export async function readAuthSettings(): Promise<AuthSettings> {
   };
 }
 
-/** @throws {Error} for anything but a function of the project's own database. */
+/** @throws {Error} for anything but a function in the project's database. */
 function functionOf(uri: string): string {
   const [, schema, name] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(uri) ?? [];
-  if (!schema || !name) throw new Error(`The access token hook ${uri} is no pg-functions://postgres/schema/name`);
+  if (!schema || !name) throw new Error(`The access token hook ${uri} is not pg-functions://postgres/schema/name`);
   return `${schema}.${name}`;
 }

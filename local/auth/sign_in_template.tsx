@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The sign-in mails as templates for the identity provider, which fills in `{{ .Name }}` (Go's html/template). Their words come from the
- * catalog; `deno task build:mails` writes them to `supabase/templates/`.
+ * The sign-in mails as templates for the identity provider, which fills in `{{ .Name }}` (Go's html/template). Their
+ * words come from the catalog; `deno task build:mails` writes them to `supabase/templates/`.
  */
 import type { Words } from "../../shared/words/words.ts";
 import type { MailKind } from "./settings.ts";
@@ -10,7 +10,7 @@ const BUTTON = "display:inline-block;padding:12px 20px;border-radius:6px;backgro
   "font-weight:600;text-decoration:none";
 const FONT = "16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 
-/** The link carries the token's hash to our own page; it is `RedirectTo`, unless that is not one of the places allowed. */
+/** The link carries the token's hash to our own page, which is `RedirectTo` unless that is not allowed. */
 const TOKEN = "token_hash={{ .TokenHash }}&type=email";
 const LINKS = { isFallback: "{{ if eq .RedirectTo .SiteURL }}", otherwise: "{{ else }}", end: "{{ end }}" };
 
@@ -42,6 +42,6 @@ export async function signInTemplate(kind: MailKind, { language, mails }: Words)
       </body>
     </html>
   ).toString();
-  // A line for each part, so that a change of words shows as one.
+  // One line per part, for readable diffs.
   return `<!doctype html>\n${html.replaceAll(/<\/(head|h1|p)>/g, "$&\n")}\n`;
 }

@@ -1,13 +1,14 @@
-/** Starts the data service in a Worker and speaks for it. */
+/** Starts the data service in a Worker and represents it. */
 import type { DataService, DataServiceSettings } from "./settings.ts";
 import type { Order, Report } from "./worker.ts";
 
 const RESTART_PAUSE_MS = 500;
 
 /**
- * With a database of its own it ends when that does. With another server's it is started anew, on the same port: postgres.js ends in an error
- * that nobody can catch when a connection is lost at the wrong moment (https://github.com/porsager/postgres/issues/1208).
- * @param onDeath is told when it dies later on for good.
+ * With its own database, the service ends when that does. With an external server it is restarted on the same port:
+ * postgres.js throws an uncatchable error when a connection is lost at the wrong moment
+ * (https://github.com/porsager/postgres/issues/1208).
+ * @param onDeath is called when it dies later for good.
  * @throws {Error} with the message of whatever kept it from starting.
  */
 export async function startDataServiceWorker(

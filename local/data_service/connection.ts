@@ -1,4 +1,4 @@
-/** Opens the two views of one database: SQL for ourselves, and the connection of `@supabase/lite`. */
+/** Opens two views of one database: SQL for ourselves, and the connection of `@supabase/lite`. */
 import type { Connection } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { createPostgresConnection } from "@supabase/lite/postgres";

@@ -1,4 +1,4 @@
-/** The demo data: loads `supabase/seed.sql` once, and says whom it is about. */
+/** The demo data: loads `supabase/seed.sql` once, and describes its users. */
 import type { SqlDatabase } from "../database/sql.ts";
 import type { Demo } from "./settings.ts";
 
@@ -7,7 +7,7 @@ const SEED = new URL("../../supabase/seed.sql", import.meta.url);
 export const DEMO_EMAIL = "demo@example.com";
 export const OTHER_EMAIL = "other@example.com";
 
-/** Loads the demo data into a database without users; all of it, or nothing. */
+/** Loads the demo data into a database without users; all or nothing. */
 export async function loadDemo(database: SqlDatabase): Promise<void> {
   const sql = await Deno.readTextFile(SEED).catch(() => "");
   const [users] = await database.query<{ present: boolean }>("select exists (select from auth.users) as present");

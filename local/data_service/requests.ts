@@ -1,7 +1,7 @@
-/** What the rest of the stack asks the data service over its port. */
+/** Requests of the rest of the stack to the data service. */
 import type { DataService } from "./settings.ts";
 
-/** Whether the database answers. */
+/** Whether the database responds. */
 export async function isHealthy({ url }: DataService): Promise<boolean> {
   try {
     const response = await fetch(`${url}/health`);
@@ -12,7 +12,7 @@ export async function isHealthy({ url }: DataService): Promise<boolean> {
   }
 }
 
-/** The token hash of a fresh sign-in link to an address, without a mail. */
+/** The token hash of a new sign-in link to an address, without a mail. */
 export async function signInToken(
   { url }: DataService,
   request: { email: string; secretKey: string },

@@ -1,6 +1,6 @@
 /**
- * The database and what Supabase serves around it: `/rest/v1`, `/auth/v1`, scheduled jobs and queued requests. It runs in a Worker, since
- * PGlite blocks the thread that it runs on for as long as a statement takes.
+ * The database and what Supabase serves around it: `/rest/v1`, `/auth/v1`, scheduled jobs and queued requests. Runs in
+ * a Worker, since PGlite blocks its thread while a statement runs.
  */
 import { createTransport } from "nodemailer";
 import { describeError, type Log } from "../../shared/log.ts";
@@ -23,7 +23,7 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
   const lite = createLiteApp(connection, settings);
   const migrations = await readMigrations();
   const preparedAs = await preparationDigest(migrations);
-  // Half a second that a start on an unchanged folder need not spend.
+  // Saves half a second when the folder is unchanged.
   if (!("folder" in settings.database && settings.database.preparedAs === preparedAs)) {
     await prepareDatabase(database, { createAuthTables: () => lite.ensureSystemSchema(), migrations });
   }
@@ -48,14 +48,14 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
       if (pathname === "/health") return Response.json({ ok: (await database.query("select 1")).length === 1 });
     } catch (thrown) {
       log.error("failure", { route: pathname, error: describeError(thrown) });
-      return Response.json({ code: 500, msg: "The embedded service failed; its log says why" }, { status: 500 });
+      return Response.json({ code: 500, msg: "The embedded service failed; see its log" }, { status: 500 });
     }
-    // lite serves more than this, some of it without a key: its settings, the whole schema, a page to edit data.
+    // lite serves more than this, some of it without a key: its settings, the whole schema, a data editor.
     return Response.json({ message: "Not found" }, { status: 404 });
   });
 
   const jobs = await startJobs(database, settings, log);
-  // lite reads the schema before its first answer; read now, the first call need not wait for it.
+  // lite reads the schema before its first response; do it now, so that the first call need not wait.
   connection.introspect({ useCache: true }).catch((thrown) => log.error("failure", { error: describeError(thrown) }));
   return {
     preparedAs,
@@ -70,7 +70,7 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
   };
 }
 
-// Where the real extensions are, they run jobs and send requests themselves.
+// If the real extensions exist, they run jobs and send requests themselves.
 async function startJobs(database: SqlDatabase, settings: DataServiceSettings, log: Log) {
   const [stand] = await database.query<{ in_cron: boolean; in_net: boolean }>(
     `select to_regproc('cron.announce_change') is not null as in_cron, to_regproc('net.enqueue') is not null as in_net`,

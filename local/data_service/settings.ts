@@ -1,12 +1,12 @@
-/** What the data service is started with; it crosses into a Worker, so it is plain data. */
+/** Settings of the data service; plain data, since they cross into a Worker. */
 export interface DataServiceSettings {
-  /** A folder of PGlite's own with the digest that it was prepared as, or the address of a real PostgreSQL. */
+  /** PGlite's folder with the digest it was prepared as, or the URL of a real PostgreSQL. */
   database: { folder: string; preparedAs?: string } | { url: string };
-  /** Where it listens; any free port without it. */
+  /** The port to listen on; any free one if absent. */
   port?: number;
-  /** Public base of the site, without a slash at the end. */
+  /** Public base URL of the site, without a trailing slash. */
   siteUrl: string;
-  /** Base of `/rest/v1` and `/auth/v1` as others see it. */
+  /** Public base URL of `/rest/v1` and `/auth/v1`. */
   publicUrl: string;
   jwtSecret: string;
   publishableKey: string;
@@ -14,13 +14,13 @@ export interface DataServiceSettings {
   cronSecret: string;
   smtpPort: number;
   mailFrom: string;
-  /** Load supabase/seed.sql into a database that has no users yet. */
+  /** Load supabase/seed.sql into a database without users. */
   demo: boolean;
-  /** Run what `cron.job` holds. */
+  /** Run the jobs in `cron.job`. */
   schedules: boolean;
 }
 
-/** Who the demo data is about; undefined without it. */
+/** The users of the demo data; undefined without it. */
 export interface Demo {
   email: string;
   other_email: string;
@@ -30,9 +30,9 @@ export interface Demo {
 }
 
 export interface DataService {
-  /** Digest of what the database is prepared as now. */
+  /** Digest of the current preparation. */
   preparedAs: string;
-  /** Loopback base of `/rest/v1`, `/auth/v1` and `/health`. */
+  /** Loopback base URL of `/rest/v1`, `/auth/v1` and `/health`. */
   url: string;
   demo?: Demo;
   setClockOffset(ms: number): void;

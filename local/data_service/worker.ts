@@ -1,4 +1,4 @@
-/** The Worker's side of `client.ts`: starts the data service with the first message, then obeys. */
+/** The Worker's side of `client.ts`: starts the data service on the first message, then handles requests. */
 /// <reference lib="deno.worker" />
 import { createLog, describeError } from "../../shared/log.ts";
 import { startDataService } from "./service.ts";
@@ -11,14 +11,14 @@ const log = createLog((line) => void Deno.stderr.writeSync(new TextEncoder().enc
   function: "data service",
 });
 
-// lite prints every failed statement with all its properties, row data among them. What the caller is not told is told to the log.
+// lite prints every failed statement with all its properties, including row data. Log it instead, without them.
 // deno-lint-ignore no-console -- taken away from lite, not used
 console.error = (...values: unknown[]) => {
   const error = values.find((value) => value instanceof Error);
   if (error) log.error("failure", { error: describeError(error) });
 };
 
-// What lite or a mail that cannot be sent leaves unhandled is no reason to take the database down.
+// Rejections that lite or a failed mail leaves unhandled must not end the database.
 self.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
   log.error("failure", { error: describeError(event.reason) });
@@ -36,7 +36,7 @@ self.onmessage = async ({ data: order }: MessageEvent<Order>) => {
       service = await startDataService(order.start, log);
       const { preparedAs, url, demo } = service;
       report({ ready: { preparedAs, url, demo } });
-      // Making a database leaves a second WebAssembly memory behind, which is otherwise collected late or never.
+      // Creating a database leaves a second WebAssembly memory behind, which is otherwise collected late or never.
       (globalThis as { gc?: () => void }).gc?.();
     } else {
       service?.setClockOffset(order.clockOffsetMs);

@@ -1,10 +1,12 @@
-/** Applies the files of `supabase/migrations`, each in one transaction, recorded where the Supabase CLI records them. */
+/**
+ * Applies the files of `supabase/migrations`, each in one transaction, recorded where the Supabase CLI records them.
+ */
 import type { SqlDatabase } from "./sql.ts";
 
 export const MIGRATIONS = new URL("../../supabase/migrations/", import.meta.url);
 
 export interface Migration {
-  /** Fourteen digits; files are applied in the order of their versions. */
+  /** Fourteen digits; files are applied in order of version. */
   version: string;
   name: string;
   sql: string;
@@ -22,13 +24,13 @@ export async function readMigrations(folder: URL = MIGRATIONS): Promise<Migratio
   );
 }
 
-/** A migration that the database refused; the message names the file and the place in it. */
+/** A migration that failed; the message names the file and the position. */
 export class MigrationError extends Error {
   override readonly name = "MigrationError";
 }
 
 /**
- * @returns how many were applied; those that the database already has are skipped.
+ * @returns how many were applied; those already applied are skipped.
  * @throws {MigrationError} and the failing file leaves nothing behind.
  */
 export async function applyMigrations(database: SqlDatabase, migrations: readonly Migration[]): Promise<number> {
@@ -44,7 +46,7 @@ export async function applyMigrations(database: SqlDatabase, migrations: readonl
     const statements = applied.get(version) ?? [];
     if (statements.length === 1 && statements[0] !== sql) {
       throw new MigrationError(
-        `${version}_${name}.sql is not what this database was made with; get that file back, or start the version that made it`,
+        `${version}_${name}.sql differs from the file this database was created with; restore that file, or start the version that created it`,
       );
     }
   }

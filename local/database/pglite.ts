@@ -1,11 +1,14 @@
-/** PGlite (PostgreSQL 17 as WebAssembly) as a `SqlDatabase`. It is one connection: its own lock keeps transactions apart. */
+/**
+ * PGlite (PostgreSQL 17 as WebAssembly) as a `SqlDatabase`. It has a single connection; its own lock serializes
+ * transactions.
+ */
 import type { PGliteInterface, Transaction } from "@electric-sql/pglite";
 import { citext } from "@electric-sql/pglite/contrib/citext";
 import { pgcrypto } from "@electric-sql/pglite/contrib/pgcrypto";
 import { pgtap } from "@electric-sql/pglite/pgtap";
 import { isoTimestamp, type Session, type SqlDatabase } from "./sql.ts";
 
-/** What a migration or a test may `create extension` of. */
+/** Extensions that migrations and tests may create. */
 export const extensions = { citext, pgcrypto, pgtap };
 
 const TIMESTAMP = 1114;
@@ -14,7 +17,7 @@ const DATE = 1082;
 const NUMERIC = 1700;
 const BYTEA = 17;
 
-/** How values arrive: as PostgREST would write them in JSON. */
+/** Converts values as PostgREST would write them in JSON. */
 export const parsers = {
   [TIMESTAMP]: isoTimestamp,
   [TIMESTAMPTZ]: isoTimestamp,
@@ -23,7 +26,7 @@ export const parsers = {
   [BYTEA]: (text: string) => text,
 };
 
-/** Hosted databases search schema `extensions` too; PGlite takes no setting of the role, so each session is told. */
+/** Hosted databases also search schema `extensions`; PGlite ignores role settings, so each session sets it. */
 const SEARCH_PATH = `set search_path = "$user", public, extensions`;
 
 export async function pgliteDatabase(pglite: PGliteInterface): Promise<SqlDatabase> {

@@ -12,12 +12,12 @@ const asText = (oid: number, parse: (text: string) => unknown) => ({
 const asJson = (oid: number) => ({
   to: oid,
   from: [oid],
-  // @supabase/lite hands over JSON that it has already written; postgres.js would write it a second time.
+  // @supabase/lite passes serialized JSON; postgres.js would serialize it again.
   serialize: (value: unknown) => typeof value === "string" ? value : JSON.stringify(value),
   parse: (text: string) => JSON.parse(text),
 });
 
-/** How values arrive and leave: as PostgREST would write them in JSON. */
+/** Converts values in both directions as PostgREST would write them in JSON. */
 export const types = {
   json: asJson(114),
   jsonb: asJson(3802),

@@ -10,7 +10,7 @@ export async function readBootstrap(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await read(name)])));
 }
 
-/** Changes with anything that `prepareDatabase` would do: scripts, migrations, the pinned version of lite. */
+/** Changes with anything that `prepareDatabase` depends on: scripts, migrations, the pinned version of lite. */
 export async function preparationDigest(migrations: readonly Migration[]): Promise<string> {
   const versions = await Deno.readTextFile(new URL("../../import_map.json", import.meta.url));
   const everything = JSON.stringify([versions, await readBootstrap(), migrations]);
@@ -18,7 +18,7 @@ export async function preparationDigest(migrations: readonly Migration[]): Promi
 }
 
 /**
- * @param createAuthTables makes the identity provider's tables; called between the roles and our helpers.
+ * @param createAuthTables creates the identity provider's tables; called between the roles and our helpers.
  * @throws {MigrationError} naming the file that failed.
  */
 export async function prepareDatabase(
@@ -29,7 +29,7 @@ export async function prepareDatabase(
   await applyMigrations(database, options.migrations);
 }
 
-/** Whether a Supabase server made the database: it has roles, schema auth and extensions then, for us to use and not to change. */
+/** Whether a Supabase server created the database: then its roles, schema auth and extensions are used unchanged. */
 async function isProvided(database: SqlDatabase): Promise<boolean> {
   const [row] = await database.query<{ provided: boolean }>(
     "select to_regrole('supabase_admin') is not null as provided",
@@ -41,7 +41,7 @@ async function bootstrap(database: SqlDatabase, createAuthTables: () => Promise<
   const scripts = await readBootstrap();
   await database.exec(scripts.bootstrap!);
   await createAuthTables();
-  // lite swallows every error of its schema, statement by statement.
+  // lite swallows all errors of its schema statements.
   const [auth] = await database.query<{ made: boolean }>("select to_regclass('auth.users') is not null as made");
   if (!auth?.made) throw new Error("@supabase/lite did not create auth.users");
   await database.exec(scripts.auth!);
@@ -56,7 +56,7 @@ const STAND_INS = [
   { file: "vault", name: "supabase_vault" },
 ];
 
-/** Whether the extension itself is there: installed, or loaded by the server for this database. */
+/** Whether the real extension exists: installed, or loaded by the server for this database. */
 async function useRealExtension(database: SqlDatabase, name: string): Promise<boolean> {
   const [row] = await database.query<{ installed: boolean; loaded: boolean }>(
     `select exists (select from pg_extension where extname = $1) as installed,

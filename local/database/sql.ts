@@ -1,6 +1,6 @@
-/** A SQL database as the embedded stack and the tests use it; PGlite and a real PostgreSQL both answer to it. */
+/** The SQL database interface of the embedded stack and the tests, implemented by PGlite and PostgreSQL. */
 
-/** A row by column name: timestamps as ISO 8601, dates as `YYYY-MM-DD`, bigints as numbers where they are exact. */
+/** A row by column name: timestamps as ISO 8601, dates as `YYYY-MM-DD`, bigints as numbers if exact. */
 export type Row = Record<string, unknown>;
 
 export interface Session {
@@ -11,9 +11,9 @@ export interface Session {
 }
 
 export interface SqlDatabase extends Session {
-  /** Runs `work` in a transaction of its own: committed when it resolves, rolled back when it throws. */
+  /** Runs `work` in its own transaction: committed when it resolves, rolled back when it throws. */
   transaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
-  /** Calls `onNotify` at each notification on a channel, until the database is closed. */
+  /** Calls `onNotify` on each notification of a channel, until the database is closed. */
   listen(channel: string, onNotify: () => void): Promise<void>;
   close(): Promise<void>;
 }

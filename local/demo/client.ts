@@ -1,18 +1,18 @@
 /** An AI client without the AI: the MCP SDK's own client and OAuth flow, and a person who presses Allow. */
-// The package maps its types without the ending that the code needs.
+// The package maps its types without the file extension that the code needs.
 // @ts-types="@modelcontextprotocol/sdk/client/auth"
 import { type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 // @ts-types="@modelcontextprotocol/sdk/client/streamableHttp"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Client } from "@modelcontextprotocol/sdk/client";
 
-/** Nobody listens there: the answer is taken from the redirect itself. */
+/** Nothing listens there: the response is taken from the redirect itself. */
 export const REDIRECT_URI = "http://127.0.0.1:33418/callback";
 
 type Stored = Awaited<ReturnType<OAuthClientProvider["clientInformation"]>>;
 type Tokens = Awaited<ReturnType<OAuthClientProvider["tokens"]>>;
 
-/** What a client remembers of its sign-in; in memory, so that every run signs in anew. */
+/** The client's sign-in state, in memory, so that every run signs in again. */
 export class MemoryProvider implements OAuthClientProvider {
   readonly redirectUrl = REDIRECT_URI;
   readonly clientMetadata;
@@ -42,8 +42,8 @@ export class MemoryProvider implements OAuthClientProvider {
 }
 
 /**
- * Connects to a connector that asks for a sign-in.
- * @param decide takes a person through an authorization request and answers the redirect URI with the code.
+ * Connects to a connector that requires a sign-in.
+ * @param decide takes a person through an authorization request and returns the redirect URI with the code.
  */
 export async function connect(
   mcpUrl: string,

@@ -1,17 +1,20 @@
-/** What a person does when an AI client sends them to the authorization page: sign in, choose an organization, press a button. */
+/**
+ * What a person does when an AI client sends them to the authorization page: sign in, choose an organization, press a
+ * button.
+ */
 import { findForm, FormBrowser } from "../form_browser.ts";
 import type { RunningStack } from "../running_stack.ts";
 import { signInFrom } from "../sign_in.ts";
 
 export interface Person {
   email: string;
-  /** The page's own choice when absent. */
+  /** The page's default when absent. */
   organizationId?: string;
 }
 
 /**
- * Goes through the pages behind an authorization request.
- * @returns the client's redirect URI with the answer in its query; nothing is loaded from there.
+ * Goes through the pages of an authorization request.
+ * @returns the client's redirect URI with the response in its query; it is not loaded.
  */
 export async function decide(
   stack: Pick<RunningStack, "site_url" | "mail_url">,

@@ -1,6 +1,6 @@
 /**
- * The scripted conversation: what a person says, the calls that an assistant makes of it, and the answer it would give
- * from what came back. It reads results only, so a second run on the same books tells what is different.
+ * The scripted conversation: what a person says, the calls an assistant would make, and its reply based on the results.
+ * A second run on the same data notices what is different.
  */
 import { day, money, plural, table } from "./wording.ts";
 
@@ -10,9 +10,9 @@ export type Envelope = any;
 export interface Turn {
   you: string;
   tool: string;
-  /** Arguments, or how they follow from earlier answers; undefined skips the turn. */
+  /** Arguments, or a function of earlier results; undefined skips the turn. */
   args: Record<string, unknown> | ((earlier: Record<string, Envelope>) => Record<string, unknown> | undefined);
-  /** The answer to a call that succeeded; errors are told by `explain`. */
+  /** The reply after a successful call; errors go through `explain`. */
   answer(envelope: Envelope): string;
 }
 
@@ -32,7 +32,7 @@ export const TURNS: Turn[] = [
       items: [{ name: "Lunch", amount: "14.50", currency: "EUR", date: "yesterday", payee: "Corner Bistro" }],
     },
     answer({ data: { results: [lunch] } }) {
-      if (lunch.status === "duplicate") return "That lunch is in the books already, so I wrote nothing.";
+      if (lunch.status === "duplicate") return "That lunch is already in the books, so I wrote nothing.";
       return `Done: ${lunch.name}, ${money(lunch)}, on ${day(lunch.date)}, under ${lunch.category}.`;
     },
   },
@@ -72,7 +72,7 @@ export const TURNS: Turn[] = [
       category: "Subscriptions",
     },
     answer({ data: { bill, next_dates, first_reminder_on, status } }) {
-      if (status === "duplicate") return `${bill.name} is among your bills already, so I added nothing.`;
+      if (status === "duplicate") return `${bill.name} is already one of your bills, so I added nothing.`;
       return `Added: ${bill.name}, ${money(bill)}, ${bill.schedule_text}. Next on ${next_dates.map(day).join(", ")}` +
         (first_reminder_on ? `; the first reminder goes out on ${day(first_reminder_on)}.` : ".");
     },
@@ -90,7 +90,7 @@ export const TURNS: Turn[] = [
       ]);
       const rest = unconverted.map((part: Envelope) => money(part)).join(", ");
       return `${money(total)} in ${plural(total.count, "payment")}, mostly:\n${table(lines, 1)}` +
-        (rest && `\nNot counted, for want of a rate: ${rest}.`);
+        (rest && `\nNot counted, because there is no exchange rate: ${rest}.`);
     },
   },
   {
@@ -101,9 +101,9 @@ export const TURNS: Turn[] = [
   },
 ];
 
-/** An error as an assistant would pass it on; the one that a second run meets is told in fewer words. */
+/** An error as an assistant would report it; shorter for the one that a second run gets. */
 export function explain({ error }: Envelope): string {
-  if (error.code === "already_paid") return "That is down as paid already, so I changed nothing.";
+  if (error.code === "already_paid") return "That is already marked as paid, so I changed nothing.";
   return [error.message, error.hint].filter(Boolean).join(" ");
 }
 

@@ -1,4 +1,4 @@
-/** Prints a conversation as a person would read it; colour only on a terminal that wants it. */
+/** Prints a conversation for a person; in color only on a terminal that supports it. */
 
 const isColoured = Deno.stdout.isTerminal() && !Deno.noColor;
 const style = (code: number) => (text: string) => isColoured ? `\x1b[${code}m${text}\x1b[0m` : text;
@@ -19,7 +19,7 @@ export function toolCall(name: string, args: Record<string, unknown>): void {
   write(dim(`  ${name} ${JSON.stringify(args)}`));
 }
 
-/** The first line follows the name, further ones are indented below it. */
+/** The first line follows the name; others are indented below it. */
 export function assistant(text: string): void {
   const [first, ...rest] = text.split("\n");
   write([`${bold("Assistant:")} ${first}`, ...rest.map((line) => `  ${line}`)].join("\n"));

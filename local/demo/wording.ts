@@ -1,6 +1,6 @@
-/** Amounts, dates and tables in words, for the demo's reader. */
+/** Formats amounts, dates and tables for the demo. */
 
-/** `€14.50`, from a decimal string, with the currency's own decimals. */
+/** `€14.50`, from a decimal string, with the currency's decimals. */
 export function money({ amount, currency }: { amount: string; currency: string }): string {
   const decimals = amount.split(".")[1]?.length ?? 0;
   return new Intl.NumberFormat("en", { style: "currency", currency, minimumFractionDigits: decimals })
@@ -15,7 +15,7 @@ export function day(date: string): string {
 
 export const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Lines with columns of equal width; those from `rightFrom` on, counted from 0, are aligned right. */
+/** Lines with aligned columns; those from `rightFrom` on, counted from 0, are right-aligned. */
 export function table(rows: string[][], rightFrom: number): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const pad = (cell: string, column: number) =>

@@ -1,4 +1,7 @@
-/** `deno task front-door -- caddy|nginx [--site URL] [--functions URL]`: prints the front door as configuration of that server. */
+/**
+ * `deno task front-door -- caddy|nginx [--site URL] [--functions URL]`: prints the front door as configuration for that
+ * server.
+ */
 import { fail, print, readCommandLine, taskCommand } from "../command_line.ts";
 import { SERVERS } from "./server_config.ts";
 

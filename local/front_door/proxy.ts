@@ -1,4 +1,7 @@
-/** Passes a request on to another server as a reverse proxy does (RFC 9110 §7.6.1): streaming, redirects left to the caller. */
+/**
+ * Forwards a request to another server as a reverse proxy does (RFC 9110 §7.6.1): streaming, redirects left to the
+ * caller.
+ */
 
 import { FRONT_DOOR_HEADER } from "../../shared/routes.ts";
 
@@ -15,16 +18,16 @@ const HOP_HEADERS = [
 ];
 
 export interface ForwardOptions {
-  /** Absolute URL to ask instead. */
+  /** Absolute URL to request. */
   target: string;
-  /** The caller's IP address, where the runtime tells it. */
+  /** The caller's IP address, if the runtime provides it. */
   client?: { address: string } | undefined;
-  /** Proves to the functions that the address is true. */
+  /** Proves to the functions that the address is genuine. */
   secret?: string | undefined;
   fetch?: (request: Request) => Promise<Response>;
 }
 
-/** Answers with what `target` answers; the headers of the answer may be changed. */
+/** Returns the response of `target`, with mutable headers. */
 export async function forward(
   request: Request,
   { target, client, secret, fetch = globalThis.fetch }: ForwardOptions,
@@ -34,14 +37,15 @@ export async function forward(
   headers.delete("host");
   headers.set("x-forwarded-host", url.host);
   headers.set("x-forwarded-proto", url.protocol.slice(0, -1));
-  // Replaced, not appended to: what came before is the caller's to forge. Where it counts, the platform's edge writes the other one anew.
+  // Replaced, not appended to: incoming values can be forged. When hosted, the platform's edge sets cf-connecting-ip
+  // again.
   for (const name of ["cf-connecting-ip", "x-forwarded-for", FRONT_DOOR_HEADER]) headers.delete(name);
   if (client) headers.set("x-forwarded-for", client.address);
   if (secret) headers.set(FRONT_DOOR_HEADER, secret);
   const { method, body } = request;
   const response = await fetch(new Request(target, { method, headers, body, redirect: "manual" }));
   const answered = endToEnd(response.headers);
-  // fetch has decoded the body already.
+  // fetch has already decoded the body.
   if (answered.has("content-encoding")) {
     answered.delete("content-encoding");
     answered.delete("content-length");

@@ -1,10 +1,10 @@
 /**
- * The front door as something to deploy: `deno serve` and Deno Deploy, or Cloudflare Workers. `FUNCTIONS_URL` says where the
- * functions are, e.g. `https://<project>.supabase.co/functions/v1`; `FRONT_DOOR_SECRET` is theirs.
+ * The deployable front door for `deno serve`, Deno Deploy and Cloudflare Workers. `FUNCTIONS_URL` is the functions'
+ * base URL, e.g. `https://<project>.supabase.co/functions/v1`; `FRONT_DOOR_SECRET` is the same as theirs.
  */
 import { createFrontDoor, type FrontDoor } from "./front_door.ts";
 
-/** What the runtime hands over beside the request: Deno who called, Workers their environment. */
+/** What the runtime passes beside the request: the caller in Deno, the environment in Workers. */
 interface Runtime {
   remoteAddr?: { hostname?: string };
   FUNCTIONS_URL?: string;
@@ -24,5 +24,5 @@ export default {
   },
 };
 
-/** Of a list, which the functions take for rotation. */
+/** The functions accept a list, for rotation. */
 const firstOf = (list: string | undefined) => list?.split(",")[0]?.trim() || undefined;

@@ -1,4 +1,4 @@
-/** The front door as configuration of a web server that one already runs: the same routes, the same restored pages. */
+/** The front door as configuration of an existing web server: the same routes, the same restored pages. */
 import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.ts";
 import {
   FRONT_DOOR_HEADER,
@@ -13,7 +13,7 @@ import {
 export interface Place {
   /** Host name of the site. */
   host: string;
-  /** Where the functions are, without a slash at the end. */
+  /** Base URL of the functions, without a trailing slash. */
   functionsUrl: string;
   /** One entry of the functions' `FRONT_DOOR_SECRET`. */
   secret: string;
@@ -84,7 +84,7 @@ ${ROUTES.map(location).join("\n")}
 `;
 }
 
-/** A location that sets headers of its own loses those of its server. */
+/** In nginx, a location that sets headers loses those of its server. */
 const NGINX_ALWAYS = [
   "proxy_hide_header Strict-Transport-Security;",
   `add_header Strict-Transport-Security "${STRICT_TRANSPORT_SECURITY}" always;`,
@@ -102,7 +102,7 @@ const NGINX_PAGE = [
 
 function caddyConfig({ host, functionsUrl, secret }: Place): string {
   const { origin, pathname } = new URL(functionsUrl);
-  // Who called, whatever trusted_proxies says: the functions believe the first entry.
+  // The caller's address, whatever trusted_proxies says: the functions trust the first entry.
   const caller = `        header_up Host {upstream_hostport}
         header_up X-Forwarded-For {remote_host}
         header_up -CF-Connecting-IP
@@ -157,6 +157,6 @@ ${ROUTES.map(handle).join("\n")}
 `;
 }
 
-/** Caddy knows a header of an answer by its canonical spelling only. */
+/** Caddy knows response headers only by their canonical spelling. */
 const CADDY_NAME = PAGE_POLICY_HEADER.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 const snake = (header: string) => header.replaceAll("-", "_");

@@ -1,7 +1,7 @@
 /**
- * Runs what `cron.job` holds, as pg_cron does: five-field UTC schedules or "N seconds", one run of a job at a time, each recorded in
- * `cron.job_run_details`. It follows the clock of the stack, so moving that clock decides what is due next; like pg_cron
- * it does not make up for runs that a jump left out.
+ * Runs the jobs in `cron.job` like pg_cron: five-field UTC schedules or "N seconds", one run of a job at a time, each
+ * recorded in `cron.job_run_details`. It follows the stack's clock, so moving the clock decides what is due next; like
+ * pg_cron it does not catch up on runs skipped by a jump.
  */
 import { Cron } from "croner";
 import type { Clock } from "../../shared/clock.ts";
@@ -18,7 +18,7 @@ interface Job extends Row {
 }
 
 export interface CronWorker {
-  /** Works out anew when each job is due; called when the clock was moved. */
+  /** Recomputes when each job is due; called when the clock was moved. */
   reschedule(): void;
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function startCron(
     if (stopped || !due) return;
     const delay = Math.max(0, due.getTime() - clock().getTime());
     const wake = () => {
-      // A timer may fire a little early, and must not when the delay was capped.
+      // A timer may fire slightly early, and it is early when the delay was capped.
       if (clock() < due) return schedule(job);
       if (!running.has(job.jobid)) {
         running.set(job.jobid, run(database, job, log).finally(() => running.delete(job.jobid)));

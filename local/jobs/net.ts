@@ -1,4 +1,7 @@
-/** Sends what `net.http_request_queue` holds, as pg_net does: after commit, once, the answer or the failure in `net._http_response`. */
+/**
+ * Sends the requests in `net.http_request_queue` like pg_net: after commit, once, with the response or failure recorded
+ * in `net._http_response`.
+ */
 import { describeError, type Log } from "../../shared/log.ts";
 import type { Row, SqlDatabase } from "../database/sql.ts";
 
@@ -38,7 +41,7 @@ export async function startNet(database: SqlDatabase, { log }: { log: Log }): Pr
            (select id from net.http_request_queue order by id limit ${BATCH} for update skip locked)
          returning id, method, url, headers, convert_from(body, 'UTF8') as body, timeout_milliseconds`,
       );
-      // Not awaited: an answer may itself need the database, and one slow server must not hold up the others.
+      // Not awaited: a response may itself need the database, and one slow server must not hold up the others.
       for (const request of requests) track(answer(database, request));
       if (requests.length < BATCH) return;
     }

@@ -1,4 +1,4 @@
-/** `@supabase/lite` as the embedded `/rest/v1` and `/auth/v1`: how it is set up, before any correction. */
+/** `@supabase/lite` as the embedded `/rest/v1` and `/auth/v1`: its setup, without corrections. */
 import { App, type Connection, type EmailDriver } from "@supabase/lite";
 
 export interface LiteSettings {
@@ -10,7 +10,7 @@ export interface LiteSettings {
   mailer?: EmailDriver;
 }
 
-/** @param connection a connection of `@supabase/lite`, which the app then owns. */
+/** @param connection of `@supabase/lite`, which the app then owns. */
 export function createLiteApp(connection: Connection, settings: LiteSettings): App {
   return new App({
     connection,

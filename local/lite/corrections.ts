@@ -1,14 +1,14 @@
 /**
- * What `@supabase/lite` 0.10.0 needs before it can stand in for PostgREST and the identity provider. Each correction has a test
- * in `tests/local/` that fails when an upgrade no longer needs it, or changes what it relies on.
+ * What `@supabase/lite` 0.10.0 needs to stand in for PostgREST and the identity provider. Each correction has a test in
+ * `tests/local/` that fails when an upgrade no longer needs it, or changes what it relies on.
  *
- * 1. PGlite is one connection, which lite shares among requests without a lock: `serial_driver.ts`.
- * 2. At the first request lite grants ALL on the tables of every schema that has row level security: `keepGrants` below.
+ * 1. PGlite has one connection, which lite shares among requests without a lock: `serial_driver.ts`.
+ * 2. At the first request lite grants ALL on the tables of every schema with row level security: `keepGrants` below.
  * 3. At each start it restores helpers of schema auth that ignore `request.jwt.claims`: `../database/auth.sql`.
- * 4. On a real PostgreSQL, JSON arguments arrive encoded twice: the types in `../database/postgres.ts`.
+ * 4. On a real PostgreSQL, JSON arguments are encoded twice: the types in `../database/postgres.ts`.
  * 5. Most SQLSTATEs become 500 without their code: `wire_errors.ts`.
- * 6. Of the identity provider it lacks PKCE for mail links, redirects, six-digit codes, claims and the admin API: `../auth/`.
- * 7. PGlite takes no lock on its folder: `../data_folder.ts`.
+ * 6. Its identity provider lacks PKCE for mail links, redirects, six-digit codes, claims and the admin API: `../auth/`.
+ * 7. PGlite does not lock its folder: `../data_folder.ts`.
  */
 import type { PGlite } from "@electric-sql/pglite";
 import type { Connection } from "@supabase/lite";
@@ -25,7 +25,8 @@ export async function correctConnection(connection: Connection): Promise<void> {
   await connection.clearSchemaCache();
 }
 
-// lite grants when it first looks whether any table has row level security; told that it has looked, it applies roles and grants nothing.
+// lite adds grants when it first checks whether any table has row level security. If that state is preset, it applies
+// roles and grants nothing.
 function keepGrants(connection: Connection): void {
   const state = connection as unknown as { rlsState: "unknown" | "active" | "inactive" };
   if (state.rlsState !== "unknown") {

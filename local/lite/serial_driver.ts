@@ -1,7 +1,7 @@
 /**
- * A Kysely driver for PGlite in which every lease of the connection is one PGlite transaction.
- * lite's own driver sends the BEGIN, SET ROLE and COMMIT of concurrent requests down one connection without a lock, so that
- * requests answer with each other's role and rows.
+ * A Kysely driver for PGlite in which every lease of the connection is one PGlite transaction. lite's own driver sends
+ * BEGIN, SET ROLE and COMMIT of concurrent requests down one connection without a lock, so requests run with each
+ * other's role and rows.
  */
 import type { PGlite, Transaction } from "@electric-sql/pglite";
 import {
@@ -34,7 +34,7 @@ class SerialDriver implements Driver {
     return Lease.open(this.pglite);
   }
 
-  // The lease is a transaction already; a single statement is committed when its lease is released.
+  // The lease is already a transaction; a single statement is committed when its lease is released.
   async beginTransaction(): Promise<void> {}
   commitTransaction(lease: Lease): Promise<void> {
     return lease.end("commit");

@@ -1,6 +1,6 @@
 /**
- * SQLSTATE to HTTP status as PostgREST maps it (docs: Errors). lite knows some classes only and answers the rest with 500 and code
- * `SUP`, losing the code: among them plain `raise exception`, check violations and codes of our own.
+ * Maps SQLSTATE to HTTP status like PostgREST (docs: Errors). lite knows only some classes and answers the rest with
+ * 500 and code `SUP`, losing the code; among them plain `raise exception`, check violations and our own codes.
  */
 
 interface DatabaseFailure {
@@ -10,8 +10,8 @@ interface DatabaseFailure {
   hint?: string;
 }
 
-/** What lite maps as PostgREST does, and its own codes. */
-const RIGHT_ALREADY = /^(PGRST|PT...|42...|22...|21...|25006|2350[235])$/;
+/** Codes that lite maps like PostgREST, and its own. */
+const PASS_THROUGH = /^(PGRST|PT...|42...|22...|21...|25006|2350[235])$/;
 
 const STATUS_OF_CLASS: Record<string, number> = {
   "08": 503,
@@ -38,7 +38,7 @@ const SERVER_FAULTS = new Set([
   "XX",
 ]);
 
-/** How the client library says that there is no connection to the server, or no longer. */
+/** How the client library reports a missing or lost connection. */
 const NO_CONNECTION = /^(E[A-Z]+|CONNECT_TIMEOUT|CONNECTION_(CLOSED|DESTROYED|ENDED))$/;
 
 function statusOf(code: string): number {
@@ -49,12 +49,14 @@ function statusOf(code: string): number {
   return STATUS_OF_CLASS[kind] ?? (SERVER_FAULTS.has(kind) ? 500 : 400);
 }
 
-/** The failure in the form `raise sqlstate 'PGRST'` has, which lite passes on unchanged; others as they are. */
+/**
+ * The failure in the form of `raise sqlstate 'PGRST'`, which lite passes on unchanged; others are returned as they are.
+ */
 export function toWireError(failure: unknown): unknown {
   const { code, message, detail, hint } = (failure ?? {}) as DatabaseFailure;
   if (typeof code !== "string") return failure;
   if (NO_CONNECTION.test(code)) return wireError(503, { code: "PGRST001", message });
-  if (!/^[0-9A-Z]{5}$/.test(code) || RIGHT_ALREADY.test(code)) return failure;
+  if (!/^[0-9A-Z]{5}$/.test(code) || PASS_THROUGH.test(code)) return failure;
   return wireError(statusOf(code), { code, message, detail, hint });
 }
 

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The mailbox as a page: the newest mails, each as its sender meant it to look, in a frame that can run nothing and is as high as its mail. */
+/** The mailbox page: the newest mails, each rendered in a script-free frame as high as its content. */
 import { ICON_URL } from "../../shared/pages/icon.ts";
 import { STYLES } from "../../shared/pages/styles.ts";
 import type { ReceivedMail } from "./smtp_sink.ts";
@@ -11,8 +11,8 @@ const OWN_STYLES = `
 .mail iframe { display: block; width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: .375rem; background: #fff; }
 .mail pre { white-space: pre-wrap; }`;
 
-// A frame without scripts is of our own origin only so that the page around it can measure it. Without scripts here, it scrolls.
-const FIT = `
+// The script-free frame is same-origin only so that the page can measure it. Without scripts, it scrolls.
+const FIT_FRAMES_SCRIPT = `
 const fit = (frame) => { frame.style.height = frame.contentDocument.documentElement.scrollHeight + 2 + "px"; };
 for (const frame of document.querySelectorAll("iframe")) {
   frame.addEventListener("load", () => fit(frame));
@@ -20,7 +20,7 @@ for (const frame of document.querySelectorAll("iframe")) {
   addEventListener("resize", () => { frame.style.height = ""; fit(frame); });
 }`;
 
-/** @param to the address that the list was narrowed to. */
+/** @param to the address the list is filtered by. */
 export async function renderMailbox(mails: readonly ReceivedMail[], to?: string): Promise<Response> {
   const nonce = crypto.randomUUID();
   const html = await (
@@ -43,18 +43,18 @@ export async function renderMailbox(mails: readonly ReceivedMail[], to?: string)
           <div class="column">
             <h1>{to ? `Mail to ${to}` : "Mailbox"}</h1>
             <p class="muted">Mail that this stack sent. None of it left this machine.</p>
-            {mails.length === 0 && <p>There is no mail yet.</p>}
+            {mails.length === 0 && <p>No mail yet.</p>}
             {mails.slice(0, SHOWN).map((mail) => <Mail mail={mail} />)}
           </div>
         </main>
-        <script nonce={nonce} dangerouslySetInnerHTML={{ __html: FIT }} />
+        <script nonce={nonce} dangerouslySetInnerHTML={{ __html: FIT_FRAMES_SCRIPT }} />
       </body>
     </html>
   ).toString();
   return new Response(`<!doctype html>${html}`, {
     headers: {
       "content-type": "text/html; charset=utf-8",
-      // A mail's own links open in a new tab; its frame runs no script and sends no form.
+      // Links in a mail open in a new tab; its frame can neither run scripts nor submit forms.
       "content-security-policy":
         `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'`,
       "cache-control": "no-store",

@@ -1,18 +1,18 @@
-/** An SMTP server on loopback that accepts every mail and delivers none: it keeps the newest ones in memory. */
+/** A loopback SMTP server that accepts all mail and delivers none; it keeps the newest in memory. */
 import type { AddressInfo } from "node:net";
 import PostalMime from "postal-mime";
 import { SMTPServer } from "smtp-server";
 
-/** A received mail as `GET /local/mail` lists it. */
+/** A received mail as listed by `GET /local/mail`. */
 export interface ReceivedMail {
   id: string;
-  /** Addresses of the envelope, lower case, separated by ", ". */
+  /** Envelope addresses, lower case, separated by ", ". */
   to: string;
   from: string;
   subject: string;
   text: string;
   html: string;
-  /** By lower-case name; the last one wins where a name repeats. */
+  /** By lower-case name; the last value of a repeated one. */
   headers: Record<string, string>;
   /** ISO 8601. */
   received_at: string;
@@ -50,7 +50,7 @@ export async function startMailSink(): Promise<MailSink> {
     server.on("error", reject);
     server.listen(0, "127.0.0.1", resolve);
   });
-  // A client that breaks off must not end the stack.
+  // A client that disconnects must not end the stack.
   server.removeAllListeners("error").on("error", () => {});
   return {
     port: (server.server.address() as AddressInfo).port,

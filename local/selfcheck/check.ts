@@ -1,8 +1,8 @@
-/** What a check of a deployment is made of: questions to its public addresses, and lines about the answers. */
+/** The building blocks of deployment checks: requests to public addresses, and lines about the responses. */
 import type { Slug } from "../../shared/routes.ts";
 
 export interface Line {
-  /** A `note` is worth knowing and no fault. */
+  /** A `note` is worth knowing but not a fault. */
   kind: "wrong" | "note";
   text: string;
 }
@@ -17,20 +17,20 @@ export interface Answer {
 }
 
 export interface Site {
-  /** Public base, without a slash at the end: what the deployment should call itself. */
+  /** Public base URL, without a trailing slash: what the deployment should call itself. */
   url: string;
-  /** Where its functions are, without a slash at the end, when that was told. */
+  /** Base URL of its functions, without a trailing slash, if given. */
   functionsUrl?: string;
-  /** The functions that should be there. */
+  /** The functions that should exist. */
   slugs: readonly Slug[];
   /**
-   * Asks a path of the site, or another URL, and follows nothing.
-   * @throws {Error} in words, when there is no answer.
+   * Requests a path of the site, or another URL, without following redirects.
+   * @throws {Error} with a readable message, when there is no response.
    */
   ask(pathOrUrl: string, init?: RequestInit): Promise<Answer>;
 }
 
-/** Each yields a line for everything it finds; no line, no fault. None changes anything at the deployment. */
+/** Yields a line per finding; no lines, no faults. Must not change anything in the deployment. */
 export type Check = (site: Site) => AsyncIterable<Line>;
 
 const DEADLINE_MS = 10_000;
@@ -48,13 +48,13 @@ export function createSite(
         const response = await fetch(request);
         return { status: response.status, headers: response.headers, text: await response.text() };
       } catch (thrown) {
-        throw new Error(`${pathOrUrl} gives no answer (${thrown instanceof Error ? thrown.message : thrown})`);
+        throw new Error(`${pathOrUrl} does not respond (${thrown instanceof Error ? thrown.message : thrown})`);
       }
     },
   };
 }
 
-/** The body as a JSON object; undefined when it is none. */
+/** The body as a JSON object; undefined if it is not one. */
 export function objectOf({ text }: Answer): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -69,7 +69,7 @@ export function objectOf({ text }: Answer): Record<string, unknown> | undefined 
 export const isPage = ({ headers, text }: Answer): boolean =>
   /^text\/html\b/i.test(headers.get("content-type") ?? "") && /^\s*<!doctype html/i.test(text);
 
-/** How an answer is spoken of where another was expected. */
+/** Describes an unexpected response. */
 export function describe(answer: Answer): string {
   const type = answer.headers.get("content-type")?.split(";")[0] ?? "no content type";
   const location = answer.headers.get("location");

@@ -1,4 +1,4 @@
-/** How the connector turns away who has no token: from this answer clients learn where to sign in. */
+/** How the connector rejects callers without a token: from this response clients learn where to sign in. */
 import { type Answer, type Check, describe, type Line, objectOf, type Site, wrong } from "./check.ts";
 import { judgeResource } from "./discovery.ts";
 
@@ -19,7 +19,7 @@ export const connector: Check = async function* (site) {
   yield* challenges(site, "/api/mcp", `${site.url}/api/mcp`);
 };
 
-/** The same by the function's own address, which clients may be given too. */
+/** The same at the function's own address, which clients may be given too. */
 export const directAddress: Check = async function* (site) {
   if (!site.functionsUrl) return;
   const resource = `${site.functionsUrl}/mcp`;
@@ -39,7 +39,7 @@ async function* challenges(site: Site, address: string, resource: string): Async
   const withBad = await site.ask(address, post({ authorization: "Bearer exp_at_selfcheck" }));
   yield* judgeChallenge(`${address} with a bad token`, withBad, metadata);
   if (withBad.status === 401 && challengeOf(withBad).get("error") !== "invalid_token") {
-    yield wrong(`${address} with a bad token does not say invalid_token`);
+    yield wrong(`${address} with a bad token does not report invalid_token`);
   }
 }
 
@@ -50,7 +50,7 @@ function* judgeChallenge(what: string, answer: Answer, metadata: string): Iterab
   }
   const parameters = challengeOf(answer);
   if (parameters.size === 0) {
-    yield wrong(`${what} carries no WWW-Authenticate: clients do not find where to sign in`);
+    yield wrong(`${what} has no WWW-Authenticate: clients cannot find where to sign in`);
     return;
   }
   const named = parameters.get("resource_metadata");

@@ -1,11 +1,11 @@
-/** The documents by which clients find everything: there is one at every address that some client asks, and all say the same. */
+/** The discovery documents: they must exist at every address that some client requests, and be identical. */
 import { type Route, ROUTES } from "../../shared/routes.ts";
 import { type Answer, type Check, describe, type Line, objectOf, type Site, wrong } from "./check.ts";
 
 const wellKnown = (slug: Route["slug"]) =>
   ROUTES.filter((route) => route.slug === slug && route.path.includes("/.well-known/")).map(({ path }) => path);
 
-/** Of the authorization server (RFC 8414 §2), with what the readers of an openid-configuration insist on. */
+/** The authorization server's (RFC 8414 §2), with the members that readers of an openid-configuration require. */
 export const authorizationServer: Check = async function* (site) {
   const [first, ...lines] = await readDocuments(site, wellKnown("oauth"));
   yield* lines;
@@ -29,7 +29,7 @@ export const authorizationServer: Check = async function* (site) {
   }
 };
 
-/** Of the connector (RFC 9728 §2) at the site's address. */
+/** The connector's (RFC 9728 §2) at the site's address. */
 export const protectedResource: Check = async function* (site) {
   const [first, ...lines] = await readDocuments(site, wellKnown("mcp"));
   yield* lines;
@@ -50,17 +50,22 @@ export function* judgeResource(
   }
 }
 
-/** Addresses at which a site that answers everything with one page would break discovery: clients go on after a 404 only. */
+/**
+ * Addresses at which a site that answers everything with one page would break discovery: clients continue only after a
+ * 404.
+ */
 export const unknownAddresses: Check = async function* (site) {
   for (
     const path of ["/.well-known/selfcheck", "/.well-known/oauth-authorization-server/selfcheck", "/api/selfcheck"]
   ) {
     const answer = await site.ask(path);
-    if (answer.status !== 404) yield wrong(`${path}, where nothing is, answers ${describe(answer)} instead of 404`);
+    if (answer.status !== 404) {
+      yield wrong(`${path}, which should not exist, answers ${describe(answer)} instead of 404`);
+    }
   }
 };
 
-/** Documents are built from configuration: whoever could put another host into them could have codes sent there. */
+/** Documents are built from configuration: if a header could change the host in them, codes could be sent there. */
 export const forgedHost: Check = async function* (site) {
   const [path] = wellKnown("oauth");
   const forged = {
@@ -69,10 +74,10 @@ export const forgedHost: Check = async function* (site) {
     "forwarded": "host=selfcheck.invalid",
   };
   const [plain, told] = [await site.ask(path!), await site.ask(path!, { headers: forged })];
-  if (plain.text !== told.text) yield wrong("What X-Forwarded-Host says changes the authorization server's document");
+  if (plain.text !== told.text) yield wrong("X-Forwarded-Host changes the authorization server's document");
 };
 
-/** The first document that is one, and a line about every address that has none or another. */
+/** The first valid document, and a line per address that has none or a different one. */
 async function readDocuments(
   site: Site,
   paths: readonly string[],
@@ -91,7 +96,7 @@ async function readDocuments(
       lines.push(wrong(`${path} cannot be read by clients in a browser: no Access-Control-Allow-Origin`));
     }
     first ??= { path, answer, document };
-    if (answer.text !== first.answer.text) lines.push(wrong(`${path} says something else than ${first.path}`));
+    if (answer.text !== first.answer.text) lines.push(wrong(`${path} differs from ${first.path}`));
   }
   return [first?.document, ...lines];
 }

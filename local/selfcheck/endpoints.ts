@@ -1,4 +1,4 @@
-/** The endpoints: the methods they take, what they let browsers do, and what each says to a request that cannot succeed. */
+/** The endpoints: allowed methods, CORS, and the response to a request that cannot succeed. */
 import type { Slug } from "../../shared/routes.ts";
 import { SCHEMA_VERSION } from "../../shared/schema_version.ts";
 import { type Check, describe, note, objectOf, type Site, wrong } from "./check.ts";
@@ -8,7 +8,7 @@ interface Endpoint {
   path: string;
   /** A method it refuses. */
   refuses: string;
-  /** One that it takes and says so in `Allow`. */
+  /** One that it lists in `Allow`. */
   takes: string;
   /** Whether pages of other origins may call it. */
   isOpen: boolean;
@@ -33,12 +33,12 @@ export const methods: Check = async function* (site) {
     const answer = await site.ask(path, { method: refuses });
     if (answer.status !== 405) yield wrong(`${refuses} ${path} answers ${describe(answer)} instead of 405`);
     else if (!answer.headers.get("allow")?.includes(takes)) {
-      yield wrong(`${refuses} ${path} does not say what it allows`);
+      yield wrong(`${refuses} ${path} does not list the allowed methods`);
     }
   }
 };
 
-/** Clients in a browser ask before they send what they need (Fetch §4.8); the question carries no token and must not need one. */
+/** Browser clients send a preflight first (Fetch §4.8), which carries no token and must not require one. */
 export const preflights: Check = async function* (site) {
   const wanted = ["authorization", "content-type", "mcp-protocol-version"];
   for (const { path, takes, isOpen } of endpointsOf(site)) {
@@ -70,7 +70,7 @@ export const health: Check = async function* (site) {
   const answer = await site.ask("/api/health");
   const { ok, schema } = objectOf(answer) ?? {};
   if (answer.status !== 200 || ok !== true) {
-    yield wrong(`/api/health answers ${describe(answer)}: the functions do not reach the database`);
+    yield wrong(`/api/health answers ${describe(answer)}: the functions cannot reach the database`);
   } else if (typeof schema !== "number") {
     yield wrong(
       "/api/health names no schema version: deploy the functions of this checkout (supabase functions deploy)",
@@ -87,7 +87,7 @@ export const health: Check = async function* (site) {
   }
 };
 
-/** Refusals in the words that clients act on; they also show that the migrations are there. */
+/** Errors that clients act on; they also show that the migrations are applied. */
 export const tokenEndpoint: Check = async function* (site) {
   if (!site.slugs.includes("oauth")) return;
   const unknown = new URLSearchParams({
@@ -101,7 +101,7 @@ export const tokenEndpoint: Check = async function* (site) {
   } else if (refused.status !== 401 || objectOf(refused)?.error !== "invalid_client") {
     yield wrong(`/api/oauth/token answers an unknown client with ${describe(refused)} instead of 401 invalid_client`);
   } else if (!refused.headers.get("cache-control")?.includes("no-store")) {
-    yield wrong("/api/oauth/token may be cached: something took Cache-Control: no-store away");
+    yield wrong("/api/oauth/token may be cached: something removed Cache-Control: no-store");
   }
   const json = await site.ask("/api/oauth/token", {
     method: "POST",
@@ -115,13 +115,13 @@ export const tokenEndpoint: Check = async function* (site) {
 export const webhook: Check = async function* (site) {
   if (!site.slugs.includes("payment-webhook")) return;
   const answer = await site.ask("/api/payment/webhook", { method: "POST", body: "{}" });
-  if (answer.status === 503) yield wrong("/api/payment/webhook takes no events: set PAYMENT_WEBHOOK_SECRET");
+  if (answer.status === 503) yield wrong("/api/payment/webhook accepts no events: set PAYMENT_WEBHOOK_SECRET");
   else if (answer.status !== 401) {
     yield wrong(`/api/payment/webhook answers an event without a signature with ${describe(answer)} instead of 401`);
   }
 };
 
-/** The jobs refuse who does not know their secret. */
+/** The jobs reject callers without their secret. */
 export const jobs: Check = async function* (site) {
   for (const { slug, path } of endpointsOf(site)) {
     if (!slug.startsWith("cron-")) continue;

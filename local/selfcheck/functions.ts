@@ -1,11 +1,11 @@
 /**
- * Whether our functions themselves answer. The platform's gateway has answers of its own for a function that is not there,
- * does not start, or is behind its token check; ours all carry a request id.
+ * Whether our functions themselves respond. The platform's gateway answers for a function that does not exist, does not
+ * start, or is behind its token check; our own responses all carry a request id.
  */
 import type { Slug } from "../../shared/routes.ts";
 import { type Answer, type Line, objectOf, type Site, wrong } from "./check.ts";
 
-/** A request to each function that it answers without doing anything. */
+/** A request to each function that has no side effects. */
 const PROBES: Record<Slug, readonly [method: string, path: string]> = {
   "mcp": ["POST", "/api/mcp"],
   "oauth": ["POST", "/api/oauth/token"],
@@ -15,7 +15,7 @@ const PROBES: Record<Slug, readonly [method: string, path: string]> = {
   "cron-provider-sync": ["GET", "/api/cron/provider-sync"],
 };
 
-/** Finds the functions that do not answer; the other checks are not worth making of them. */
+/** Finds the functions that do not respond; the other checks of them are skipped. */
 export async function askFunctions(site: Site): Promise<{ answering: Slug[]; lines: Line[] }> {
   const answering: Slug[] = [];
   const lines: Line[] = [];
@@ -31,7 +31,7 @@ export async function askFunctions(site: Site): Promise<{ answering: Slug[]; lin
 function whoAnswered(slug: Slug, answer: Answer): string {
   const code = objectOf(answer)?.code;
   if (answer.status === 401) {
-    return `the gateway asks for a token of the platform before ${slug} is reached; deploy it with verify_jwt = false (supabase/config.toml)`;
+    return `the gateway requires a platform token before ${slug} is reached; deploy it with verify_jwt = false (supabase/config.toml)`;
   }
   if (code === "NOT_FOUND") return `the function ${slug} is not deployed`;
   if (answer.status >= 500) {
@@ -39,5 +39,5 @@ function whoAnswered(slug: Slug, answer: Answer): string {
       code ? ` ${code}` : ""
     }); its log names every missing or malformed setting`;
   }
-  return `something else than ${slug} answers, with ${answer.status}; does the front door lead this path to it?`;
+  return `something other than ${slug} answers with ${answer.status}; does the front door route this path to it?`;
 }

@@ -1,8 +1,11 @@
-/** Whether pages reach a browser as pages: hosted functions cannot serve HTML on the platform's own domain (docs/operations.md). */
+/**
+ * Whether pages reach browsers as pages: hosted functions cannot serve HTML on the platform's own domain
+ * (docs/operations.md).
+ */
 import { PAGE_POLICY_HEADER, ROUTES } from "../../shared/routes.ts";
 import { type Answer, type Check, describe, isPage, type Line, wrong } from "./check.ts";
 
-/** The paths that are pages by themselves, whoever asks. */
+/** The paths that are always pages. */
 const PAGES = ROUTES.filter(({ path, page }) => page && (path === "/" || !path.endsWith("/")));
 
 export const pages: Check = async function* (site) {
@@ -38,7 +41,7 @@ function* judgePage(site: string, path: string, answer: Answer): Iterable<Line> 
     yield wrong(`${path} still carries ${PAGE_POLICY_HEADER}: the front door is an old one`);
   }
   if (!/frame-ancestors 'none'/.test(answer.headers.get("content-security-policy") ?? "")) {
-    yield wrong(`${path} may be framed by other sites: its Content-Security-Policy got lost on the way`);
+    yield wrong(`${path} may be framed by other sites: its Content-Security-Policy was lost on the way`);
   }
   if (answer.headers.has("access-control-allow-origin")) {
     yield wrong(`${path} may be read by pages of other sites (CORS)`);

@@ -1,4 +1,4 @@
-/** Every check of a deployment, in the order in which one fault explains the next. */
+/** All checks of a deployment, ordered so that one fault explains the next. */
 import type { Slug } from "../../shared/routes.ts";
 import { type Check, type Line, note, type Site, wrong } from "./check.ts";
 import { connector, directAddress } from "./connector.ts";
@@ -8,7 +8,7 @@ import { askFunctions } from "./functions.ts";
 import { pages } from "./pages.ts";
 import { transport } from "./transport.ts";
 
-/** Checks, and the functions that they are about. */
+/** Checks and the functions they concern. */
 const CHECKS: readonly (readonly [Check, ...Slug[]])[] = [
   [transport],
   [health, "oauth"],
@@ -26,7 +26,7 @@ const CHECKS: readonly (readonly [Check, ...Slug[]])[] = [
   [preflights],
 ];
 
-/** Makes every check and gives a line for everything that it found; nothing is changed at the deployment. */
+/** Runs every check and yields a line per finding; changes nothing in the deployment. */
 export async function* checkDeployment(site: Site): AsyncIterable<Line> {
   let answering: Slug[];
   try {

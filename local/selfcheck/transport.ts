@@ -1,4 +1,4 @@
-/** The way to the site: https, nothing beside it, and browsers told to stay there. */
+/** The transport: https only, and browsers told to stay there. */
 import { type Check, describe, note, wrong } from "./check.ts";
 
 const HALF_A_YEAR = 15_552_000;
@@ -13,10 +13,10 @@ export const transport: Check = async function* (site) {
   const answer = await site.ask("/login");
   const [, seconds = "0"] = /max-age=(\d+)/.exec(answer.headers.get("strict-transport-security") ?? "") ?? [];
   if (Number(seconds) < HALF_A_YEAR) {
-    yield note("No Strict-Transport-Security of half a year or more: a first visit by http can be led astray");
+    yield note("No Strict-Transport-Security of half a year or more: a first visit by http can be intercepted");
   }
-  // A server that is not there on port 80 is as good as one that redirects.
+  // No server on port 80 is as good as one that redirects.
   const plain = await site.ask(`http://${host}/login`).catch(() => undefined);
   const isSafe = !plain || plain.status >= 400 || (plain.headers.get("location") ?? "").startsWith("https://");
-  if (!isSafe) yield wrong(`http://${host}/login answers ${describe(plain)} instead of leading to https`);
+  if (!isSafe) yield wrong(`http://${host}/login answers ${describe(plain)} instead of redirecting to https`);
 };

@@ -1,22 +1,22 @@
 /**
- * The layout of the SQL files, function bodies included. Like gofmt it keeps the line breaks that were written and owns the rest: lower
- * case, spaces, indentation of closing parentheses, blank lines, and no line over 120 columns. Only layout changes: the tokens before and
- * after are compared.
+ * Formats SQL files, including function bodies. Like gofmt it keeps existing line breaks and controls the rest: lower
+ * case, spaces, indentation of closing parentheses, blank lines, and lines of at most 120 columns. Only the layout
+ * changes: the tokens before and after are compared.
  */
 import { meaningOf, type Token, tokensOf } from "./tokens.ts";
 
 export const WIDTH = 120;
 const STEP = 2;
 
-/** @throws {Error} when the text is no SQL, or when the layout would change what it says. */
+/** @throws {Error} when the text is not SQL, or when formatting would change its meaning. */
 export function formatSql(sql: string): string {
   let formatted = layOut(sql);
-  // A line that was broken may be what a parenthesis further down lies under.
+  // A line that was broken may be the one that a later parenthesis is aligned with.
   for (let again = layOut(formatted); again !== formatted; again = layOut(formatted)) formatted = again;
   const [before, after] = [meaningOf(sql), meaningOf(formatted)];
   const differs = before.findIndex((token, index) => token !== after[index]);
   if (differs >= 0 || before.length !== after.length) {
-    throw new Error(`formatting would change what it says, at ${before.slice(differs, differs + 5).join(" ")}`);
+    throw new Error(`formatting would change the meaning, at ${before.slice(differs, differs + 5).join(" ")}`);
   }
   return formatted;
 }
@@ -58,7 +58,7 @@ function linesOf(sql: string): Line[] {
   return lines;
 }
 
-/** A line that begins with a closing parenthesis lies under the line that has the opening one. */
+/** Aligns a line that starts with a closing parenthesis with the line of the opening one. */
 function closeWhereOpened(lines: Line[]): Line[] {
   const open: number[] = [];
   for (const line of lines) {
@@ -80,7 +80,7 @@ const isComment = ({ tokens: [token] }: Line) => token!.kind === "comment" && to
 const continuesComment = (first: Line, line: Line) =>
   isComment(line) && line.indent === first.indent && !line.blankBefore;
 
-/** Keeps the lines of a comment unless one is too long: then its paragraphs are filled anew. */
+/** Keeps the lines of a comment unless one is too long; then its paragraphs are refilled. */
 function reflow(lines: Line[]): string[] {
   const margin = " ".repeat(lines[0]!.indent);
   const texts = lines.map(({ tokens }) => tokens[0]!.text.trimEnd());
@@ -106,7 +106,7 @@ function reflow(lines: Line[]): string[] {
 
 // Code
 
-/** One line as it is, or several: broken where the least belongs together. */
+/** One line as it is, or several, broken where tokens belong together least. */
 function fit(line: Line): string[] {
   const last = line.tokens.at(-1)!;
   if (last.kind === "comment" && line.tokens.length > 1 && line.indent + written(line.tokens).length > WIDTH) {
@@ -119,7 +119,7 @@ function fit(line: Line): string[] {
     const at = bestBreak(tokens, WIDTH - indent);
     if (at === undefined) break;
     lines.push(" ".repeat(indent) + written(tokens.slice(0, at)));
-    // What goes on with a list stays under it.
+    // The continuation of a list item stays under it.
     const isList = isSymbol(tokens[at - 1]!, ",") && !STARTS.test(line.tokens[0]!.text) && depthOf(tokens, at) === 0;
     tokens = tokens.slice(at);
     if (!isList) indent = line.indent + STEP;
@@ -145,15 +145,15 @@ const isSymbol = ({ kind, text }: Token, of: string) => kind === "symbol" && of.
 
 const CLAUSES =
   /^(from|where|join|left|right|full|cross|inner|group|order|having|union|limit|returning|values|references|check|then|else|when|loop|security|language|to|returns)$/;
-/** What a list does not begin with. */
+/** Tokens that do not start a list. */
 const STARTS =
   /^(select|from|where|group|order|returning|set|values|return|create|grant|revoke|insert|update|declare|perform|if|with|raise|case|when|then|else|and|or|on|comment|alter)$/;
-/** No line ends with these. */
-const GLUES =
+/** Tokens that no line may end with. */
+const NEVER_LAST =
   /^(not|return|perform|insert|create|function|cross|left|right|full|inner|outer|order|group|is|for|if|elsif|as|distinct|set|on|lateral|replace|or|and|in|exists|from|join|into|table|to|by)$/;
 const NESTING = 4;
 
-/** How deep in parentheses and cases a token lies, counted from the first one. */
+/** Nesting depth of a token in parentheses and cases, relative to the first one. */
 function depthOf(tokens: Token[], at: number): number {
   let depth = 0;
   for (const token of tokens.slice(0, at)) {
@@ -166,7 +166,7 @@ function depthOf(tokens: Token[], at: number): number {
 
 const isWord = ({ kind, text }: Token, of: RegExp) => kind === "word" && of.test(text);
 
-/** The token that a new line begins with best, so that what is before it fits; the last one of equals. */
+/** The best token to start a new line with, such that what precedes it fits; the last of equals. */
 function bestBreak(tokens: Token[], width: number): number | undefined {
   let betweens = 0;
   let best: { at: number; cost: number } | undefined;
@@ -180,11 +180,11 @@ function bestBreak(tokens: Token[], width: number): number | undefined {
   return best?.at;
 }
 
-/** How much two tokens belong together; nesting counts more than any of it. */
+/** How strongly two tokens belong together; nesting outweighs everything else. */
 function costOf(before: Token, token: Token, isBetween: boolean): number {
   if (before.kind === "word" && before.text === "is" && token.kind === "string") return 0;
   if (!token.spaced && !isSymbol(before, ",(") || isSymbol(token, ",;)]") || token.kind === "comment") return Infinity;
-  if (isWord(before, GLUES)) return Infinity;
+  if (isWord(before, NEVER_LAST)) return Infinity;
   if (isWord(token, /^(and|or)$/)) return isBetween ? Infinity : 1.25;
   if (isWord(token, /^constraint$/)) return 0.5;
   if (isWord(token, CLAUSES)) return 1;
@@ -195,7 +195,7 @@ function costOf(before: Token, token: Token, isBetween: boolean): number {
   return token.kind === "symbol" || before.kind === "symbol" ? Infinity : 5;
 }
 
-/** A long literal becomes several on successive lines, which SQL reads as one. */
+/** Splits a long literal into several on successive lines, which SQL reads as one. */
 function splitLiteral(tokens: Token[], indent: number): string[] {
   const margin = " ".repeat(indent);
   const text = written(tokens);
@@ -217,7 +217,7 @@ function splitLiteral(tokens: Token[], indent: number): string[] {
   return [...lines, `${margin}'${piece}'${tail}`];
 }
 
-/** Numbers of the lines that are still too wide: a word in them is. */
+/** Line numbers that are still too wide because of a single word. */
 export function tooWide(formatted: string): number[] {
   return formatted.split("\n").flatMap((line, index) => line.length > WIDTH ? [index + 1] : []);
 }

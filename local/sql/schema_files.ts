@@ -1,15 +1,15 @@
-/** The source of the database: `supabase/schemas`, in the order that `supabase/config.toml` lists them in. */
+/** The source of the database: `supabase/schemas`, in the order listed in `supabase/config.toml`. */
 import { parse } from "smol-toml";
 
 export const ROOT = new URL("../../", import.meta.url);
 
 export interface SchemaFile {
-  /** Below the root of the project. */
+  /** Relative to the project root. */
   path: string;
   sql: string;
 }
 
-/** @throws {Error} when a file of the folder is not listed, or a listed one is not there. */
+/** @throws {Error} when a file of the folder is not listed, or a listed one does not exist. */
 export async function readSchemaFiles(root: URL = ROOT): Promise<SchemaFile[]> {
   const config = parse(await Deno.readTextFile(new URL("supabase/config.toml", root)));
   const { schema_paths } = (config.db as { migrations: { schema_paths: string[] } }).migrations;
@@ -22,7 +22,7 @@ export async function readSchemaFiles(root: URL = ROOT): Promise<SchemaFile[]> {
   return await Promise.all(listed.map(async (path) => ({ path, sql: await Deno.readTextFile(new URL(path, root)) })));
 }
 
-/** Paths below the folder, its own folders included. */
+/** Paths relative to the folder, including subfolders. */
 async function sqlFilesIn(folder: URL): Promise<string[]> {
   const paths: string[] = [];
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
@@ -32,7 +32,7 @@ async function sqlFilesIn(folder: URL): Promise<string[]> {
   return paths;
 }
 
-/** The one migration that makes everything, in an empty database. */
+/** The single migration that creates everything in an empty database. */
 export function baselineOf(files: readonly SchemaFile[]): string {
   const parts = files.map(({ path, sql }) => `-- ${path.replace("supabase/", "")}\n\n${sql.trim()}\n`);
   return `-- Generated from supabase/schemas by \`deno task db:migration -- --baseline\`; do not edit.\n\n${

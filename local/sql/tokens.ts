@@ -1,13 +1,13 @@
-/** SQL and plpgsql as tokens, for what lays files out or compares them; it knows no grammar. */
+/** Tokenizes SQL and plpgsql, for formatting and comparing files; it knows no grammar. */
 
 export type TokenKind = "word" | "quoted" | "string" | "number" | "comment" | "dollar" | "symbol";
 
 export interface Token {
   kind: TokenKind;
   text: string;
-  /** Line breaks between the token before and this one. */
+  /** Line breaks before this token. */
   breaks: number;
-  /** Whether anything stands between the token before and this one. */
+  /** Whether there is white space before this token. */
   spaced: boolean;
 }
 
@@ -17,16 +17,16 @@ const PATTERNS: [TokenKind, RegExp][] = [
   ["quoted", /(?:[uU]&)?"(?:[^"]|"")*"/y],
   ["dollar", /\$(?:[A-Za-z_][A-Za-z_0-9]*)?\$/y],
   ["number", /(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y],
-  // What format() fills in: %I and %1$L, whose case counts.
+  // Placeholders of format(), %I and %1$L; their case matters.
   ["symbol", /%(?:\d+\$)?[ILs](?![A-Za-z_])/y],
   ["word", /[\p{L}_][\p{L}\p{N}_$]*|\$\d+/uy],
   ["symbol", /::|:=|=>|\.\.|<<|[-+*/<>=~!@#%^&|`?]+|[^\s]/y],
 ];
 
 /**
- * What is between dollar quotes is taken for code: so it is in every file of ours.
+ * Text between dollar quotes is treated as code, as it is in all our files.
  *
- * @throws {Error} at a quote that nothing closes.
+ * @throws {Error} at an unclosed quote.
  */
 export function tokensOf(sql: string): Token[] {
   const tokens: Token[] = [];
@@ -54,7 +54,7 @@ function readToken(sql: string, at: number): [TokenKind, string] {
     const text = pattern.exec(sql)?.[0];
     if (text === undefined) continue;
     if (kind === "symbol" && (text === "'" || text === '"')) throw new Error(`${text} is not closed`);
-    // An operator ends where a comment begins.
+    // An operator ends where a comment starts.
     const comment = kind === "symbol" ? text.search(/--|\/\*/) : -1;
     return [kind, comment > 0 ? text.slice(0, comment) : text];
   }
@@ -62,8 +62,8 @@ function readToken(sql: string, at: number): [TokenKind, string] {
 }
 
 /**
- * What a database reads: words in lower case, without comments; literals on successive lines are one, as the standard says.
- * Two files with the same meaning tokens differ in layout alone.
+ * What a database reads: words in lower case, no comments; literals on successive lines are joined, per the standard.
+ * Files with the same tokens differ in layout only.
  */
 export function meaningOf(sql: string): string[] {
   const meaning: string[] = [];

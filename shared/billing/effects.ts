@@ -1,10 +1,10 @@
-/** What each kind of payment event means for its subscription. Kinds that are not here mean nothing to us. */
+/** What each kind of payment event means for its subscription. Kinds not listed have no effect. */
 
 export type SubscriptionStatus = "active" | "past_due" | "canceled";
 
 export interface Effect {
   status: SubscriptionStatus;
-  /** Orders two events of the same second that agree in everything else; the greater one counts. */
+  /** Breaks ties between events of the same second; the greater rank wins. */
   rank: number;
 }
 
@@ -16,11 +16,11 @@ const EFFECTS: ReadonlyMap<string, Effect> = new Map([
   ["subscription.halted", { status: "past_due", rank: 4 }],
   ["subscription.cancelled", { status: "canceled", rank: 9 }],
   ["subscription.completed", { status: "canceled", rank: 9 }],
-  // Only a status in the provider's documents, never an event; should one arrive, it means what it says.
+  // The provider documents this as a status only, not as an event. Handled in case it is ever sent.
   ["subscription.expired", { status: "canceled", rank: 9 }],
 ]);
 
-/** The effect of a kind of event, undefined for `authenticated`, `updated`, `paused` and whatever else is sent. */
+/** The effect of a kind of event; undefined for `authenticated`, `updated`, `paused` and any other. */
 export function effectOf(type: string): Effect | undefined {
   return EFFECTS.get(type);
 }

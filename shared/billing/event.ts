@@ -1,17 +1,17 @@
 /**
- * Reads a payment event out of a verified body. Takes only what decides about plans, in whatever form the provider has been
- * seen to send it; the rest names people and cards and goes no further. What it cannot read it leaves null.
+ * Reads a payment event from a verified body. Only the fields that decide about plans are read, in every form the
+ * provider has been seen to send; the rest holds personal and card data. Unreadable fields become null.
  */
 import { effectOf, type SubscriptionStatus } from "./effects.ts";
 
 export interface PaymentEvent {
   type: string;
-  /** Null for kinds without effect. */
+  /** Null for kinds without an effect. */
   status: SubscriptionStatus | null;
   rank: number;
   subscriptionId: string | null;
   providerPlanId: string | null;
-  /** `org_…` of the notes. Whoever may edit notes wrote it. */
+  /** `org_…` from the notes. Written by whoever may edit the notes. */
   organizationId: string | null;
   occurredAt: Date | null;
   periodEndsAt: Date | null;
@@ -19,7 +19,7 @@ export interface PaymentEvent {
   authAttempts: number;
 }
 
-/** The event, or null when the body is not JSON in UTF-8 or not an event at all. */
+/** The event, or null when the body is not UTF-8 JSON or not an event. */
 export function parseEvent(body: BufferSource): PaymentEvent | null {
   const envelope = parseObject(body);
   if (typeof envelope?.event !== "string") return null;
@@ -33,7 +33,7 @@ export function parseEvent(body: BufferSource): PaymentEvent | null {
     subscriptionId: asWord(subscription.id, 64),
     providerPlanId: asWord(subscription.plan_id, 64),
     organizationId: asOrganizationId(asObject(subscription.notes).organization_id),
-    // Inside `payload` in one of the provider's own samples.
+    // One of the provider's own samples has it inside `payload`.
     occurredAt: asInstant(envelope.created_at) ?? asInstant(payload.created_at),
     periodEndsAt: asInstant(subscription.current_end),
     paidCount: asCount(subscription.paid_count),
@@ -55,7 +55,7 @@ function parseObject(body: BufferSource): JsonObject | undefined {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Empty `notes` arrive as `[]`, absent parts as null. */
+/** Empty `notes` arrive as `[]`, missing parts as null. */
 const asObject = (value: unknown): JsonObject => isObject(value) ? value : {};
 
 /** Printable ASCII only: Postgres stores neither NUL nor a lone surrogate. */
@@ -65,13 +65,13 @@ const asWord = (value: unknown, longest: number) =>
 const asOrganizationId = (value: unknown) =>
   typeof value === "string" && /^org_[0-9a-z]{8,32}$/.test(value) ? value : null;
 
-/** Whole numbers come as numbers and, in some samples, as strings of digits. */
+/** Whole numbers arrive as numbers or, in some samples, as digit strings. */
 function asInteger(value: unknown, largest: number): number | null {
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === "number" && number >= 0 && number <= largest ? Math.trunc(number) : null;
 }
 
-/** The greatest value of a Postgres `int`. */
+/** The maximum of a Postgres `int`. */
 const asCount = (value: unknown) => asInteger(value, 2_147_483_647) ?? 0;
 
 /** The end of the year 9999, in seconds. */

@@ -1,13 +1,13 @@
 /**
- * Signatures of payment events: HMAC-SHA256 of the raw body under a shared secret, in lowercase hex, as Razorpay makes them.
- * Works on the bytes that arrived; a body that was parsed and written again has another signature.
+ * Signatures of payment events: HMAC-SHA256 of the raw body with a shared secret, in lower-case hex, as Razorpay makes
+ * them. Verify the bytes as received; parsing and re-serializing changes the signature.
  */
 import { Buffer } from "node:buffer";
 
 const HMAC = { name: "HMAC", hash: "SHA-256" };
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
-/** Keys of the secrets, none of them empty: an empty one would let anybody sign. */
+/** Imports the secrets as keys. None may be empty: anyone could sign with an empty key. */
 export function importSecrets(secrets: readonly string[]): Promise<CryptoKey[]> {
   return Promise.all(
     secrets.map((secret) =>
@@ -16,7 +16,7 @@ export function importSecrets(secrets: readonly string[]): Promise<CryptoKey[]> 
   );
 }
 
-/** Whether one of the keys made the signature. Every key is tried, so that the time taken does not tell which. */
+/** Whether one of the keys made the signature. Tries every key, so that timing does not reveal which one matched. */
 export async function isSigned(
   body: BufferSource,
   { signature, keys }: { signature: string; keys: readonly CryptoKey[] },
@@ -27,7 +27,7 @@ export async function isSigned(
   return verdicts.includes(true);
 }
 
-/** The signature that the payment provider would send with a body. */
+/** The signature the payment provider would send with a body. */
 export async function signBody(body: BufferSource, secret: string): Promise<string> {
   const [key] = await importSecrets([secret]);
   return Buffer.from(await crypto.subtle.sign("HMAC", key!, body)).toString("hex");

@@ -1,6 +1,6 @@
 /**
- * Turns what the schema objects to into facts that tell a model how to call again: which field, what is wrong with it, and what would be right.
- * The words are the catalog's (`shared/words/en/contract.ts`).
+ * Turns schema violations into facts that tell a model how to correct the call: which field, what is wrong, what would
+ * be valid. The wording is in the catalog (`shared/words/en/contract.ts`).
  */
 import type { z } from "zod";
 import type { Facts, RefusalFacts } from "../words/message.ts";
@@ -8,24 +8,24 @@ import type { RefusalCode } from "../words/words.ts";
 import { type FormHint, formHint } from "./form_hint.ts";
 import type { JsonSchema } from "./schema.ts";
 
-/** A refusal that the call itself is reason enough for. The same call with the field put right will do. */
+/** A problem with the arguments themselves: the same call succeeds once the field is corrected. */
 export interface ArgumentError extends RefusalFacts {
   code: RefusalCode & `invalid_argument.${string}`;
 }
 
 type Issue = z.core.$ZodIssue;
 
-/** How many problems one answer names; a call with more is best written anew. */
+/** How many problems one answer lists. */
 const MAX_PROBLEMS = 10;
 
-/** @param issues at least one, in the order of the schema; @param schema what the arguments were judged by. */
+/** @param issues at least one, in schema order; @param schema the schema the arguments were checked against. */
 export function explainIssues(issues: readonly Issue[], schema: JsonSchema): ArgumentError {
   const problems = issues.slice(0, MAX_PROBLEMS).map((issue) => explain(issue, schema));
   const [first] = problems as [ArgumentError];
   return problems.length > 1 ? { ...first, params: { ...first.params, details: { problems } } } : first;
 }
 
-/** How long a value may be, or how large. */
+/** The allowed length or range of a value. */
 export interface Limit {
   bound: "least" | "most";
   value: number;
@@ -34,7 +34,7 @@ export interface Limit {
 
 function explain(issue: Issue, schema: JsonSchema): ArgumentError {
   const node = nodeAt(schema, issue.path);
-  // The arguments as a whole have no name.
+  // The arguments object itself has no name.
   const subject = issue.path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`).join("").slice(
     1,
   );
@@ -49,7 +49,7 @@ function explain(issue: Issue, schema: JsonSchema): ArgumentError {
     };
   };
 
-  // uniqueItems is the only rule that zod adds itself
+  // uniqueItems is the only custom zod rule.
   if (issue.code === "custom") return problem("invalid_argument.repeated_item");
   if (node?.enum && issue.code !== "invalid_type") {
     return problem("invalid_argument.not_one_of", { options: node.enum.map(String) });

@@ -1,6 +1,6 @@
 /**
- * The bearer token of a connector call, from the `Authorization` header and nowhere else: a token in a query string
- * ends up in logs (OAuth 2.1 §5.1.1), so one there counts as none.
+ * Reads the bearer token of a connector call. Only the `Authorization` header counts: query strings end up in logs
+ * (OAuth 2.1 §5.1.1), so a token there is ignored.
  */
 import { isAccessToken } from "../oauth/tokens.ts";
 
@@ -9,9 +9,9 @@ const B64_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 export type Bearer =
   | { kind: "absent" }
-  /** Not the syntax of a bearer credential: the request is wrong, not the token. */
+  /** Not a bearer credential at all: the request is invalid, not the token. */
   | { kind: "malformed" }
-  /** A well-formed credential that cannot be an access token of ours, as the database need not be asked to know. */
+  /** Well-formed, but not in the format of our tokens, so no database lookup is needed. */
   | { kind: "foreign" }
   | { kind: "token"; token: string };
 

@@ -1,4 +1,4 @@
-/** What a text without the right form should have been: by the form that its field asks for, and by what was sent instead. */
+/** Explains a badly formed text argument: the format its field expects, and a guess based on what was sent. */
 import { decimalSignOf, readMoney, toDecimal } from "../import/money_text.ts";
 import { type JsonSchema, PATTERNS } from "./schema.ts";
 
@@ -7,19 +7,19 @@ export type FormHint =
   | { form: "amount"; sent?: SentAmount }
   /** `sent` is the kind of id that was sent instead. */
   | { form: "id"; kinds: string[]; sent?: string }
-  /** In the words of the contract. */
+  /** The description from the contract. */
   | { form: "described"; description: string };
 
-/** An amount as a person writes it, and the way it is to be sent: `plain`, or `other`, when the decimal sign can be either. */
+/** An amount as a person writes it, and how to send it: `plain`, plus `other` when the decimal sign is ambiguous. */
 export interface SentAmount {
   plain: string;
   other?: string;
   has_currency?: true;
-  /** What a minus would have to be here. */
+  /** What a minus sign would mean in this field. */
   negative?: "refund" | "never";
 }
 
-/** @param field what the text is judged by; @param siblings the names of the fields beside it. */
+/** @param field schema of the field; @param siblings names of the other fields. */
 export function formHint(field: JsonSchema | undefined, sent: unknown, siblings: string[] = []): FormHint | undefined {
   const pattern = String(field?.pattern ?? "");
   const kinds = /^\^\(?([a-z|]+)\)?_/.exec(pattern)?.[1]?.split("|");

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC 2.0 as far as the connector speaks it itself; the SDK speaks the rest. Codes of our own lie outside
- * −32768…−32000, which JSON-RPC and MCP reserve, and tell the HTTP status they travel with: −31000 − status.
+ * The part of JSON-RPC 2.0 that the connector handles itself; the SDK handles the rest. Our own error codes lie outside
+ * −32768…−32000, which JSON-RPC and MCP reserve, and encode the HTTP status: −31000 − status.
  */
 
 export const PARSE_ERROR = -32700;
@@ -14,15 +14,15 @@ export interface JsonRpcError {
   /** HTTP status. */
   status: number;
   message: string;
-  /** The code of the status when absent. */
+  /** Derived from the status when absent. */
   code?: number;
   data?: Record<string, unknown>;
-  /** `null` when the answer is not to one readable request. */
+  /** `null` when there is no single readable request to answer. */
   id?: RequestId;
   headers?: Record<string, string>;
 }
 
-/** An error answer; never cached, since it speaks of one caller at one moment. */
+/** An error response; never cached. */
 export function errorResponse(
   { status, message, code = codeOfStatus(status), data, id = null, headers }: JsonRpcError,
 ) {
@@ -34,7 +34,7 @@ export function errorResponse(
 
 const codeOfStatus = (status: number) => status === 500 ? INTERNAL_ERROR : -31000 - status;
 
-/** A request or notification, as far as it must be known before the SDK judges it. */
+/** What we need to know of a request or notification before the SDK parses it. */
 export interface Message {
   method?: string;
   id: RequestId;
@@ -53,7 +53,7 @@ export function readMessage(value: unknown): Message {
   };
 }
 
-/** Whether lists and objects stand in each other more than so many times: whoever walks them needs as much stack. */
+/** Whether lists and objects are nested deeper than `most`. Recursing into them takes stack in proportion. */
 export function nestsDeeper(value: unknown, most: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return most === 0 || Object.values(value).some((item) => nestsDeeper(item, most - 1));

@@ -1,9 +1,9 @@
 /**
  * Which `Origin` may talk to the connector (MCP transports, Security: an invalid one is answered 403).
  *
- * Any page served over https may: nothing here is authenticated by a cookie, and a public https host cannot be
- * rebound. What remains are pages on loopback (development tools) and callers that are not pages at all. Opaque
- * (`null`), plain http and malformed origins have no honest use.
+ * Any https page may: no request is authenticated by a cookie, and DNS rebinding does not work against a public https
+ * host. Also allowed are loopback pages (development tools) and callers that are not browsers. Opaque (`null`), plain
+ * http and malformed origins have no legitimate use.
  */
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -13,7 +13,7 @@ export function isAllowedOrigin(origin: string | undefined): boolean {
   if (origin === undefined) return true;
   if (!URL.canParse(origin)) return false;
   const url = new URL(origin);
-  // An origin is scheme, host and port, nothing more (RFC 6454 §6.2).
+  // An origin is scheme, host and port only (RFC 6454 §6.2).
   if (url.origin !== origin.toLowerCase()) return false;
   return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname));
 }

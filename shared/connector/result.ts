@@ -1,11 +1,14 @@
 /**
- * What a tool answers: the envelope that the SQL function built, as structured content and as text. The text is for
- * hosts that show or count it, so it is kept short; the structured content is always whole.
+ * A tool's result: the envelope that the SQL function built, as structured content and as text. The text is for
+ * hosts that show or count it, so it is cut to a limit; the structured content is always complete.
  */
 import type { Cut, Facts, RefusalFacts, Said } from "../words/message.ts";
 import type { Words } from "../words/words.ts";
 
-/** Success or failure of a tool as the database, or the check of the arguments, states it: errors and warnings are codes with their facts. */
+/**
+ * Success or failure of a tool, as reported by the database or the argument check. Errors and warnings are codes with
+ * facts.
+ */
 export interface FactEnvelope {
   ok: boolean;
   context?: Envelope["context"];
@@ -15,7 +18,7 @@ export interface FactEnvelope {
   [key: string]: unknown;
 }
 
-/** The same in words. */
+/** The same, put into words. */
 export interface Envelope {
   ok: boolean;
   context?: { organization?: { id: string; name: string }; [key: string]: unknown };
@@ -40,7 +43,7 @@ export interface ToolResult {
   isError?: true;
 }
 
-/** Hosts warn at about 10,000 tokens and spill longer answers into files. */
+/** Hosts warn at about 10,000 tokens and move longer results into files. */
 export const MAX_TEXT_CHARACTERS = 25_000;
 
 export function toolResult(envelope: Envelope, { answer }: Words): ToolResult {
@@ -51,7 +54,7 @@ export function toolResult(envelope: Envelope, { answer }: Words): ToolResult {
   };
 }
 
-/** The envelope as JSON within the limit: rows are dropped from the end of its longest lists, lines from a CSV. */
+/** The envelope as JSON within the limit. Drops rows from the end of its longest lists, lines from a CSV. */
 function shortText(envelope: Envelope, words: Words["answer"]): string {
   const whole = JSON.stringify(envelope);
   if (whole.length <= MAX_TEXT_CHARACTERS) return whole;
@@ -89,7 +92,7 @@ function partsBySize(data: Record<string, unknown>): Part[] {
     });
 }
 
-/** The largest count up to `most` that fits, by halving, given that fewer always fit better; 0 when none does. */
+/** The largest count up to `most` that fits, by binary search; 0 when none does. Fewer must always fit better. */
 function largestFitting(most: number, fits: (count: number) => boolean): number {
   let low = 0;
   let high = most + 1;

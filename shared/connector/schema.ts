@@ -1,6 +1,6 @@
 /**
- * The pieces that the tools' input schemas are made of, so that an amount or a date is described in one place.
- * Plain JSON Schema: it is what clients are shown and what arguments are judged by.
+ * Building blocks of the tools' input schemas, so that an amount or a date is described in one place. Plain JSON
+ * Schema: clients see it, and arguments are checked against it.
  */
 
 export interface JsonSchema {
@@ -14,7 +14,7 @@ export interface JsonSchema {
   [keyword: string]: unknown;
 }
 
-/** Written forms that several fields share. */
+/** Patterns that several fields share. */
 export const PATTERNS = {
   date: "^(today|yesterday|tomorrow|\\d{4}-\\d{2}-\\d{2})$",
   amount: "^\\d{1,12}(\\.\\d{1,4})?$",
@@ -22,7 +22,7 @@ export const PATTERNS = {
   url: "^(https?://[^\\s/?#@\\\\]+([/?#]\\S*)?)?$",
 };
 
-/** An object that knows its fields and refuses others. */
+/** An object that rejects unknown fields. */
 export const object = (properties: Record<string, JsonSchema>, required: string[] = [], more: JsonSchema = {}) => ({
   type: "object",
   properties,
@@ -40,7 +40,7 @@ export const oneOf = (values: string[], more: JsonSchema = {}): JsonSchema => ({
 });
 export const list = (items: JsonSchema, more: JsonSchema = {}): JsonSchema => ({ type: "array", items, ...more });
 
-/** A flag that is off or on unless said otherwise. */
+/** A boolean with a default. */
 export const flag = (preset: boolean, more: JsonSchema = {}): JsonSchema => ({
   type: "boolean",
   default: preset,
@@ -58,7 +58,7 @@ export const date = (
   ...more,
 });
 
-/** A decimal string in major units; how many decimals the currency has is the database's to judge. */
+/** A decimal string in major units. The database checks the number of decimals against the currency. */
 export const amount = (
   description = 'Positive decimal in major units, e.g. "14.50". Never negative.',
 ): JsonSchema => ({ type: "string", pattern: PATTERNS.amount, description });
@@ -73,10 +73,10 @@ export const inCurrency = currency(
   "Convert totals to this currency (ISO 4217). Default: the organization's base currency.",
 );
 
-/** One id, `<prefix>_` and lower-case letters and digits. */
+/** One id: `<prefix>_` followed by lower-case letters and digits. */
 export const id = (prefix: string): JsonSchema => ({ type: "string", pattern: `^${prefix}_[0-9a-z]{8,32}$` });
 
-/** Up to a hundred different ids of the given kinds. */
+/** Up to 100 distinct ids of the given kinds. */
 export const ids = (...prefixes: string[]): JsonSchema =>
   list(id(`(${prefixes.join("|")})`), { minItems: 1, maxItems: 100, uniqueItems: true });
 
@@ -84,7 +84,7 @@ export const ids = (...prefixes: string[]): JsonSchema =>
 export const name = (more: JsonSchema = {}): JsonSchema => ({ type: "string", minLength: 1, maxLength: 120, ...more });
 export const payee = text(120);
 export const note = text(2000);
-/** Empty where a note may be: it takes the link away. */
+/** May be empty where a note may be, which removes the link. */
 export const url = text(2000, { pattern: PATTERNS.url, description: "Link to the receipt or order, http(s)." });
 export const category = (description = "Category name."): JsonSchema => text(60, { description });
 export const inferredCategory = category("Category name. Omit to let the server infer it from payee history.");
@@ -102,7 +102,7 @@ export const idempotencyKey = text(128, {
   description: "Same key + same arguments replays the first result. Optional.",
 });
 
-/** Which payments a list or a summary is about. */
+/** The filter on payments that lists and summaries share. */
 export const paymentFilter = (currencyDescription: string): Record<string, JsonSchema> => ({
   from: date("First day, inclusive: YYYY-MM-DD, or today/yesterday/tomorrow in the owner's timezone."),
   to: date("Last day, inclusive."),

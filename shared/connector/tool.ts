@@ -1,6 +1,6 @@
 /**
- * What a tool is: the contract that clients are shown, and the judge of its arguments compiled from that very
- * contract. What a tool does is its SQL function's business (`app.<name>`).
+ * What a tool is: the contract that clients see and the argument validator compiled from it. What a tool does is
+ * defined by its SQL function (`app.<name>`).
  */
 import { z } from "zod";
 import { type ArgumentError, explainIssues } from "./argument_error.ts";
@@ -10,7 +10,7 @@ import type { FactEnvelope } from "./result.ts";
 import type { JsonSchema } from "./schema.ts";
 import { cleanStrings } from "./typed_text.ts";
 
-/** Hints for the host's own prompts; they promise nothing to a caller. */
+/** Hints for the host's confirmation prompts; not a guarantee. */
 export interface Annotations {
   readOnlyHint: boolean;
   destructiveHint: boolean;
@@ -26,26 +26,29 @@ const annotations = (readOnlyHint: boolean, destructiveHint: boolean, idempotent
 });
 
 export const READ = annotations(true, false, true);
-/** Writes something new each time; every write can be undone, so none of these is called destructive. */
+/** Adds something each time. Every write can be undone, so none of these is marked destructive. */
 export const CREATE = annotations(false, false, false);
-/** Leaves the same books when repeated. */
+/** Repeating the call changes nothing further. */
 export const UPDATE = annotations(false, false, true);
 export const DELETE = annotations(false, true, true);
 export const REVERSE = annotations(false, true, false);
 
-/** What a tool can have done outside of the database. */
+/** Services outside the database that a tool may use. */
 export interface FollowUpServices {
-  /** Asks the providers of links, all at once, and answers in their order; never throws for what a provider does. */
+  /**
+   * Queries the providers of all links in parallel and returns their answers in order; never throws for a provider's
+   * failure.
+   */
   askProviders(links: readonly PendingLink[]): Promise<Answer[]>;
 }
 
-/** A second call of the database, by a name that no client can call. */
+/** A second database call, by a name that clients cannot call. */
 export type FollowUp = (
   first: FactEnvelope,
   services: FollowUpServices,
 ) => Promise<{ tool: string; arguments: Arguments } | undefined>;
 
-/** The longest message of somebody who is not known yet, and all that most tools need. */
+/** The size limit of messages from unauthenticated callers; enough for most tools. */
 export const MESSAGE_BYTES = 65_536;
 
 export interface ToolContract {
@@ -54,23 +57,26 @@ export interface ToolContract {
   annotations: Annotations;
   description: string;
   inputSchema: JsonSchema;
-  /** Top keys of `data` in the result and their JSON types. */
+  /** Top-level keys of `data` in the result and their JSON types. */
   data: Record<string, "array" | "object" | "string" | "integer">;
-  /** A list carries the keys of one: `next_cursor`, `total_count`, `totals_by_currency`. */
+  /** Whether the result also has the keys of a list: `next_cursor`, `total_count`, `totals_by_currency`. */
   isList?: boolean;
-  /** What else is to be run, given the answer of the tool's SQL function: its answer takes the place of the first. */
+  /** What to run next, given the answer of the SQL function. Its answer replaces the first. */
   followUp?: FollowUp;
-  /** Of a message with the longest call that the contract allows, where that is more than `MESSAGE_BYTES`. */
+  /** Size of a message with the longest call the contract allows, where it exceeds `MESSAGE_BYTES`. */
   maxBytes?: number;
-  /** More for `_meta`. */
+  /** Additional `_meta`. */
   meta?: Record<string, unknown>;
-  /** Puts arguments right before anything else is done to them; must not throw on any object. */
+  /** Corrects arguments before anything else; must not throw on any object. */
   repair?(input: Arguments): Arguments;
-  /** Turns checked arguments into those of the SQL function, or says what no schema can. @param sent what came, unchecked. */
+  /**
+   * Turns validated arguments into those of the SQL function, or reports what the schema cannot express. @param sent
+   * the arguments as received.
+   */
   refine?(value: Arguments, sent: Arguments): ParsedArguments;
 }
 
-/** A tool as `tools/list` shows it. */
+/** A tool as listed by `tools/list`. */
 export interface ListedTool
   extends Omit<ToolContract, "data" | "isList" | "followUp" | "maxBytes" | "meta" | "repair" | "refine"> {
   outputSchema: JsonSchema;
@@ -82,13 +88,13 @@ export type ParsedArguments = { ok: true; value: Arguments } | { ok: false; erro
 
 export interface Tool {
   listed: ListedTool;
-  /** Cleans, checks and completes arguments with their defaults; never throws. */
+  /** Cleans and validates arguments and fills in defaults; never throws. */
   parse(input: unknown): ParsedArguments;
   maxBytes: number;
   followUp?: FollowUp;
 }
 
-/** Compiles once, at module load, so that no request pays for it. */
+/** Compiled once at module load, not per request. */
 export function defineTool(
   { data, isList = false, followUp, maxBytes = MESSAGE_BYTES, meta, repair, refine, ...contract }: ToolContract,
 ): Tool {
@@ -99,11 +105,11 @@ export function defineTool(
     listed: {
       ...contract,
       outputSchema: envelopeSchema(data, isList),
-      // Hosts that show sign-in per tool read this; the endpoint's own challenge is what holds.
+      // Hosts that show sign-in per tool read this. Access is enforced by the endpoint's own challenge.
       _meta: { ...meta, securitySchemes: [{ type: "oauth2", scopes: [SCOPE] }] },
     },
     parse(input) {
-      const sent = withoutMost(input ?? {}, contract.inputSchema);
+      const sent = limitUnknownFields(input ?? {}, contract.inputSchema);
       const repaired = repair && typeof sent === "object" ? repair(sent as Arguments) : sent;
       const parsed = schema.safeParse(cleanStrings(repaired), { reportInput: true });
       if (!parsed.success) return { ok: false, error: explainIssues(parsed.error.issues, contract.inputSchema) };
@@ -113,20 +119,20 @@ export function defineTool(
   };
 }
 
-/** More members that no contract has than an answer would name. */
-const MOST_UNKNOWN = 10;
+/** More unknown fields than one answer lists. */
+const MAX_UNKNOWN_FIELDS = 10;
 
-/** Arguments with a few of the members that the contract does not know: they are refused, however many there are. */
-function withoutMost(input: unknown, { properties = {} }: JsonSchema): unknown {
+/** Arguments with only the first few unknown fields: the call is rejected either way. */
+function limitUnknownFields(input: unknown, { properties = {} }: JsonSchema): unknown {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return input;
   const names = Object.keys(input);
-  if (names.length <= Object.keys(properties).length + MOST_UNKNOWN) return input;
-  const unknown = names.filter((name) => !Object.hasOwn(properties, name)).slice(0, MOST_UNKNOWN);
+  if (names.length <= Object.keys(properties).length + MAX_UNKNOWN_FIELDS) return input;
+  const unknown = names.filter((name) => !Object.hasOwn(properties, name)).slice(0, MAX_UNKNOWN_FIELDS);
   const known = Object.keys(properties).filter((name) => Object.hasOwn(input, name));
   return Object.fromEntries([...known, ...unknown].map((name) => [name, (input as Arguments)[name]]));
 }
 
-/** Loose on purpose: a client that validates must not refuse a result that says more than it used to, or an error. */
+/** Deliberately loose: a client that validates must accept errors, and results with fields added later. */
 function envelopeSchema(data: ToolContract["data"], isList: boolean): JsonSchema {
   const properties = (types: Record<string, string>): Record<string, JsonSchema> =>
     Object.fromEntries(Object.entries(types).map(([key, type]) => [key, { type }]));

@@ -1,10 +1,13 @@
-/** Arguments of tools, with the text in them as people typed it cleaned (clean_text.ts). */
+/** Cleans the text inside tool arguments (clean_text.ts). */
 import { cleanText } from "../clean_text.ts";
 
-/** No contract nests deeper. What does is replaced by null, which no contract accepts, because walking it could exhaust the stack. */
+/**
+ * No contract nests deeper. Anything below is replaced by null, which every contract rejects, since recursion could
+ * exhaust the stack.
+ */
 const MAX_DEPTH = 10;
 
-/** A copy of JSON data with every string cleaned; keys are left, since unknown ones are refused anyway. */
+/** A copy of JSON data with every string cleaned. Keys are left alone: unknown ones are rejected anyway. */
 export function cleanStrings(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return cleanText(value);
   if (typeof value !== "object" || value === null) return value;

@@ -1,7 +1,8 @@
 /**
- * Provider credentials as they are stored: AES-256-GCM under a key of their own, which HKDF-SHA256 derives from a master key and the
- * link's id (RFC 5869, no salt). So a database alone gives nothing away, and an envelope that is moved to another link cannot be opened.
- * Knows nothing of where envelopes are kept. The shape is supabase/auth's (internal/crypto): {"key_id","alg","nonce","data"}, base64.
+ * Encrypts provider credentials for storage: AES-256-GCM with a key per link, derived by HKDF-SHA256 from a master key
+ * and the link's id (RFC 5869, no salt). The database alone reveals nothing, and an envelope moved to another link
+ * cannot be opened. Storage is elsewhere. Format as in supabase/auth (internal/crypto):
+ * {"key_id","alg","nonce","data"}, base64.
  */
 import { Buffer } from "node:buffer";
 import { createNonce } from "./nonce.ts";
@@ -9,17 +10,17 @@ import { createNonce } from "./nonce.ts";
 const ALG = "aes-gcm-hkdf";
 
 export interface Envelope {
-  /** The first 8 hex digits of the SHA-256 of the master key: says which one, and nothing about it. */
+  /** The first 8 hex digits of the SHA-256 of the master key: identifies the key without revealing it. */
   key_id: string;
   alg: typeof ALG;
   nonce: string;
   data: string;
 }
 
-/** The values of a provider's fields by name. */
+/** Values of a provider's fields, by name. */
 export type SealedValues = Readonly<Record<string, string>>;
 
-/** `unknown_key`: none of ours made it. `unreadable`: it was made for another link, was changed, or is no envelope. */
+/** `unknown_key`: sealed with a key we don't have. `unreadable`: made for another link, altered, or not an envelope. */
 export class EnvelopeError extends Error {
   override readonly name = "EnvelopeError";
   constructor(readonly reason: "unknown_key" | "unreadable") {
@@ -42,8 +43,8 @@ export async function sealCredential(
 }
 
 /**
- * @param keys all of them are tried by their id, so that the first can be replaced while old envelopes are about.
- * @returns `isStale`: sealed under another key than the first; whoever opens it seals it again.
+ * @param keys tried by id, so that the first can be replaced while old envelopes still exist.
+ * @returns `isStale`: not sealed with the first key; the caller should reseal it.
  * @throws {EnvelopeError} and nothing else
  */
 export async function openCredential(
@@ -60,7 +61,7 @@ export async function openCredential(
     const text = await crypto.subtle.decrypt({ name: "AES-GCM", iv: decode(nonce) }, key, decode(data));
     return { credential: JSON.parse(new TextDecoder().decode(text)), isStale: index > 0 };
   } catch {
-    // Neither what WebCrypto nor what JSON says of it may travel on: the one is empty, the other quotes.
+    // Don't pass on the cause: WebCrypto's message is empty, and JSON's quotes the content.
     throw new EnvelopeError("unreadable");
   }
 }
@@ -88,5 +89,5 @@ const idOf = async (masterKey: string) =>
   Buffer.from(await crypto.subtle.digest("SHA-256", decode(masterKey))).toString("hex").slice(0, 8);
 
 const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
-// Letters that are no base64 are skipped, or thrown over by Deno 2.1: either way the envelope cannot be opened.
+// Invalid base64 characters are skipped, or rejected by Deno 2.1; the envelope cannot be opened either way.
 const decode = (text: string) => Buffer.from(text, "base64");

@@ -1,2 +1,5 @@
-/** Twelve random bytes for one encryption (NIST SP 800-38D §8.2.2). Not an argument as random is elsewhere: given twice, it would give both texts away. */
+/**
+ * Twelve random bytes for one encryption (NIST SP 800-38D §8.2.2). Unlike other randomness this is not injected:
+ * reusing a nonce would reveal both plaintexts.
+ */
 export const createNonce = () => crypto.getRandomValues(new Uint8Array(12));

@@ -1,9 +1,9 @@
-/** Tells an answer of the database from an outage that looks like one. */
+/** Tells a valid database answer from a malformed one. */
 import { AppError } from "../errors.ts";
 
 /**
- * @param isOne what makes it an answer.
- * @throws {AppError} `unavailable`, never a verdict: nobody may lose a login over nonsense.
+ * @param isOne recognizes a valid answer.
+ * @throws {AppError} `unavailable`, never a refusal: a malformed answer must not end anyone's session.
  */
 export function expectAnswer<Answer>(
   name: string,
@@ -15,11 +15,11 @@ export function expectAnswer<Answer>(
   }
   throw new AppError("unavailable", "We couldn't reach our database.", {
     says: ({ databaseDown }) => databaseDown,
-    cause: new Error(`${name} answered with what cannot be its answer`),
+    cause: new Error(`${name} returned an unexpected answer`),
     headers: { "retry-after": "5" },
   });
 }
 
-/** An answer with one of these outcomes, or `limited`, which any call may answer (quota.ts). */
+/** An answer with one of these outcomes, or `limited`, which any call may return (quota.ts). */
 export const hasOutcome = (...outcomes: readonly string[]) => ({ outcome, retry_after }: Record<string, unknown>) =>
   outcome === "limited" ? Number.isInteger(retry_after) : outcomes.includes(outcome as string);

@@ -8,7 +8,10 @@ export type Outcome = "applied" | "duplicate" | "stale" | "ignored" | "parked";
 export interface Verdict {
   outcome: Outcome;
   organization_id?: string;
-  /** Why an applied event changed nothing: nobody ever paid for its subscription, and the organization had something to lose. */
+  /**
+   * Why an applied event changed nothing: nobody ever paid for its subscription, and the organization had something to
+   * lose.
+   */
   no_effect?: "never_active";
   /** Why the event is parked; `other_organization` when its notes name another one than the one it is bound to. */
   reason?: "incomplete" | "dated_ahead" | "unknown_organization" | "unknown_plan" | "other_organization";
@@ -21,7 +24,8 @@ export function createBillingStore(database: Database) {
   return {
     /**
      * Takes one verified event, in one transaction.
-     * @param delivery `bodyHash` is the hex SHA-256 of the body, which tells a duplicate; `eventId` the provider's own, kept as a note.
+     * @param delivery `bodyHash` is the hex SHA-256 of the body, which tells a duplicate; `eventId` the provider's own,
+     *   kept as a note.
      * @throws what `Database.call` throws; the event may then be sent again and counts once.
      */
     applyPaymentEvent: (event: PaymentEvent, delivery: { bodyHash: string; eventId: string | null; at: Date }) =>

@@ -1,30 +1,32 @@
 /**
- * The database as the functions see it: SQL functions called over PostgREST, one request a call, as `service_role`.
- * Only the stores beside this file use it. Errors of the database never carry their text to a caller.
+ * The database as the functions see it: SQL functions called over PostgREST as `service_role`, one request per call.
+ * Only the stores in this folder use it. Database error messages never reach a caller.
  */
 import { PostgrestClient } from "@supabase/postgrest-js";
 import { AppError } from "../errors.ts";
 import type { Database as Generated } from "./database_types.ts";
 
-/** The functions of schema public, as the CLI reads them from a database; a test compares the arguments that stores give them. */
+/**
+ * The functions of schema public, as the CLI generates them; a test compares them with the arguments the stores pass.
+ */
 export type FunctionName = keyof Generated["public"]["Functions"];
 
 export interface Database {
   /**
-   * Runs `public.<name>(args)` in one transaction and answers what it returns.
-   * @param options `deadlineMs` for callers that are themselves waited for.
-   * @throws {AppError} `unavailable` when the database cannot be reached or has no room, `internal` for anything else.
+   * Runs `public.<name>(args)` in one transaction and returns its result.
+   * @param options `deadlineMs` for callers that have a deadline of their own.
+   * @throws {AppError} `unavailable` when the database is unreachable or overloaded, `internal` for anything else.
    */
   call<Result>(name: FunctionName, args: Record<string, unknown>, options?: { deadlineMs?: number }): Promise<Result>;
 }
 
-/** Longer than any statement may take (statement_timeout 8 s), so that a slow answer is the database's own word. */
+/** Longer than any statement may take (statement_timeout 8 s), so that the database times out first. */
 const TIMEOUT_MS = 10_000;
 
 /** @param url base of the platform's APIs; @param key privileged key. */
 export function createDatabase(options: { url: string; key: string; fetch?: typeof fetch }): Database {
   const client = new PostgrestClient(`${options.url}/rest/v1`, {
-    // A key of the older kind is a JWT, which PostgREST itself reads; the newer ones are opaque and mapped by the gateway.
+    // Legacy keys are JWTs, which PostgREST reads itself; newer ones are opaque and mapped by the gateway.
     headers: { apikey: options.key, ...(options.key.startsWith("ey") && { authorization: `Bearer ${options.key}` }) },
     fetch: options.fetch,
   });
@@ -41,18 +43,18 @@ export function createDatabase(options: { url: string; key: string; fetch?: type
   };
 }
 
-// SQLSTATE classes that say "not now": connection, resources, operator intervention, locks (PostgREST answers most of them 503/504/500).
-// So do a function that is not there (42883) and one that PostgREST does not know yet (PGRST202): nothing ran, and the migration
-// or the schema reload that is missing is under way.
-const NOT_NOW = /^(08|53|57|55P03|40|42883$|PGRST00|PGRST202$)/;
+// Temporary failures by SQLSTATE class: connection, resources, operator intervention, locks (PostgREST answers most of
+// them 503/504/500). Also a missing function (42883) and one that PostgREST does not know yet (PGRST202): nothing ran,
+// and a migration or schema reload is probably under way.
+const TEMPORARY = /^(08|53|57|55P03|40|42883$|PGRST00|PGRST202$)/;
 
 function failure(name: string, status: number, error: { code?: string; message?: string }): AppError {
-  // A success that cannot be read broke off on the way; what arrived of it is data, which is not for the log.
+  // A truncated success: the part that arrived is user data and must not be logged.
   const isBroken = status >= 200 && status < 300;
   const message = isBroken ? "broke off" : error.message ?? "";
   const cause = new Error(`${name} answered ${status} ${error.code ?? ""}: ${message}`.slice(0, 300));
   const isUnavailable = status === 0 || isBroken || status === 502 || status === 503 || status === 504 ||
-    NOT_NOW.test(error.code ?? "");
+    TEMPORARY.test(error.code ?? "");
   return isUnavailable
     ? new AppError("unavailable", "We couldn't reach our database.", {
       says: ({ databaseDown }) => databaseDown,

@@ -1,6 +1,6 @@
 /**
- * The connector's two questions to the database: whose token is this, and run this tool. Each is one round trip, and
- * the second answers the first as well, so that a `tools/call` never costs more than one.
+ * The connector's two database calls: resolve a token, and run a tool. Each is one round trip, and running a tool also
+ * resolves the token, so a `tools/call` never needs more than one.
  */
 import type { Clock } from "../clock.ts";
 import type { FactEnvelope } from "../connector/result.ts";
@@ -14,7 +14,7 @@ export interface Organization {
   name: string;
 }
 
-/** What the database says of a bearer, before anything else happens. */
+/** Why a bearer is refused, before anything else happens. */
 export type Refusal =
   | { outcome: "invalid_token" }
   | { outcome: "feature_not_in_plan"; plan: string; required_plan: string; organization: Organization };
@@ -22,32 +22,32 @@ export type Refusal =
 export type Authentication = { outcome: "ok"; organization: Organization; first_use_in_hour?: true } | Refusal;
 export type ToolRun = { outcome: "ok"; result: FactEnvelope; first_use_in_hour?: true } | Refusal;
 
-/** What a request draws on: its caller's quotas when the token was never ours, its grant's allowance otherwise. */
+/** Which limits a request counts against: the caller's quotas when the token is unknown, else its grant's allowance. */
 export interface ConnectorLimits {
   caller: readonly Quota[];
   read: Allowance;
   write: Allowance;
 }
 
-/** A bearer, by the lower-case hex SHA-256 of its token. */
+/** A bearer, identified by the lower-case hex SHA-256 of its token. */
 export interface Bearer {
   tokenHash: string;
-  /** Undefined limits nothing. */
+  /** No limits when undefined. */
   limits: ConnectorLimits | undefined;
 }
 
-/** Every method throws what `Database.call` throws, `unavailable` on an answer that cannot be one, and `rate_limited`. */
+/** Every method throws what `Database.call` throws, `unavailable` on a malformed answer, and `rate_limited`. */
 export interface ConnectorStore {
   authenticate(bearer: Bearer): Promise<Authentication>;
   /** Resolves the token, then runs the tool as its user, in one transaction; a failing tool writes nothing. */
   callTool(call: Bearer & { tool: string; arguments: Arguments }): Promise<ToolRun>;
-  /** Notes that the token's client is in use; asked for by `first_use_in_hour`. */
+  /** Records that the token's client is in use; requested by `first_use_in_hour`. */
   recordUse(tokenHash: string): Promise<void>;
 }
 
 const REFUSALS = hasOutcome("invalid_token", "feature_not_in_plan");
 
-/** @param resource the canonical resource identifier; a token bound to another one is not ours. */
+/** @param resource the canonical resource identifier; tokens bound to another one are refused. */
 export function createConnectorStore(
   { database, clock, resource }: { database: Database; clock: Clock; resource: string },
 ): ConnectorStore {

@@ -1,4 +1,4 @@
-/** Where the envelopes of provider credentials are kept (shared/credentials). Nothing here can open one. */
+/** Stores the envelopes of provider credentials (shared/credentials). It cannot open them. */
 import type { Envelope } from "../credentials/envelope.ts";
 import type { Database } from "./client.ts";
 
@@ -7,7 +7,7 @@ export type CredentialStore = ReturnType<typeof createCredentialStore>;
 /** Every method throws what `Database.call` throws. */
 export function createCredentialStore(database: Database) {
   return {
-    /** By link id; a link that has none, or has ended, is missing. */
+    /** By link id. Links that have none, or have ended, are left out. */
     readCredentials: async (linkIds: readonly string[]): Promise<ReadonlyMap<string, Envelope>> => {
       const rows = await database.call<{ link_id: string; envelope: Envelope }[]>("read_provider_credentials", {
         link_ids: linkIds,
@@ -15,7 +15,9 @@ export function createCredentialStore(database: Database) {
       return new Map(rows.map(({ link_id, envelope }) => [link_id, envelope]));
     },
 
-    /** The same credential under the current key; `changed` when the one that was read is no longer there. */
+    /**
+     * Stores the same credential under the current key; `changed` when the envelope that was read has been replaced.
+     */
     resealCredential: (
       { linkId, replaced, envelope, at }: { linkId: string; replaced: Envelope; envelope: Envelope; at: Date },
     ) =>

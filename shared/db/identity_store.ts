@@ -1,4 +1,4 @@
-/** What the identity pages ask of the database: one call a page view or change. */
+/** Database calls of the identity pages: one per page view or change. */
 import type { Database } from "./client.ts";
 import type { Limited, Quota } from "./quota.ts";
 
@@ -7,7 +7,7 @@ export interface Onboarding {
   organization_name: string;
   timezone: string;
   base_currency: string;
-  /** Equal to the sign-in address when no other one is wanted. */
+  /** Same as the sign-in address unless set. */
   reminder_email: string;
 }
 
@@ -16,23 +16,23 @@ export interface AccountOrganization {
   name: string;
   role: "owner" | "member";
   base_currency: string;
-  /** Whether the owner wants reminders of its bills. */
+  /** Whether the owner wants reminders for its bills. */
   reminders_enabled: boolean;
   plan: Plan;
   plan_status: "active" | "past_due" | "canceled";
-  /** The plan whose features count now. */
+  /** The plan whose features currently apply. */
   effective_plan: Plan;
   trial_ends_at: string | null;
-  /** Whether the trial runs: until its end everything of the Team plan is there, whatever is paid for. */
+  /** Whether the trial is running: until it ends, all Team features apply, whatever the subscription. */
   is_trial: boolean;
-  /** While past due: until when the plan still counts. */
+  /** When the grace period of a past-due plan ends. */
   grace_ends_at: string | null;
-  /** Of another subscription that is past due: it counts until then, since it includes more or lasts longer. */
+  /** The plan of another, past-due subscription that still applies because it includes more or lasts longer. */
   second_plan: Plan | null;
   second_grace_ends_at: string | null;
-  /** Until when it is paid for; for a plan that has ended, when that was. Null without a subscription. */
+  /** Until when it is paid for, or was, if the plan has ended. Null without a subscription. */
   period_ends_at: string | null;
-  /** What no longer works, or never did, because the plan that counts now does not include it. */
+  /** Features that the current plan does not include. */
   features_off: Feature[];
 }
 export type Feature = "ai:connector" | "reminders:email" | "bills:variable";
@@ -49,7 +49,7 @@ export interface ConnectedApp {
   last_used_at: string | null;
 }
 
-/** A connection that ended because a code or token of it came back: somebody else may have had it. */
+/** A connection that was ended because a code or token was used twice, so it may have been stolen. */
 export interface GrantAlert {
   grant_id: string;
   client_name: string;
@@ -62,18 +62,18 @@ export interface AccountProviderLink {
   id: string;
   provider_key: string;
   account_label: string;
-  /** `paused_by_plan` resumes by itself with the next payment. */
+  /** `paused_by_plan` resumes automatically with the next payment. */
   status: "pending" | "active" | "needs_reauth" | "paused" | "paused_by_plan";
   bill: string;
   bill_id: string;
-  /** Deleted, cancelled or ended: nothing is fetched for it. */
+  /** Deleted, cancelled or ended: no longer fetched. */
   bill_is_over: boolean;
-  /** Nothing is fetched for a bill whose amount is known. */
+  /** Amounts are only fetched for variable bills. */
   bill_is_variable: boolean;
   organization: string;
-  /** Only owners change links. */
+  /** Only owners can change links. */
   role: "owner" | "member";
-  /** First day of the last month whose amount has arrived. */
+  /** First day of the latest month whose amount has arrived. */
   last_success_period: string | null;
 }
 
@@ -87,25 +87,25 @@ export interface Account {
     default_lead_days: number;
     reminder_email: string | null;
     reminder_email_confirmed: boolean;
-    /** An address that refused our mail for good, until the settings are saved again. */
+    /** An address that permanently rejected our mail; cleared when the settings are saved. */
     refused_email: string | null;
   };
   organizations: AccountOrganization[];
   connected_apps: ConnectedApp[];
   grant_alerts: GrantAlert[];
   provider_links: AccountProviderLink[];
-  /** Variable bills of theirs that no provider is connected to; the newest ones. */
+  /** Their variable bills without a provider, newest only. */
   connectable_bills: { id: string; name: string; organization: string }[];
 }
 
-/** What a person can end from a reminder mail. */
+/** What a person can unsubscribe from in a reminder mail. */
 export interface Unsubscribable {
   email_enabled: boolean;
   organizations: {
     id: string;
     name: string;
     reminders_enabled: boolean;
-    /** Where they were asked for: those that remind. */
+    /** The bills with reminders, if requested. */
     bills?: { id: string; name: string }[];
   }[];
 }
@@ -125,7 +125,10 @@ export type IdentityStore = ReturnType<typeof createIdentityStore>;
 /** Every method throws what `Database.call` throws. */
 export function createIdentityStore(database: Database) {
   return {
-    /** Counts one attempt of the last hour under a keyed hash, after drawing on the caller's quotas; what is refused is not counted. */
+    /**
+     * Counts one attempt within the last hour under a keyed hash, after drawing on the caller's quotas. Refused
+     * attempts are not counted.
+     */
     claimAttempt: (
       attempt: { keyHash: string; atMost: number; secondsApart: number; quotas: readonly Quota[]; at: Date },
     ) =>
@@ -137,7 +140,7 @@ export function createIdentityStore(database: Database) {
         at: attempt.at,
       }),
 
-    /** Keeps the address that the identity provider knows now, and says whether they have been through onboarding. */
+    /** Stores the address the identity provider has now, and returns whether the person has been through onboarding. */
     noteSignIn: ({ userId, email, at }: Person & { email: string }) =>
       database.call<{ onboarded: boolean }>("note_sign_in", { user_id: userId, email, at }),
 
@@ -171,11 +174,11 @@ export function createIdentityStore(database: Database) {
         at,
       }),
 
-    /** The alerts of grants that ended until that instant are not shown again. */
+    /** Hides alerts of grants that ended up to that instant. */
     dismissGrantAlerts: ({ userId, until, at }: Person & { until: Date }) =>
       database.call<{ outcome: "dismissed" }>("dismiss_grant_alerts", { user_id: userId, until, at }),
 
-    /** `unconfirmed` is the new reminder address when it must be confirmed before it is used. */
+    /** `unconfirmed` is the new reminder address when it has to be confirmed before use. */
     updateReminders: ({ userId, at, ...values }: Reminders & Person) =>
       database.call<{ outcome: "updated"; unconfirmed: string | null } | { outcome: "unknown" } | Invalid>(
         "update_reminders",
@@ -189,11 +192,11 @@ export function createIdentityStore(database: Database) {
         at,
       }),
 
-    /** Null when there is no such person. @param asked.withBills for the owner's own eyes. */
+    /** Null when the person does not exist. @param asked.withBills only for the signed-in owner. */
     readUnsubscribing: ({ ownerId, withBills }: { ownerId: string; withBills: boolean }) =>
       database.call<Unsubscribable | null>("read_unsubscribing", { owner_id: ownerId, with_bills: withBills }),
 
-    /** @param asked.scope `all`, or the id of an organization or a bill of theirs. */
+    /** @param asked.scope `all`, or the id of an organization or bill of theirs. */
     unsubscribe: ({ ownerId, scope, at }: { ownerId: string; scope: string; at: Date }) =>
       database.call<{ outcome: "unsubscribed" | "unknown" }>("unsubscribe", { owner_id: ownerId, scope, at }),
 

@@ -1,8 +1,8 @@
-/** What the scheduled functions did, for whoever looks into it. */
+/** Records the runs of the scheduled functions. */
 import type { Database } from "./client.ts";
 
 export interface StageRun {
-  /** What the run is about: a day, or the first of a month. */
+  /** What the run covers: a day, or the first of a month. */
   period: string;
   stage: string;
   status: "ok" | "failed";
@@ -14,7 +14,7 @@ export interface StageRun {
 
 export type RecordRun = (run: StageRun) => Promise<void>;
 
-/** What it makes throws what `Database.call` throws. */
+/** The returned function throws what `Database.call` throws. */
 export const createRecordRun =
   (database: Database, job: "reminders" | "provider-sync"): RecordRun =>
   ({ errorCode, startedAt, finishedAt, ...run }) =>

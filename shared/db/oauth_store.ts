@@ -1,4 +1,4 @@
-/** What the authorization server asks of the database: one call a request. Times are instants, hashes lower-case hex SHA-256. */
+/** Database calls of the authorization server: one per request. Times are instants, hashes lower-case hex SHA-256. */
 import { expectAnswer, hasOutcome } from "./answer.ts";
 import type { Database, FunctionName } from "./client.ts";
 import { type ClientLimits, type ClientRoom, type Limited, type Quota, withinLimits } from "./quota.ts";
@@ -14,7 +14,7 @@ export interface ConsentOrganization {
   organization_id: string;
   name: string;
   role: "owner" | "member";
-  /** The plan whose features count now. */
+  /** The plan whose features currently apply. */
   plan: "free" | "pro" | "team";
   /** Whether that plan includes the AI connector. */
   has_connector: boolean;
@@ -22,19 +22,19 @@ export interface ConsentOrganization {
 
 export interface OpenedConsent {
   client: StoredClient | null;
-  /** Redirect URIs at which the person has the client connected; none for nobody. */
+  /** Redirect URIs the person has already approved for this client; empty when nobody is signed in. */
   approved: string[];
-  /** False for nobody and for people who have yet to say where they live. */
+  /** False when nobody is signed in, and for people who have not chosen their country yet. */
   onboarded: boolean;
   organizations: ConsentOrganization[];
 }
 
-/** The same for a client that publishes its metadata, with what is known of its document. */
+/** The same for a client that publishes its metadata, with the state of its document. */
 export interface OpenedDocumentConsent extends OpenedConsent {
-  /** `due` is to be fetched now; `limited` not, for `retry_after` seconds. The client is then as it was last, or null. */
+  /** `due`: fetch it now. `limited`: do not fetch for `retry_after` seconds; the client is as last fetched, or null. */
   document: "fresh" | "due" | "limited";
   retry_after: number;
-  /** Whether the client as it was last may serve when its document cannot be had. */
+  /** Whether the last known version may be used when the document cannot be fetched. */
   serves_stale: boolean;
 }
 
@@ -57,7 +57,7 @@ export type Revocation =
   | { outcome: "revoked"; grant_id: string }
   | Refused<"unknown_client" | "unknown_token">;
 
-/** Who asks for consent, in whose name. */
+/** The client and the person that consent is requested for. */
 interface Asked {
   clientId: string;
   userId: string | null;
@@ -69,7 +69,7 @@ const isConsent = (answer: Record<string, unknown>) =>
 
 export type OAuthStore = ReturnType<typeof createOAuthStore>;
 
-/** Every method throws what `Database.call` throws, `unavailable` on an answer that cannot be one, and `rate_limited`. */
+/** Every method throws what `Database.call` throws, `unavailable` on a malformed answer, and `rate_limited`. */
 export function createOAuthStore(database: Database) {
   async function call<Result extends object>(
     name: FunctionName,
@@ -84,7 +84,7 @@ export function createOAuthStore(database: Database) {
       clientName: string;
       redirectUris: readonly string[];
       quotas: readonly Quota[];
-      /** Null where nothing is limited. */
+      /** Null when there is no limit. */
       room: ClientRoom | null;
       at: Date;
     }) =>
@@ -110,8 +110,9 @@ export function createOAuthStore(database: Database) {
       call<OpenedConsent>("open_consent", { client_id: clientId, user_id: userId, at, quotas }, isConsent),
 
     /**
-     * @param quotas what the page costs; @param documentQuotas what fetching the document costs, drawn only when it has to be fetched;
-     * @param knownQuotas drawn instead for a client that somebody has connected.
+     * @param quotas cost of the page; @param documentQuotas cost of fetching the document, drawn only if it has to be
+     *   fetched;
+     * @param knownQuotas used instead for a client that somebody has connected.
      */
     openDocumentConsent: (
       { clientId, userId, quotas, documentQuotas, knownQuotas, at }: Asked & {
@@ -129,7 +130,7 @@ export function createOAuthStore(database: Database) {
         known_quotas: knownQuotas,
       }, (answer) => isConsent(answer) && (answer.outcome === "limited" || typeof answer.document === "string")),
 
-    /** Takes over what a client's document says, and opens consent with it. */
+    /** Stores what a client's document says, and opens consent with it. */
     storeClientDocument: (
       document: {
         clientId: string;
@@ -137,7 +138,7 @@ export function createOAuthStore(database: Database) {
         redirectUris: readonly string[];
         freshUntil: Date;
         userId: string | null;
-        /** Null where nothing is limited. */
+        /** Null when there is no limit. */
         room: ClientRoom | null;
         at: Date;
       },
@@ -163,7 +164,7 @@ export function createOAuthStore(database: Database) {
         at: consent.at,
       }, hasOutcome("approved", "already_decided", "unknown_client", "not_a_member", "feature_not_in_plan")),
 
-    /** Spends a code that passed every check of its contents. */
+    /** Redeems a code whose contents have been verified. */
     redeemCode: (code: {
       id: string;
       expiresAt: Date;
@@ -203,7 +204,7 @@ export function createOAuthStore(database: Database) {
         limits: code.limits,
       }, hasOutcome("counted", "unknown_client")),
 
-    /** The successor hashes are stored unless another successor stands already, whose hash then comes back. */
+    /** Stores the successor hashes, unless another successor already exists; then its hash is returned. */
     rotateRefreshToken: (rotation: {
       tokenHash: string;
       clientId: string;
@@ -234,7 +235,7 @@ export function createOAuthStore(database: Database) {
         limits: token.limits,
       }, hasOutcome("revoked", "unknown_client", "unknown_token")),
 
-    /** Resolves when the database answers, with the version of its schema. */
+    /** Resolves with the schema version when the database answers. */
     ping: () => database.call<{ schema: number }>("ping", {}),
   };
 }

@@ -1,9 +1,9 @@
-/** Connecting bills to their providers, and what a person does with a link afterwards: one call a page view or change. */
+/** Connecting bills to providers and managing the links: one call per page view or change. */
 import type { Envelope } from "../credentials/envelope.ts";
 import type { Database } from "./client.ts";
 import type { Limited, Quota } from "./quota.ts";
 
-/** The bill that a connection is about. */
+/** The bill to connect. */
 export interface ConnectableBill {
   bill: string;
   organization: string;
@@ -12,20 +12,20 @@ export interface ConnectableBill {
   owner_email: string;
 }
 
-/** Why a person cannot connect a bill, as of now. */
+/** Why a person currently cannot connect a bill. */
 export type ConnectionRefusal =
   | { outcome: "unknown_bill" }
   | ConnectableBill & { outcome: "not_owner" | "ended" | "not_variable" | "feature_not_in_plan" };
 
 export interface OpenConnection extends ConnectableBill {
   outcome: "open";
-  /** How the bill is connected already. */
+  /** The existing link, if any. */
   link: {
     provider_key: string;
     account_label: string;
     status: "pending" | "active" | "needs_reauth" | "paused";
   } | null;
-  /** Whose credential it is going to be: what it must be sealed for. */
+  /** The link that the credential must be sealed for. */
   link_id: string;
 }
 
@@ -36,7 +36,7 @@ export type ProviderLinkStore = ReturnType<typeof createProviderLinkStore>;
 /** Every method throws what `Database.call` throws. */
 export function createProviderLinkStore(database: Database) {
   return {
-    /** @param asked.quotas what a try of a credential draws on; none to look only. */
+    /** @param asked.quotas drawn for trying a credential; empty when only looking. */
     openConnection: (asked: Asked & { providerKey: string | null; quotas: readonly Quota[] }) =>
       database.call<OpenConnection | ConnectionRefusal | Limited>("open_connection", {
         user_id: asked.userId,
@@ -46,7 +46,7 @@ export function createProviderLinkStore(database: Database) {
         at: asked.at,
       }),
 
-    /** `moved`: somebody else has connected the bill since; open it again and seal for what it says then. */
+    /** `moved`: somebody else has connected the bill meanwhile. Open it again and seal for the new link. */
     connectProvider: (
       asked: Asked & {
         provider: { key: string; name: string };

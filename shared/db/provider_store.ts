@@ -1,4 +1,4 @@
-/** What the job that fetches amounts asks of the database: one link a call, each one transaction. */
+/** Database calls of the job that fetches amounts: one transaction and one link per call. */
 import type { Answer, AskedLink } from "../providers/ask.ts";
 import type { Period } from "../providers/period.ts";
 import type { Database } from "./client.ts";
@@ -7,7 +7,7 @@ export interface ClaimedLink extends AskedLink {
   lease_token: string;
 }
 
-/** `lost`: it took so long that another run asked, or the link ended meanwhile; nothing was kept. */
+/** `lost`: another run took over the link, or it ended meanwhile; nothing was stored. */
 export type Kept =
   | {
     outcome: "kept";
@@ -24,9 +24,9 @@ export interface LinkCounts {
 
 export interface ClaimOptions {
   period: Period;
-  /** Also links whose statement is kept already. */
+  /** Include links whose statement is already stored. */
   again: boolean;
-  /** Links that were asked since are left alone. */
+  /** Skip links queried since then. */
   before: Date;
   at: Date;
 }
@@ -36,14 +36,14 @@ export type ProviderStore = ReturnType<typeof createProviderStore>;
 /** Every method throws what `Database.call` throws. */
 export function createProviderStore(database: Database) {
   return {
-    /** Null when there is none left to ask. */
+    /** Null when no link is left. */
     claimLink: ({ period, again, before, at }: ClaimOptions) =>
       database.call<ClaimedLink | null>("claim_provider_link", { period, again, before, at }),
 
     keepAnswer: ({ link_id, lease_token, period }: ClaimedLink, { answer, at }: { answer: Answer; at: Date }) =>
       database.call<Kept>("keep_provider_answer", { link_id, lease_token, period, answer, at }),
 
-    /** `waiting`: links that claimLink could still give, those included that somebody else is asking. */
+    /** `waiting`: links that claimLink could still return, including those leased by another run. */
     countLinks: ({ period, again, before, at }: ClaimOptions) =>
       database.call<LinkCounts>("count_provider_links", { period, again, before, at }),
   };

@@ -2,45 +2,45 @@ import { AppError } from "../errors.ts";
 
 /** One draw from the bucket of a rate limit, as SQL takes it (`oauth.draw_quotas`). */
 export interface Quota {
-  /** Name of the limit and keyed hash of whom it is for. */
+  /** Name of the limit and keyed hash of its subject. */
   key: string;
   at_most: number;
-  /** Within these; an emptied bucket fills evenly over them. */
+  /** The window; an emptied bucket refills evenly over it. */
   seconds: number;
-  /** A bucket that all callers share: this one then holds a part of what is left in that at most. */
+  /** A shared bucket; this one then holds at most a fraction of what is left in it. */
   share_of?: Quota;
 }
 
-/** Where a client may be kept that nobody has authorized yet, as SQL takes it (`oauth.make_room`). */
+/** Limits on storing clients that nobody has authorized yet, as SQL takes them (`oauth.make_room`). */
 export interface ClientRoom {
-  /** Keyed hash of whom the client counts against; null for nobody. */
+  /** Keyed hash of the caller the client counts against; null if unknown. */
   caller: string | null;
-  /** So many are kept in all. */
+  /** How many are stored in total. */
   at_most: number;
-  /** For these a client keeps its place, even from others of its caller. */
+  /** How long a client keeps its place, even against others of the same caller. */
   seconds: number;
 }
 
-/** What a call answers that was made too often. */
+/** What a rate-limited call returns. */
 export interface Limited {
   outcome: "limited";
   /** Seconds. */
   retry_after: number;
 }
 
-/** What SQL may count by a grant, which it knows by itself. */
+/** A quota whose subject SQL determines itself, from the grant. */
 export type Allowance = Omit<Quota, "key">;
 
-/** What a request of a client draws on: its caller's quotas for what is refused, its grant's allowance for what is given. */
+/** Limits of a client's request: its caller's quotas apply to refusals, its grant's allowance to successes. */
 export interface ClientLimits {
   caller: readonly Quota[];
   grant?: Allowance | undefined;
 }
 
-/** @returns the answer, unless it is that there were too many. @throws {AppError} `rate_limited`, with the time to wait. */
+/** @returns the answer, unless it is `limited`. @throws {AppError} `rate_limited`, with the time to wait. */
 export function withinLimits<Answer extends object>(answer: Answer | Limited): Answer {
   if (!("outcome" in answer && answer.outcome === "limited")) return answer as Answer;
-  throw new AppError("rate_limited", "There were too many requests in a short time. Wait before the next one.", {
+  throw new AppError("rate_limited", "Too many requests. Wait before the next one.", {
     headers: { "retry-after": String((answer as Limited).retry_after) },
   });
 }

@@ -1,14 +1,14 @@
-/** What the reminders job asks of the database: one call a page or a batch, each one transaction. */
+/** Database calls of the reminders job: one transaction per page or batch. */
 import type { MailResult } from "../mail/delivery.ts";
 import type { StoredRates } from "../rates/refusal.ts";
 import type { RateSet } from "../rates/rate_set.ts";
 import type { DigestContent } from "../reminders/content.ts";
 import type { Database } from "./client.ts";
 
-/** Where the next page begins; null after the last. */
+/** Where the next page starts; null after the last. */
 export type Cursor = unknown;
 
-/** Due dates from one up to another; without the other, all that follow. */
+/** A half-open range of due dates; open-ended without an end. */
 export interface RollingPage {
   from: Cursor;
   until: Cursor;
@@ -16,9 +16,9 @@ export interface RollingPage {
 
 export interface RolledPage {
   advanced: number;
-  /** Those that could not be, with their SQLSTATE. */
+  /** Bills that could not be rolled, with their SQLSTATE. */
   failed: { ref: string; code: string }[];
-  /** How many somebody else is writing to. */
+  /** Bills that another transaction was writing to. */
   passed_over: number;
 }
 
@@ -29,7 +29,7 @@ export interface ClaimedBatch {
   digests: { id: string; owner_id: string; content: DigestContent }[];
 }
 
-/** A digest that could not be described waits for an hour; the others do not. */
+/** A digest whose contents could not be built; it waits an hour while the others go on. */
 export interface SetAside {
   set_aside: string;
 }
@@ -41,14 +41,14 @@ export function createRemindersStore(database: Database) {
   return {
     countCandidates: (at: Date) => database.call<number>("count_reminder_candidates", { at }),
 
-    /** Pages of due dates that have passed, to be rolled in any order and at once. */
+    /** Pages of past due dates, to be rolled in any order and in parallel. */
     findRollingPages: ({ at, size }: { at: Date; size: number }) =>
       database.call<RollingPage[]>("find_rolling_pages", { at, size }),
 
     /** Rolls the bills of one page. */
     rollBills: ({ page, at }: { page: RollingPage; at: Date }) => database.call<RolledPage>("roll_bills", { page, at }),
 
-    /** Of so many bills that are due, or a few more; `given_up` is only there with the first page. */
+    /** Collects reminders of about `size` due bills, or a few more. `given_up` comes with the first page only. */
     collectReminders: ({ after, size, at }: { after: Cursor; size: number; at: Date }) =>
       database.call<{ digests: number; reminders: number; given_up: number; next: Cursor }>("collect_reminders", {
         after,
@@ -60,7 +60,7 @@ export function createRemindersStore(database: Database) {
     claimReminders: ({ size, at }: { size: number; at: Date }) =>
       database.call<ClaimedBatch | SetAside | null>("claim_reminders", { size, at }),
 
-    /** @param isLast gives the lease back; what is not settled by then waits until `retryAt`. */
+    /** @param isLast releases the lease; mails not settled by then wait until `retryAt`. */
     settleReminders: (
       { batch, results, isLast, retryAt, at }: {
         batch: ClaimedBatch;
@@ -77,7 +77,7 @@ export function createRemindersStore(database: Database) {
 
     countWaiting: (at: Date) => database.call<number>("count_waiting_reminders", { at }),
 
-    /** `rates_on` is the newest day that is kept, of any currency. */
+    /** `rates_on` is the newest day stored, of any currency. */
     readNewestRates: () => database.call<{ rates_on: string | null; per_euro: StoredRates }>("read_newest_rates", {}),
 
     storeRates: ({ source, publishedOn, perEuro }: RateSet, at: Date) =>

@@ -1,6 +1,6 @@
 /**
- * The frame of every function: request id, one log line, HSTS, one place where a thrown error becomes an answer, and 405 for
- * methods that a path does not serve. It knows nothing of what a function does; each surface decides how its errors look.
+ * What all functions share: request id, one log line, HSTS, one place where a thrown error becomes an answer, and 405
+ * for methods that a path does not serve. Each surface decides how its errors look.
  */
 import { type Context, Hono } from "hono";
 import type { Config } from "../config.ts";
@@ -13,21 +13,21 @@ import { STRICT_TRANSPORT_SECURITY } from "./transport_security.ts";
 export type AppEnv = {
   Variables: {
     requestId: string;
-    /** `Set-Cookie` values that leave with the answer, whatever the handler returned (session.ts). */
+    /** `Set-Cookie` values added to whatever response the handler returns (session.ts). */
     cookies: string[];
-    /** On surfaces of pages (pages/reader.ts). */
+    /** Set on page surfaces (pages/reader.ts). */
     reader: Reader;
   };
 };
 export type AppContext = Context<AppEnv>;
 export type App = Hono<AppEnv>;
 
-/** Turns a failure into the answer of one surface (OAuth JSON, JSON-RPC, page …). */
+/** Turns a failure into the response format of one surface (OAuth JSON, JSON-RPC, page …). */
 export type RenderError = (error: AppError, c: AppContext) => Response | Promise<Response>;
 
 /**
- * An app that routes by public paths. It answers unknown ones, and methods that a path has no handler for, through
- * `renderError`: 405 with `Allow` (RFC 9110 §15.5.6), read off the routes themselves, so that neither can be forgotten.
+ * An app that routes by public paths. Unknown paths and unsupported methods are answered through `renderError`: 405
+ * with `Allow` (RFC 9110 §15.5.6), derived from the routes themselves.
  */
 export function createApp(
   slug: Slug,
@@ -35,7 +35,7 @@ export function createApp(
   renderError: RenderError = renderJsonError,
 ): App {
   const app: App = new Hono<AppEnv>({ getPath: (request) => localPath(slug, request.url) });
-  // Over http, which only loopback speaks, the header must not be sent (RFC 6797 §7.2).
+  // The header must not be sent over http, which only loopback uses (RFC 6797 §7.2).
   const isHttps = config.siteUrl.startsWith("https:");
 
   app.use(async (c, next) => {
@@ -43,7 +43,7 @@ export function createApp(
     c.set("requestId", crypto.randomUUID());
     c.set("cookies", []);
     await next();
-    // A handler may hand back a Response whose headers cannot be changed (fetch results, Response.redirect).
+    // A handler may return a Response with immutable headers (fetch results, Response.redirect).
     c.res = new Response(c.res.body, c.res);
     c.res.headers.set("x-request-id", c.get("requestId"));
     if (isHttps) c.res.headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);
@@ -70,11 +70,11 @@ export function createApp(
     return answerError(error, c);
   });
 
-  // Rendered, not thrown: a throw would pass by the middleware that sets this surface's headers.
+  // Rendered, not thrown: a throw would bypass the middleware that sets this surface's headers.
   app.notFound((c) => {
     const served = servedMethods(app, c.req.path);
     if (served.length === 0 && METHODS.includes(c.req.method)) {
-      return answerError(new AppError("not_found", "There is nothing at this address."), c);
+      return answerError(new AppError("not_found", "Not found."), c);
     }
     return answerError(methodNotAllowed(served.length > 0 ? served : METHODS), c);
   });
@@ -87,7 +87,7 @@ export function createApp(
   return app;
 }
 
-/** The methods that an app has handlers for at a path; none where nothing is. Hono serves HEAD by the handler of GET. */
+/** The methods an app handles at a path; empty if unknown. Hono serves HEAD with the GET handler. */
 function servedMethods(app: App, path: string): readonly string[] {
   const own = app.routes.filter((route) => route.path === path).map(({ method }) => method);
   return METHODS.filter((method) => own.includes(method === "HEAD" ? "GET" : method));
@@ -95,10 +95,10 @@ function servedMethods(app: App, path: string): readonly string[] {
 
 function methodNotAllowed(methods: readonly string[]): AppError {
   const allow = methods.join(", ");
-  return new AppError("method_not_allowed", `This address answers ${allow} only.`, { headers: { Allow: allow } });
+  return new AppError("method_not_allowed", `This address supports ${allow} only.`, { headers: { Allow: allow } });
 }
 
-/** `{"error":{"code","message","request_id"}}`: the shape of the scheduled jobs and the webhook. */
+/** `{"error":{"code","message","request_id"}}`: the error format of the scheduled jobs and the webhook. */
 export const renderJsonError: RenderError = (error, c) =>
   c.json(
     { error: { code: error.code, message: error.message, request_id: c.get("requestId") } },

@@ -1,4 +1,4 @@
-/** Reads a request's body in steps, so that how much of it is read can depend on what is known by then. */
+/** Reads a request body in steps, so that the size limit can depend on what is known by then. */
 
 export class BodyReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -11,15 +11,15 @@ export class BodyReader {
     this.#isWhole = this.#reader === undefined;
   }
 
-  /** Bytes that were read so far. They are counted as they arrive: a declared length is not believed. */
+  /** Bytes read so far. Counted as they arrive: the declared length is not trusted. */
   get length(): number {
     return this.#length;
   }
 
   /**
-   * Reads on to the end of the body, or until there are more bytes than that.
-   * @returns whether the body is whole, and no longer.
-   * @throws whatever the connection does when it breaks.
+   * Reads on until the end of the body or until the limit is exceeded.
+   * @returns whether the body is complete and within the limit.
+   * @throws the connection's error when it breaks.
    */
   async readUpTo(maxBytes: number): Promise<boolean> {
     while (!this.#isWhole && this.#length <= maxBytes) {
@@ -33,13 +33,13 @@ export class BodyReader {
     return this.#isWhole && this.#length <= maxBytes;
   }
 
-  /** What was read, as UTF-8; malformed bytes become U+FFFD. */
+  /** The bytes read, as UTF-8; malformed bytes become U+FFFD. */
   text(): string {
     const decoder = new TextDecoder();
     return this.#parts.map((part) => decoder.decode(part, { stream: true })).join("") + decoder.decode();
   }
 
-  /** Says that nobody wants the rest. */
+  /** Cancels the rest of the body. */
   async close(): Promise<void> {
     await this.#reader?.cancel().catch(() => {});
   }

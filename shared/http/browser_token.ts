@@ -1,6 +1,7 @@
 /**
- * Ties a form to the browser that it was shown in, where no session can: a signed double-submit token. The cookie is random and, by its
- * `__Host-` prefix, out of a sibling subdomain's reach; the field is a signature of the cookie, so neither can be made up.
+ * Binds a form to the browser it was shown in, where there is no session: a signed double-submit token. The cookie is
+ * random and its `__Host-` prefix keeps sibling subdomains from setting it; the field is a signature of the cookie, so
+ * neither can be forged.
  */
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
@@ -10,7 +11,7 @@ import { AppError } from "../errors.ts";
 import { keyedHash } from "../signed_token.ts";
 import type { AppContext } from "./app.ts";
 
-/** Of the hidden field. */
+/** Name of the hidden field. */
 export const BROWSER_TOKEN = "browser_token";
 const LABEL = "browser-form/v1";
 const utf8 = new TextEncoder();
@@ -18,18 +19,20 @@ const utf8 = new TextEncoder();
 type Keys = Pick<Config, "siteUrl" | "codeSecrets">;
 
 const isSecure = ({ siteUrl }: Keys) => siteUrl.startsWith("https:");
-/** Browsers refuse the prefix over http, which only loopback uses. */
+/** Browsers reject the prefix over http, which only loopback uses. */
 export const browserCookie = (config: Keys) => isSecure(config) ? "__Host-browser" : "browser";
 
-/** The value of the field, for every form of a page alike. Sets the cookie in a browser that has none; tabs share the one that is there. */
+/**
+ * The value of the field, the same for every form of a page. Sets the cookie in a browser that has none; tabs share it.
+ */
 export async function createBrowserToken(c: AppContext, config: Keys): Promise<string> {
   return await tokenOf(config.codeSecrets[0]!, await digestOf(keptCookie(c, config) ?? setCookie(c, config)));
 }
 
 /**
- * @param isVouchedFor the browser itself says that the form is ours. Two tabs that open at the same moment both set the cookie and one of them
- * loses it: its form then still counts.
- * @throws {AppError} `forbidden` without the cookie, or unless the form was shown in this browser.
+ * @param isVouchedFor the browser itself says that the form is ours. Two tabs opened at the same moment both set the
+ * cookie and one of them loses; its form is still accepted.
+ * @throws {AppError} `forbidden` without the cookie, or when the form was shown in another browser.
  */
 export async function requireBrowserToken(
   c: AppContext,
@@ -53,10 +56,10 @@ export async function requireBrowserToken(
 
 const tokenOf = async (secret: string, digest: string) => `${digest}.${await keyedHash([secret], LABEL, digest)}`;
 
-/** So that the page does not hold the cookie itself. */
+/** Hashed so that the page does not contain the cookie itself. */
 const digestOf = (cookie: string) => keyedHash([cookie], LABEL, "");
 
-/** As the browser sent it, or as it leaves with this answer. */
+/** As the browser sent it, or as this response sets it. */
 function keptCookie(c: AppContext, config: Keys): string | undefined {
   const name = browserCookie(config);
   const value = [c.req.header("cookie") ?? "", ...c.get("cookies")].map((line) => parse(line, name)[name]).find(

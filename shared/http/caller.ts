@@ -1,8 +1,9 @@
 /**
- * Who calls, as far as can be known, to be counted by. The hop that reached the platform's gateway is the gateway's own word: hosted,
- * `cf-connecting-ip`, which the edge overwrites whatever was sent; else the last entry of `x-forwarded-for`, which the server in front of us
- * wrote. For whom that hop says it forwards is the first entry: the truth from a front door of ours, which replaces the header and proves itself
- * by a secret, and anybody's invention from anybody else, who is then the caller. A gateway of one's own without Cloudflare in front must drop
+ * Identifies the caller for rate limits. Who reached the platform's gateway, the gateway itself says: hosted, in
+ * `cf-connecting-ip`, which the edge always overwrites; otherwise in the last entry of `x-forwarded-for`, written by
+ * the server in front of us. The first entry of that header names the client the hop forwards for. It is trusted only
+ * from our own front door, which replaces the header and authenticates with a secret; from anyone else it could be
+ * invented, and the hop itself counts as the caller. A self-run gateway without Cloudflare in front must drop
  * `cf-connecting-ip`.
  */
 import { Buffer } from "node:buffer";
@@ -13,13 +14,16 @@ import { FRONT_DOOR_HEADER } from "../routes.ts";
 import { isOneOf } from "./caller_secret.ts";
 
 export interface Caller {
-  /** Under which this caller alone is counted: an IPv4 address, or a /64 of IPv6, since whoever has one address of it has all (RFC 6177 §2). */
+  /**
+   * What the caller is counted under: an IPv4 address or an IPv6 /64, since one subscriber has a whole /64 (RFC 6177
+   * §2).
+   */
   name: string;
-  /** The /48 that an IPv6 caller is in: providers give whole ones to anybody who asks. */
+  /** The /48 of an IPv6 caller: providers give out whole ones on request. */
   network?: string;
 }
 
-/** Undefined when no gateway says anything: then nobody can be told from anybody, and no caller is limited. */
+/** Undefined when no gateway header is present: callers cannot be told apart then, and none is limited. */
 export async function readCaller(
   headers: Headers,
   { frontDoorSecrets }: Pick<Config, "frontDoorSecrets">,
@@ -31,7 +35,7 @@ export async function readCaller(
   return isFrontDoor ? forwarded[0] ?? hop : hop;
 }
 
-/** One spelling an address. */
+/** One spelling per address. */
 function readAddress(text: string): Caller | undefined {
   const address = parseAddress(text.trim());
   if (!address) return undefined;

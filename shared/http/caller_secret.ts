@@ -1,4 +1,6 @@
-/** Secrets that callers prove themselves by, and the scheduler's: `Authorization: Bearer …` or `?secret=…`, either one correct is enough. */
+/**
+ * Shared secrets of callers, including the scheduler's: `Authorization: Bearer …` or `?secret=…`, either will do.
+ */
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import type { Config } from "../config.ts";
 import { AppError } from "../errors.ts";
@@ -7,7 +9,10 @@ import type { AppContext } from "./app.ts";
 const sha256 = async (text: string) =>
   new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 
-/** Whether any of `given` is one of `own`. Digests are of one length, and every pair is compared: how long it takes says nothing of the secrets. */
+/**
+ * Whether any of `given` is one of `own`. Compares digests of equal length, and every pair, so that timing reveals
+ * nothing.
+ */
 export async function isOneOf(given: readonly string[], own: readonly string[]): Promise<boolean> {
   const [givenHashes, ownHashes] = await Promise.all([given, own].map((list) => Promise.all(list.map(sha256))));
   let known = false;
@@ -20,7 +25,7 @@ export async function requireCronSecret(c: AppContext, { cronSecrets }: Pick<Con
   const bearer = /^Bearer +(.+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
   const given = [bearer, ...(c.req.queries("secret") ?? [])].filter((secret) => secret !== undefined);
   if (!await isOneOf(given, cronSecrets)) {
-    throw new AppError("unauthorized", "The secret of the scheduler is missing or wrong.", {
+    throw new AppError("unauthorized", "The scheduler's secret is missing or wrong.", {
       headers: { "www-authenticate": "Bearer" },
     });
   }

@@ -1,6 +1,6 @@
 /**
- * Forms that a browser posts to a page: from this site, small, urlencoded, and with a token: of the person that it was shown to, or, where
- * nobody needs to be signed in, of the browser.
+ * Validates form posts: same site, small, urlencoded, and with a token bound to the signed-in person or, where no
+ * sign-in is needed, to the browser.
  */
 import type { Config } from "../config.ts";
 import { cleanLine } from "../clean_text.ts";
@@ -11,12 +11,12 @@ import { requireBrowserToken } from "./browser_token.ts";
 import { readText } from "./read_body.ts";
 
 const LARGEST_BYTES = 16 * 1024;
-/** Long enough for a page left open over a working day. */
+/** Long enough for a page left open for a working day. */
 const TOKEN_LIFETIME_MS = 12 * 3600_000;
 const LABEL = "form";
 
 /**
- * The fields of a posted form, each one clean line, which is all that our controls take; the first of a name wins.
+ * The fields of a posted form, each cleaned to one line; the first value of a repeated name wins.
  * @throws {AppError} `forbidden` from another site, `payload_too_large`, `unsupported_media_type`.
  */
 export async function readForm(c: AppContext, config: Pick<Config, "siteUrl">): Promise<ReadonlyMap<string, string>> {
@@ -32,8 +32,8 @@ export async function readForm(c: AppContext, config: Pick<Config, "siteUrl">): 
 }
 
 /**
- * The same of a form that people without a session fill in, which has to hold a browser's token.
- * @throws {AppError} besides, `forbidden` where that token is missing, or another browser's.
+ * The same for forms that need no session; they must contain the browser's token.
+ * @throws {AppError} also `forbidden` when that token is missing or another browser's.
  */
 export async function readVisitorForm(
   c: AppContext,
@@ -45,8 +45,9 @@ export async function readVisitorForm(
 }
 
 /**
- * Browsers say where a form came from: `Sec-Fetch-Site` cannot be forged by a page. `Origin` is the word of older ones: ours on our own forms,
- * since our pages refer to themselves (layout.tsx), and `null` where somebody hides. Where neither says anything the form's token decides.
+ * Refuses cross-site posts. A page cannot forge `Sec-Fetch-Site`; older browsers send only `Origin`, which is ours on
+ * our own forms (see the referrer policy in layout.tsx) and `null` when hidden. If neither tells, the form token
+ * decides.
  */
 function refuseOtherSites(c: AppContext, config: Pick<Config, "siteUrl">): void {
   const site = c.req.header("sec-fetch-site");
@@ -61,7 +62,7 @@ export function createFormToken(config: Pick<Config, "codeSecrets">, { userId, a
   return signToken(config.codeSecrets, LABEL, { claims: { sub: userId }, expiresAt });
 }
 
-/** @throws {AppError} `forbidden` unless the form was shown to this person, lately. */
+/** @throws {AppError} `forbidden` unless the form was shown to this person recently. */
 export async function requireFormToken(
   config: Pick<Config, "codeSecrets">,
   { form, userId, at }: { form: ReadonlyMap<string, string>; userId: string; at: Date },

@@ -1,6 +1,6 @@
 /**
- * How often something may be done: the limits that SQL functions draw from within the call that they protect
- * (migration rate_limits). Counted by keyed hash, so that nobody's address is kept.
+ * Rate limits, drawn by SQL functions within the call they protect (migration rate_limits). Counted under keyed hashes,
+ * so no addresses are stored.
  */
 import type { Config } from "../config.ts";
 import type { ConnectorLimits } from "../db/connector_store.ts";
@@ -16,36 +16,42 @@ interface Limit {
 }
 
 /**
- * Each number can be changed by its name in `RATE_LIMITS`. What counts for whom: service of one caller must not hang on another's failures, so
- * what is limited by caller at the token endpoint and the connector is what failed (hosted clients reach us from a handful of addresses), and
- * what succeeds is limited by grant.
+ * Each number can be overridden by name in `RATE_LIMITS`. One caller's failures must not block another: at the token
+ * endpoint and the connector, failures are limited by caller (hosted clients share a handful of addresses) and
+ * successes by grant.
  */
 const LIMITS = {
-  /** Registrations: real clients make one or two a connection, hosted ones all from a few addresses. */
+  /** Registrations: real clients make one or two per connection; hosted ones all come from a few addresses. */
   register: { atMost: 30, seconds: 60 },
-  /** Clients that are kept without anybody having authorized them (80 MB at most), and for how long nobody over its share takes one's place:
-   * longer than a person takes to sign in and read the consent page. */
+  /**
+   * Stored clients that nobody has authorized (80 MB at most), and how long one is safe from being displaced by callers
+   * within their share: longer than it takes to sign in and read the consent page.
+   */
   ungranted_clients: { atMost: 20_000, seconds: 3600 },
-  /** Authorization pages: each asks the identity provider and the database. */
+  /** Authorization pages: each calls the identity provider and the database. */
   authorize: { atMost: 120, seconds: 60 },
   /** Refused codes and refresh tokens by caller; rotations and refusals of a known token by grant. */
   token: { atMost: 150, seconds: 300 },
   /** Access tokens that we never issued. */
   failed_bearer: { atMost: 30, seconds: 60 },
-  /** Requests of the connector, by grant: a new access token is no new bucket. */
+  /** Connector requests by grant, so a new access token gets no new bucket. */
   connector_read: { atMost: 300, seconds: 60 },
   connector_write: { atMost: 60, seconds: 60 },
-  /** Sign-in mails an hour: by address, against flooding a mailbox; by caller, against trying many addresses. */
+  /** Sign-in mails per hour: by address, against flooding a mailbox; by caller, against trying many addresses. */
   login_mail_address: { atMost: 5, seconds: 3600 },
   login_mail_ip: { atMost: 20, seconds: 3600 },
-  /** Typed codes an hour: by sign-in, of which an address has as many as mails; a code has a million values and lives for an hour. */
+  /**
+   * Typed codes per hour, by sign-in (as many per address as mails); a code has a million values and lives for an hour.
+   */
   login_code_sign_in: { atMost: 5, seconds: 3600 },
   login_code_ip: { atMost: 60, seconds: 3600 },
   /** Mails to a reminder address that its owner has not confirmed. */
   reminder_mail_address: { atMost: 5, seconds: 3600 },
   reminder_mail_ip: { atMost: 20, seconds: 3600 },
-  /** Metadata documents that are fetched (functions/oauth/document_quotas.ts says which of these a document draws on): by who makes us and by
-   * whom we ask; then in all, apart for clients that somebody has connected, for each maker's host, and for each document that everybody knows. */
+  /**
+   * Fetches of metadata documents (functions/oauth/document_quotas.ts picks which apply): by caller and by host; then
+   * in total, with separate totals for connected clients, for each maker's host, and for each well-known document.
+   */
   client_document_ip: { atMost: 10, seconds: 60 },
   client_document_day: { atMost: 200, seconds: 86_400 },
   client_document_origin: { atMost: 30, seconds: 60 },
@@ -53,7 +59,10 @@ const LIMITS = {
   client_document_connected: { atMost: 120, seconds: 60 },
   client_document_maker: { atMost: 120, seconds: 60 },
   client_document_published: { atMost: 120, seconds: 60 },
-  /** Credentials that we try at a provider: without limits we would tell anybody which of many keys work. By person, by caller, and in all. */
+  /**
+   * Credentials tried at a provider: without limits we could be used to test stolen keys. By person, by caller, and in
+   * total.
+   */
   provider_test_person: { atMost: 10, seconds: 3600 },
   provider_test_ip: { atMost: 30, seconds: 3600 },
   provider_test_all: { atMost: 120, seconds: 60 },
@@ -63,8 +72,8 @@ export type LimitName = keyof typeof LIMITS;
 export type LimitConfig = Pick<Config, "rateLimits" | "codeSecrets" | "frontDoorSecrets">;
 
 /**
- * The draws for one request, in the order given; none where limits are off.
- * @param subjects whom each limit is for; an undefined one, an address that is not known, is not limited.
+ * The draws for one request, in order; none when limits are off.
+ * @param subjects the subject of each limit; an undefined one, such as an unknown address, is not limited.
  */
 export async function quotasFor(
   config: LimitConfig,
@@ -77,12 +86,12 @@ export async function quotasFor(
   return (await Promise.all(quotas)).flat();
 }
 
-/** How many of its /64s a /48 of IPv6 may stand for at once, as far as limits go. */
-const NEIGHBOURS = 8;
+/** How many of its /64s an IPv6 /48 counts as at most. */
+const MAX_SUBNETS = 8;
 
 /**
- * The draws of whoever makes this request: their own, then, of IPv6, those of their network.
- * @param share_of what all callers draw on together, of which each gets a part.
+ * The draws of the caller of this request: its own and, for IPv6, its network's.
+ * @param share_of a bucket all callers share, of which each gets a part.
  */
 export async function callerQuotas(
   config: LimitConfig,
@@ -96,37 +105,37 @@ export async function callerQuotas(
   const shared = share_of && { share_of };
   const own = { key: await keyOf(config, name, caller.name), ...limit, ...shared };
   if (!caller.network) return [own];
-  const at_most = limit.at_most * NEIGHBOURS;
+  const at_most = limit.at_most * MAX_SUBNETS;
   return [own, { key: await keyOf(config, name, caller.network), at_most, seconds: limit.seconds, ...shared }];
 }
 
-/** The same for a part of what is there for everybody, which a network gets no larger one of than an address. */
+/** The same for a share of a common bucket; a network gets no larger share than a single address. */
 export async function shareQuotas(config: LimitConfig, name: LimitName, c: AppContext): Promise<Quota[]> {
   const caller = await readCaller(c.req.raw.headers, config);
   return await quotasFor(config, [[name, caller && (caller.network ?? caller.name)]]);
 }
 
-/** Where a client that this request adds may be kept until somebody authorizes it; null where limits are off. */
+/** Limits on storing a client added by this request until somebody authorizes it; null when limits are off. */
 export async function clientRoom(config: LimitConfig, c: AppContext): Promise<ClientRoom | null> {
   const [counted] = await shareQuotas(config, "ungranted_clients", c);
   const limit = limitOf(config, "ungranted_clients");
   return limit ? { caller: counted?.key ?? null, ...limit } : null;
 }
 
-/** What a client's request to the token or revocation endpoint draws on. */
+/** Limits of a client's request to the token or revocation endpoint. */
 export const tokenLimits = async (config: LimitConfig, c: AppContext): Promise<ClientLimits> => ({
   caller: await callerQuotas(config, "token", c),
   grant: limitOf(config, "token"),
 });
 
-/** What a request to the connector draws on; undefined where limits are off. */
+/** Limits of a connector request; undefined when limits are off. */
 export async function connectorLimits(config: LimitConfig, c: AppContext): Promise<ConnectorLimits | undefined> {
   const read = limitOf(config, "connector_read");
   const write = limitOf(config, "connector_write");
   return read && write && { caller: await callerQuotas(config, "failed_bearer", c), read, write };
 }
 
-/** What a limit allows, for SQL that knows by itself whom to count; undefined where limits are off. */
+/** The allowance of a limit whose subject SQL determines; undefined when limits are off. */
 export function limitOf({ rateLimits }: Pick<Config, "rateLimits">, name: LimitName): Allowance | undefined {
   if (rateLimits === "off") return undefined;
   const override = typeof rateLimits === "object" ? rateLimits[name] : undefined;
@@ -140,10 +149,10 @@ export const isOverridden = ({ rateLimits }: Pick<Config, "rateLimits">, name: L
 const keyOf = async ({ codeSecrets }: LimitConfig, name: LimitName, subject: string) =>
   `${name}:${await keyedHash(codeSecrets, name, subject)}`;
 
-/** @param retryAfter in seconds, as the database says. @param says what a person reads. */
+/** @param retryAfter seconds, from the database. @param says what a person reads. */
 export const tooMany = (retryAfter: number, says: NonNullable<AppError["options"]["says"]>): AppError =>
   new AppError("rate_limited", "too many attempts", { headers: { "retry-after": String(retryAfter) }, says });
 
-/** For a person who tried too often. @param retryAfter in seconds. */
+/** For a person who tried too often. @param retryAfter seconds. */
 export const tooManyAttempts = (retryAfter: number): AppError =>
   tooMany(retryAfter, ({ tooManyAttempts }) => tooManyAttempts(retryAfter));

@@ -1,18 +1,18 @@
-/** Reads a request's body and stops at its limit, so that a large one costs no more than a small one. */
+/** Reads a request body up to a limit, so that a large one costs no more than a small one. */
 import { AppError } from "../errors.ts";
 
 /**
- * The raw bytes of the body. They are counted as they arrive: a declared length is not believed.
+ * The raw bytes of the body. Counted as they arrive: the declared length is not trusted.
  * @throws {AppError} `payload_too_large`
  */
 export async function readBody(request: Request, maxBytes: number): Promise<ArrayBuffer> {
   const chunks: BlobPart[] = [];
   let length = 0;
-  // Leaving the loop cancels the body: what is over the limit is not waited for.
+  // Leaving the loop cancels the rest of the body.
   for await (const chunk of request.body ?? []) {
     length += chunk.byteLength;
     if (length > maxBytes) {
-      throw new AppError("payload_too_large", `The request body may have ${maxBytes} bytes at most.`);
+      throw new AppError("payload_too_large", `The request body must not exceed ${maxBytes} bytes.`);
     }
     chunks.push(chunk);
   }

@@ -1,6 +1,6 @@
 /**
- * Who is signed in, by the identity provider's own session in HttpOnly cookies. The only place that talks to the
- * identity provider. It never trusts an unverified cookie and never retries a refresh (a refused one ends the session).
+ * Who is signed in, from the identity provider's session in HttpOnly cookies. Only this module talks to the identity
+ * provider. It never trusts an unverified cookie and never retries a refresh (a refused one ends the session).
  */
 import { createServerClient } from "@supabase/ssr";
 import type { SupabaseClient } from "@supabase/supabase-js";
@@ -23,25 +23,29 @@ type ReadDeps = Pick<Deps, "config" | "fetch" | "clock">;
 type Auth = SupabaseClient["auth"];
 
 const DEADLINE_MS = 3_000;
-/** A session lives as long as it is used; a month without a visit ends it. */
+/** A session lives as long as it is used; it ends after a month without a visit. */
 const SESSION_SECONDS = 30 * 24 * 3600;
-/** A verifier is of use only as long as the link or sign-in it was made for. */
+/** A verifier is useful only as long as its link or sign-in is valid. */
 const VERIFIER_SECONDS = 3600;
 const VERIFIER = "-code-verifier";
-const LONGEST_WAIT_SECONDS = 3600;
+const MAX_WAIT_SECONDS = 3600;
 
-/** The `__Host-` prefix pins the cookie to this host and to TLS; browsers refuse it over http, which only loopback uses. */
+/**
+ * The `__Host-` prefix pins the cookie to this host and to TLS; browsers reject it over http, which only loopback uses.
+ */
 export const sessionCookie = (config: Pick<Config, "siteUrl">) =>
   config.siteUrl.startsWith("https:") ? "__Host-session" : "session";
 
 /**
- * The signed-in user, or null. Refreshes an expired session; its new cookies leave with the answer. A session that did not begin in a way
- * that we offer ends here and at the identity provider; that of a suspended person ends in this browser.
- * @throws {AppError} `unavailable` when the identity provider does not answer within 3 s; cookies stay as they are. `suspended`.
+ * The signed-in user, or null. Refreshes an expired session and sends the new cookies with the response. Sessions that
+ * did not start with a sign-in method we offer are ended here and at the identity provider; those of suspended people
+ * end in this browser.
+ * @throws {AppError} `unavailable` when the identity provider does not answer within 3 s (cookies are kept);
+ *   `suspended`.
  */
 export async function readSession(c: AppContext, deps: ReadDeps): Promise<SignedInUser | null> {
   if (!hasSession(c, deps.config)) return null;
-  const { user, accessToken, error } = await askIdentityProvider(c, deps, askWho);
+  const { user, accessToken, error } = await askIdentityProvider(c, deps, fetchVerifiedUser);
   if (isSuspension(error) || (user?.banned_until && new Date(user.banned_until) > deps.clock())) {
     forgetSession(c, deps);
     throw suspended();
@@ -54,46 +58,51 @@ export async function readSession(c: AppContext, deps: ReadDeps): Promise<Signed
   return { id: user.id, email: user.email };
 }
 
-/** Whether a session that the identity provider has just handed out or found good counts here. */
+/** Whether a session that the identity provider has just issued or verified counts here. */
 export const isOurSession = (accessToken: string, { authProviders }: Pick<Config, "authProviders">): boolean =>
   isOurSignIn(decode(accessToken).payload as SessionClaims, authProviders);
 
-/** Whether the identity provider refused somebody because they are banned; at a sign-in it says so before it looks at six digits. */
+/**
+ * Whether the identity provider refused somebody because they are banned. At sign-in it checks this before the code.
+ */
 export const isSuspension = (error: { code?: string | undefined } | null): boolean => error?.code === "user_banned";
 
 export const suspended = () => new AppError("suspended", "this account is suspended");
 
-// getUser() has the identity provider look at the very token whose claims are read afterwards; those of a cookie prove nothing.
-async function askWho(auth: Auth) {
+// getUser() has the identity provider verify the token before its claims are read; the cookie's claims alone prove
+// nothing.
+async function fetchVerifiedUser(auth: Auth) {
   const { data: { session }, error } = await auth.getSession();
   if (!session) return { user: null, accessToken: undefined, error };
   const answer = await auth.getUser(session.access_token);
   return { user: answer.data.user, accessToken: session.access_token, error: answer.error };
 }
 
-/** Whether this browser holds a session, good or not: enough to say where a link leads, never to show anything to anybody. */
+/**
+ * Whether this browser has a session cookie, valid or not: enough to choose where a link leads, never to show anything.
+ */
 export function hasSession(c: AppContext, config: Pick<Config, "siteUrl">): boolean {
   const name = sessionCookie(config);
   const cookies = parse(c.req.header("cookie") ?? "");
   return name in cookies || `${name}.0` in cookies;
 }
 
-/** Ends the session here and at the identity provider; when that cannot be reached, at least here. */
+/** Ends the session here and at the identity provider; if that is unreachable, at least here. */
 export async function signOut(c: AppContext, deps: SessionDeps): Promise<void> {
   await askIdentityProvider(c, deps, (auth) => auth.signOut({ scope: "local" })).catch(() => undefined);
   forgetSession(c, deps);
 }
 
 function forgetSession(c: AppContext, deps: SessionDeps): void {
-  // The session, its further chunks, and the verifiers of sign-ins under way; also what a refresh has set in this very request.
+  // The session, its chunks, the verifiers of pending sign-ins, and whatever a refresh has set in this request.
   const own = new RegExp(`^${sessionCookie(deps.config)}([.=-]|$)`);
   c.set("cookies", c.get("cookies").filter((cookie) => !own.test(cookie)));
   const ours = Object.keys(parse(c.req.header("cookie") ?? "")).filter((cookie) => own.test(cookie));
   for (const cookie of ours) addCookie(c, deps, cookie, "", 0);
 }
 
-/** A sign-in has come through: the verifiers of the others under way here end with it. */
-export function forgetVerifiers(c: AppContext, deps: SessionDeps): void {
+/** After a successful sign-in: drops the verifiers of all other pending ones. */
+export function clearVerifiers(c: AppContext, deps: SessionDeps): void {
   const isVerifier = (cookie: string) =>
     cookie.startsWith(`${sessionCookie(deps.config)}-`) && cookie.endsWith(VERIFIER);
   c.set("cookies", c.get("cookies").filter((line) => !isVerifier(line.split("=", 1)[0]!)));
@@ -102,9 +111,9 @@ export function forgetVerifiers(c: AppContext, deps: SessionDeps): void {
 }
 
 /**
- * One question to the identity provider. The cookies that its answer sets leave with ours, also when ours is a raw
- * `Response`. Refusals come back as `error`.
- * @throws {AppError} `unavailable` on an outage or past the deadline, `rate_limited` on 429; cookies stay as they are.
+ * One call to the identity provider. The cookies it sets go out with our response, even a raw `Response`. Refusals come
+ * back as `error`.
+ * @throws {AppError} `unavailable` on an outage or timeout, `rate_limited` on 429; cookies are kept.
  */
 export async function askIdentityProvider<
   Answer extends { error: { status?: number | undefined; message?: string } | null },
@@ -125,7 +134,7 @@ export async function askIdentityProvider<
       setAll: (list) =>
         list.forEach(({ name, value, options }) => changes.push({ name, value, maxAge: options.maxAge })),
     },
-    // The client repeats a failed refresh for 25 s; with the signal a hung request ends with ours.
+    // The client retries a failed refresh for 25 s; the signal ends a hung request with ours.
     global: {
       fetch: async (input, init) => {
         const response = await deps.fetch(input, { ...init, signal: deadline });
@@ -133,7 +142,7 @@ export async function askIdentityProvider<
         return response;
       },
     },
-    // Lets sign-ins be under way at once, five at most; each cleans up the verifier it started with.
+    // Allows up to five sign-ins at once; each removes its own verifier.
     auth: { experimental: { appendPkceFlowIdToRedirects: true } },
   });
 
@@ -153,10 +162,13 @@ export async function askIdentityProvider<
   return answer;
 }
 
-/** What the header says (RFC 9110 §10.2.3, seconds), else Supabase Auth's sentence ("… only request this after 42 seconds."), else a minute. */
+/**
+ * Seconds to wait: from the header (RFC 9110 §10.2.3), else from Supabase Auth's message ("… only request this after
+ * 42 seconds."), else a minute.
+ */
 function secondsToWait(header: string | null, message = ""): number {
   const said = Number(header?.trim() || /\bafter (\d+) seconds?\b/.exec(message)?.[1] || NaN);
-  return said >= 0 ? Math.min(Math.max(Math.ceil(said), 1), LONGEST_WAIT_SECONDS) : 60;
+  return said >= 0 ? Math.min(Math.max(Math.ceil(said), 1), MAX_WAIT_SECONDS) : 60;
 }
 
 const expired = (deadline: AbortSignal) =>

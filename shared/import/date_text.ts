@@ -1,16 +1,22 @@
-/** Dates as people and banks write them, to YYYY-MM-DD. Whether a day exists is checked here; whether it may be logged is the database's to say. */
+/**
+ * Parses dates as people and banks write them into YYYY-MM-DD. Only checks that the day exists; whether it may be
+ * logged is up to the database.
+ */
 
 export type DateOrder = "YMD" | "DMY" | "MDY";
 
-/** The three numbers as they stand, and the order when the text itself shows it. */
+/** The three numbers in written order, and the order if the text itself shows it. */
 export interface DateText {
   parts: [number, number, number];
   order?: DateOrder;
-  /** The order is beyond doubt: the year comes first, or the month is a word. */
+  /** The order is unambiguous: the year comes first, or the month is a word. */
   isCertain?: true;
 }
 
-/** First letters of months, without accents, in the seven languages of header_words.ts; longer ones first where one begins like another. */
+/**
+ * Month prefixes without accents, in the seven languages of header_words.ts; the longer of two with a common start
+ * first.
+ */
 const MONTHS: [RegExp, number][] = [
   [/^(jan|gen|ene|janv)/, 1],
   [/^(feb|fev|febr)/, 2],
@@ -31,12 +37,12 @@ const monthOf = (word: string): number | undefined => {
   return MONTHS.find(([start]) => start.test(plain))?.[1];
 };
 
-/** With a weekday, a time and its zone; what is longer is none, and patterns would take long to find that out. */
-const LONGEST = 60;
+/** Fits a weekday, a time and its zone. Longer text is no date, and the patterns would be slow on it. */
+const MAX_LENGTH = 60;
 
-/** @returns undefined for what is no date. A time after the date is ignored: what counts is the day as written. */
+/** @returns undefined when the text is not a date. A time after the date is ignored. */
 export function readDate(cell: string): DateText | undefined {
-  if (cell.length > LONGEST) return undefined;
+  if (cell.length > MAX_LENGTH) return undefined;
   const text = cell.trim()
     .replace(/^\p{L}{2,10}[.,]{1,2}\s+(?=\d)/u, "")
     .replace(/(?<=\d)[T\s,]+\d{1,2}[:.h]\d{2}.*$/i, "");
@@ -46,7 +52,7 @@ export function readDate(cell: string): DateText | undefined {
   const plain = /^(\d{1,2})([-/. ])(\d{1,2})\2(\d{4}|\d{2})\.?$/.exec(text);
   if (plain) {
     const [first, second] = [Number(plain[1]), Number(plain[3])];
-    // Points are written where the day comes first.
+    // Dates with points put the day first.
     const order = plain[2] === "." || first > 12 ? "DMY" : second > 12 ? "MDY" : undefined;
     return { parts: [first, second, yearOf(plain[4]!)], ...(order && { order }) };
   }
@@ -59,7 +65,7 @@ export function readDate(cell: string): DateText | undefined {
   return month ? { parts: [Number(day), month, yearOf(year!)], order: "DMY", isCertain: true } : undefined;
 }
 
-/** @param order what the file's other dates show; @returns undefined when there is no such day. */
+/** @param order as found from the file's other dates. @returns undefined when there is no such day. */
 export function toIsoDate({ parts: [a, b, c], order: own, isCertain }: DateText, order: DateOrder): string | undefined {
   const known = isCertain ? own : order;
   const [year, month, day] = known === "YMD" ? [a, b, c] : known === "MDY" ? [c, a, b] : [c, b, a];
@@ -69,5 +75,5 @@ export function toIsoDate({ parts: [a, b, c], order: own, isCertain }: DateText,
 
 const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();
 const pad = (value: number) => String(value).padStart(2, "0");
-/** Expenses are of this century. */
+/** Two-digit years are in this century. */
 const yearOf = (text: string) => text.length === 2 ? 2000 + Number(text) : Number(text);

@@ -1,4 +1,4 @@
-/** Which column of a file is which field: by what the caller says, by the words of the header, by what the cells look like. */
+/** Maps columns to fields: by the caller's mapping, by the words of the header, by the contents of the cells. */
 import type { Said } from "../words/message.ts";
 import type { Assumption } from "../words/words.ts";
 import type { CsvRow } from "./read_csv.ts";
@@ -10,7 +10,7 @@ import { readUrl } from "./url_text.ts";
 export type Columns = Partial<Record<Field, number>>;
 
 export interface FoundColumns {
-  /** The header as it stands; "Column 1" … where there is none. */
+  /** The header as written; "Column 1" … when there is none. */
   headers: string[];
   /** Line of the header; undefined without one. */
   headerLine?: number;
@@ -20,24 +20,24 @@ export interface FoundColumns {
   assumed: (Said & { code: Assumption })[];
 }
 
-/** A column that the caller named and the file does not have. */
+/** A column that the caller named but the file does not have. */
 export interface MissingColumn {
   missing: Field;
   headers: string[];
 }
 
-/** Exports begin with lines about the account; a header further down than this is none. */
+/** Exports may start with lines about the account; the header is searched for down to this row. */
 export const MAX_HEADER_ROW = 25;
 
-/** What cells of these fields look like; the others are any text. */
-const LOOKS: Partial<Record<Field, (cell: string) => unknown>> = {
+/** What cells of these fields look like; other fields hold any text. */
+const CELL_TESTS: Partial<Record<Field, (cell: string) => unknown>> = {
   date: readDate,
   amount: readMoney,
   currency: readCurrency,
   url: readUrl,
 };
 
-/** The most telling fields choose first. */
+/** The most distinctive fields choose first. */
 const ORDER: Field[] = ["date", "amount", "currency", "category", "payee", "name", "note", "url"];
 
 export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string>>): FoundColumns | MissingColumn {
@@ -49,7 +49,7 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
   };
   const scores = all.slice(0, MAX_HEADER_ROW).map(score);
   const best = Math.max(...scores);
-  // Words that nobody knows are still a header, when nothing among them could be a day or an amount.
+  // A row of unknown words is still a header if no cell could be a date or an amount.
   const isHeader = all[0]!.cells.every((cell) => !readDate(cell) && !readMoney(cell));
   const index = best >= 2 ? scores.indexOf(best) : isHeader ? 0 : -1;
 
@@ -79,7 +79,7 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
     columns[field] = column;
   }
   for (const field of ORDER) {
-    // An empty name says that the field is not wanted.
+    // An empty name excludes the field.
     if (columns[field] !== undefined || mapping[field] === "") continue;
     const [column] = plainHeaders.map((header, column) => ({ column, rank: rankOf(field, header) }))
       .filter(({ column, rank }) => rank !== undefined && isFree(column) && looksLike(rows, column, field))
@@ -117,33 +117,33 @@ export function findColumns(all: CsvRow[], mapping: Partial<Record<Field, string
 const cellsOf = (rows: CsvRow[], column: number) =>
   rows.map(({ cells }) => cells[column] ?? "").filter((cell) => cell !== "");
 
-/** Enough to tell what a column holds; all of two hundred columns would take long. */
-const MOST_LOOKED_AT = 100;
+/** Enough cells to classify a column; checking all cells of 200 columns would be slow. */
+const MAX_SAMPLED_CELLS = 100;
 function someCellsOf(rows: CsvRow[], column: number): string[] {
   const cells: string[] = [];
   for (const row of rows) {
-    if (row.cells[column] && cells.push(row.cells[column]) === MOST_LOOKED_AT) break;
+    if (row.cells[column] && cells.push(row.cells[column]) === MAX_SAMPLED_CELLS) break;
   }
   return cells;
 }
 
-/** Whether most cells that are not empty could be of the field. */
+/** Whether most non-empty cells could belong to the field. */
 function looksLike(rows: CsvRow[], column: number, field: Field): boolean {
-  const look = LOOKS[field];
+  const look = CELL_TESTS[field];
   if (!look) return true;
   const cells = someCellsOf(rows, column);
   return cells.length > 0 && cells.filter(look).length * 2 >= cells.length;
 }
 
-/** Headers of what the shop charged, beside what left the account: "Original currency", "Fremdwährung". */
+/** Headers of the shop's original charge, as opposed to the account's: "Original currency", "Fremdwährung". */
 const FOREIGN = /origin|foreign|fremd|etrang|extranj|stranier|vreemd|estrang/;
 
-/** Whether the amounts say themselves what currency they are in: by their header, or with a sign. */
+/** Whether the amounts state their currency, in the header or with a sign. */
 const saysCurrency = (rows: CsvRow[], headers: string[], column: number | undefined) =>
   column !== undefined &&
   (currencyInHeader(headers[column]!) !== undefined || cellsOf(rows, column).some((cell) => readMoney(cell)?.currency));
 
-/** Whether every cell that is not empty is a currency of the world: three letters alone may be anything. */
+/** Whether every non-empty cell is a known currency code; any other three letters could be anything. */
 const isCurrencies = (rows: CsvRow[], column: number) => {
   const some = someCellsOf(rows, column);
   return some.length > 0 && some.every(isKnownCurrency) && cellsOf(rows, column).every(isKnownCurrency);

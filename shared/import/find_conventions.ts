@@ -1,4 +1,4 @@
-/** How a file writes dates and amounts, told from all its cells together; what no cell proves is assumed, and said. */
+/** Determines how a file writes dates and amounts from all its cells; what no cell proves is assumed and reported. */
 import type { Said } from "../words/message.ts";
 import type { Assumption } from "../words/words.ts";
 import type { DateOrder, DateText } from "./date_text.ts";
@@ -7,11 +7,11 @@ import { type DecimalSign, decimalSignOf, type MoneyText } from "./money_text.ts
 
 export interface Convention<Value> {
   value: Value;
-  /** Why, where nothing in the file proves it. */
+  /** The assumption, when nothing in the file proves it. */
   assumed?: Said & { code: Assumption };
 }
 
-/** The order that most dates show; where none does, the one in which the file is sorted, else the day first. */
+/** The order most dates show; failing that, the one in which the file is sorted, else day first. */
 export function findDateOrder(dates: DateText[]): Convention<DateOrder> {
   const open = dates.filter(({ isCertain }) => !isCertain);
   if (open.length === 0) return { value: dates[0]?.order ?? "YMD" };
@@ -30,7 +30,7 @@ export function findDateOrder(dates: DateText[]): Convention<DateOrder> {
 const isSorted = (days: string[]) =>
   days.every((day, i) => i === 0 || days[i - 1]! <= day) || days.every((day, i) => i === 0 || days[i - 1]! >= day);
 
-/** The decimal sign that most amounts show; where none does, three digits after a sign are thousands. */
+/** The decimal sign most amounts show; failing that, three digits after a sign count as thousands. */
 export function findDecimalSign(amounts: MoneyText[]): Convention<DecimalSign> {
   const shown = amounts.map(({ digits }) => decimalSignOf(digits));
   const points = shown.filter((sign) => sign === ".").length;
@@ -42,7 +42,7 @@ export function findDecimalSign(amounts: MoneyText[]): Convention<DecimalSign> {
   return { value, assumed: { code: "thousands", params: { digits: doubtful.digits } } };
 }
 
-/** Whether money that left has a minus: in statements of an account it does, in lists of expenses a minus is money that came back. */
+/** Whether money spent is negative: true in account statements; in expense lists a minus is a refund. */
 export function findSign(amounts: MoneyText[]): Convention<boolean> {
   const negative = amounts.filter(({ isNegative }) => isNegative).length;
   if (negative === 0 || negative === amounts.length) return { value: negative > 0 };

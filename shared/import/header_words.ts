@@ -1,10 +1,13 @@
-/** What columns are called in the exports of banks and expense programs, in seven languages; per field the most telling words first. */
+/**
+ * Column names in exports of banks and expense programs, in seven languages; the most distinctive words of each field
+ * first.
+ */
 
 export const FIELDS = ["date", "amount", "name", "payee", "currency", "category", "note", "url"] as const;
 export type Field = typeof FIELDS[number];
 
-/** As `plainHeader` writes them. English, German, French, Spanish, Italian, Dutch, Portuguese. */
-const WORDS: Record<Field, string[]> = {
+/** As normalized by `plainHeader`. English, German, French, Spanish, Italian, Dutch, Portuguese. */
+const HEADER_WORDS: Record<Field, string[]> = {
   date: [
     ...[
       "date",
@@ -168,55 +171,60 @@ const WORDS: Record<Field, string[]> = {
   ],
 };
 
-/** What a letter becomes that was read with the wrong encoding: gone, but it was there. */
-const LOST = "\ufffd";
-const MOST_LOST = 8;
-/** What a header begins with says what it is. */
-const LONGEST = 100;
+/** Replacement character for a letter lost to a wrong encoding. */
+const LOST_LETTER = "\ufffd";
+const MAX_LOST_LETTERS = 8;
+/** Only the beginning of a header is used. */
+const MAX_LENGTH = 100;
 
-/** A header without case, accents, punctuation and what stands in brackets: "Betrag (EUR)" is "betrag". Lost letters keep their place. */
+/**
+ * Normalizes a header: lower case, no accents, punctuation or bracketed text ("Betrag (EUR)" is "betrag"). Lost letters
+ * keep their place.
+ */
 export const plainHeader = (header: string): string =>
-  header.slice(0, LONGEST).replace(/[([][^()[\]]*[)\]]/g, " ").normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
+  header.slice(0, MAX_LENGTH).replace(/[([][^()[\]]*[)\]]/g, " ").normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
     .replace(/ß/g, "ss")
     .replace(/[^\p{L}\p{N}\ufffd]+/gu, " ").trim();
 
-/** Whether two plain headers are the same; a lost letter is any one, or ss, or the gap that a sign left. */
+/** Whether two plain headers are the same; a lost letter matches any one, or ss, or the gap left by a sign. */
 export function isSameHeader(plain: string, other: string): boolean {
   if (plain === other) return true;
-  const [damaged, whole] = plain.includes(LOST) ? [plain, other] : [other, plain];
+  const [damaged, whole] = plain.includes(LOST_LETTER) ? [plain, other] : [other, plain];
   return couldFit(damaged)(whole);
 }
 
-/** Tells of many words whether they are the one that letters are lost of; most by their length. */
+/** Returns a test for whether a word could be the damaged one; most are ruled out by length. */
 function couldFit(damaged: string): (whole: string) => boolean {
-  const losses = damaged.split(LOST).length - 1;
-  // What is left must still say something; each loss doubles the ways in which it could be read.
-  if (losses === 0 || losses > MOST_LOST || damaged.length - losses < 3) return () => false;
+  const losses = damaged.split(LOST_LETTER).length - 1;
+  // Enough letters must be left, and every loss doubles the number of possible readings.
+  if (losses === 0 || losses > MAX_LOST_LETTERS || damaged.length - losses < 3) return () => false;
   const longest = damaged.length + losses;
   return (whole) => whole.length >= damaged.length && whole.length <= longest && fits(damaged, whole);
 }
 
 function fits(damaged: string, whole: string): boolean {
-  const lost = damaged.indexOf(LOST);
+  const lost = damaged.indexOf(LOST_LETTER);
   if (lost < 0) return damaged === whole;
   if (lost >= whole.length || !whole.startsWith(damaged.slice(0, lost))) return false;
   const rest = damaged.slice(lost + 1);
   return fits(rest, whole.slice(lost + 1)) || (whole.startsWith("ss", lost) && fits(rest, whole.slice(lost + 2)));
 }
 
-/** By plain header and field, since most cells of a file are asked about and are none of the words. */
+/** Cached by plain header and field: most cells are looked up and match nothing. */
 const RANKS = new Map(
-  FIELDS.map((field) => [field, new Map(WORDS[field].map((word, rank) => [word, rank] as const).reverse())]),
+  FIELDS.map((field) => [field, new Map(HEADER_WORDS[field].map((word, rank) => [word, rank] as const).reverse())]),
 );
 
-/** How telling a plain header is of a field: 0 the most, undefined not at all. A currency after the word is no part of it. */
+/**
+ * How distinctive a plain header is for a field: 0 is best, undefined no match. A currency after the word is ignored.
+ */
 export function rankOf(field: Field, plain: string): number | undefined {
   const rank = rankOfWord(field, plain);
   return rank === undefined && field === "amount" ? rankOfWord(field, plain.replace(/( in)? [a-z]{3}$/, "")) : rank;
 }
 
 function rankOfWord(field: Field, plain: string): number | undefined {
-  if (!plain.includes(LOST)) return RANKS.get(field)!.get(plain);
-  const rank = WORDS[field].findIndex(couldFit(plain));
+  if (!plain.includes(LOST_LETTER)) return RANKS.get(field)!.get(plain);
+  const rank = HEADER_WORDS[field].findIndex(couldFit(plain));
   return rank < 0 ? undefined : rank;
 }

@@ -1,16 +1,19 @@
-/** Amounts as people and banks write them, to plain decimal strings. Exact: characters are moved, nothing is calculated. */
+/**
+ * Parses amounts as people and banks write them into plain decimal strings. Exact: no arithmetic, only characters
+ * moved.
+ */
 
 export type DecimalSign = "." | ",";
 
-/** A number with its sign and currency taken off: digits, points, commas. */
+/** A number without its sign and currency: digits, points, commas. */
 export interface MoneyText {
   digits: string;
   isNegative: boolean;
-  /** A code or a sign; one that several currencies share stands for itself: $, ¥, kr, Rs. */
+  /** A code or a sign; ambiguous signs are kept as they are: $, ¥, kr, Rs. */
   currency?: string;
 }
 
-/** Signs that mean one currency, in lower case. */
+/** Signs of a single currency, in lower case. */
 const SIGNS: Record<string, string> = {
   "€": "EUR",
   "£": "GBP",
@@ -54,7 +57,7 @@ const SIGNS: Record<string, string> = {
   "rs.": "Rs",
 };
 
-/** The currency a cell names: a code, or a sign; undefined when it names none. */
+/** The currency a cell names, by code or sign; undefined when it names none. */
 export function readCurrency(text: string): string | undefined {
   const plain = text.trim();
   return SIGNS[plain.toLowerCase()] ?? (/^[a-z]{3}$/i.test(plain) ? plain.toUpperCase() : undefined);
@@ -62,21 +65,21 @@ export function readCurrency(text: string): string | undefined {
 
 const CODES = new Set(Intl.supportedValuesOf("currency"));
 
-/** Whether a cell is a sign or a code that stands for a currency in use; any three letters are not. */
+/** Whether a cell is the sign or code of a currency in use, not just any three letters. */
 export function isKnownCurrency(text: string): boolean {
   const currency = readCurrency(text);
   return currency !== undefined && (text.trim().toLowerCase() in SIGNS || CODES.has(currency));
 }
 
-/** With a currency, signs and spaces; what is longer is none, and patterns would take long to find that out. */
-const LONGEST = 40;
+/** Fits a currency, signs and spaces. Longer text is no amount, and the patterns would be slow on it. */
+const MAX_LENGTH = 40;
 
-/** @returns undefined for what is no amount at all. */
+/** @returns undefined when the text is not an amount. */
 export function readMoney(cell: string): MoneyText | undefined {
-  if (cell.length > LONGEST) return undefined;
+  if (cell.length > MAX_LENGTH) return undefined;
   let text = cell.normalize("NFKC").replace(/[\s'’`´]/g, "").replace(/[−–—‐‑﹣]/g, "-");
-  // One character can stand for eighteen.
-  if (text.length > LONGEST) return undefined;
+  // Normalization can turn one character into eighteen.
+  if (text.length > MAX_LENGTH) return undefined;
   let isNegative = false;
   if (/^\(.*\)$/.test(text)) {
     isNegative = true;
@@ -97,7 +100,9 @@ export function readMoney(cell: string): MoneyText | undefined {
   return { digits: digits!, isNegative, ...(currency && { currency }) };
 }
 
-/** Which sign one number shows to be its decimal sign: `undefined` when it has none, or three digits after a lone one. */
+/**
+ * The decimal sign that one number proves; `undefined` when it has no sign, or a single one followed by three digits.
+ */
 export function decimalSignOf(digits: string): DecimalSign | undefined {
   const signs = [...digits].filter((letter): letter is DecimalSign => letter === "." || letter === ",");
   const last = signs.at(-1);
@@ -109,7 +114,7 @@ export function decimalSignOf(digits: string): DecimalSign | undefined {
   return fraction.length !== 3 || whole === "" || whole === "0" ? last : undefined;
 }
 
-/** A sign for thousands that stands in groups of two (lakh) or three; the decimals of a currency are the database's to judge. */
+/** Accepts thousands in groups of three or two (lakh); the database checks the number of decimals. */
 export function toDecimal(digits: string, decimal: DecimalSign): string | undefined {
   const thousands = decimal === "." ? "," : ".";
   const [whole, fraction, ...more] = digits.split(decimal);
@@ -121,7 +126,7 @@ export function toDecimal(digits: string, decimal: DecimalSign): string | undefi
     if (!isGrouped) return undefined;
   }
   const plain = whole!.replaceAll(thousands, "").replace(/^0+(?=\d)/, "") || "0";
-  // Zeros at the end say nothing, and a currency without decimals would object to them.
+  // Drop trailing zeros: a currency without decimals would reject them.
   const kept = fraction?.replace(/0+$/, "");
   return /^\d{1,12}$/.test(plain) ? plain + (kept ? `.${kept}` : "") : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * A CSV file as the rows that `import_expenses` takes, with everything that was assumed on the way, and each row that cannot be read with its
- * reason. Currencies, the calendar's limits and what is in the books already are the database's to judge.
+ * Turns a CSV file into rows for `import_expenses`, with every assumption made and the reason for each row that cannot
+ * be read. Currencies, date limits and duplicates are checked by the database.
  */
 import type { Facts, RefusalFacts, Said } from "../words/message.ts";
 import type { RefusalCode } from "../words/words.ts";
@@ -13,10 +13,10 @@ import { readCsv } from "./read_csv.ts";
 import { readUrl } from "./url_text.ts";
 
 export const MAX_ROWS = 2000;
-/** The widest exports have about fifty. */
+/** The widest known exports have about fifty. */
 export const MAX_COLUMNS = 200;
 
-/** The argument `mapping` of the tool: names of columns, and conventions. */
+/** The tool's `mapping` argument: column names and conventions. */
 export type Mapping = Partial<Record<Field, string>> & {
   date_format?: "YYYY-MM-DD" | "DD/MM/YYYY" | "MM/DD/YYYY" | "DD.MM.YYYY";
   decimal?: DecimalSign;
@@ -40,11 +40,14 @@ export interface ImportRow {
 export interface ReadImport {
   rows: ImportRow[];
   rows_bad: { line: number; error: RefusalFacts }[];
-  /** What was read as what: names of columns, delimiter, conventions; `ignored` columns say nothing here; `assumed` is what nothing in the file proves, as `Said`. */
+  /**
+   * How the file was read: column names, delimiter, conventions. `ignored` lists unused columns; `assumed` is what
+   * nothing in the file proves, as `Said`.
+   */
   mapping: Record<string, unknown>;
 }
 
-/** Why nothing could be read, as an error of the argument that would put it right. */
+/** Why the file could not be read, as an error of the argument that would fix it. */
 export interface ImportProblem extends RefusalFacts {
   code: RefusalCode & `invalid_argument.${string}`;
   field: string;
@@ -57,7 +60,7 @@ const ORDERS: Record<NonNullable<Mapping["date_format"]>, DateOrder> = {
   "DD.MM.YYYY": "DMY",
   "MM/DD/YYYY": "MDY",
 };
-/** What `list_expenses` writes into its column. */
+/** Values that `list_expenses` writes into this column. */
 const KINDS = new Set(["one_off", "bill_payment", "refund"]);
 const DELIMITERS: Record<string, string> = { "\t": "tab" };
 
@@ -105,7 +108,7 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
   const amounts = read.flatMap(({ money }) => money ?? []);
   const order = mapping.date_format ? { value: ORDERS[mapping.date_format] } : findDateOrder(dates);
   const decimal = mapping.decimal ? { value: mapping.decimal } : findDecimalSign(amounts);
-  // Our own export says which rows are refunds in a column of its own; there a minus is always one.
+  // Our own export marks refunds in a column; there a minus always means a refund.
   const kindColumn = headers.findIndex((header) => header === "kind");
   const isOurs = kindColumn >= 0 && rows.every(({ cells }) => KINDS.has(cells[kindColumn] ?? ""));
   const sign = mapping.negative_is_expense !== undefined
@@ -129,7 +132,7 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
     const label = oneLine(cell(cells, columns.name) || cell(cells, columns.payee));
     const refuse = (code: RefusalCode, params?: Facts) =>
       bad.push({ line, error: { code, ...(params && { params }) } });
-    // A comma for thousands, or in a name, that nobody put in quotation marks moves every cell after it.
+    // An unquoted comma in a number or a name shifts every cell after it.
     if (headerLine && cells.slice(headers.length).some(Boolean)) {
       refuse("invalid_argument.row_too_wide", {
         cells: cells.length,
@@ -174,7 +177,7 @@ export function readImport(csv: string, mapping: Mapping = {}): ReadImport | Imp
     ...found.assumed,
     ...[order, decimal, sign].flatMap((said) => "assumed" in said && said.assumed ? said.assumed : []),
   ];
-  // The expense is worth more than its link.
+  // Import the expense without its broken link.
   if (brokenLinks > 0) {
     assumed.push({
       code: "links_left_out",
@@ -202,7 +205,7 @@ const unclear = (field: "date" | "amount" | "name", headers: string[]): ImportPr
   params: { column: field, columns: columnNames(headers) },
   field: `mapping.${field}`,
 });
-/** How many columns an answer names. */
+/** How many columns an answer lists. */
 const MAX_NAMED = 30;
 const columnNames = (headers: string[]) => headers.slice(0, MAX_NAMED).map((header) => shorten(header, 40));
 const shorten = (text: string, length: number) =>
@@ -210,5 +213,5 @@ const shorten = (text: string, length: number) =>
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
 const optional = <Key extends string>(key: Key, value: string) => value ? { [key]: value } as Record<Key, string> : {};
 
-/** Spreadsheets and our own export write an apostrophe before what would run as a formula. */
+/** Spreadsheets and our own export put an apostrophe before text that would run as a formula. */
 const unescapeFormula = (text: string) => text.replace(/^'(?=[=+@\t\r\n＝＋－＠-])/, "");

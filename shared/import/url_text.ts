@@ -1,10 +1,10 @@
-/** Links as they stand in a cell. */
+/** Reads links from cells. */
 import { PATTERNS } from "../connector/schema.ts";
 
 const LINK = new RegExp(PATTERNS.url);
-/** As many characters as the books keep; a link that is cut off leads nowhere. */
+/** The database's limit; a truncated link would be broken. */
 const MAX_LENGTH = 2000;
 
-/** The link in a cell; undefined for anything else, also for nothing. */
+/** The link in a cell; undefined for anything else, including an empty cell. */
 export const readUrl = (cell: string): string | undefined =>
   cell !== "" && cell.length <= MAX_LENGTH && LINK.test(cell) ? cell : undefined;

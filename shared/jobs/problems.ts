@@ -1,10 +1,10 @@
-/** What went wrong in a run, as the answer says it: one entry for each kind, counted; no addresses, no secrets. */
+/** Collects what went wrong in a job run: one counted entry per kind, without addresses or secrets. */
 
 export interface Problem {
   stage: string;
   code: string;
   message: string;
-  /** One of the things it is about: the id of a bill or a digest, a source of rates. */
+  /** An example: the id of a bill or a digest, or a source of rates. */
   ref: string | null;
   count: number;
 }

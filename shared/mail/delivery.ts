@@ -1,7 +1,7 @@
-/** Sending many mails: what a transport takes, and what it can know of each mail afterwards. */
+/** The interface of mail transports for sending many mails, and the outcomes they report. */
 
 export interface OutgoingMail {
-  /** The caller's own name of the mail. */
+  /** The caller's id for the mail. */
   id: string;
   to: string;
   subject: string;
@@ -12,8 +12,8 @@ export interface OutgoingMail {
 }
 
 /**
- * `sent`: taken over. `dead`: refused for good. `held`: surely not taken, may be tried again in any company. `unsure`: nobody knows; to be
- * sent again with the same key in the same company.
+ * `sent`: accepted. `dead`: permanently rejected. `held`: certainly not accepted; may be retried in any batch.
+ * `unsure`: unknown; must be retried with the same key in the same batch.
  */
 export type Outcome = "sent" | "dead" | "held" | "unsure";
 
@@ -21,16 +21,16 @@ export interface MailResult {
   id: string;
   outcome: Outcome;
   code?: string;
-  /** The address is no good: nothing should be sent there any more. */
+  /** The address is invalid; stop mailing it. */
   refused?: boolean;
-  /** It should be tried without company: something among the others, or in it, was not taken. */
+  /** Retry on its own: some mail in the batch was not accepted. */
   alone?: boolean;
 }
 
 export interface Delivery {
-  /** One of each mail that `onSettled` was not told of. */
+  /** One per mail not already reported through `onSettled`. */
   results: MailResult[];
-  /** The service asks for a pause, or can take nothing at all: what is left should wait at least so long. */
+  /** The service asks for a pause or accepts nothing at all: wait at least this long with the rest. */
   pause?: { code: string; ms: number };
 }
 
@@ -38,14 +38,14 @@ export interface Sending {
   /** The same for the same mails in the same order, whenever they are sent. At most 256 characters. */
   key: string;
   timeoutMs: number;
-  /** Told of single mails as soon as their fate is known, by transports that send one after the other. */
+  /** Called for each mail as soon as its outcome is known, by transports that send one at a time. */
   onSettled(result: MailResult): Promise<void>;
 }
 
 export interface MailTransport {
   /** How many mails to hand over at once. */
   batchSize: number;
-  /** Never throws for what a mail service does. */
+  /** Never throws for a failure of the mail service. */
   deliver(mails: readonly OutgoingMail[], sending: Sending): Promise<Delivery>;
   close(): void;
 }

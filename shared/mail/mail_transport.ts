@@ -1,4 +1,4 @@
-/** The transport that `MAIL_URL` names. */
+/** Selects the transport for `MAIL_URL`. */
 import type { Config } from "../config.ts";
 import type { MailTransport } from "./delivery.ts";
 import { resendTransport } from "./resend_transport.ts";

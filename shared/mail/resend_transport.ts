@@ -1,6 +1,6 @@
 /**
- * Batches over the mail service's HTTPS interface: at most 100 mails a call, one idempotency key for the call, remembered for 24 hours
- * (https://resend.com/docs/api-reference/emails/send-batch-emails, …/dashboard/emails/idempotency-keys).
+ * Sends batches over the mail service's HTTPS API: at most 100 mails per call, with one idempotency key per call, valid
+ * for 24 hours (https://resend.com/docs/api-reference/emails/send-batch-emails, …/dashboard/emails/idempotency-keys).
  */
 import type { Delivery, MailResult, MailTransport, Outcome, OutgoingMail, Sending } from "./delivery.ts";
 
@@ -23,7 +23,7 @@ export function resendTransport(
         response = await fetch(ENDPOINT, requestOf(mails, { key, from, sending }));
         body = await response.json().catch(() => undefined);
       } catch {
-        // It may have arrived: a timeout and a broken connection look the same before and after.
+        // It may have arrived: timeouts and broken connections do not tell.
         return all(mails, "unsure", "mail_no_answer");
       }
       return deliveryOf(mails, response, body);
@@ -31,7 +31,7 @@ export function resendTransport(
   };
 }
 
-/** What a mail or a call was refused for; its message names the field, as in "Invalid `to` field." */
+/** Why a mail or a call was refused; the message names the field, as in "Invalid `to` field." */
 interface Refusal {
   name: string;
   message: string;
@@ -70,7 +70,8 @@ function deliveryOf(mails: readonly OutgoingMail[], response: Response, body: un
     return { ...all(mails, "held", "mail_rate_limited"), pause: { code: "mail_rate_limited", ms: pauseOf(response) } };
   }
   if (status === 409) {
-    // The key is known with other words (we were deployed in between): its mails were taken then. Or the first call is still running.
+    // The key is known with a different body (we deployed in between), so those mails were accepted then. Or the first
+    // call is still running.
     return refusal.name === "invalid_idempotent_request"
       ? all(mails, "sent", "mail_known_key")
       : all(mails, "unsure", "mail_in_flight");
@@ -82,11 +83,11 @@ function deliveryOf(mails: readonly OutgoingMail[], response: Response, body: un
       ? { results: [refused(only!.id, refusal)] }
       : { results: mails.map(({ id }) => ({ id, outcome: "held", code: "mail_refused", alone: true })) };
   }
-  // The key or the sender's domain: nothing that another mail would change.
+  // A problem with the key or the sender's domain would affect every mail.
   return status < 500 ? notAllowed(mails) : all(mails, "unsure", "mail_unavailable");
 }
 
-/** An answer that cannot be read says nothing; the same key tells later. */
+/** An unreadable answer tells nothing; retry with the same key. */
 function deliveryOfTaken(mails: readonly OutgoingMail[], body: unknown): Delivery {
   const refusals = readRefusals(body, mails.length);
   if (!refusals) return all(mails, "unsure", "mail_no_answer");
@@ -102,7 +103,7 @@ function deliveryOfTaken(mails: readonly OutgoingMail[], body: unknown): Deliver
   };
 }
 
-/** Of a batch that was taken in part what was not, by its place; null when it cannot be read. */
+/** The rejected mails of a partly accepted batch, by index; null when unreadable. */
 function readRefusals(body: unknown, count: number): Map<number, Refusal> | null {
   if (!isObject(body)) return null;
   const errors = body.errors ?? [];
@@ -116,7 +117,7 @@ function readRefusals(body: unknown, count: number): Map<number, Refusal> | null
   return refusals;
 }
 
-/** What cannot be read is empty. */
+/** Unreadable fields become empty. */
 function readRefusal(value: unknown): Refusal {
   const { name, message } = isObject(value) ? value : {};
   return { name: typeof name === "string" ? name : "", message: typeof message === "string" ? message : "" };
@@ -125,20 +126,23 @@ function readRefusal(value: unknown): Refusal {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** It is likelier that we may not send than that nobody can be sent to; where all addresses are said to be bad, each is tried alone. */
+/**
+ * If every mail was rejected, the sender is more likely at fault than all recipients. If all addresses are called
+ * invalid, each is retried on its own.
+ */
 function noneTaken(mails: readonly OutgoingMail[], refusals: readonly Refusal[]): Delivery {
   const delivery = notAllowed(mails);
   if (!refusals.every((refusal) => fieldOf(refusal) === "to")) return delivery;
   return { ...delivery, results: delivery.results.map((result) => ({ ...result, alone: true })) };
 }
 
-/** Whose field a refusal names; a domain that is not verified is the sender's. */
+/** Which field a refusal is about; an unverified domain is the sender's. */
 function fieldOf({ name, message }: Refusal): "from" | "to" | undefined {
   if (name === "invalid_from_address" || /[`'"]from[`'"]|domain is not verified/i.test(message)) return "from";
   return /[`'"]to[`'"]/i.test(message) ? "to" : undefined;
 }
 
-/** One mail that is not taken: for its address, or for something else in it. */
+/** One rejected mail: because of its address, or of something else in it. */
 const refused = (id: string, refusal: Refusal): MailResult =>
   fieldOf(refusal) === "to"
     ? { id, outcome: "dead", code: "address_refused", refused: true }
@@ -153,7 +157,7 @@ const all = (mails: readonly OutgoingMail[], outcome: Outcome, code: string): De
   results: mails.map(({ id }) => ({ id, outcome, code })),
 });
 
-/** `retry-after` in seconds (RFC 9110 section 10.2.3); a date is as good as none, the service sends none. */
+/** `retry-after` in seconds (RFC 9110 section 10.2.3). The service never sends a date, so dates are ignored. */
 function pauseOf(response: Response): number {
   const seconds = Number(response.headers.get("retry-after") || NaN);
   return Number.isFinite(seconds)

@@ -1,4 +1,4 @@
-/** Sends one mail, over SMTP or the mail service's HTTPS interface, as `MAIL_URL` says. Decides nothing about what a mail says or who gets it. */
+/** Sends one mail over SMTP or the mail service's HTTPS API, depending on `MAIL_URL`. */
 import nodemailer from "nodemailer";
 import type { Config } from "../config.ts";
 import { AppError } from "../errors.ts";
@@ -16,7 +16,7 @@ export interface MailDeps {
 
 const TIMEOUT_MS = 8_000;
 
-/** @throws {AppError} `unavailable` when no mail is configured or the mail was not taken. */
+/** @throws {AppError} `unavailable` when mail is not configured or was not accepted. */
 export async function sendMail({ config, fetch }: MailDeps, mail: Mail): Promise<void> {
   const { mailUrl, mailFrom } = config;
   if (!mailUrl || !mailFrom) throw failure("MAIL_URL or MAIL_FROM is not set");
@@ -35,7 +35,7 @@ async function sendBySmtp(url: string, mail: OutgoingMail): Promise<void> {
   const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
   const transport = nodemailer.createTransport({ url, ...timeouts });
   try {
-    // Nobody writes back to a machine, and out-of-office replies should not either (RFC 3834 section 5).
+    // Marks the mail as automatic, so that no out-of-office replies come back (RFC 3834 section 5).
     await transport.sendMail({ ...mail, headers: { "Auto-Submitted": "auto-generated" } });
   } finally {
     transport.close();

@@ -1,6 +1,6 @@
 /**
- * One mail after the other over a few SMTP connections. A server knows no keys: after an answer that got lost a mail is sent again under the
- * same Message-ID, since a reminder too many is better than one too few.
+ * Sends mails one at a time over a few SMTP connections. SMTP has no idempotency keys: if an answer is lost, the mail
+ * is sent again with the same Message-ID. A duplicate reminder is better than a missing one.
  */
 import nodemailer from "nodemailer";
 import type { Delivery, MailResult, MailTransport, OutgoingMail } from "./delivery.ts";
@@ -17,7 +17,7 @@ export function smtpTransport(
     pool: true,
     maxConnections: CONNECTIONS,
     connectionTimeout: timeoutMs,
-    // Before the socket's, which does not say that nothing was said yet.
+    // Must fire before the socket timeout, which does not tell that the server never spoke.
     greetingTimeout: timeoutMs * 0.9,
     socketTimeout: timeoutMs,
   });
@@ -58,35 +58,36 @@ export function smtpTransport(
     } catch (thrown) {
       const judged = judge(id, thrown as SmtpError);
       if (judged.pause?.code !== "mail_not_allowed") return judged;
-      // Us, or this mail alone? Who took another one has nothing against us. In either case the others come first the next time.
+      // Is it us, or this mail only? If the server accepted another mail, it has nothing against us. Either way, the
+      // others go first next time.
       const result = { ...judged.result, alone: true };
       return hasTakenOne ? { result: { ...result, code: "mail_refused" } } : { ...judged, result };
     }
   }
 }
 
-/** What became of a mail, and whether the others should wait. */
+/** The outcome of a mail, and whether the others should wait. */
 interface Judged {
   result: MailResult;
   pause?: Delivery["pause"];
 }
 
-/** What nodemailer says of a failure. */
+/** A nodemailer error. */
 interface SmtpError {
   message: string;
   code?: string;
-  /** What the server answered to, or `CONN` and `API` for none. */
+  /** The command that failed; `CONN` or `API` when there was none. */
   command?: string;
-  /** The server's own answer, where there was one. */
+  /** The server's response, if any. */
   response?: string;
   responseCode?: number;
   syscall?: string;
   timeoutType?: string;
 }
 
-/** Time that ran out before any mail was begun; `code` is the same for one in the middle of a mail. */
+/** Timeouts before any mail was started; `code` is the same for one in the middle of a mail. */
 const EARLY_TIMEOUTS = new Set(["CONNECT_TIMEOUT", "GREETING_TIMEOUT", "UPGRADE_TIMEOUT"]);
-/** Called several times, and each time the server hung up before a byte of the mail was sent; only the words tell. */
+/** Every attempt ended with the server hanging up before any mail data was sent; only the message tells. */
 const HUNG_UP = "Reached maximum number of retries";
 
 function judge(id: string, error: SmtpError): Judged {
@@ -98,7 +99,7 @@ function judge(id: string, error: SmtpError): Judged {
   if (isEarly || syscall === "connect" || code === "EDNS" || code === "ENOTFOUND") {
     return paused(id, "mail_unavailable");
   }
-  // What nodemailer finds wrong itself never left.
+  // Problems that nodemailer finds itself: nothing was sent.
   if (code === "EENVELOPE") {
     return message.startsWith("Invalid sender") ? paused(id, "mail_not_allowed") : badAddress(id);
   }
@@ -106,7 +107,7 @@ function judge(id: string, error: SmtpError): Judged {
   return { result: { id, outcome: "unsure", code: "mail_no_answer" } };
 }
 
-/** Which of the three a 5xx is about: the recipient, the mail, or us (RFC 5321 section 4.2; RFC 3463 sections 3.2 and 3.8). */
+/** Whether a 5xx is about the recipient, the mail, or us (RFC 5321 section 4.2; RFC 3463 sections 3.2 and 3.8). */
 function judgeRefusal(id: string, { command, responseCode = 0, response = "" }: SmtpError): Judged {
   const status = enhancedStatus(response);
   const aboutUs = paused(id, "mail_not_allowed");
@@ -119,11 +120,11 @@ function judgeRefusal(id: string, { command, responseCode = 0, response = "" }: 
     return [530, 554].includes(responseCode) ? aboutUs : badMail(id);
   }
   if (status.subject !== 1) return badMail(id);
-  // Some refuse the sender only once they know the recipient: 5.1.7 and 5.1.8 are the sender's.
+  // Some servers reject the sender only after RCPT TO: 5.1.7 and 5.1.8 are about the sender.
   return status.detail === 7 || status.detail === 8 ? aboutUs : badAddress(id);
 }
 
-/** The `5.x.y` of an answer (RFC 2034 section 4), at its beginning or wherever else it is told; not a part of an IP address. */
+/** The `5.x.y` code of a response (RFC 2034 section 4), wherever it stands in it; not part of an IP address. */
 export function enhancedStatus(response: string): { subject: number; detail: number } | undefined {
   const [, subject, detail] = /(?<![\d.])5\.(\d{1,3})\.(\d{1,3})(?!\.?\d)/.exec(response) ?? [];
   return subject && detail ? { subject: Number(subject), detail: Number(detail) } : undefined;
@@ -135,7 +136,7 @@ const badAddress = (id: string): Judged => ({
 
 const badMail = (id: string): Judged => ({ result: { id, outcome: "dead", code: "mail_refused" } });
 
-/** No other mail would fare better. */
+/** Every other mail would fail as well. */
 const paused = (id: string, code: string): Judged => ({
   result: { id, outcome: "held", code },
   pause: { code, ms: PAUSE_MS },

@@ -1,11 +1,11 @@
-/** One deadline over the steps of a fetch: a step that outlives it counts for nothing, a connection that does is closed. */
+/** One deadline for all steps of a fetch: late results are discarded, late connections closed. */
 import { FetchRefused } from "./refusal.ts";
 
 interface Closable {
   close(): void;
 }
 
-/** What `step` comes to, if it does before the deadline. */
+/** Resolves with the result of `step` unless the deadline passes first. */
 export async function before<Result>(deadline: AbortSignal, step: Promise<Result>): Promise<Result> {
   let refuse = () => {};
   const late = new Promise<never>((_, reject) => refuse = () => reject(new FetchRefused("timed_out")));
@@ -14,24 +14,24 @@ export async function before<Result>(deadline: AbortSignal, step: Promise<Result
   try {
     return await Promise.race([step, late]);
   } catch (thrown) {
-    // Closing what a step waits for may be felt before the deadline's own word arrives.
+    // Closing the connection may reject the step before the deadline does.
     throw deadline.aborted ? new FetchRefused("timed_out", { cause: thrown }) : thrown;
   } finally {
     deadline.removeEventListener("abort", refuse);
   }
 }
 
-/** Nobody waits for a connection past the deadline, also not for one that is opened after it. */
+/** Closes a connection at the deadline, or at once if it has passed. */
 export function closeAt(deadline: AbortSignal, connection: Closable): void {
   if (deadline.aborted) close(connection);
   else deadline.addEventListener("abort", () => close(connection));
 }
 
-/** Also when it is closed already, or belongs to TLS by now. */
+/** Safe if it is closed already or has been handed over to TLS. */
 export function close(connection: Closable): void {
   try {
     connection.close();
   } catch {
-    // Nothing is left to close.
+    // Already closed.
   }
 }

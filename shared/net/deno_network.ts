@@ -1,4 +1,6 @@
-/** The network as Deno has it: what guarded_fetch.ts is given everywhere but in tests. The only file of this folder that reaches outside. */
+/**
+ * Deno's network functions, for guarded_fetch.ts (tests pass their own). The only file in this folder that does I/O.
+ */
 import type { Connection, Network } from "./guarded_fetch.ts";
 
 /** @param options.caCerts issuers (PEM) to trust besides the well-known ones. */
@@ -6,7 +8,7 @@ export function createDenoNetwork({ caCerts }: { caCerts?: string[] } = {}): Net
   return {
     async resolve(name, type) {
       try {
-        // The final dot keeps the resolver from trying the name under the search domains of this machine.
+        // The trailing dot keeps the resolver from trying this machine's search domains.
         return await Deno.resolveDns(`${name}.`, type);
       } catch (thrown) {
         if (thrown instanceof Deno.errors.NotFound) return [];
@@ -21,7 +23,7 @@ export function createDenoNetwork({ caCerts }: { caCerts?: string[] } = {}): Net
         ...(caCerts && { caCerts }),
       });
       try {
-        // The certificate is judged here; without this, at the first byte.
+        // Verifies the certificate now; otherwise that would happen at the first byte.
         await secured.handshake();
       } catch (thrown) {
         secured.close();

@@ -1,8 +1,7 @@
 /**
- * Fetches a URL that somebody else chose, without becoming their way into networks that only we can reach (SSRF). The name
- * is resolved once, every address it has must be public, and the connection goes to one of those very addresses: a name
- * that resolves to another one a moment later gains nothing. It follows no redirect, keeps no cookie, sends no credential
- * that it was not given, and ends at its size limit and its deadline.
+ * Fetches a URL chosen by somebody else, safe against SSRF. The name is resolved once, all its addresses must be
+ * public, and the connection goes to one of those addresses, so DNS rebinding gains nothing. It follows no redirects,
+ * keeps no cookies, sends only the credentials it is given, and enforces a size limit and a deadline.
  */
 import { before, close, closeAt } from "./deadline.ts";
 import { judgeUrl } from "./guarded_url.ts";
@@ -10,12 +9,12 @@ import { type HttpResponse, readResponse } from "./http_response.ts";
 import { isPublicAddress } from "./public_address.ts";
 import { type FetchRefusal, FetchRefused } from "./refusal.ts";
 
-/** Names, connections and TLS, as the runtime has them (deno_network.ts). */
+/** DNS, TCP and TLS as the runtime provides them (deno_network.ts). */
 export interface Network {
-  /** The addresses of an absolute name; none when it has none of this kind. */
+  /** The addresses of an absolute name; empty when it has none of this type. */
   resolve(name: string, type: "A" | "AAAA"): Promise<string[]>;
   connect(address: string, port: number): Promise<Connection>;
-  /** TLS over a connection, with the server's certificate checked against `name`; the connection is its own from then on. */
+  /** TLS over a connection, verifying the server's certificate for `name`; takes over the connection. */
   startTls(connection: Connection, name: string): Promise<Connection>;
 }
 
@@ -28,26 +27,26 @@ export interface Connection {
 
 export interface GuardedFetchDeps {
   network: Network;
-  /** For platforms that allow no raw TCP. */
+  /** Fallback for platforms without raw TCP. */
   fetch: typeof fetch;
-  /** Hosts that may not be asked, each with everything below it. */
+  /** Hosts never to contact, including their subdomains. */
   refusedHosts: readonly string[];
 }
 
 export interface GuardedRequest {
   url: string;
-  /** Besides `Host`, `Accept-Encoding` and `Connection`, which are ours to say. */
+  /** Sent in addition to `Host`, `Accept-Encoding` and `Connection`, which are ours. */
   headers?: Readonly<Record<string, string>>;
-  /** Of the answer's body. */
+  /** Limit of the response body. */
   maxBytes: number;
-  /** For all of it: name, connection, TLS, the last byte of the body. 3 s when absent. */
+  /** For everything: DNS, connection, TLS, the last byte of the body. 3 s when absent. */
   deadlineMs?: number;
 }
 
-/** Whatever status it has; a redirect comes back as one. */
+/** A response of any status, redirects included. */
 export type GuardedAnswer = { ok: true } & HttpResponse | { ok: false; reason: FetchRefusal };
 
-/** GETs a URL. Never rejects: what goes wrong is a reason. */
+/** GETs a URL. Never rejects: failures come back as a reason. */
 export type GuardedFetch = (request: GuardedRequest) => Promise<GuardedAnswer>;
 
 const DEADLINE_MS = 3_000;
@@ -61,8 +60,8 @@ export function createGuardedFetch(deps: GuardedFetchDeps): GuardedFetch {
       const addresses = await before(deadline, resolvePublic(judged.url.hostname, deps.network));
       const connection = await before(deadline, connectFirst(addresses, { ...deps, deadline }));
       const response = connection
-        ? await askOver(connection, judged.url, { request, network: deps.network, deadline })
-        : await askByFetch(judged.url, { request, fetch: deps.fetch, deadline });
+        ? await requestOver(connection, judged.url, { request, network: deps.network, deadline })
+        : await fetchWithoutSockets(judged.url, { request, fetch: deps.fetch, deadline });
       return { ok: true, ...response };
     } catch (thrown) {
       return { ok: false, reason: thrown instanceof FetchRefused ? thrown.reason : "unreachable" };
@@ -70,7 +69,7 @@ export function createGuardedFetch(deps: GuardedFetchDeps): GuardedFetch {
   };
 }
 
-/** Every address of the name, if all of them are public: a name with one foot in a private network is refused. */
+/** All addresses of the name. Refused unless every one is public. */
 async function resolvePublic(name: string, network: Network): Promise<string[]> {
   const addresses = await Promise.all([network.resolve(name, "A"), network.resolve(name, "AAAA")]).then(
     (answers) => answers.flat(),
@@ -83,7 +82,7 @@ async function resolvePublic(name: string, network: Network): Promise<string[]> 
   return addresses;
 }
 
-/** A connection to the first address that takes one; undefined where the platform lets nobody connect. */
+/** Connects to the first address that accepts; undefined where the platform allows no raw connections. */
 async function connectFirst(
   addresses: readonly string[],
   { network, deadline }: { network: Network; deadline: AbortSignal },
@@ -101,13 +100,16 @@ async function connectFirst(
   throw new FetchRefused("unreachable");
 }
 
-/** Not what the operating system says of one address ("address family not supported"), which ends in its own error number. */
+/**
+ * Whether the platform forbids connecting. Errors about one address ("address family not supported") do not count; they
+ * end in an OS error number.
+ */
 const isRefusedByPlatform = (thrown: unknown) =>
   thrown instanceof Error &&
   (/^(PermissionDenied|NotCapable|NotSupported)$/.test(thrown.name) ||
     /not (supported|implemented)(?!.*os error)/i.test(thrown.message));
 
-async function askOver(
+async function requestOver(
   connection: Connection,
   url: URL,
   { request, network, deadline }: { request: GuardedRequest; network: Network; deadline: AbortSignal },
@@ -130,7 +132,7 @@ async function askOver(
 async function exchange(connection: Connection, url: URL, request: GuardedRequest): Promise<HttpResponse> {
   const headers = requestHeaders(request);
   headers.set("connection", "close");
-  // Both were written by parsers that let no line break through: the URL's and Headers' own.
+  // Both come from parsers that reject line breaks: URL and Headers.
   const lines = [`GET ${url.pathname}${url.search} HTTP/1.1`, `host: ${url.hostname}`];
   for (const [name, value] of headers) lines.push(`${name}: ${value}`);
   let unsent = new TextEncoder().encode(`${lines.join("\r\n")}\r\n\r\n`);
@@ -138,7 +140,7 @@ async function exchange(connection: Connection, url: URL, request: GuardedReques
 
   const buffer = new Uint8Array(4096);
   return await readResponse(async () => {
-    // Without TLS's goodbye, so that an answer that was cut off is not taken for a whole one.
+    // A missing TLS close_notify is an error, so that a truncated response is not taken for a complete one.
     const length = await connection.read(buffer).catch((cause) => {
       throw new FetchRefused("cut_short", { cause });
     });
@@ -147,10 +149,10 @@ async function exchange(connection: Connection, url: URL, request: GuardedReques
 }
 
 /**
- * Where there is no raw TCP, the runtime resolves the name once more by itself. What is left to somebody who answers the
- * two questions differently is a host in a private network that shows a valid certificate for their name.
+ * Without raw TCP the runtime resolves the name again by itself. An attacker who answers the two lookups differently
+ * can only reach private hosts that present a valid certificate for the attacker's name.
  */
-async function askByFetch(
+async function fetchWithoutSockets(
   url: URL,
   { request, fetch, deadline }: { request: GuardedRequest; fetch: GuardedFetchDeps["fetch"]; deadline: AbortSignal },
 ): Promise<HttpResponse> {
@@ -172,11 +174,11 @@ async function readWithin(body: ReadableStream<Uint8Array> | null, maxBytes: num
   return bytes.subarray(0, length);
 }
 
-/** @throws {TypeError} for a header that cannot be sent. */
+/** @throws {TypeError} for an invalid header. */
 function requestHeaders({ headers }: GuardedRequest): Headers {
   const sent = new Headers(headers);
   sent.delete("host");
-  // A compressed body would be small on the wire and any size after.
+  // A compressed body could expand to any size.
   sent.set("accept-encoding", "identity");
   return sent;
 }

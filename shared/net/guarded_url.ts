@@ -1,6 +1,6 @@
 /**
- * Which URLs of somebody else's choosing we are willing to fetch: https on its own port, at a host with a public name.
- * What the name resolves to is judged when it is fetched (guarded_fetch.ts).
+ * Which URLs chosen by others we are willing to fetch: https on the default port, at a host with a public name. The
+ * addresses behind the name are checked when fetching (guarded_fetch.ts).
  */
 
 export type UrlRefusal =
@@ -16,34 +16,35 @@ export type UrlRefusal =
 
 export type JudgedUrl = { ok: true; url: URL } | { ok: false; reason: UrlRefusal };
 
-/** Names that only a local network, or this machine, gives a meaning to (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's reserved `.internal`). */
+/**
+ * Names that are only meaningful on a local network or machine (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's
+ * reserved `.internal`).
+ */
 const LOCAL_DOMAINS = ["internal", "local", "localhost", "localdomain", "arpa", "alt", "onion", "test", "invalid"];
 
-/** Where every project of the platform lives: asking there would be asking ourselves, or a neighbour who trusts us. */
+/** The platform's own domains: requests there would reach ourselves, or neighbours who trust us. */
 const PLATFORM_DOMAINS = ["supabase.co", "supabase.red", "supabase.in", "supabase.net"];
 
-/** Hosts that nobody may make us ask, each with everything below it: our own, by configuration, and the platform's. */
+/** Hosts we never contact, including their subdomains: our own, from the configuration, and the platform's. */
 export function refusedHosts({ siteUrl, supabaseUrl }: { siteUrl: string; supabaseUrl: string }): string[] {
   const own = [siteUrl, supabaseUrl].filter((url) => URL.canParse(url)).map((url) => new URL(url).hostname);
   return [...own, ...PLATFORM_DOMAINS];
 }
 
-/**
- * @param options.refusedHosts hosts that may not be asked, each with everything below it.
- */
+/** @param options.refusedHosts hosts never to contact, including their subdomains. */
 export function judgeUrl(text: string, { refusedHosts }: { refusedHosts: readonly string[] }): JudgedUrl {
   const refuse = (reason: UrlRefusal): JudgedUrl => ({ ok: false, reason });
   if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return refuse("not_a_url");
   const url = new URL(text);
   if (url.protocol !== "https:") return refuse("not_https");
-  // Read from the text: the parser forgives missing and further slashes, takes a backslash for one, and drops what is empty.
+  // Checked on the text: the parser accepts missing and extra slashes and backslashes, and drops empty parts.
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? [];
   if (authority === undefined || text.includes("\\")) return refuse("not_a_url");
   if (authority.includes("@") || url.username || url.password) return refuse("has_credentials");
   if (text.includes("#")) return refuse("has_fragment");
   if (url.port !== "") return refuse("other_port");
 
-  // By now every notation of an IPv4 address (decimal, octal, hexadecimal, shortened, escaped) is four decimal numbers.
+  // The parser has normalized every IPv4 notation (octal, hexadecimal, shortened, escaped) to four decimal numbers.
   const host = url.hostname;
   if (host.startsWith("[") || /^\d+(\.\d+){3}$/.test(host)) return refuse("ip_address");
   if (!isHostName(host)) return refuse("host_malformed");
@@ -52,7 +53,10 @@ export function judgeUrl(text: string, { refusedHosts }: { refusedHosts: readonl
   return { ok: true, url };
 }
 
-/** RFC 1123 §2.1, in lower case as the URL parser leaves it; a final dot would make two names of one. */
+/**
+ * RFC 1123 §2.1, in lower case as the URL parser leaves it. No trailing dot: it would be a second spelling of the
+ * name.
+ */
 export function isHostName(host: string): boolean {
   return host.length <= 253 && host.split(".").every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
 }

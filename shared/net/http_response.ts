@@ -1,6 +1,6 @@
 /**
- * Reads one HTTP/1.1 response (RFC 9112) off a connection that carries nothing else, within limits. Strict: what two readers
- * could take for two different things (both lengths, folded headers, bare line feeds) is refused.
+ * Reads one HTTP/1.1 response (RFC 9112) from a connection that carries nothing else, within limits. Strict: anything
+ * that two parsers might read differently (two lengths, folded headers, bare line feeds) is rejected.
  */
 import { FetchRefused } from "./refusal.ts";
 
@@ -15,12 +15,13 @@ export type ReadBytes = () => Promise<Uint8Array | null>;
 
 /** Status line, headers, interim responses and trailers together. */
 const MAX_HEAD_BYTES = 16 * 1024;
-/** Sixteen hexadecimal digits and some extension that nobody uses. */
+/** Sixteen hexadecimal digits and room for extensions, which are unused in practice. */
 const MAX_CHUNK_LINE_BYTES = 256;
 
 /**
- * @param options.maxBytes of the body.
- * @throws {FetchRefused} `malformed`, `cut_short`, `too_large`, or `encoded` for a body that was asked for plain and is not.
+ * @param options.maxBytes limit of the body.
+ * @throws {FetchRefused} `malformed`, `cut_short`, `too_large`, or `encoded` when the body is compressed despite our
+ *   request.
  */
 export async function readResponse(read: ReadBytes, { maxBytes }: { maxBytes: number }): Promise<HttpResponse> {
   const source = new ByteSource(read);
@@ -37,7 +38,7 @@ export async function readResponse(read: ReadBytes, { maxBytes }: { maxBytes: nu
 
 async function readStatus(source: ByteSource, head: Budget): Promise<number> {
   const [, status] = /^HTTP\/1\.[01] ([1-5]\d\d)( .*)?$/.exec(await source.line(head)) ?? [];
-  // A switch of protocols was not asked for.
+  // We never asked to switch protocols.
   if (!status || status === "101") throw new FetchRefused("malformed");
   return Number(status);
 }
@@ -52,7 +53,7 @@ async function readHeaders(source: ByteSource, head: Budget): Promise<Headers> {
   return headers;
 }
 
-/** RFC 9112 §6.3, for the answer to a request that has a body in its answer. */
+/** RFC 9112 §6.3, for responses to methods whose response has a body. */
 async function readBody(
   source: ByteSource,
   { status, headers, maxBytes, head }: { status: number; headers: Headers; maxBytes: number; head: Budget },
@@ -85,7 +86,7 @@ async function readChunks(source: ByteSource, body: Body, head: Budget): Promise
   await readHeaders(source, head);
 }
 
-/** Bytes that may still be spent on lines. */
+/** How many more bytes lines may take. */
 class Budget {
   constructor(public left: number) {}
 }
@@ -96,7 +97,7 @@ class Body {
   #length = 0;
   constructor(readonly maxBytes: number) {}
 
-  /** What is announced beyond the limit is refused before it is read. */
+  /** Rejects an announced length over the limit before reading. */
   expect(length: number): void {
     if (this.#length + length > this.maxBytes) throw new FetchRefused("too_large");
   }
@@ -113,13 +114,13 @@ class Body {
 }
 
 class ByteSource {
-  /** Read from the connection and not used yet. */
+  /** Read from the connection but not consumed yet. */
   #waiting: Uint8Array = new Uint8Array();
   constructor(readonly read: ReadBytes) {}
 
-  /** The next line without its end; Latin-1, as header values are. */
+  /** The next line without its line end; Latin-1, like header values. */
   async line(budget: Budget): Promise<string> {
-    // Each piece is searched and copied once, however small they come.
+    // Every chunk is searched and copied only once, however small.
     const parts: Uint8Array[] = [];
     let length = 0;
     let end = this.#waiting.indexOf(LF);

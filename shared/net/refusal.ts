@@ -1,23 +1,23 @@
-/** Why a guarded fetch came back with nothing. For the log and for decisions; a caller from outside is told none of it. */
+/** Why a guarded fetch failed. For the log and internal decisions; never shown to outside callers. */
 import type { UrlRefusal } from "./guarded_url.ts";
 
 export type FetchRefusal =
   | UrlRefusal
-  /** The name has no address, or nobody could be asked for one. */
+  /** The name has no address, or DNS failed. */
   | "unresolvable"
-  /** One of its addresses is not on the public internet. */
+  /** One of its addresses is not public. */
   | "address_not_public"
   | "unreachable"
-  /** No certificate of that name, from an issuer that we know. */
+  /** No valid certificate for the name. */
   | "tls_failed"
   | "timed_out"
   | "malformed"
   | "cut_short"
   | "too_large"
-  /** Compressed although plain was asked for. */
+  /** Compressed although plain was requested. */
   | "encoded";
 
-/** Thrown inside this folder only; its callers get the reason as a value. */
+/** Thrown only within this folder; callers get the reason as a value. */
 export class FetchRefused extends Error {
   override readonly name = "FetchRefused";
   constructor(readonly reason: FetchRefusal, options?: ErrorOptions) {

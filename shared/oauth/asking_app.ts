@@ -1,13 +1,14 @@
 /**
- * Which app sent somebody to sign in: the login page says it, so that nobody wonders why they are there. The name travels in the path that they
- * come back to, signed, since a link that anybody can write must not put words on our page. The authorization endpoint looks the client up anew.
+ * The app that sent somebody to sign in, so that the login page can name it. The name travels signed in the path to
+ * return to, since an unsigned link could put any words on our page. The authorization endpoint looks the client up
+ * again.
  */
 import { readToken, signToken } from "../signed_token.ts";
 import { shownClientName } from "./client_name.ts";
 
 const LABEL = "asking-app/v1";
 const PARAMETER = "asked_by";
-/** As long as a mailed link is good. */
+/** Same as a mailed link. */
 const LIFETIME_MS = 3600_000;
 
 /** @param path of an authorization request. */
@@ -21,7 +22,7 @@ export async function withAskingApp(
   return `${path}&${PARAMETER}=${token}`;
 }
 
-/** The name that the app gives itself; null when the path says none that we signed. */
+/** The app's self-given name; null when the path has none that we signed. */
 export async function readAskingApp(
   secrets: readonly string[],
   path: string | undefined,

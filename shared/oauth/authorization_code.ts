@@ -1,6 +1,6 @@
 /**
- * The authorization code: signed and self-contained, so that issuing one stores nothing. Everything that it is bound to is
- * checked here, in an order that lets only the rightful client spend it; that it is spent once is the database's part.
+ * The authorization code: signed and self-contained, so issuing one stores nothing. Everything it is bound to is
+ * checked here, in an order that lets only the rightful client spend it; single use is enforced by the database.
  */
 import { openToken, signToken } from "../signed_token.ts";
 import { CODE_LIFETIME_MS } from "./limits.ts";
@@ -11,7 +11,7 @@ const LABEL = "oauth-code/v1";
 
 /** What a code is bound to. */
 export interface AuthorizationCode {
-  /** Of the consent page that it came from; a code is spent by this id. */
+  /** Of the consent page; the code is redeemed under this id. */
   id: string;
   clientId: string;
   redirectUri: string;
@@ -22,7 +22,7 @@ export interface AuthorizationCode {
   codeChallenge: string;
 }
 
-/** The same consent gives the same code as long as the first secret stays the same. */
+/** The same consent yields the same code as long as the first secret is unchanged. */
 export function issueCode(secrets: readonly string[], code: AuthorizationCode, approvedAt: Date): Promise<string> {
   const expiresAt = new Date(approvedAt.getTime() + CODE_LIFETIME_MS);
   return signToken(secrets, LABEL, { claims: { ...code }, expiresAt });
@@ -34,7 +34,7 @@ export interface CodeExchange {
   clientId: string;
   redirectUri: string;
   codeVerifier: string;
-  /** Absent: the one that the code is bound to. */
+  /** Defaults to the resource the code is bound to. */
   resource?: string | undefined;
 }
 
@@ -48,11 +48,14 @@ export type CodeRefusal =
 type Opened = { code: AuthorizationCode; expiresAt: Date };
 export type JudgedCode =
   | { outcome: "good" } & Opened
-  /** Everything fits but the proof: somebody saw the code in transit, or the client mixed up two sign-ins. */
+  /** Only the verifier is wrong: the code leaked in transit, or the client mixed up two sign-ins. */
   | { outcome: "wrong_verifier" } & Opened
   | { outcome: "refused"; reason: CodeRefusal };
 
-/** Signature, expiry, client, redirect URI, resource, proof: in this order (the proof last, since failing it is counted). */
+/**
+ * Checks signature, expiry, client, redirect URI, resource and verifier, in this order (the verifier last, since
+ * failures are counted).
+ */
 export async function judgeCode(
   sent: CodeExchange,
   { secrets, resources, at }: { secrets: readonly string[]; resources: readonly string[]; at: Date },

@@ -1,6 +1,6 @@
 /**
- * The authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2): its parameters, and everything that is judged
- * after the client and its redirect URI are known to be good, so that the client may be told by redirect.
+ * The authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2): its parameters, and all checks made after
+ * the client and its redirect URI are verified, when errors may be redirected to the client.
  */
 import { MAX_STATE_LENGTH } from "./limits.ts";
 import { isCodeChallenge } from "./pkce.ts";
@@ -23,12 +23,12 @@ export const AUTHORIZATION_PARAMETERS = [
 
 export type AuthorizationParameters = Partial<Record<(typeof AUTHORIZATION_PARAMETERS)[number], string>>;
 
-/** A request that may be put to a person: what of the parameters still matters. */
+/** A valid request to show to a person, reduced to the parameters that matter. */
 export interface AuthorizationRequest {
   client_id: string;
   redirect_uri: string;
   code_challenge: string;
-  /** The client's own; echoed as it came, absent when it was absent. */
+  /** The client's; echoed unchanged, absent if it was absent. */
   state?: string;
 }
 
@@ -77,9 +77,9 @@ export type JudgedRequest =
   | { ok: false; reason: AuthorizationRefusal };
 
 /**
- * Judges the parameters of a known client with a redirect URI of its own. An absent response_type is `code` and an absent
- * method S256, there being no other.
- * @param resources addresses that mean the connector.
+ * Checks the parameters of a known client with one of its redirect URIs. response_type defaults to `code` and
+ * code_challenge_method to S256, the only values supported.
+ * @param resources addresses of the connector.
  */
 export function judgeAuthorizationRequest(
   sent: AuthorizationParameters & { client_id: string; redirect_uri: string },
@@ -98,7 +98,7 @@ export function judgeAuthorizationRequest(
   return { ok: true, request: { client_id, redirect_uri, code_challenge, ...(state !== undefined && { state }) } };
 }
 
-/** The path and query by which a request is made again: after signing in, or to start over. */
+/** Path and query that repeat the request, after signing in or to start over. */
 export function authorizationPath(parameters: AuthorizationParameters | AuthorizationRequest): string {
   const sent = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return `/api/oauth/authorize?${new URLSearchParams(sent)}`;

@@ -1,7 +1,7 @@
 /**
- * Client metadata documents (draft-ietf-oauth-client-id-metadata-document): which URLs may be a client's id, what of a
- * document takes effect, and for how long. It fetches nothing. Everything that a document says besides the members read
- * here is ignored, and nothing that it names (logo, keys, pages) is ever asked for.
+ * Client metadata documents (draft-ietf-oauth-client-id-metadata-document): which URLs may be client ids, which parts
+ * of a document take effect, and for how long. Fetches nothing. All other members are ignored, and URLs in a document
+ * (logo, keys, pages) are never fetched.
  */
 import { judgeUrl, type UrlRefusal } from "../net/guarded_url.ts";
 import { cleanClientName } from "./client_name.ts";
@@ -10,9 +10,9 @@ import { isKeepable, judgeRedirectUris, type RedirectUrisRefusal } from "./regis
 export type ClientUrlRefusal = UrlRefusal | "not_canonical" | "without_path";
 
 /**
- * Judges a URL as a client id (§3): fetchable, with a path, and written as the URL parser writes it, so that no two spellings
- * of one URL are two clients, and dot segments, escaped hosts and default ports are out.
- * @param options.refusedHosts hosts that may not be asked.
+ * Validates a URL as a client id (§3): fetchable, with a path, and exactly as the URL parser serializes it. That gives
+ * each URL a single spelling, and rules out dot segments, escaped hosts and default ports.
+ * @param options.refusedHosts hosts never to contact.
  */
 export function judgeClientUrl(
   clientId: string,
@@ -24,7 +24,7 @@ export function judgeClientUrl(
   return judged.url.href === clientId ? { ok: true } : { ok: false, reason: "not_canonical" };
 }
 
-/** What of a document takes effect. */
+/** The parts of a document that take effect. */
 export interface ClientDocument {
   client_name: string;
   redirect_uris: string[];
@@ -35,12 +35,12 @@ export type DocumentRefusal =
   | "type_not_json"
   | "not_json"
   | "not_an_object"
-  /** Its `client_id` is not the URL that it was fetched from. */
+  /** Its `client_id` is not the URL it was fetched from. */
   | "of_another_client"
   | "client_name_missing"
-  /** A document is public: what it calls a secret is none (§4.1). */
+  /** A document is public, so it cannot hold a secret (§4.1). */
   | "holds_a_secret"
-  /** It can only authenticate in ways that we do not offer. */
+  /** It only supports authentication methods that we don't. */
   | "auth_method_not_offered"
   | "grant_type_not_offered"
   | "response_type_not_offered"
@@ -49,7 +49,7 @@ export type DocumentRefusal =
 
 export type JudgedDocument = { ok: true; document: ClientDocument } | { ok: false; reason: DocumentRefusal };
 
-/** Judges what was fetched from a client's id. */
+/** Validates what was fetched from a client id. */
 export function judgeDocument(
   clientId: string,
   { status, headers, body }: { status: number; headers: Headers; body: Uint8Array },
@@ -68,7 +68,7 @@ export function judgeDocument(
   const name = typeof metadata.client_name === "string" ? cleanClientName(metadata.client_name) : undefined;
   if (!name) return refuse("client_name_missing");
   if (holdsSecret(metadata)) return refuse("holds_a_secret");
-  // Clients list what any server may want of them, what they like best first; one thing in common with us is enough.
+  // Clients list every method that any server may want, preferred first; one in common with us is enough.
   const { token_endpoint_auth_method: preferred = "none", token_endpoint_auth_methods_supported: methods } = metadata;
   if (!offers(Array.isArray(methods) ? methods : [preferred], "none")) return refuse("auth_method_not_offered");
   if (!offers(metadata.grant_types, "authorization_code")) return refuse("grant_type_not_offered");
@@ -96,10 +96,10 @@ function holdsSecret(metadata: Record<string, unknown>): boolean {
 const offers = (list: unknown, wanted: string) => !Array.isArray(list) || list.length === 0 || list.includes(wanted);
 
 const MINUTE_MS = 60_000;
-/** A document that forbids caching still is not fetched for every page; one that allows a year is still looked at again. */
+/** Bounds on caching: a document that forbids it is still not refetched for every page, one that allows a year is. */
 const FRESH_MS = { least: 5 * MINUTE_MS, most: 24 * 60 * MINUTE_MS };
 
-/** Until when a document that was fetched at `at` is used without looking again (RFC 9111 §4.2, within our own bounds). */
+/** Until when a document fetched at `at` is used without refetching (RFC 9111 §4.2, within our own bounds). */
 export function freshUntil(headers: Headers, at: Date): Date {
   const [, maxAge] = /(?:^|[,\s])max-age="?(\d+)/i.exec(headers.get("cache-control") ?? "") ?? [];
   const age = /^\d{1,9}$/.exec(headers.get("age") ?? "")?.[0] ?? "0";

@@ -1,22 +1,25 @@
-/** What a client calls itself, made fit to be shown between our own words. It stays the client's claim: escape it, isolate it, never trust it. */
+/**
+ * Cleans the name a client gives itself, so that it can be shown within our own text. It remains the client's claim:
+ * escape it, isolate it, never trust it.
+ */
 import { MAX_NAME_LENGTH, MAX_SHOWN_NAME_LENGTH } from "./limits.ts";
 
 /**
- * Control, format (among them the marks that turn the reading direction), private, unassigned and surrogate characters, and letters and marks
- * that are drawn as nothing (a Hangul filler, blank braille).
+ * Control, format (including bidi controls), private-use, unassigned and surrogate characters, and letters and marks
+ * without a visible form (Hangul filler, blank braille).
  */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
-/** Marks piled on one letter reach into the lines above and below. */
+/** Marks stacked on one letter overlap the lines above and below. */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 
-/** The name to store, or undefined when nothing legible is left of it. */
+/** The name to store, or undefined when nothing legible is left. */
 export function cleanClientName(name: string): string | undefined {
-  // Normalizing sorts the marks of a pile, which takes long for a high one: it comes after they are cut.
+  // Normalizing sorts stacked marks, which is slow for many: cut them first.
   const legible = name.replace(/\s+/gu, " ").replace(INVISIBLE, "").replace(PILED_MARKS, "$1").normalize("NFC");
   return shorten(legible.trim(), MAX_NAME_LENGTH) || undefined;
 }
 
-/** The name as a page shows it. */
+/** The name as shown on a page. */
 export const shownClientName = (name: string): string => shorten(name, MAX_SHOWN_NAME_LENGTH);
 
 function shorten(text: string, length: number): string {

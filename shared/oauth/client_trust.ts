@@ -1,6 +1,6 @@
 /**
- * What may be said of a client: who made it, and whether its name is its own. Anybody can register as "Claude"; only Claude's makers can
- * receive a code at the callback that they publish.
+ * What we can say about a client: who made it, and whether its name is its own. Anybody can register as "Claude"; only
+ * Claude's makers can receive a code at their published callback.
  */
 import { isDocumentUrl } from "./client_id.ts";
 import { ownerOf } from "./host_owner.ts";
@@ -17,26 +17,26 @@ import { hasOddLetters, plainName, saysPlainly, shapeOf } from "./name_letters.t
 import { judgeRedirectUri } from "./redirect_uri.ts";
 
 export type Publisher =
-  /** Its answers go to a callback that the maker of a known app publishes, and nowhere else. */
+  /** Its redirect URI is one that the maker of a known app publishes. */
   | { kind: "verified"; app: string; maker: string; host: string }
-  /** Its metadata come from the domain; who that is, the domain alone says. */
+  /** Its metadata come from this domain; only the domain vouches for who that is. */
   | { kind: "published"; host: string }
-  /** All we have is its own word. */
+  /** We only have its own word. */
   | { kind: "unconfirmed" };
 
 export type NameDoubt =
-  /** It is written in letters that pass for others. */
+  /** It uses letters that look like others. */
   | "look_alike"
-  /** It is not what the host goes by, or it is what somebody else does. */
+  /** It does not match the host, or it matches somebody else. */
   | "not_of_host"
-  /** What is sent to its redirect URI is passed on to a place that we do not see. */
+  /** Its redirect URI forwards the answer to a place we don't know. */
   | "forwarded";
 
 export interface ClientTrust {
   publisher: Publisher;
-  /** The worst that is to be said; null when the name goes with what we know. */
+  /** The most serious doubt; null when the name matches what we know. */
   doubt: NameDoubt | null;
-  /** The domain that the metadata come from, else the one that answers go to. */
+  /** The domain of its metadata, else of its redirect URI. */
   host?: string;
 }
 
@@ -50,7 +50,7 @@ export function judgeClient({ clientId, name, redirectUri }: AskingClient): Clie
   const judged = judgeRedirectUri(redirectUri);
   if (!judged.ok) return { publisher: { kind: "unconfirmed" }, doubt: null };
   const { target } = judged;
-  // A host that publishes where its client's answers go vouches for those places; what is left is whether the name is its own.
+  // A host that publishes its client's redirect URIs vouches for them; only the name is left to check.
   const document = isDocumentUrl(clientId) ? new URL(clientId) : undefined;
   const documentApp = appOfDocument(clientId);
   const callbackApp = appOfCallback(redirectUri);
@@ -85,13 +85,13 @@ export function judgeClient({ clientId, name, redirectUri }: AskingClient): Clie
 
   function isOwnName(): boolean {
     if (host !== undefined) return namesakes.length === 0 && isNameOfHost(name, host);
-    // On loopback there is nothing to compare a name with: such an app is as trustworthy as whatever runs on the computer.
+    // A loopback client has no domain to compare a name with: it is as trustworthy as anything running on the computer.
     if (target.kind !== "app") return true;
     return namesakes.length === 0 ? domainsIn(plainName(name)).length === 0 : isOf(appOfScheme(target.scheme));
   }
 }
 
-/** Whose apps a name sounds like, and whether it is written so that people take it for another than it is. */
+/** Which known apps a name resembles, and whether its spelling could deceive. */
 function readName(name: string): { namesakes: readonly KnownApp[]; isLookAlike: boolean } {
   const shape = shapeOf(name);
   const isShaped = (word: string) => shape.includes(shapeOf(word));
@@ -104,7 +104,7 @@ function readName(name: string): { namesakes: readonly KnownApp[]; isLookAlike: 
 const DOMAIN = /[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}/gu;
 const domainsIn = (plain: string): readonly string[] => plain.replaceAll("。", ".").match(DOMAIN) ?? [];
 
-/** Whether the name is the one that the host is registered by. Where many share a domain, no name is. */
+/** Whether the name is the registered name of the host. Never true on shared domains. */
 function isNameOfHost(name: string, host: string): boolean {
   const { label, isShared } = ownerOf(host);
   const hostname = host.replace(/:\d+$/, "");
@@ -113,10 +113,10 @@ function isNameOfHost(name: string, host: string): boolean {
   return !isShared && !domainsIn(plain).some(isElsewhere) && isWrittenIn(plain, label);
 }
 
-/** Words that say nothing about whose an app is. */
+/** Words that say nothing about the maker. */
 const COMMON = new Set(["app", "client", "for", "mcp", "the", "unnamed"]);
 
-/** Whether words of the name that stand together, and say something, are the label. */
+/** Whether adjacent, meaningful words of the name spell the label. */
 function isWrittenIn(name: string, label: string): boolean {
   const words = name.match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.some((_, from) => {

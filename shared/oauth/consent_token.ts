@@ -1,6 +1,6 @@
 /**
- * The signed statement inside a consent page: which request was shown to whom. The decision is taken from it alone, so
- * nothing of the request can be changed on the way back, and a page shown to one person is worth nothing in the session of another.
+ * The signed statement inside a consent page: which request was shown to whom. The decision is based on it alone, so
+ * the request cannot be altered on the way back, and a page shown to one person is useless in another's session.
  */
 import { openToken, signToken } from "../signed_token.ts";
 import type { AuthorizationRequest } from "./authorization_request.ts";
@@ -9,7 +9,7 @@ import { CONSENT_LIFETIME_MS } from "./limits.ts";
 const LABEL = "oauth-consent/v1";
 
 export interface ShownConsent {
-  /** Of the page, and of the code that an approval leads to: one page leads to one code. */
+  /** Of the page, and of the code it leads to: one page, one code. */
   id: string;
   userId: string;
   request: AuthorizationRequest;

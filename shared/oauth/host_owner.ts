@@ -1,16 +1,19 @@
-/** Who owns a host, by the public suffix list (its private part included): the one who registered the domain, or the one who shares it. */
+/**
+ * Who owns a host, by the public suffix list including its private part: whoever registered the domain, or was given a
+ * name under a shared one.
+ */
 import { parse } from "tldts";
 
 export interface HostOwner {
-  /** What somebody registered (`acme.co.uk`), or was given where many share a domain (`acme.github.io`); else the host itself. */
+  /** The registered domain (`acme.co.uk`), or the name under a shared one (`acme.github.io`); else the host itself. */
   domain: string;
-  /** Its own part, in the letters of a name: `acme`. Empty where nobody registered anything. */
+  /** Its distinctive part: `acme`. Empty when nothing is registered. */
   label: string;
-  /** Whether it can be had by anybody at somebody else's domain, so that the domain says nothing about them. */
+  /** Whether anyone can get a name under this shared domain, so that the domain does not identify its owner. */
   isShared: boolean;
 }
 
-/** @param host of a URL; a port is left out. */
+/** @param host of a URL; a port is ignored. */
 export function ownerOf(host: string): HostOwner {
   const { hostname, domain, domainWithoutSuffix, isPrivate } = parse(host, { allowPrivateDomains: true });
   return {

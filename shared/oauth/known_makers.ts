@@ -1,6 +1,6 @@
 /**
- * Apps that people know by name, and the addresses that their makers publish for them. No other address of a maker counts: many show what
- * anybody wrote, or lead wherever a parameter says.
+ * Well-known apps and the URLs their makers publish for them. A maker's other URLs don't count: many show user content
+ * or redirect wherever a parameter says.
  */
 
 export interface KnownApp {
@@ -9,13 +9,16 @@ export interface KnownApp {
   maker: string;
   /** Words in the names of the maker's apps, each written together. */
   names: readonly string[];
-  /** The maker's own; below them nothing is a redirect URI but what is listed here. `google.*` is google in every country. */
+  /**
+   * The maker's domains; only the callbacks listed here are redirect URIs on them. `google.*` is google in every
+   * country.
+   */
   domains: readonly string[];
-  /** Where its answers go, to the letter; `*` is one segment of a path. */
+  /** Its exact redirect URIs; `*` is one path segment. */
   callbacks: readonly string[];
-  /** Callbacks that pass on what they get to where the `state` says: anybody's, in the end. */
+  /** Redirect URIs that forward to wherever `state` says, so they are not exclusive to the maker. */
   forwarders?: readonly string[];
-  /** Where it publishes its client metadata: those that are known exactly, and patterns of the others. */
+  /** Where it publishes its client metadata: exact URLs, and patterns. */
   documents?: readonly string[];
   schemes?: readonly string[];
 }
@@ -113,11 +116,11 @@ const KNOWN_APPS: readonly KnownApp[] = [
   },
 ];
 
-/** The app whose maker receives what is sent to this redirect URI, and nobody else. */
+/** The app whose maker alone receives what is sent to this redirect URI. */
 export const appOfCallback = (uri: string): KnownApp | undefined =>
   KNOWN_APPS.find(({ callbacks }) => isListed(uri, callbacks));
 
-/** The app whose maker published this redirect URI, but what is sent there goes on to a place that the request chooses. */
+/** The app whose maker published this redirect URI, although it forwards to a place chosen by the request. */
 export const appOfForwarder = (uri: string): KnownApp | undefined =>
   KNOWN_APPS.find(({ forwarders }) => isListed(uri, forwarders));
 
@@ -126,21 +129,21 @@ export const appOfDocument = (url: string): KnownApp | undefined =>
   KNOWN_APPS.find(({ documents }) => isListed(url, documents));
 
 /**
- * Whether people connect with this very document. Patterns do not count: whoever may make up addresses that match one could use up what it
- * takes to read them.
+ * Whether this exact document is well known. Patterns don't count: anyone able to create matching URLs could use up the
+ * fetch quota.
  */
 export const isPublishedDocument = (url: string): boolean =>
   KNOWN_APPS.some(({ documents }) => documents?.includes(url) && !url.includes("*"));
 
-/** The app that takes links of this scheme. */
+/** The app that opens links of this scheme. */
 export const appOfScheme = (scheme: string): KnownApp | undefined =>
   KNOWN_APPS.find(({ schemes }) => schemes?.includes(scheme));
 
-/** Apps that a name sounds like. @param says whether the name has such a word in it. */
+/** Apps that a name resembles. @param says whether the name contains a word. */
 export const appsCalled = (says: (word: string) => boolean): readonly KnownApp[] =>
   KNOWN_APPS.filter(({ names }) => names.some(says));
 
-/** Whether a host is a maker's own, without a port. */
+/** Whether a host belongs to a maker; without a port. */
 export const isMakersHost = (host: string): boolean =>
   KNOWN_APPS.some(({ domains }) => domains.some((domain) => isWithin(host, domain)));
 

@@ -1,10 +1,10 @@
 /**
- * The letters of a name: whether they are what they look like. After UTS 39, which has no data set on npm that is kept up to date; so what
- * is not plainly one person's writing counts as odd, and the table of look-alikes need only know what passes for plain.
+ * Detects deceptive letters in names, after UTS 39. npm has no maintained data set for it, so any unusual mix of
+ * scripts counts as odd, and the table of look-alikes only covers what would pass as ordinary.
  */
 
-/** Letters and digits drawn alike, by the Latin letter that stands for them here: those that whole names of makers can be written with. */
-const ALIKE: Readonly<Record<string, string>> = {
+/** Look-alike letters and digits, mapped to a common Latin letter: those that can spell whole names of makers. */
+const CONFUSABLES: Readonly<Record<string, string>> = {
   ...spread("a", "а@αɑ4ǝə"),
   ...spread("b", "ьв8ßɓ"),
   ...spread("c", "сϲᴄɔ"),
@@ -29,7 +29,7 @@ const ALIKE: Readonly<Record<string, string>> = {
   ...spread("y", "уγүƴ"),
 };
 
-// Latin letters of written languages once accents are off; the rest are signs of phonetics and of older or invented alphabets.
+// Latin letters of living languages after accents are removed; the rest are phonetic, historic or invented.
 const PLAIN_LATIN = /^[a-zæœøðþßłđħŋŧıəǝɛɔɓɗƙɲƴ]$/;
 /** UTS 31 table 5: scripts in everyday use. */
 const SCRIPTS = [
@@ -63,44 +63,47 @@ const SCRIPTS = [
   "Thai",
   "Tibetan",
 ] as const;
-const OF_SCRIPT = SCRIPTS.map((script) => ({ script, pattern: new RegExp(`\\p{Script=${script}}`, "u") }));
-/** Scripts that are written within one word; those of UTS 39 §5.2, "highly restrictive". */
-const TOGETHER: readonly (readonly string[])[] = [
+const SCRIPT_PATTERNS = SCRIPTS.map((script) => ({ script, pattern: new RegExp(`\\p{Script=${script}}`, "u") }));
+/** Scripts that may be mixed within one word: those of UTS 39 §5.2, "highly restrictive". */
+const COMBINABLE_SCRIPTS: readonly (readonly string[])[] = [
   ["Latin", "Han", "Hiragana", "Katakana"],
   ["Latin", "Han", "Bopomofo"],
   ["Latin", "Han", "Hangul"],
 ];
 const SHARED = /[\p{Script=Common}\p{Script=Inherited}]/u;
-// Letters in circles, squares and brackets, and halves of flags; two of these together are one flag.
+// Enclosed letters, and halves of flags; two of these together are one flag.
 const BOXED = /[\u2460-\u24ff\u{1f100}-\u{1f1ff}]/u;
 const FLAG = /\p{RI}{2}/gu;
 
-/** A name in small letters without accents and compatibility forms (`Ｃ` is `c`). */
+/** A name in lower case without accents and compatibility forms (`Ｃ` is `c`). */
 export const plainName = (name: string): string => withoutAccents(name.normalize("NFKD"));
 
-/** The letters alone, those that are drawn alike made one. */
+/** The letters alone, with look-alikes unified. */
 export function shapeOf(text: string): string {
-  return [...plainName(text)].map((character) => ALIKE[character] ?? character).join("")
+  return [...plainName(text)].map((character) => CONFUSABLES[character] ?? character).join("")
     .replace(/[^\p{L}\p{N}]+/gu, "").replaceAll("rn", "m").replaceAll("vv", "w");
 }
 
-/** Whether a name has the word in plain letters, however they are spaced. */
+/** Whether a name contains the word in plain letters, however they are spaced. */
 export const saysPlainly = (name: string, word: string): boolean =>
   name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "").includes(word);
 
-/** Whether a name has letters that nobody needs for a name of their own, or a word of several scripts. */
+/** Whether a name has letters that no honest name needs, or a word of mixed scripts. */
 export function hasOddLetters(name: string): boolean {
-  // Most names; compiling the patterns of all scripts takes tens of milliseconds the first time.
+  // The common case; compiling the patterns of all scripts takes tens of milliseconds the first time.
   if (/^[\x20-\x7e]*$/.test(name)) return false;
   const text = name.normalize("NFC").replace(FLAG, "");
   if (BOXED.test(text)) return true;
   return (text.match(/[\p{L}\p{M}\p{Nl}]+/gu) ?? []).some((word) => {
     if (/[\p{L}\p{Nl}]/u.test(word) && word.normalize("NFKC") !== word) return true;
     const letters = [...word].filter((letter) => !SHARED.test(letter));
-    const scripts = new Set(letters.map((letter) => OF_SCRIPT.find(({ pattern }) => pattern.test(letter))?.script));
+    const scripts = new Set(
+      letters.map((letter) => SCRIPT_PATTERNS.find(({ pattern }) => pattern.test(letter))?.script),
+    );
     if (scripts.has(undefined)) return true;
     if (scripts.has("Latin") && !letters.every(isPlainLetter)) return true;
-    return scripts.size > 1 && !TOGETHER.some((together) => [...scripts].every((script) => together.includes(script!)));
+    return scripts.size > 1 &&
+      !COMBINABLE_SCRIPTS.some((together) => [...scripts].every((script) => together.includes(script!)));
   });
 }
 

@@ -1,10 +1,13 @@
-/** OAuth parameters out of a query or a form (RFC 6749 §3.1, §3.2): each at most once, an empty one counts as not sent, others are ignored. */
+/**
+ * Reads OAuth parameters from a query or a form (RFC 6749 §3.1, §3.2): each at most once, empty means absent, unknown
+ * ones are ignored.
+ */
 
 export type OAuthParameters<Name extends string> =
   | { ok: true; values: Partial<Record<Name, string>> }
   | { ok: false; repeated: Name };
 
-/** A repeated parameter is refused, since two readers of one request may each see another value of it. */
+/** Repeated parameters are rejected, since two parsers might each use a different one. */
 export function readParameters<Name extends string>(
   source: URLSearchParams,
   names: readonly Name[],

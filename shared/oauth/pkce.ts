@@ -1,4 +1,4 @@
-/** Proof key for code exchange (RFC 7636), S256 only: `plain` would let whoever sees the request use the code. */
+/** Proof key for code exchange (RFC 7636), S256 only: with `plain`, whoever sees the request could use the code. */
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 
@@ -10,7 +10,7 @@ export const isCodeChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.
 /** 43 to 128 unreserved characters (§4.1). */
 export const isCodeVerifier = (text: string): boolean => /^[A-Za-z0-9._~-]{43,128}$/.test(text);
 
-/** Whether `verifier` is the secret behind `challenge`; a malformed one is not. */
+/** Whether `verifier` matches `challenge`; a malformed one does not. */
 export async function provesChallenge(verifier: string, challenge: string): Promise<boolean> {
   if (!isCodeVerifier(verifier)) return false;
   const digest = await crypto.subtle.digest("SHA-256", utf8.encode(verifier));

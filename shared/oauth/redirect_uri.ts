@@ -1,6 +1,7 @@
 /**
- * Redirect URIs: which kinds may be registered, which requested one matches a registration, how an answer is added.
- * https anywhere but at a known maker's other addresses, http on loopback, a few schemes of desktop apps and reverse-domain ones (RFC 8252 §7); the rest is refused.
+ * Redirect URIs: which may be registered, which match a registration, how an answer is added. Allowed are https (at
+ * known makers only their published URIs), http on loopback, a few schemes of desktop apps, and reverse-domain schemes
+ * (RFC 8252 §7).
  */
 import { isHostName } from "../net/guarded_url.ts";
 import { isMakersHost, isPublished } from "./known_makers.ts";
@@ -10,7 +11,7 @@ export type RedirectTarget =
   | { kind: "https"; host: string }
   /** An app that listens on the person's own computer. */
   | { kind: "loopback"; host: string }
-  /** An app that the operating system opens by the scheme, without the colon. */
+  /** An app that the operating system opens by scheme, given without the colon. */
   | { kind: "app"; scheme: string };
 
 export type RedirectRefusal =
@@ -20,22 +21,23 @@ export type RedirectRefusal =
   | "not_canonical"
   | "has_credentials"
   | "host_malformed"
-  /** On a host of a known maker, which publishes others: it may lead wherever its query says. */
+  /** On a known maker's host, but not published by it: it may redirect wherever its query says. */
   | "not_published"
   | "http_not_on_loopback"
   | "scheme_not_allowed";
 
 export type JudgedRedirect = { ok: true; target: RedirectTarget } | { ok: false; reason: RedirectRefusal };
 
-/** Of apps that were here before RFC 8252 asked for reverse domains. */
+/** Apps that predate the reverse-domain rule of RFC 8252. */
 const APP_SCHEMES = new Set(["cursor", "vscode", "vscode-insiders"]);
 const REVERSE_DOMAIN = /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$/;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-// RFC 3986 without `#` (RFC 6749 §3.1.2 forbids a fragment) and `*` (no wildcards). Backslashes, spaces and control characters are in neither.
+// RFC 3986 without `#` (RFC 6749 §3.1.2 forbids a fragment) and `*` (no wildcards). Excludes backslashes, spaces and
+// control characters.
 const LEGAL = /^[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=%]+$/;
 
-/** Judges one URI on its own. Anything that a browser would read as another URL than it says is refused. */
+/** Validates one URI on its own. Rejects anything a browser might read as a different URL. */
 export function judgeRedirectUri(uri: string): JudgedRedirect {
   const refuse = (reason: RedirectRefusal): JudgedRedirect => ({ ok: false, reason });
   if (uri.length > MAX_URI_LENGTH) return refuse("too_long");
@@ -47,7 +49,8 @@ export function judgeRedirectUri(uri: string): JudgedRedirect {
 
   const scheme = url.protocol.slice(0, -1);
   if (scheme === "https") {
-    // The URL parser takes more for a host (`;`, `'`, `$`); ours stands in a policy of a page, where a semicolon begins another directive.
+    // The URL parser accepts more (`;`, `'`, `$`), but the host goes into a CSP header, where a semicolon starts a new
+    // directive.
     if (!isHostName(url.hostname)) return refuse("host_malformed");
     if (isMakersHost(url.hostname) && !isPublished(uri)) return refuse("not_published");
     return { ok: true, target: { kind: "https", host: url.host } };
@@ -61,8 +64,8 @@ export function judgeRedirectUri(uri: string): JudgedRedirect {
 }
 
 /**
- * Whether `requested` is one of the registered URIs, character by character (RFC 9700 §4.1.3). Only the port of http on
- * loopback is free, since apps take whichever the system gives them (RFC 8252 §7.3).
+ * Whether `requested` is one of the registered URIs, compared exactly (RFC 9700 §4.1.3). Only the port of http on
+ * loopback may differ, since apps use whichever port they get (RFC 8252 §7.3).
  */
 export function isRegistered(requested: string, registered: readonly string[]): boolean {
   const isLoopback = isLoopbackUri(requested);
@@ -71,7 +74,7 @@ export function isRegistered(requested: string, registered: readonly string[]): 
   );
 }
 
-/** The URI with parameters added after its own query; absent ones are left out. */
+/** The URI with parameters appended to its query; absent ones are left out. */
 export function withParameters(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const query = Object.entries(parameters)
     .flatMap(([name, value]) => value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`])
@@ -91,7 +94,7 @@ function withoutPort(uri: string): string {
   return url.href;
 }
 
-/** Scheme and host in lower case, no port, an empty path as `/`: what the URL parser changes without changing the meaning. */
+/** Scheme and host in lower case, no port, an empty path as `/`: the URL parser's changes that keep the meaning. */
 function canonical(uri: string): string {
   const [, scheme, host, rest] = /^([^:]+:\/\/)([^/?]*?)(?::\d+)?(?=[/?]|$)(.*)$/.exec(uri) ?? [];
   if (scheme === undefined) return uri;

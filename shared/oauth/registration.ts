@@ -1,6 +1,6 @@
 /**
- * Dynamic client registration (RFC 7591): what of a client's metadata takes effect. Everything else that it says is
- * ignored, nothing that it names is fetched, and it gets no secret: a client that asks for one is registered as public.
+ * Dynamic client registration (RFC 7591): which metadata take effect. The rest is ignored, and no URL in it is fetched.
+ * Clients get no secret: one that asks for it is registered as public.
  */
 import { cleanClientName } from "./client_name.ts";
 import { MAX_METADATA_BYTES, MAX_REDIRECT_URIS } from "./limits.ts";
@@ -30,7 +30,7 @@ export type JudgedRegistration = { ok: true; metadata: ClientMetadata } | { ok: 
 const GRANT_TYPES = ["authorization_code", "refresh_token"];
 const NO_NAME = "Unnamed app";
 
-/** @param body what was posted, parsed; undefined when it is not JSON. */
+/** @param body the parsed body; undefined when it is not JSON. */
 export function judgeRegistration(body: unknown): JudgedRegistration {
   const refuse = (reason: RegistrationRefusal): JudgedRegistration => ({ ok: false, reason });
   if (typeof body !== "object" || body === null || Array.isArray(body)) return refuse("not_an_object");
@@ -55,18 +55,18 @@ export function judgeRegistration(body: unknown): JudgedRegistration {
   };
 }
 
-/** Whether what would be kept of a client is small enough, which the table `oauth.clients` holds it to. */
+/** Whether the client fits the size limit of the table `oauth.clients`. */
 export function isKeepable(clientName: string, redirectUris: readonly string[]): boolean {
   return new TextEncoder().encode(clientName + redirectUris.join("")).length <= MAX_METADATA_BYTES;
 }
 
-/** The redirect URIs among those that a client names, each once. One that may not be used is dropped while another may. */
+/** The distinct valid redirect URIs of a client. Invalid ones are dropped as long as one is valid. */
 export function judgeRedirectUris(
   uris: unknown,
 ): { ok: true; usable: string[] } | { ok: false; reason: RedirectUrisRefusal } {
   if (!Array.isArray(uris) || uris.length === 0) return { ok: false, reason: "no_redirect_uris" };
   if (uris.length > MAX_REDIRECT_URIS) return { ok: false, reason: "too_many_redirect_uris" };
-  // One client registers its custom scheme and its web callback together; refusing both for one would lock it out.
+  // Some clients register a custom scheme along with a web callback; rejecting both would lock them out.
   const usable = uris.filter((uri): uri is string => typeof uri === "string" && judgeRedirectUri(uri).ok);
   return usable.length > 0
     ? { ok: true, usable: [...new Set(usable)] }

@@ -1,11 +1,11 @@
 /**
- * Resource indicators (RFC 8707): which spellings mean the connector. Clients cut its address to the origin, add a
- * slash or a query, or write the host in capitals; tokens are bound to the canonical one whichever it was.
+ * Resource indicators (RFC 8707): which spellings mean the connector. Clients shorten its address to the origin, add a
+ * slash or a query, or capitalize the host; tokens are always bound to the canonical one.
  */
 
-/** @param resources the connector's addresses, each without a trailing slash. */
+/** @param resources the connector's addresses, without trailing slashes. */
 export function isOurResource(requested: string, resources: readonly string[]): boolean {
-  // A fragment is forbidden by RFC 8707 §2, and URL does not tell an empty one from none.
+  // RFC 8707 §2 forbids a fragment; URL does not report an empty one.
   if (!URL.canParse(requested) || requested.includes("#")) return false;
   const { origin, pathname, username, password } = new URL(requested);
   if (username || password) return false;

@@ -1,13 +1,16 @@
 /** @jsxImportSource hono/jsx */
-/** The few pieces that several pages are made of. Each renders plain HTML that works without scripts. */
+/** Components shared by several pages. All render plain HTML that works without scripts. */
 import type { Child } from "hono/jsx";
 import { BROWSER_TOKEN } from "../http/browser_token.ts";
 import type { PageFormat } from "../words/page_format.ts";
 
-/** Text that somebody else chose (a client's, a person's, an organization's name): isolated, so that its direction and marks cannot rearrange the sentence around it. */
+/**
+ * Text chosen by somebody else (the name of a client, person or organization): isolated, so that its writing direction
+ * and marks cannot rearrange the sentence around it.
+ */
 export const Name = ({ children }: { children: Child }) => <bdi>{children}</bdi>;
 
-/** A box that stands out: `plain` to say how things are, `warning` before a risk, `failure` and `done` after an action. */
+/** A highlighted box: `plain` for information, `warning` before a risk, `failure` and `done` after an action. */
 export function Notice({ kind = "plain", children }: {
   kind?: "plain" | "warning" | "failure" | "done";
   children: Child;
@@ -15,12 +18,12 @@ export function Notice({ kind = "plain", children }: {
   return <div class={`notice ${kind}`} role={kind === "failure" ? "alert" : "status"}>{children}</div>;
 }
 
-/** Buttons side by side; `even` gives them one size, so that none is favoured by it. */
+/** Buttons side by side; `even` gives them equal size, so that none stands out. */
 export const Buttons = ({ even, children }: { even?: boolean; children: Child }) => (
   <div class={even ? "buttons even" : "buttons"}>{children}</div>
 );
 
-/** What a form that needs no session has to hold (`readVisitorForm`). */
+/** The hidden field that forms without a session need (`readVisitorForm`). */
 export const BrowserToken = ({ token }: { token: string }) => (
   <input
     type="hidden"
@@ -34,11 +37,11 @@ export interface FieldProps {
   label: Child;
   /** Why we ask, or what it is used for: one short sentence. */
   reason?: Child;
-  /** What is wrong with the value that was sent. */
+  /** What is wrong with the submitted value. */
   error?: string | undefined;
 }
 
-/** One input with its label, reason and error, tied together for screen readers. Other attributes go to the input. */
+/** An input with its label, reason and error, linked for screen readers. Other attributes go to the input. */
 export function TextField({ name, label, reason, error, ...input }: FieldProps & Record<string, unknown>) {
   return (
     <Labelled {...{ name, label, reason, error }}>
@@ -47,16 +50,16 @@ export function TextField({ name, label, reason, error, ...input }: FieldProps &
   );
 }
 
-/** Anything besides value and label is a `data-` attribute for the page's script. */
+/** Any other keys are `data-` attributes for the page's script. */
 export type SelectOption = { value: string; label: string } & Record<`data-${string}`, string>;
 
-/** One choice out of many; one has to be made when `selected` is none of them. */
+/** A select. When `selected` is none of the options, a choice is required. */
 export function SelectField({ name, label, reason, error, options, selected, unchosen, ...select }:
   & FieldProps
   & {
     options: readonly SelectOption[];
     selected?: string | undefined;
-    /** What stands there until something is chosen. */
+    /** Placeholder until something is chosen. */
     unchosen: string;
   }
   & Record<string, unknown>) {
@@ -93,11 +96,11 @@ export interface Choice {
   value: string;
   title: Child;
   detail?: Child;
-  /** Why it cannot be chosen; the choice is then shown greyed. */
+  /** Why it cannot be chosen; the choice is greyed out. */
   disabledReason?: Child;
 }
 
-/** A radio list; choices that cannot be made stay visible with their reason. */
+/** A radio list; unavailable choices stay visible with their reason. */
 export function RadioList({ name, legend, choices, selected }: {
   name: string;
   legend: Child;
@@ -130,7 +133,7 @@ export function RadioList({ name, legend, choices, selected }: {
   );
 }
 
-/** Names and values in two columns, one under the other on a phone. */
+/** Names and values in two columns, stacked on a phone. */
 export const Facts = ({ facts }: { facts: readonly (readonly [Child, Child])[] }) => (
   <dl class="facts">
     {facts.map(([name, value]) => (
@@ -142,7 +145,7 @@ export const Facts = ({ facts }: { facts: readonly (readonly [Child, Child])[] }
   </dl>
 );
 
-/** One record of a list: what it is, and the one thing that can be done with it. */
+/** One item of a list with its action. */
 export const Row = ({ children, action }: { children: Child; action?: Child }) => (
   <li class="row">
     <div>{children}</div>
@@ -155,7 +158,7 @@ interface InstantProps {
   format: PageFormat;
 }
 
-/** An instant on a person's own clock. */
+/** An instant in a person's time zone. */
 export const TimeText = ({ at, timezone, format }: InstantProps & { timezone: string }) => (
   <time datetime={at}>{format.time(at, timezone)}</time>
 );

@@ -1,8 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/**
- * Failures as pages: what happened, whether anything was changed, the one next step. Never a stack, never a code
- * alone.
- */
+/** Error pages: what happened, whether anything was changed, and the next step. Never a stack trace or a bare code. */
 import type { Child } from "hono/jsx";
 import type { AppContext, RenderError } from "../http/app.ts";
 import type { AppError } from "../errors.ts";
@@ -12,12 +9,12 @@ export interface Problem {
   title: string;
   /** What happened, in a sentence or two. */
   message: Child;
-  /** Whether anything was changed by it; absent where nobody would wonder. */
+  /** Whether anything was changed; absent where nobody would wonder. */
   changed?: string | undefined;
   next: {
     label: string;
     href: string;
-    /** A way on that we do not recommend. */
+    /** A secondary action. */
     isQuiet?: boolean;
   };
 }
@@ -55,7 +52,7 @@ export function renderProblem(
   });
 }
 
-/** How a surface of pages answers errors; pass it to `createApp`. */
+/** The error renderer of page surfaces; pass it to `createApp`. */
 export function pageErrors(config: PageConfig): RenderError {
   return (error, c) => {
     const { problems, failures } = c.get("reader").words;
@@ -81,7 +78,7 @@ function nextOf(c: AppContext, config: PageConfig, { code }: AppError): Problem[
     case "internal":
       return { label: frame.goToAccount, href: "/account" };
     default:
-      // Forms post to the address of the page that shows them, so the same address starts again after either.
+      // Forms post to the address of the page that shows them, so reloading that address starts over in either case.
       return { label: problems.tryAgain, href: c.req.path + new URL(c.req.url).search };
   }
 }

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The frame of every page and the headers it is sent with. Knows nothing of what a page says; pages need no script,
- * and the one inline script that may improve one runs under the nonce of its answer.
+ * The layout and headers of every page. Pages work without scripts; the optional inline script runs under the nonce of
+ * its response.
  */
 import { Buffer } from "node:buffer";
 import type { Child } from "hono/jsx";
@@ -14,21 +14,21 @@ import { ICON_URL } from "./icon.ts";
 import type { Reader } from "./reader.ts";
 import { STYLES } from "./styles.ts";
 
-/** The links of the footer, absent = no link; and what the form for signing out is sealed with. */
+/** Footer links (absent = no link), and what signs the sign-out form. */
 export type PageConfig = Pick<Config, "siteUrl" | "codeSecrets" | "supportUrl" | "privacyUrl" | "termsUrl">;
 
 export interface PageOptions {
-  /** What the page is, for the tab and for screen readers. */
+  /** The page title, for the tab and for screen readers. */
   title: string;
   config: PageConfig;
-  /** Shows the way to the account and out; absent on pages of people who are not signed in. */
+  /** Shows links to the account and to sign out; absent when nobody is signed in. */
   user?: { email: string } | null;
-  /** An inline script that only adds comfort: the page works without it. */
+  /** An optional inline script; the page works without it. */
   script?: string;
   children: Child;
 }
 
-/** The document. Use {@link renderPage}, which makes the nonce and the headers that belong to it. */
+/** The document. Use {@link renderPage}, which adds the nonce and the matching headers. */
 export function Page(
   { title, config, script, children, nonce, browserToken, reader }: PageOptions & {
     nonce: string;
@@ -86,8 +86,8 @@ export function Page(
 /**
  * Answers with a page.
  * @param options.status 200 when absent.
- * @param options.formAction where forms may lead besides this site, redirects included (the consent page's client, an
- * identity provider): CSP sources.
+ * @param options.formAction CSP sources that forms may lead to besides this site, including redirects (the consent
+ *   page's client, an identity provider).
  */
 export async function renderPage(
   c: AppContext,
@@ -114,7 +114,8 @@ export async function renderPage(
       [PAGE_POLICY_HEADER]: policy,
       "x-frame-options": "DENY",
       "x-content-type-options": "nosniff",
-      // Nothing to other sites, but older browsers tell from it that our own forms are ours (Fetch, "append a request Origin header").
+      // Sends nothing to other sites; older browsers need it to send our forms' `Origin` (Fetch, "append a request
+      // Origin header").
       "referrer-policy": "same-origin",
       "cache-control": "no-store",
       "x-robots-tag": "noindex",

@@ -1,6 +1,5 @@
 /**
- * Who reads a page: in which language, and by which habits dates are written. Until we know the person, their browser
- * says.
+ * The reader of a page: language, and locale for dates and numbers. Taken from the browser until we know the person.
  */
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../http/app.ts";
@@ -15,10 +14,7 @@ export interface Reader {
   format: PageFormat;
 }
 
-/**
- * Every page of an app reads its words from `c.get("reader")`. @param languages the catalogs; a test may bring its
- * own.
- */
+/** Sets `c.get("reader")` for every page of an app. @param languages the catalogs; a test may pass its own. */
 export const readers = (languages: Languages = LANGUAGES): MiddlewareHandler<AppEnv> => async (c, next) => {
   const accepted = c.req.header("accept-language") ?? "";
   const { language, pages } = languages[languageIn(accepted, languages)];
@@ -26,22 +22,22 @@ export const readers = (languages: Languages = LANGUAGES): MiddlewareHandler<App
   await next();
 };
 
-/** The same reader, now that we know where they live. @param country ISO 3166-1 alpha-2. */
+/** The same reader, once we know their country. @param country ISO 3166-1 alpha-2. */
 export function livingIn(c: AppContext, country: string): Reader {
   const reader = c.get("reader");
   return { ...reader, format: formatFor(reader.language, country) };
 }
 
-/** @param language of the words, which may be one country's (`pt-BR`); their reader may live in another. */
+/** @param language of the words, possibly regional (`pt-BR`); the reader may live in another country. */
 const formatFor = (language: string, country: string | undefined) =>
   pageFormat(localeOf({ language: new Intl.Locale(language).language, ...(country && { country }) }));
 
-/** The first language of a browser that we have, else English. */
+/** The first of the browser's languages that we have, else English. */
 function languageIn(accepted: string, languages: Languages): Language {
   const wanted = accepted.split(",").map((entry) => entry.trim().split(/[-;]/)[0]!.toLowerCase());
   return (wanted.find((language) => Object.hasOwn(languages, language)) ?? "en") as Language;
 }
 
-/** The first region that a browser's English is of: `en-US` in `de-AT,en-US;q=0.9`. */
+/** The first English region in the header: `en-US` in `de-AT,en-US;q=0.9`. */
 const regionIn = (accepted: string): string | undefined =>
   /(?:^|[\s,])en-(?:[A-Za-z]{4}-)?([A-Za-z]{2})\b/i.exec(accepted)?.[1]?.toUpperCase();

@@ -1,6 +1,6 @@
 /**
- * The one stylesheet of every page, inlined under a nonce. Calm as a bank statement: one column, hierarchy by size and
- * weight, one accent. Text meets 4.5:1 and control edges 3:1 in both themes (tests/browser measures it).
+ * The stylesheet of every page, inlined under a nonce. Sober: one column, hierarchy by size and weight, one accent
+ * color. Text meets 4.5:1 and control edges 3:1 in both themes (measured by tests/browser).
  */
 export const STYLES = `
 :root {

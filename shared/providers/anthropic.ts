@@ -1,8 +1,9 @@
 /**
- * Costs of an Anthropic organization, a bucket a day. Cents, as decimal text: `"123.78912"` is 1.24 dollars.
+ * Costs of an Anthropic organization, in daily buckets. Cents, as decimal text: `"123.78912"` is 1.24 dollars.
  *
- * https://platform.claude.com/docs/en/api/admin/cost_report/retrieve (GET /v1/organizations/cost_report): seven buckets unless `limit`
- * says up to 31, the next page by `page` = `next_page`. What is paid for Priority Tier is in no report, and individual accounts have none.
+ * https://platform.claude.com/docs/en/api/admin/cost_report/retrieve (GET /v1/organizations/cost_report): seven buckets
+ * per page by default, up to 31 with `limit`; the next page with `page` = `next_page`. Priority Tier costs are in no
+ * report, and individual accounts have none.
  */
 import { z } from "zod";
 import { expectShape } from "./exact_json.ts";

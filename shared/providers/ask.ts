@@ -1,6 +1,7 @@
 /**
- * Asks the provider of a link for a month: opens the credential, asks by the provider's own adapter, and makes one of a few answers of
- * whatever comes of it. It never throws, and nothing secret is in what it answers or logs. What an answer means for a bill is the database's to say.
+ * Queries the provider of a link for a month: opens the credential, calls the provider's adapter, and maps every
+ * outcome to one of a few answers. Never throws; neither answers nor logs contain secrets. What an answer means for the
+ * bill is decided by the database.
  */
 import type { Clock } from "../clock.ts";
 import { type Envelope, openCredential, sealCredential } from "../credentials/envelope.ts";
@@ -14,7 +15,7 @@ import type { Credential, Provider, Statement } from "./provider.ts";
 import { ProviderError, type ProviderFailure } from "./provider_error.ts";
 import type { Registry } from "./registry.ts";
 
-/** A link that is to be asked, as the database says it. */
+/** A link to query, as read from the database. */
 export interface PendingLink {
   link_id: string;
   provider_key: string;
@@ -22,7 +23,7 @@ export interface PendingLink {
 }
 
 export interface AskedLink extends PendingLink {
-  /** Null when nothing is kept for the link. */
+  /** Null when no credential is stored for the link. */
   envelope: Envelope | null;
 }
 
@@ -33,11 +34,11 @@ export type Answer =
 
 export type AskFailure =
   | ProviderFailure
-  /** Nobody here can ask this provider. */
+  /** This version has no adapter for the provider. */
   | "no_adapter"
-  /** The credential cannot be opened: the key that sealed it is not configured, or somebody tampered with it. */
+  /** The credential cannot be opened: the key that sealed it is not configured, or it was tampered with. */
   | "unreadable_credential"
-  /** An adapter failed in a way of its own. */
+  /** An unexpected exception in an adapter. */
   | "defect";
 
 export interface AskDeps {
@@ -50,11 +51,11 @@ export interface AskDeps {
   guardedFetch: GuardedFetch;
   clock: Clock;
   log: Log;
-  /** Keeps a credential that was sealed again, under the current key. */
+  /** Stores a credential that was resealed under the current key. */
   reseal(change: { linkId: string; replaced: Envelope; envelope: Envelope; at: Date }): Promise<unknown>;
 }
 
-/** @param options.deadlineMs how long all of it may take. */
+/** @param options.deadlineMs for the whole query. */
 export type Ask = (link: AskedLink, options: { deadlineMs: number }) => Promise<Answer>;
 
 export function createAsk(deps: AskDeps): Ask {
@@ -79,7 +80,7 @@ export function createAsk(deps: AskDeps): Ask {
     } catch (thrown) {
       if (thrown instanceof ProviderError) return failed(provider, thrown.code, thrown.retryAfterSeconds);
       if (thrown instanceof FetchRefused && thrown.reason === "timed_out") return failed(provider, "timeout");
-      // Its message may quote what it was given.
+      // Its message may quote its input.
       deps.log.error("provider_defect", {
         reason: provider.key,
         error: thrown instanceof Error ? thrown.name : typeof thrown,
@@ -89,12 +90,12 @@ export function createAsk(deps: AskDeps): Ask {
   };
 }
 
-/** The credential of a link, or why there is none. One that was sealed under an earlier key is sealed anew on the way. */
+/** The credential of a link, or why there is none. Reseals one that was sealed under an earlier key. */
 async function open(
   { link_id, envelope }: AskedLink,
   { keys, clock, log, reseal }: AskDeps,
 ): Promise<Credential | AskFailure> {
-  // Only connecting it again helps.
+  // Only reconnecting helps.
   if (!envelope) return "auth";
   const opened = await openCredential(keys, link_id, envelope).catch(() => null);
   if (!opened) return "unreadable_credential";
@@ -106,7 +107,7 @@ async function open(
   return opened.credential;
 }
 
-/** An adapter that does not stop by itself counts for nothing past the deadline. */
+/** Stops waiting at the deadline even if an adapter does not stop by itself. */
 function fetchMonth(
   { provider, credential, period }: { provider: Provider; credential: Credential; period: Period },
   { bases, fetch, guardedFetch, clock }: AskDeps,

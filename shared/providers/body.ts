@@ -1,13 +1,13 @@
-/** Reads the body of an answer as it arrives, up to its limit and its deadline, whole or line by line. */
+/** Reads the body of a response as it arrives, up to a limit and a deadline, whole or line by line. */
 import { before } from "../net/deadline.ts";
 import { ProviderError } from "./provider_error.ts";
 
 export type Body = ReadableStream<Uint8Array> | null;
 
-/** A line is one charge; nobody's is longer. */
-export const LONGEST_LINE = 250_000;
+/** A line is one charge; real ones are shorter. */
+export const MAX_LINE_LENGTH = 250_000;
 
-/** Counts what a compressed body grows to. @throws {ProviderError} */
+/** Counts decompressed bytes. @throws {ProviderError} */
 export async function* bytesOf(
   body: Body,
   { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
@@ -18,12 +18,12 @@ export async function* bytesOf(
   try {
     while (true) {
       const { done, value } = await before(signal, reader.read()).catch(() => {
-        if (signal.aborted) throw new ProviderError("timeout", "The provider took too long");
-        throw new ProviderError("upstream", "The answer broke off");
+        if (signal.aborted) throw new ProviderError("timeout", "The provider did not respond in time");
+        throw new ProviderError("upstream", "The response was cut off");
       });
       if (done) return;
       length += value.length;
-      if (length > maxBytes) throw new ProviderError("bad_shape", "The answer is too large");
+      if (length > maxBytes) throw new ProviderError("bad_shape", "The response is too large");
       yield value;
     }
   } finally {
@@ -38,14 +38,14 @@ export async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> 
   return text;
 }
 
-/** Without their ends, and without empty ones. @throws {ProviderError} */
+/** Without line ends and empty lines. @throws {ProviderError} */
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let begun = "";
   for await (const part of decoded(bytes)) {
-    // What was begun before is not searched again: it has no end in it.
+    // The pending part holds no line end, so only the new one is searched.
     const [rest, ...lines] = part.split("\n") as [string, ...string[]];
     begun += rest;
-    if (begun.length > LONGEST_LINE) throw new ProviderError("bad_shape", "A line of the answer is too long");
+    if (begun.length > MAX_LINE_LENGTH) throw new ProviderError("bad_shape", "A line of the response is too long");
     for (const line of lines) {
       if (begun.trim()) yield begun.trimEnd();
       begun = line;
@@ -60,7 +60,7 @@ async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string
     try {
       return decoder.decode(part, { stream: part !== undefined });
     } catch {
-      throw new ProviderError("bad_shape", "The answer is not UTF-8");
+      throw new ProviderError("bad_shape", "The response is not UTF-8");
     }
   };
   for await (const part of bytes) yield decode(part);

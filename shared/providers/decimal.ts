@@ -1,4 +1,4 @@
-/** Decimal numbers as providers write them, added without losing a digit: whole numbers of any size, and where the point is. */
+/** Exact decimal arithmetic: an integer of any size and a scale. */
 
 /** `units` × 10^-`scale`. */
 export interface Decimal {
@@ -8,20 +8,20 @@ export interface Decimal {
 
 export const ZERO: Decimal = { units: 0n, scale: 0 };
 
-/** Longer than any amount, short enough that nobody can make us count to it. */
-const LONGEST = 100;
+/** Longer than any amount, short enough to bound the work. */
+const MAX_LENGTH = 100;
 const FARTHEST_POINT = 80;
 
 /**
  * Reads `12`, `-0.10`, `1e-7`, `+1.5E+3`.
- * @returns undefined for anything else, and for numbers of astronomical size.
+ * @returns undefined for anything else, and for absurdly large numbers.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   const [, sign, whole = "", fraction = "", exponent = "0"] =
     /^([+-]?)(\d*)(?:\.(\d+))?(?:e([+-]?\d{1,5}))?$/i.exec(text) ?? [];
-  if (sign === undefined || whole === "" || text.length > LONGEST) return undefined;
+  if (sign === undefined || whole === "" || text.length > MAX_LENGTH) return undefined;
   const units = BigInt(`${sign === "-" ? "-" : ""}${whole}${fraction}`);
-  // Decimal128 says `0E-6176` for nothing.
+  // Decimal128 writes zero as `0E-6176`.
   if (units === 0n) return ZERO;
   const scale = fraction.length - Number(exponent);
   if (Math.abs(scale) > FARTHEST_POINT) return undefined;
@@ -33,15 +33,15 @@ export function add(one: Decimal, other: Decimal): Decimal {
   return { units: unitsAt(one, scale) + unitsAt(other, scale), scale };
 }
 
-/** Divides by a power of ten: cents to dollars is 2. */
+/** Divides by a power of ten: 2 turns cents into dollars. */
 export const shift = ({ units, scale }: Decimal, places: number): Decimal => ({ units, scale: scale + places });
 
-/** With exactly this many decimals, half of the last one away from zero; `-0` is `0`. */
+/** Rounds to this many decimals, half away from zero; `-0` becomes `0`. */
 export function roundTo(number: Decimal, decimals: number): string {
   const isNegative = number.units < 0n;
   const units = isNegative ? -number.units : number.units;
   const divisor = 10n ** BigInt(Math.max(number.scale - decimals, 0));
-  // A divisor of 1 has no half.
+  // With a divisor of 1 there is nothing to round.
   const rounded = (unitsAt({ units, scale: number.scale }, Math.max(number.scale, decimals)) + divisor / 2n) / divisor;
   const digits = String(rounded).padStart(decimals + 1, "0");
   const text = decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;

@@ -1,9 +1,9 @@
 /**
- * Invoices of a DigitalOcean team, which are issued on the first of the next month, in dollars. What has no invoice yet is not ready: the
- * preview grows daily and is none.
+ * Invoices of a DigitalOcean team, issued on the first of the next month, in dollars. A month without an invoice is not
+ * ready: the preview grows daily and is not final.
  *
- * https://docs.digitalocean.com/reference/api/reference/billing/ (GET /v2/customers/my/invoices): up to 200 a page, the next one by the
- * address in `links.pages.next`.
+ * https://docs.digitalocean.com/reference/api/reference/billing/ (GET /v2/customers/my/invoices): up to 200 per page,
+ * the next page at `links.pages.next`.
  */
 import { z } from "zod";
 import { expectShape } from "./exact_json.ts";
@@ -37,7 +37,7 @@ export const digitalocean: Provider = {
     const pages = await readPages("/v2/customers/my/invoices?per_page=200", async (url) => {
       const answer = await get({ url, headers: { authorization: `Bearer ${credential.token}` } });
       const { invoices, links } = expectShape(Page, await answer.json());
-      // A month can have several, as when a team changed hands.
+      // A month can have several, for example when a team changed owners.
       for (const { amount, invoice_period } of invoices) {
         if (invoice_period !== period) continue;
         total.add(amount, "USD");
@@ -45,7 +45,7 @@ export const digitalocean: Provider = {
       }
       return links?.pages?.next;
     });
-    if (!isIssued) throw new ProviderError("not_ready", "There is no invoice of the month yet");
+    if (!isIssued) throw new ProviderError("not_ready", "There is no invoice for the month yet");
     return total.statement(pages);
   },
 };

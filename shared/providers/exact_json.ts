@@ -1,4 +1,4 @@
-/** JSON whose numbers stay as they are written, so that no amount passes through binary; and what shape it must have. */
+/** Parses JSON with numbers kept as text, so that no amount becomes a float, and validates its shape. */
 import type { z } from "zod";
 import { ProviderError } from "./provider_error.ts";
 
@@ -6,25 +6,25 @@ import { ProviderError } from "./provider_error.ts";
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * As `JSON.parse`, with every number as the text of its digits.
+ * Like `JSON.parse`, but numbers become strings of their digits.
  * @throws {ProviderError} `bad_shape`
  */
 export function parseExactly(text: string): unknown {
   try {
-    // First as it is: only of valid JSON do the tokens tell strings and numbers apart in one pass. A reviver takes five times as long.
+    // Validate first: the tokens tell strings and numbers apart only in valid JSON. A reviver takes five times as long.
     JSON.parse(text);
     return JSON.parse(text.replace(TOKEN, (token) => token.startsWith('"') ? token : `"${token}"`));
   } catch {
-    throw new ProviderError("bad_shape", "The answer is not JSON");
+    throw new ProviderError("bad_shape", "The response is not JSON");
   }
 }
 
 /**
- * What was answered, if it is what was expected; more than that is ignored.
- * @throws {ProviderError} `bad_shape`, with nothing of what was answered.
+ * The answer if it has the expected shape; unknown members are ignored.
+ * @throws {ProviderError} `bad_shape`, quoting nothing of the answer.
  */
 export function expectShape<Shape>(schema: z.ZodType<Shape>, answer: unknown): Shape {
   const { success, data } = schema.safeParse(answer);
-  if (!success) throw new ProviderError("bad_shape", "The answer lacks what it is documented to have");
+  if (!success) throw new ProviderError("bad_shape", "The response does not match the documentation");
   return data;
 }

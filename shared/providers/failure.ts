@@ -1,21 +1,21 @@
-/** Which failure a status of HTTP is, and which one a fetch that was refused: one place for all providers. */
+/** Maps HTTP statuses and refused fetches to provider failures, for all providers. */
 import type { FetchRefusal } from "../net/refusal.ts";
 import { ProviderError, type ProviderFailure } from "./provider_error.ts";
 
-/** Less than a day, whatever they ask for: the job's next run may begin a little earlier in the day than the last one. */
-const LONGEST_WAIT_S = 82_800;
+/** Less than a day, whatever the provider asks for: the job's next run may start a little earlier in the day. */
+const MAX_WAIT_S = 82_800;
 
 const MEANING: Readonly<Record<ProviderFailure, string>> = {
-  auth: "The provider does not accept the credential",
-  rate_limited: "The provider was asked too often",
-  not_ready: "There is no final amount of the month yet",
-  upstream: "The provider is out of order",
-  bad_shape: "The provider answers what it is not documented to",
-  timeout: "The provider took too long",
+  auth: "The provider rejected the credential",
+  rate_limited: "The provider's rate limit was reached",
+  not_ready: "There is no final amount for the month yet",
+  upstream: "The provider is unavailable",
+  bad_shape: "The provider's response does not match its documentation",
+  timeout: "The provider did not respond in time",
 };
 
 /**
- * @param options.now what the waiting counts from, where a provider says until when.
+ * @param options.now what a wait is counted from, when the provider gives a point in time.
  * @param options.means what a status means with this provider.
  */
 export function failureOfStatus(
@@ -23,7 +23,7 @@ export function failureOfStatus(
   { now, means }: { now: Date; means: Readonly<Record<number, ProviderFailure>> },
 ): ProviderError {
   if (means[status]) return new ProviderError(means[status], `${MEANING[means[status]]} (${status})`);
-  // GitHub says 403 for asked too often; a credential must not be taken for a bad one then.
+  // GitHub uses 403 for rate limits; that must not be taken for a bad credential.
   // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
   const isSpent = headers.has("retry-after") || headers.get("x-ratelimit-remaining") === "0";
   if (status === 429 || (status === 403 && isSpent)) {
@@ -34,12 +34,12 @@ export function failureOfStatus(
   }
   if (status >= 500 || status === 408) return new ProviderError("upstream", `${MEANING.upstream} (${status})`);
   if (status >= 300 && status < 400) {
-    return new ProviderError("bad_shape", `The provider sends us elsewhere (${status})`);
+    return new ProviderError("bad_shape", `The provider redirects elsewhere (${status})`);
   }
   return new ProviderError("bad_shape", `${MEANING.bad_shape} (${status})`);
 }
 
-/** `Retry-After` in either of its forms (RFC 9110 §10.2.3), else the second at which a spent limit is filled up. */
+/** `Retry-After` in either form (RFC 9110 §10.2.3), else the time at which the rate limit resets. */
 function secondsToWait(headers: Headers, now: Date): number | undefined {
   const text = headers.get("retry-after")?.trim() ?? "";
   const until = headers.get("x-ratelimit-reset")?.trim() ?? "";
@@ -50,10 +50,10 @@ function secondsToWait(headers: Headers, now: Date): number | undefined {
     : /^\d{10}$/.test(until)
     ? Number(until) - now.getTime() / 1000
     : NaN;
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(Math.ceil(seconds), 1), LONGEST_WAIT_S);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(Math.ceil(seconds), 1), MAX_WAIT_S);
 }
 
-/** Whoever typed an address is not told what our network looks like from inside: what is not public is out of reach. */
+/** The owner of an address learns nothing of our internal network: non-public addresses are reported as unreachable. */
 export function failureOfRefusal(reason: FetchRefusal): ProviderError {
   switch (reason) {
     case "timed_out":
@@ -63,12 +63,12 @@ export function failureOfRefusal(reason: FetchRefusal): ProviderError {
     case "unreachable":
     case "tls_failed":
     case "cut_short":
-      return new ProviderError("upstream", "The provider cannot be reached");
+      return new ProviderError("upstream", "The provider is unreachable");
     case "too_large":
     case "malformed":
     case "encoded":
-      return new ProviderError("bad_shape", "The answer is too large, or not what HTTP allows");
+      return new ProviderError("bad_shape", "The response is too large or not valid HTTP");
     default:
-      return new ProviderError("bad_shape", "The address may not be asked: it must be https, at a public name");
+      return new ProviderError("bad_shape", "The address must be https with a public host name");
   }
 }

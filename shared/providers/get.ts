@@ -1,7 +1,6 @@
 /**
- * How adapters ask: one GET at a time, at the provider's own origin, with limits and a deadline, and with every outcome that is no
- * answer turned into a typed failure here. It follows no redirect and sends a credential to no other origin. What an answer means is
- * the adapter's business.
+ * The HTTP client of adapters: single GETs at the provider's own origin, with size limits and a deadline. Every failure
+ * becomes a ProviderError. It follows no redirects and sends a credential to no other origin.
  */
 import type { Clock } from "../clock.ts";
 import { before } from "../net/deadline.ts";
@@ -12,23 +11,26 @@ import { ProviderError, type ProviderFailure } from "./provider_error.ts";
 import { failureOfRefusal, failureOfStatus } from "./failure.ts";
 
 export interface ProviderRequest {
-  /** A path below the provider's base, or a whole address at its origin, as links to further pages are; for a provider without a base any address. */
+  /**
+   * A path below the provider's base, or an absolute URL at its origin, such as a link to the next page. Any URL for a
+   * provider without a base.
+   */
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** What statuses mean here that mean something else elsewhere. */
+  /** Statuses with a special meaning at this provider. */
   means?: Readonly<Record<number, ProviderFailure>>;
-  /** Statuses beside 200 whose answer the adapter reads itself. */
+  /** Statuses other than 200 whose body the adapter reads itself. */
   alsoReads?: readonly number[];
   /** Of the body. 500 kB when absent. */
   maxBytes?: number;
 }
 
-/** Read it, by one of the two, to the end or not: its connection is kept open until then. */
+/** The body must be read with one of the two methods; the connection stays open until then. */
 export interface ProviderResponse {
   status: number;
-  /** Numbers are the text of their digits. @throws {ProviderError} */
+  /** Numbers become strings of their digits. @throws {ProviderError} */
   json(): Promise<unknown>;
-  /** JSON values, one a line, as they arrive. @throws {ProviderError} */
+  /** JSON values, one per line, as they arrive. @throws {ProviderError} */
   jsonLines(): AsyncIterable<unknown>;
 }
 
@@ -36,30 +38,30 @@ export interface ProviderResponse {
 export type ProviderGet = (request: ProviderRequest) => Promise<ProviderResponse>;
 
 export interface ProviderGetOptions {
-  /** Who is asked. */
+  /** The provider to query. */
   provider: { key: string; base?: string };
-  /** Where providers are instead of at their own base, by key (`PROVIDER_BASES`). */
+  /** Overrides of providers' base URLs, by key (`PROVIDER_BASES`). */
   bases: Readonly<Record<string, string>>;
-  /** For providers whose address we know. */
+  /** For providers with a known address. */
   fetch: typeof fetch;
-  /** For those whose address somebody typed. */
+  /** For addresses that somebody typed. */
   guardedFetch: GuardedFetch;
   clock: Clock;
-  /** Ends everything that is asked, also in the middle of an answer. */
+  /** Aborts all requests, even in the middle of a response. */
   signal: AbortSignal;
 }
 
-/** A page of theirs; at worst a tenth of a second to read. */
+/** Fits any page of a provider; parsing takes a tenth of a second at most. */
 const MAX_BYTES = 500_000;
-/** As long as a link may take; the guarded fetch closes its connection by a clock of its own, and `signal` may be felt before. */
+/** The time limit of a link. The guarded fetch closes its connection on its own timer; `signal` may fire earlier. */
 const GUARDED_DEADLINE_MS = 10_000;
 
 export function createProviderGet({ provider, bases, ...options }: ProviderGetOptions): ProviderGet {
   const base = provider.base && (bases[provider.key] ?? provider.base).replace(/\/+$/, "");
   const { clock, signal } = options;
   return async ({ url, headers, means = {}, alsoReads = [], maxBytes = MAX_BYTES }) => {
-    // A further page is not begun for nothing.
-    if (signal.aborted) throw new ProviderError("timeout", "The provider took too long");
+    // Don't start another page after the deadline.
+    if (signal.aborted) throw new ProviderError("timeout", "The provider did not respond in time");
     const asking = {
       headers: { accept: "application/json", "user-agent": "expense-service", ...headers },
       maxBytes,
@@ -81,12 +83,12 @@ export function createProviderGet({ provider, bases, ...options }: ProviderGetOp
   };
 }
 
-/** @throws {ProviderError} for an address at another origin: whoever is there would be told the credential. */
+/** @throws {ProviderError} for an address at another origin, which would receive the credential. */
 function addressAt(base: string, url: string): URL {
   if (url.startsWith("/")) return new URL(base + url);
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address?.origin !== new URL(base).origin || address.username || address.password) {
-    throw new ProviderError("bad_shape", "A link to the next page leads elsewhere");
+    throw new ProviderError("bad_shape", "A link to the next page leads to another host");
   }
   return address;
 }
@@ -107,12 +109,12 @@ interface Answer {
 
 async function ask(url: URL, { headers, fetch, signal }: GetContext): Promise<Answer> {
   try {
-    // A redirect comes back as what it is. Compressed bodies are welcome: what counts is what they grow to.
+    // Redirects are returned, not followed. Compressed bodies are fine: the limit applies after decompression.
     return await before(signal, fetch(url, { headers, redirect: "manual", signal }));
   } catch {
-    // What was thrown names the address.
-    if (signal.aborted) throw new ProviderError("timeout", "The provider took too long");
-    throw new ProviderError("upstream", "The provider cannot be reached");
+    // The original error names the address.
+    if (signal.aborted) throw new ProviderError("timeout", "The provider did not respond in time");
+    throw new ProviderError("upstream", "The provider is unreachable");
   }
 }
 

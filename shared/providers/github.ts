@@ -1,8 +1,9 @@
 /**
- * Metered usage of a GitHub organization or personal account, in dollars after discounts. Seats and plans that are paid as such are not in it.
+ * Metered usage of a GitHub organization or personal account, in dollars after discounts. Seats and plans are not
+ * included.
  *
  * https://docs.github.com/en/rest/billing/usage (GET /organizations/{org}/settings/billing/usage, GET
- * /users/{username}/settings/billing/usage): one answer, without pages. Who may not see an account is told that there is none (404).
+ * /users/{username}/settings/billing/usage): one response, no pages. Accounts without permission are answered 404.
  */
 import { z } from "zod";
 import { expectShape } from "./exact_json.ts";
@@ -13,7 +14,7 @@ import { ProviderError } from "./provider_error.ts";
 
 const Report = z.object({ usageItems: z.array(z.object({ date: z.string(), netAmount: z.string() })) });
 
-/** The report comes in one piece: a line a day, product and repository. */
+/** The report is one response: a line per day, product and repository. */
 const MAX_BYTES = 5_000_000;
 
 export const github: Provider = {
@@ -48,10 +49,10 @@ export const github: Provider = {
       maxBytes: MAX_BYTES,
     });
     const { usageItems } = expectShape(Report, await answer.json());
-    if (usageItems.length === 0) throw new ProviderError("not_ready", "There is no usage of the month yet");
+    if (usageItems.length === 0) throw new ProviderError("not_ready", "There is no usage for the month yet");
     const total = new MonthTotal("USD");
     for (const { date, netAmount } of usageItems) {
-      if (!isWithin(month, Date.parse(date))) throw new ProviderError("bad_shape", "The report is of another time");
+      if (!isWithin(month, Date.parse(date))) throw new ProviderError("bad_shape", "The report covers another period");
       total.add(netAmount, "USD");
     }
     return total.statement(1);

@@ -1,9 +1,10 @@
 /**
- * Any service that says what a month costs in our own words: `GET <address>?period_start=YYYY-MM-DD&period_end=YYYY-MM-DD` (the end
- * exclusive), `Authorization: Bearer <token>`, answered by 200 `{"amount": "123.45", "currency": "EUR", "final": true}`, and
- * `"due_on": "YYYY-MM-DD"` if it likes. 404, 409 and 425, or `"final": false`, say that there is no final amount yet.
+ * A generic service that reports monthly costs in our own format: `GET
+ * <address>?period_start=YYYY-MM-DD&period_end=YYYY-MM-DD` (end exclusive), `Authorization: Bearer <token>`, answered
+ * by 200 `{"amount": "123.45", "currency": "EUR", "final": true}`, optionally with `"due_on": "YYYY-MM-DD"`. 404, 409
+ * and 425, or `"final": false`, mean there is no final amount yet.
  *
- * The address is somebody's own, so it goes out by the guarded fetch only.
+ * The address is user-supplied, so only the guarded fetch is used.
  */
 import { z } from "zod";
 import { expectShape } from "./exact_json.ts";
@@ -12,10 +13,10 @@ import { MonthTotal } from "./month_total.ts";
 import type { Provider } from "./provider.ts";
 import { ProviderError } from "./provider_error.ts";
 
-/** An amount and what else describes it: whoever sends more wants our time, of which the exact reading of JSON takes a lot. */
+/** Fits an amount and some description; exact JSON parsing is slow, so larger bodies are rejected. */
 const MAX_BYTES = 65_536;
 
-/** Whether the calendar has a day: not the 31st of February, which `Date` takes for one in March and the database for none. */
+/** Whether the day exists: `Date` takes February 31 for a day in March, the database rejects it. */
 const isDay = (day: string): boolean => day >= "1990" && new Date(startOf(day)).toJSON()?.slice(0, 10) === day;
 
 const Answer = z.object({
@@ -54,7 +55,7 @@ export const httpJson: Provider = {
     });
     const said = await answer.json();
     if (NotFinal.safeParse(said).success) {
-      throw new ProviderError("not_ready", "The amount of the month is not final yet");
+      throw new ProviderError("not_ready", "The amount for the month is not final yet");
     }
     const { amount, currency, due_on } = expectShape(Answer, said);
     const total = new MonthTotal(currency);

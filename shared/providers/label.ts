@@ -1,2 +1,2 @@
-/** How a secret is told from another one without telling it: its last four characters, when it is long enough to spare them. */
+/** Identifies a secret without revealing it: its last four characters, if it is long enough. */
 export const ending = (secret: string): string => secret.length >= 16 ? `…${secret.slice(-4)}` : "…";

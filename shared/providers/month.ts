@@ -1,4 +1,4 @@
-/** A month as reports of single days tell it: each day once, none of another month, and to its end before it counts. */
+/** Checks that daily reports cover a month: each day once, no other days, up to the end of the month. */
 import type { Month } from "./provider.ts";
 import { ProviderError } from "./provider_error.ts";
 
@@ -14,20 +14,23 @@ export class ReportedDays {
   #end = 0;
   constructor(readonly month: Month) {}
 
-  /** @throws {ProviderError} `bad_shape` for a day that was not asked for, or was told already. */
+  /** @throws {ProviderError} `bad_shape` for a day outside the month, or reported twice. */
   add(start: number, end: number): void {
     if (!isWithin(this.month, start) || !(end > start) || end > startOf(this.month.end)) {
-      throw new ProviderError("bad_shape", "The report is of another time");
+      throw new ProviderError("bad_shape", "The report covers another period");
     }
-    if (this.#starts.has(start)) throw new ProviderError("bad_shape", "The report tells a day twice");
+    if (this.#starts.has(start)) throw new ProviderError("bad_shape", "The report has a day twice");
     this.#starts.add(start);
     this.#end = Math.max(this.#end, end);
   }
 
-  /** Days without any cost are reported too, so a report that stops before the month does is not finished. @throws {ProviderError} `not_ready` */
+  /**
+   * Days without costs are reported too, so a report that ends early is not complete. @throws {ProviderError}
+   * `not_ready`
+   */
   demandEnd(): void {
     if (this.#end !== startOf(this.month.end)) {
-      throw new ProviderError("not_ready", "The report does not reach the month's end");
+      throw new ProviderError("not_ready", "The report does not cover the whole month yet");
     }
   }
 }

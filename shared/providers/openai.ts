@@ -1,8 +1,9 @@
 /**
- * Costs of an OpenAI organization, a bucket a day. Dollars, by the time in UTC.
+ * Costs of an OpenAI organization, in daily buckets. Dollars, days in UTC.
  *
- * https://developers.openai.com/api/reference/resources/organization (GET /organization/costs): seven buckets unless `limit` says more,
- * the next page by `page` = `next_page`. Amounts come as numbers or, from their own decimal type, as text (`0.8958740000000000`).
+ * https://developers.openai.com/api/reference/resources/organization (GET /organization/costs): seven buckets per page
+ * by default, more with `limit`; the next page with `page` = `next_page`. Amounts are numbers or, from their decimal
+ * type, strings (`0.8958740000000000`).
  */
 import { z } from "zod";
 import { expectShape } from "./exact_json.ts";

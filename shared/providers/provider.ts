@@ -1,22 +1,24 @@
-/** What a bill provider is to us: somebody who can say what an account has to pay for a month. Which ones there are is in registry.ts. */
+/**
+ * The interface of a bill provider: reports what an account has to pay for a month. registry.ts lists the providers.
+ */
 import type { Words } from "../words/words.ts";
 import type { ProviderGet } from "./get.ts";
 
-/** What the connect page asks a person for. All of it is kept encrypted; an address of somebody's own may hold a secret too. */
+/** A field of the connect form. All values are stored encrypted; a user-supplied address may contain a secret too. */
 export interface CredentialField {
   name: string;
-  /** What it is called; where to find it and what it must be allowed to do, in a sentence. */
+  /** Its label, and a sentence on where to find it and which permissions it needs. */
   words(credentials: Words["pages"]["credentials"]): { label: string; hint: string };
-  /** Typed blind and never shown again. */
+  /** A password input, never shown again. */
   isSecret: boolean;
-  /** What a well-formed value looks like; it is searched for a whole match. */
+  /** What a valid value looks like; must match as a whole. */
   pattern: RegExp;
 }
 
-/** The values of a provider's fields, by name. */
+/** Values of a provider's fields, by name. */
 export type Credential = Readonly<Record<string, string>>;
 
-/** A calendar month in UTC: `YYYY-MM-01`, the end exclusive. */
+/** A calendar month in UTC: starts on `YYYY-MM-01`, the end is exclusive. */
 export interface Month {
   start: string;
   end: string;
@@ -30,29 +32,30 @@ export interface MonthRequest {
 
 /** What an account owes for a month. */
 export interface Statement {
-  /** Decimal string in major units, rounded once to the currency's own decimals; never negative. */
+  /** Decimal string in major units, rounded once to the currency's decimals; never negative. */
   amount: string;
   /** ISO 4217, upper case. */
   currency: string;
-  /** `YYYY-MM-DD`, when the provider states one. */
+  /** `YYYY-MM-DD`, if the provider states one. */
   dueOn?: string;
-  /** How many pages it took. */
+  /** How many pages were read. */
   pages: number;
 }
 
 export interface Provider {
   /** `provider_links.provider_key`. */
   key: string;
-  /** What people call it. */
+  /** Display name. */
   name: string;
-  /** Where its API is; absent when the address is part of the credential. */
+  /** Base URL of its API; absent when the address is part of the credential. */
   base?: string;
   fields: readonly CredentialField[];
-  /** What a person knows the account by; shows nothing of a secret but its last four characters. */
+  /** Identifies the account to a person; reveals at most the last four characters of a secret. */
   label(credential: Credential): string;
   /**
-   * Asks for a month that is over; the same answer for as long as the provider says the same.
-   * @throws {ProviderError} and nothing else that a provider can bring about; `not_ready` while there is no final amount, which is never 0.
+   * Fetches a month that has ended. Idempotent as long as the provider's data does not change.
+   * @throws {ProviderError} for every provider failure; `not_ready` while there is no final amount (never reported as
+   *   0).
    */
   fetchMonth(request: MonthRequest): Promise<Statement>;
 }

@@ -1,20 +1,23 @@
-/** What can go wrong between us and a provider, as few words as there are things to do about it. */
+/** Provider failures, grouped by how to react to them. */
 
 export type ProviderFailure =
-  /** The credential is not accepted, or may not do this: its owner has to connect again. */
+  /** The credential is rejected or lacks permissions: its owner has to reconnect. */
   | "auth"
-  /** Asked too often; not again before `retryAfterSeconds`, when it says so. */
+  /** Rate limited; retry after `retryAfterSeconds` if given. */
   | "rate_limited"
-  /** There is no final amount of the month yet, which is not an amount of 0. */
+  /** There is no final amount for the month yet, which is different from an amount of 0. */
   | "not_ready"
-  /** The provider is down or out of reach. */
+  /** The provider is down or unreachable. */
   | "upstream"
-  /** It answers, and not with what its documentation says: nothing that waiting helps against. */
+  /** The response does not match the documentation; waiting does not help. */
   | "bad_shape"
-  /** The answer took too long. */
+  /** The response took too long. */
   | "timeout";
 
-/** The only thing that asking a provider throws. Its message is ours: nothing in it comes from the answer, the address or the credential. */
+/**
+ * The only error that provider code throws. Its message is ours and contains nothing of the response, address or
+ * credential.
+ */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   constructor(readonly code: ProviderFailure, message: string, readonly retryAfterSeconds?: number) {

@@ -1,4 +1,4 @@
-/** Every provider that amounts can be fetched from, by its key. */
+/** All supported providers, by key. */
 import { anthropic } from "./anthropic.ts";
 import { digitalocean } from "./digitalocean.ts";
 import { github } from "./github.ts";
@@ -9,7 +9,7 @@ import { vercel } from "./vercel.ts";
 
 export type Registry = ReadonlyMap<string, Provider>;
 
-/** In the order in which people are offered them. */
+/** In the order in which they are offered. */
 export const PROVIDERS: Registry = new Map(
   [openai, anthropic, digitalocean, github, vercel, httpJson].map((provider) => [provider.key, provider]),
 );

@@ -1,9 +1,9 @@
 /**
- * Charges of a Vercel team in the FOCUS format: a line of JSON for each service, project and day, with its own currency.
+ * Charges of a Vercel team in the FOCUS format: a JSON line per service, project and day, each with its currency.
  *
- * https://vercel.com/docs/rest-api/billing/list-focus-billing-charges (GET /v1/billing/charges): `to` is exclusive, days are in UTC, there
- * are no pages. A month without charges is a 404 `costs_not_found`, and so is one whose charges are not computed yet: nothing tells the
- * two apart, so it is not ready, and never 0.
+ * https://vercel.com/docs/rest-api/billing/list-focus-billing-charges (GET /v1/billing/charges): `to` is exclusive,
+ * days are in UTC, no pages. A month without charges and one whose charges are not computed yet are both a 404
+ * `costs_not_found`, so that is not ready, never 0.
  */
 import { z } from "zod";
 import { expectShape } from "./exact_json.ts";
@@ -15,7 +15,7 @@ import { ProviderError } from "./provider_error.ts";
 const Charge = z.object({ BilledCost: z.string(), BillingCurrency: z.string(), ChargePeriodStart: z.string() });
 const Refusal = z.object({ error: z.object({ code: z.string() }) });
 
-/** Busy teams have 15 MB a month; lines are added up as they come and kept by nobody. */
+/** Busy teams have 15 MB a month; lines are summed as they arrive and not kept. */
 const MAX_BYTES = 50_000_000;
 
 export const vercel: Provider = {
@@ -50,20 +50,20 @@ export const vercel: Provider = {
     if (answer.status === 404) {
       const { error } = expectShape(Refusal, await answer.json());
       if (error.code !== "costs_not_found") throw new ProviderError("bad_shape", "There is no such team");
-      throw new ProviderError("not_ready", "There are no charges of the month yet");
+      throw new ProviderError("not_ready", "There are no charges for the month yet");
     }
     const total = new MonthTotal("USD");
     let charges = 0;
     for await (const line of answer.jsonLines()) {
       const { BilledCost, BillingCurrency, ChargePeriodStart } = expectShape(Charge, line);
       const start = Date.parse(ChargePeriodStart);
-      if (Number.isNaN(start)) throw new ProviderError("bad_shape", "A charge is of no time");
-      // Charges that began before, such as yearly ones, are on an earlier bill.
+      if (Number.isNaN(start)) throw new ProviderError("bad_shape", "A charge has no valid start");
+      // Charges that started earlier, such as yearly ones, are on an earlier bill.
       if (!isWithin(month, start)) continue;
       total.add(BilledCost, BillingCurrency);
       charges++;
     }
-    if (charges === 0) throw new ProviderError("not_ready", "There are no charges of the month yet");
+    if (charges === 0) throw new ProviderError("not_ready", "There are no charges for the month yet");
     return total.statement(1);
   },
 };

@@ -1,8 +1,8 @@
-/** One day's rates as a source published them. */
+/** One day's rates as published by a source. */
 
 export interface RateSet {
   source: SourceName;
-  /** The day they are for, YYYY-MM-DD, as the source says: the last working day, seldom today. */
+  /** The day they apply to, YYYY-MM-DD, as the source states it: the last working day, rarely today. */
   publishedOn: string;
   /** What one euro buys, by currency code, as a decimal string in the source's own digits. */
   perEuro: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface RateSet {
 
 export type SourceName = "ecb" | "frankfurter";
 
-/** What a source answered is no set of rates. */
+/** A source's response is not a valid set of rates. */
 export class MalformedRates extends Error {
   override readonly name = "MalformedRates";
 }
@@ -19,10 +19,10 @@ const CODE = /^[A-Z]{3}$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const DECIMAL = /^\d{1,9}(\.\d{1,10})?$/;
 
-/** @throws {MalformedRates} unless every part has the right form; whether the numbers are believable is not asked here. */
+/** @throws {MalformedRates} when a part is malformed; plausibility is checked elsewhere. */
 export function rateSet(source: SourceName, publishedOn: unknown, entries: readonly [unknown, unknown][]): RateSet {
   if (typeof publishedOn !== "string" || !DAY.test(publishedOn) || Number.isNaN(Date.parse(publishedOn))) {
-    throw new MalformedRates("the set says no day");
+    throw new MalformedRates("the set has no date");
   }
   const perEuro: Record<string, string> = {};
   for (const [code, rate] of entries) {

@@ -1,4 +1,4 @@
-/** Who is asked for exchange rates, in which order, and where. `FX_SOURCES` is `name` or `name=base URL`, separated by commas. */
+/** The exchange rate sources and their order. `FX_SOURCES` is `name` or `name=base URL`, separated by commas. */
 import { parseEcb } from "./ecb.ts";
 import { parseFrankfurter } from "./frankfurter.ts";
 import type { RateSet, SourceName } from "./rate_set.ts";
@@ -15,7 +15,7 @@ const KNOWN: Record<SourceName, { base: string; path: string; parse: RateSource[
   frankfurter: { base: "https://api.frankfurter.dev", path: "/v1/latest?base=EUR", parse: parseFrankfurter },
 };
 
-/** @param entries of the configuration, which knows no other names than these. */
+/** @param entries from the configuration, which accepts only these names. */
 export function rateSources(entries: readonly string[]): RateSource[] {
   return entries.map((entry) => {
     const [name, ...base] = entry.split("=") as [SourceName, ...string[]];

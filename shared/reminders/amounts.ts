@@ -1,4 +1,4 @@
-/** How amounts of one currency compare. */
+/** Compares amounts of one currency. */
 
 /** The exact difference of two decimal strings: "1.00", "-0.50". */
 export function difference(amount: string, earlier: string): string {
@@ -9,6 +9,6 @@ export function difference(amount: string, earlier: string): string {
   return `${minor < 0n ? "-" : ""}${whole}${decimals > 0 ? "." : ""}${digits.slice(digits.length - decimals)}`;
 }
 
-/** What percentage of `whole` a difference is, rounded, without its sign. */
+/** A difference as a percentage of `whole`, rounded, without its sign. */
 export const percentOf = (change: string, whole: string): number =>
   Math.round(Math.abs(Number(change) / Number(whole)) * 100);

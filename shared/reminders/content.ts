@@ -1,15 +1,15 @@
-/** The facts of a digest, as the database wrote them down when it was first sent (jobs.describe_digest). */
+/** The facts of a digest, as the database recorded them when it was first sent (jobs.describe_digest). */
 
 export interface DigestContent {
   address: string;
-  /** The owner's country, ISO 3166-1 alpha-2: it decides how dates and numbers are written. */
+  /** The owner's country, ISO 3166-1 alpha-2: determines how dates and numbers are written. */
   country: string | null;
-  /** The owner's date, YYYY-MM-DD, that everything is told from. */
+  /** Today in the owner's time zone, YYYY-MM-DD; all days are relative to it. */
   today: string;
-  /** The owner wants no amounts in mails; there are none in here then. */
+  /** The owner wants no amounts in mails; all amounts are null then. */
   hides_amounts: boolean;
   organizations: DigestOrganization[];
-  /** Bills of theirs whose provider has to be connected again. */
+  /** Their bills whose provider has to be reconnected. */
   reconnect: Reconnect[];
 }
 
@@ -26,53 +26,53 @@ export interface DigestOrganization {
   id: string;
   name: string;
   base_currency: string;
-  /** Overdue first, then as they fall due; a hundred of either at most. */
+  /** Overdue first, then by due date; at most a hundred of each. */
   bills: DigestBill[];
   unlisted: Unlisted;
-  /** All of them in the base currency; null when an amount or a rate is not known. */
+  /** All of them in the base currency; null when an amount or a rate is unknown. */
   total: string | null;
-  /** The oldest day of the exchange rates in it; null when there are none in it. */
+  /** Date of the oldest exchange rate used; null when none was. */
   rates_on: string | null;
 }
 
-/** How many further lines there would be; the total counts them. */
+/** Lines left out of the list; the total includes them. */
 export interface Unlisted {
   overdue: number;
   due: number;
-  /** When the last of those that fall due does; null without any. */
+  /** When the last of those is due; null if none is. */
   due_until: string | null;
 }
 
-/** One line: what falls due of a bill, or what is overdue of it. Amounts are decimal strings. */
+/** One line: a due or overdue bill. Amounts are decimal strings. */
 export interface DigestBill {
   bill_id: string;
   name: string;
-  /** The earliest, where several dates are overdue. */
+  /** The earliest, if several dates are overdue. */
   due_on: string;
   /** From today; negative when overdue. */
   days: number;
-  /** How many due dates the line stands for. */
+  /** How many due dates the line covers. */
   dates: number;
   autopay: boolean;
-  /** Another one falls due every day. */
+  /** Due every day. */
   is_daily: boolean;
   currency: string;
-  /** What remains to be paid; null when it is not known, or hidden. */
+  /** The remaining amount; null when unknown or hidden. */
   amount: string | null;
   is_estimate: boolean;
-  /** Where the amount came from a provider. */
+  /** If the amount came from a provider. */
   fetched: ProviderWord | null;
-  /** What a provider says and nobody took over: it is far from usual, or in another currency. */
+  /** What a provider reported but was not applied: far from usual, or in another currency. */
   not_taken: ProviderWord | null;
-  /** What it cost the last time. */
+  /** The previous amount. */
   earlier_amount: string | null;
-  /** The amount in the base currency where that is another one; null when no rate is known. */
+  /** The amount in the base currency if different; null when no rate is known. */
   base_amount: string | null;
 }
 
-/** What a provider said of a due date. */
+/** What a provider reported for a due date. */
 export interface ProviderWord {
-  /** The owner's date on which it was asked. */
+  /** When it was queried, as a date of the owner. */
   on: string;
   provider: string;
   currency: string;
@@ -84,14 +84,14 @@ export interface ProviderWord {
 
 export const isOverdue = (bill: DigestBill): boolean => bill.days < 0;
 
-/** Every bill of a digest, overdue ones first, then by due date, whatever organization it belongs to. */
+/** All bills of a digest across organizations, overdue ones first, then by due date. */
 export function billsOf({ organizations }: DigestContent): DigestBill[] {
   return organizations.flatMap(({ bills }) => bills).toSorted((a, b) =>
     a.days - b.days || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
   );
 }
 
-/** What no organization's lines say. */
+/** The lines left out, over all organizations. */
 export function unlistedOf({ organizations }: DigestContent): Unlisted {
   const all = organizations.map(({ unlisted }) => unlisted);
   return {
@@ -101,11 +101,11 @@ export function unlistedOf({ organizations }: DigestContent): Unlisted {
   };
 }
 
-/** Where a digest's links lead. */
+/** The links of a digest. */
 export interface DigestLinks {
   account: string;
   /** Where a bill is connected to its provider. */
   connect(bill: Pick<Reconnect, "bill_id" | "provider_key">): string;
-  /** Signed; for 90 days it works without signing in. */
+  /** Signed; works without signing in for 90 days. */
   unsubscribe: string;
 }

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The HTML part of a digest: one column, a table, nothing loaded. Styles that must survive stand on the elements; the dark theme and narrow
- * screens come from the style sheet, which some mail programs drop.
+ * The HTML part of a digest: one column, a table, no external resources. Essential styles are inline; dark theme and
+ * narrow screens use the style sheet, which some mail programs drop.
  */
 import type { DigestContent, DigestLinks } from "./content.ts";
 import { advice, reason, reconnectSentences } from "./phrases.ts";

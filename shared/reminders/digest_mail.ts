@@ -1,6 +1,6 @@
 /**
- * Puts a digest together as a mail: subject, both parts, headers. The same digest makes the same bytes each time, which is how a mail
- * service recognizes one that is sent again.
+ * Assembles a digest mail: subject, both parts, headers. The same digest always gives the same bytes, so that a mail
+ * service recognizes a resend.
  */
 import { formatOf } from "../words/format.ts";
 import type { Words } from "../words/words.ts";
@@ -19,7 +19,7 @@ export interface DigestMail {
 }
 
 /**
- * @param options.locale how the owner is used to dates and numbers, see `localeOf`.
+ * @param options.locale for dates and numbers, see `localeOf`.
  * @param options.host the right-hand side of the Message-ID.
  */
 export async function composeDigest(
@@ -32,13 +32,13 @@ export async function composeDigest(
     subject: subjectOf(content, wording),
     text: digestText(content, { links, wording }),
     html: await digestHtml(content, { links, wording, language: words.language }),
-    // Stable, so that a mail program can fold a mail that came twice into one.
+    // Stable, so that mail programs can merge a mail that arrives twice.
     messageId: `<digest.${id}@${host}>`,
     headers: {
-      // RFC 8058 section 3.1: a POST to this address with this body unsubscribes, without a person and without a session.
+      // RFC 8058 section 3.1: a POST with this body to this address unsubscribes, without a person or a session.
       "List-Unsubscribe": `<${links.unsubscribe}>`,
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-      // RFC 3834 section 5: no out-of-office reply to a machine.
+      // RFC 3834 section 5: suppresses out-of-office replies.
       "Auto-Submitted": "auto-generated",
     },
   };

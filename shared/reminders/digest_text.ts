@@ -1,4 +1,4 @@
-/** The plain-text part of a digest: the same facts as the HTML in the same order. */
+/** The plain-text part of a digest: the same facts as the HTML, in the same order. */
 import type { DigestContent, DigestLinks } from "./content.ts";
 import { advice, reason, reconnectSentences } from "./phrases.ts";
 import { type Row, type Section, sectionsOf } from "./rows.ts";

@@ -1,4 +1,4 @@
-/** Sentences at the end of a digest: what to do now, what to connect again, why the mail came. */
+/** Sentences at the end of a digest: what to do now, what to reconnect, why the mail came. */
 import { billsOf, type DigestBill, type DigestContent, type Reconnect } from "./content.ts";
 import { inSentence } from "./names.ts";
 import type { Wording } from "./wording.ts";
@@ -6,7 +6,7 @@ import type { Wording } from "./wording.ts";
 const LONGEST_NAME = 120;
 const nameOf = ({ name }: DigestBill) => inSentence(name, 40);
 
-/** What the assistant can do: autopaid bills need no marking, and snoozing a daily bill by days makes no sense. */
+/** What the assistant can do. Autopaid bills need no marking, and snoozing a daily bill by days makes no sense. */
 export function advice(content: DigestContent, { words, format }: Wording): string {
   const payable = billsOf(content).filter(({ autopay }) => !autopay);
   if (payable.length === 0) return words.advice.ask;
@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 const MONDAY = 1;
 const FRIDAY = 5;
 
-/** The coming Friday, or Monday when Friday is today or over: YYYY-MM-DD. */
+/** The coming Friday, or Monday if today is Friday or later: YYYY-MM-DD. */
 function snoozeDay(today: string): string {
   const weekday = new Date(`${today}T00:00:00Z`).getUTCDay();
   const days = weekday < FRIDAY ? FRIDAY - weekday : 7 + MONDAY - weekday;
@@ -37,7 +37,7 @@ export function reason({ organizations }: DigestContent, { words }: Wording): st
   return words.reason({ organization: count === 1 ? inSentence(only!.name, LONGEST_NAME) : null, count });
 }
 
-/** The bills whose provider has to be connected again, each with its sentence. */
+/** The bills to reconnect, each with its sentence. */
 export function reconnectSentences(
   { reconnect, organizations }: DigestContent,
   { words }: Wording,

@@ -1,4 +1,4 @@
-/** A line of a digest in words: what the text and the HTML of a mail both say. */
+/** The texts of a digest line, shared by the text and HTML parts. */
 import type { Difference } from "../words/message.ts";
 import { difference, percentOf } from "./amounts.ts";
 import {
@@ -19,13 +19,13 @@ export interface Row {
   distance: string;
   /** "€84.20"; null when unknown or hidden. */
   amount: string | null;
-  /** Further facts, each a short phrase. */
+  /** Further short phrases. */
   notes: string[];
   isOverdue: boolean;
 }
 
 export interface Section {
-  /** Null when the owner has one organization only. */
+  /** Null when the owner has only one organization. */
   title: string | null;
   organizationId: string;
   overdue: Row[];
@@ -33,11 +33,11 @@ export interface Section {
   /** "and 12 more", for lines left out. */
   moreOverdue: string | null;
   moreDue: string | null;
-  /** "Total: €1,284.10 (exchange rates of November 19)"; null when unknown, hidden, or said by a single line. */
+  /** "Total: €1,284.10 (exchange rates of November 19)"; null when unknown, hidden, or the same as a single line. */
   total: string | null;
 }
 
-/** What a line needs to be told besides its bill. */
+/** What a line needs besides its bill. */
 interface Setting extends Wording {
   today: string;
   base: string;

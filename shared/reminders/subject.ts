@@ -1,4 +1,4 @@
-/** What a digest is called in a list of mails, and its headline. Neither says an amount: both show on a locked screen. */
+/** The subject and headline of a digest. Neither contains an amount: both show on a locked screen. */
 import { billsOf, type DigestBill, type DigestContent, isOverdue, unlistedOf } from "./content.ts";
 import { inSentence } from "./names.ts";
 import type { Wording } from "./wording.ts";
@@ -7,7 +7,10 @@ const LONGEST_NAME = 40;
 const NAMED = 2;
 const nameOf = ({ name }: DigestBill) => inSentence(name, LONGEST_NAME);
 
-/** "Due Mon, Oct 5: Rent", "3 bills due by Mon, Oct 5: Rent, Netflix, +1", "Overdue: Electricity (since Oct 2), +2 more". */
+/**
+ * "Due Mon, Oct 5: Rent", "3 bills due by Mon, Oct 5: Rent, Netflix, +1", "Overdue: Electricity (since Oct 2), +2
+ * more".
+ */
 export function subjectOf(content: DigestContent, { words: { subject }, format }: Wording): string {
   const bills = billsOf(content);
   const unlisted = unlistedOf(content);
@@ -56,7 +59,7 @@ export function headlineOf(content: DigestContent, wording: Wording): string {
   } else if (overdue.length > 0) {
     sentences.push(headline.severalOverdue({ names: namesOf(overdue, unlisted.overdue) }));
   }
-  // Who snoozed beyond the due date is told of what is overdue, and of nothing else.
+  // If everything due is snoozed, only overdue bills are listed.
   const days = [...Map.groupBy(bills.filter((bill) => !isOverdue(bill)), ({ due_on }) => due_on).values()];
   days.slice(0, HEADLINE_DAYS).forEach((sameDay, index) => {
     const when = dayOf(sameDay[0]!, { today, format });

@@ -1,10 +1,13 @@
-/** The signed statement behind the unsubscribe links: whose reminders. For 90 days it is a permission; then it only says who has to sign in. */
+/**
+ * The signed token in unsubscribe links: whose reminders. For 90 days it grants permission; after that it only
+ * identifies who has to sign in.
+ */
 import { openToken, signToken } from "../signed_token.ts";
 
 const LABEL = "unsubscribe";
 const LIFETIME_DAYS = 90;
 
-/** @param mail.sentOn the owner's date, YYYY-MM-DD. Not an instant: a mail that is sent again has to be the same to the letter. */
+/** @param mail.sentOn the owner's date, YYYY-MM-DD. Not an instant, since a resent mail must be identical. */
 export function signUnsubscribing(
   secrets: readonly string[],
   { ownerId, sentOn }: { ownerId: string; sentOn: string },
@@ -27,7 +30,7 @@ export async function readUnsubscribing(
   return claims && { ownerId: String(claims.sub), isExpired: claims.exp * 1000 <= at.getTime() };
 }
 
-/** What can be ended: `all`, the reminders of an organization, or of a bill, by its id. */
+/** What to unsubscribe from: `all`, or the id of an organization or a bill. */
 export type Scope = string;
 
 export const isScope = (value: unknown): value is Scope =>

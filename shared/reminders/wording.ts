@@ -1,4 +1,4 @@
-/** What turns the facts of a digest into a mail: the words of a language, and how a locale writes dates and amounts. */
+/** What a digest is rendered with: the words of a language, and a locale's formats of dates and amounts. */
 import type { Format } from "../words/format.ts";
 import type { Words } from "../words/words.ts";
 

@@ -1,12 +1,13 @@
 /**
- * `timingSafeEqual` with the signature of `@std/crypto`, on `node:crypto`. import_map.json has it under the name
- * `@std/crypto/timing-safe-equal`; where JSR is at hand that entry becomes `jsr:@std/crypto@1/timing-safe-equal`, and this file goes.
+ * `timingSafeEqual` with the signature of `@std/crypto`, implemented with `node:crypto`. import_map.json maps
+ * `@std/crypto/timing-safe-equal` to it; where JSR is available, map it to `jsr:@std/crypto@1/timing-safe-equal` and
+ * delete this file.
  */
 import { timingSafeEqual as compare } from "node:crypto";
 
 /**
- * Whether two byte sequences are equal, in a time that depends on their length only. Sequences of different lengths are not equal, which
- * shows in the time: compare digests where the length is a secret.
+ * Whether two byte sequences are equal, in time that depends only on their length. Different lengths are not equal, and
+ * timing shows it: compare digests if the length is secret.
  */
 export function timingSafeEqual(a: ArrayBufferView | ArrayBufferLike, b: ArrayBufferView | ArrayBufferLike): boolean {
   return a.byteLength === b.byteLength && compare(bytesOf(a), bytesOf(b));

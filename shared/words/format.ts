@@ -1,4 +1,4 @@
-/** Dates, amounts, percentages and lists as a locale writes them. Makes no sentences: those are the catalog's. */
+/** Formats dates, amounts, percentages and lists for a locale. Sentences are in the catalog. */
 
 const DATE_STYLES = {
   /** "Monday, October 5" */
@@ -14,11 +14,11 @@ const DATE_STYLES = {
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
 export interface Format {
-  /** @param day YYYY-MM-DD. @param style.today adds the year to a day of another one. */
+  /** @param day YYYY-MM-DD. @param style.today adds the year if the day is in another one. */
   date(day: string, style: { style: keyof typeof DATE_STYLES; today?: string }): string;
   /** "today", "tomorrow", "in 3 days", "yesterday", "3 days ago". */
   daysFromNow(days: number): string;
-  /** "€1,450.00": the digits of a decimal string, all of them, with the currency's sign. */
+  /** "€1,450.00": a decimal string with all its digits and the currency's sign. */
   money(amount: string, currency: string): string;
   /** "8%" of 8. */
   percent(number: number): string;
@@ -31,7 +31,7 @@ const formats = new Map<string, Format>();
 /** @param locale a BCP 47 tag, see `localeOf`. */
 export function formatOf(locale: string): Format {
   let format = formats.get(locale);
-  // Formatters are slow to make, and a run sends thousands of mails in a few locales.
+  // Formatters are slow to create, and a run sends thousands of mails in a few locales.
   if (!format) formats.set(locale, format = createFormat(locale));
   return format;
 }
@@ -55,7 +55,7 @@ function createFormat(locale: string): Format {
     },
     daysFromNow: (days) => relative.format(days, "day"),
     money(amount, currency) {
-      // As many decimals as it is written with: the currency's own by ISO 4217, which Intl sometimes knows otherwise.
+      // As many decimals as written, which follows ISO 4217; Intl sometimes differs.
       const decimals = amount.split(".")[1]?.length ?? 0;
       const formatter = remembered(currencies, `${currency} ${decimals}`, () =>
         new Intl.NumberFormat(locale, {

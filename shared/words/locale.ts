@@ -1,11 +1,11 @@
-/** Which dates and numbers a person is used to: their language, as it is written in their country. */
+/** Determines a person's locale for dates and numbers: their language, as written in their country. */
 
-/** The region of CLDR's "world" locales: what a language does where no country says otherwise. */
+/** The region of CLDR's "world" locales: the default of a language without a country. */
 const WORLD = "001";
 
 /**
- * The BCP 47 tag for `Intl`: "en-US", "en-DE"; "en-001" without a country, or for one without an entry in CLDR.
- * @param person.language as a catalog says it: "en".
+ * The BCP 47 tag for `Intl`: "en-US", "en-DE"; "en-001" without a country, or if CLDR does not have the pair.
+ * @param person.language of the catalog: "en".
  * @param person.country ISO 3166-1 alpha-2.
  */
 export function localeOf({ language, country = WORLD }: { language: string; country?: string }): string {

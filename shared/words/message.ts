@@ -1,6 +1,6 @@
-/** What a message of a catalog is: facts in, words out. Pure, and without a thought of where it is shown. */
+/** The types of catalog messages: facts in, words out. Pure, and independent of where they are shown. */
 
-/** Facts as the database or a rule states them; each message says which it needs. */
+/** Facts from the database or a rule; each message declares which it needs. */
 // deno-lint-ignore no-explicit-any -- the facts of all messages together; each message types its own
 export type Facts = any;
 
@@ -11,38 +11,38 @@ export interface Refusal {
 }
 
 /**
- * A refusal as facts. The first part of the code is what a client sees, the whole of it names the words; `params` are what these are made of,
- * but for `details`, which reach the client beside them, and `of_items`: which of several items of a call are meant.
+ * A refusal as facts. The client sees the first part of the code; the whole code selects the words, which are made from
+ * `params`. Of these, `details` also reach the client, and `of_items` says which of several items of a call is meant.
  */
 export interface RefusalFacts {
   code: string;
   params?: Facts;
-  /** The argument that is to blame; absent when it is the call as a whole. */
+  /** The argument at fault; absent when it is the call as a whole. */
   field?: string;
 }
 
-/** Anything else that is said, as facts: a code of a closed list, and what its words are made of. */
+/** Any other message as facts: a code of a closed list, and its parameters. */
 export interface Said {
   code: string;
   params?: Facts;
 }
 
-/** A list of an answer of which the text shows only the first so many. */
+/** A list in a result of which the text shows only the first items. */
 export interface Cut {
   key: string;
   shown: number;
   all: number;
 }
 
-/** Money as facts carry it: a decimal string in major units, and an ISO 4217 code. */
+/** Money: a decimal string in major units, and an ISO 4217 code. */
 export interface Money {
   amount: string;
   currency: string;
 }
 
-/** How an amount compares with another one; `share` is missing where it rounds to 0%. */
+/** The difference between two amounts; no `share` if it rounds to 0%. */
 export interface Difference {
-  /** As the reader's locale writes it: "8%". */
+  /** Formatted for the reader's locale: "8%". */
   share?: string;
   isLess: boolean;
 }

@@ -1,15 +1,15 @@
-/** Dates and names as pages write them for one locale; mails, which are shorter, have format.ts. */
+/** Formats dates and names on pages for a locale; mails use shorter ones (format.ts). */
 
 export interface PageFormat {
-  /** "November 22, 2026" of YYYY-MM-DD, or of an instant by UTC. */
+  /** "November 22, 2026" from YYYY-MM-DD, or from an instant in UTC. */
   date(at: string): string;
-  /** "November 22, 2026 at 10:05 AM" of an instant, on the clock of a time zone. */
+  /** "November 22, 2026 at 10:05 AM" from an instant, in a time zone. */
   time(at: string, timeZone: string): string;
-  /** "November 2026" of YYYY-MM-DD. */
+  /** "November 2026" from YYYY-MM-DD. */
   month(day: string): string;
-  /** "Germany" of ISO 3166-1 alpha-2; the code itself where it has no name. */
+  /** "Germany" from ISO 3166-1 alpha-2; the code itself if it has no name. */
   country(code: string): string;
-  /** "Euro" of ISO 4217. */
+  /** "Euro" from ISO 4217. */
   currency(code: string): string;
   /** For sorting by name. */
   compare(one: string, other: string): number;

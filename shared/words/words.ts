@@ -1,12 +1,15 @@
-/** The languages of the service. A further one is a folder beside `en` and a line here; its type asks for every message that `en` has. */
+/**
+ * The languages of the service. To add one, add a folder beside `en` and a line here; its type requires every message
+ * that `en` has.
+ */
 import { en } from "./en/mod.ts";
 
 export type Words = typeof en;
 
-/** The refusals that have words; one that a rule names without any does not compile. */
+/** Refusals that have words; naming any other does not compile. */
 export type RefusalCode = keyof Words["refusals"];
 
-/** What the reader of an import can assume. */
+/** Assumptions that the import can make. */
 export type Assumption = keyof Words["assumptions"];
 
 export type Language = "en";

@@ -132,8 +132,7 @@ Deno.test("add_bill", async (t) => {
       });
       assertEquals([result.data.bill.next_due, result.warnings], ["2027-01-03", [{
         code: "first_due_moved",
-        message:
-          "Rent is next due on 2027-01-03, not on 2026-12-10: that is not one of the days of the month that were given.",
+        message: "Rent is next due on 2027-01-03, not on 2026-12-10: that is not one of the given days of the month.",
       }]]);
     });
 
@@ -145,7 +144,7 @@ Deno.test("add_bill", async (t) => {
       assertEquals(
         result.warnings[0].message,
         "There is already a bill called Rent: 1200.00 EUR, every month on the 1st. " +
-          `Both are due now; if this was to change it, undo this and use update_bill with ${bill.id}.`,
+          `Both exist now; if this was meant to change it, undo this and use update_bill with ${bill.id}.`,
       );
       assertEquals([result.data.bill.my_share_percent, result.data.bill.my_share_amount], [50, "50.00"]);
       const allowed = await books.call("add_bill", { ...second, amount: "1", on_duplicate: "allow" });
@@ -282,7 +281,7 @@ Deno.test("add_bill", async (t) => {
         [books.organizationId],
       );
       const error = await books.fails("invalid_argument", "add_bill", { ...bill, name: "One more" });
-      assertEquals(error.message, "Household has 5000 bills, and no more can be kept.");
+      assertEquals(error.message, "Household has 5000 bills, which is the maximum.");
       assertEquals((await books.ok("add_bill", bill)).status, "duplicate");
     });
     for (const [name, code, args, field] of refused) {

@@ -180,7 +180,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
     assertEquals((await rows(books)).map(({ id }: Json) => id), [other]);
     assertEquals((await books.ok("summarize_spending")).total, { amount: "2.00", currency: "INR", count: 1 });
     const again = await books.fails("not_found", "delete_records", { ids: [id, other] });
-    assertEquals([again.message, again.details], ["Deleted already: Lunch.", { ids: [id] }]);
+    assertEquals([again.message, again.details], ["Already deleted: Lunch.", { ids: [id] }]);
     assertEquals((await rows(books)).length, 1);
     // Deleted expenses count neither as duplicates nor as history.
     assertEquals(

@@ -133,7 +133,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
       assertEquals([error.code, error.field], ["expectation_mismatch", Object.keys(wrong)[0]]);
       assertEquals(
         error.message,
-        "This would write 3 expenses, 30.00 EUR, and skip 0 that are in the books already. Nothing was written.",
+        "This would write 3 expenses, 30.00 EUR, and skip 0 that are already in the books. Nothing was written.",
       );
       assertEquals(error.details.commit_with, shown.commit_with);
     }
@@ -152,11 +152,11 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     );
     assertEquals([shown.rows_ok, shown.rows_bad_count], [1, 8]);
     assertEquals(shown.rows_bad.map(({ line, reason }: Json) => `${line}: ${reason}`), [
-      "3: 2027-01-01 is more than a day ahead: only money that has left can be logged.",
+      "3: 2027-01-01 is more than a day ahead: only past payments can be logged.",
       "4: 2011-01-01 is more than 10 years ago.",
       "5: 5.5 has too many decimals: JPY has none.",
       '6: "XXQ" is not a currency in use.',
-      '7: "2026-02-30" is not a date as YYYY-MM-DD.',
+      '7: "2026-02-30" is not a date in the format YYYY-MM-DD.',
       "8: The amount is zero.",
       "9: There is no name.",
       '10: "many" is not an amount with a decimal point.',
@@ -264,7 +264,7 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     const { error } = await send(books, { csv: ["Date,Name,Amount", ...manyRows(2001)].join("\n") });
     assertEquals([error.field, error.message], [
       "csv",
-      "The file has more than 2000 rows, which is as many as an import takes.",
+      "The file has more than 2000 rows, the maximum for an import.",
     ]);
   },
 

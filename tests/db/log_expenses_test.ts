@@ -93,7 +93,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     const late = await books.fails("date_out_of_range", "log_expenses", {
       items: [{ name: "A", amount: "1", date: "2026-10-08" }],
     });
-    assertEquals(late.message, "2026-10-08 is more than a day ahead: only money that has left can be logged.");
+    assertEquals(late.message, "2026-10-08 is more than a day ahead: only past payments can be logged.");
     assertMatch(late.hint, /add_bill with frequency "once"/);
     for (const date of ["2016-10-05", "2026-02-30", "2026-13-01", "1989-01-01", "5 Oct"]) {
       const error = await books.fails("date_out_of_range", "log_expenses", {
@@ -263,7 +263,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
       assertEquals([error.field, error.details.suggestions[0]], ["items[0].category", first]);
       assertEquals(
         error.hint,
-        "Use one of details.suggestions. Or make a new one: create_missing_categories true.",
+        "Use one of details.suggestions. Or create it: create_missing_categories true.",
       );
     }
     const strange = await books.fails("category_not_found", "log_expenses", {

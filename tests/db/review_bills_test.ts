@@ -103,7 +103,7 @@ testBooks("review_bills", { day: TODAY }, {
     const { possible_duplicates } = await books.ok("review_bills");
     assertEquals(textsOf(possible_duplicates), [
       "Streaming and Netflix look like the same bill: 10.00 EUR, every month on the 1st.",
-      "netflix is there twice: 12.00 EUR and 10.00 EUR, every month on the 1st.",
+      "netflix exists twice: 12.00 EUR and 10.00 EUR, every month on the 1st.",
     ]);
     await books.ok("update_bill", { bill_id: twin, set: { status: "cancelled" } });
     assertEquals((await books.ok("review_bills")).counts.possible_duplicates, 1);
@@ -126,7 +126,7 @@ testBooks("review_bills", { day: TODAY }, {
     await link(database, books, await add(books, "C", more), "'active', 0, '2026-10-01'");
     assertEquals(textsOf((await books.ok("review_bills")).provider_attention), [
       "The amount of B could not be fetched from openai.",
-      "The owner has to reconnect A to openai: update_bill with provider connect says where.",
+      "The owner has to reconnect A to openai: update_bill with provider connect gives the link.",
     ]);
     // No new key is needed for what is never fetched.
     const fixed = await add(books, "D", more);

@@ -111,7 +111,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals(running.warnings, [{
       code: "period_running",
       message:
-        "This period runs until 2026-10-31; previous is of as many days of the earlier one, 2026-09-01 to 2026-09-06.",
+        "This period runs until 2026-10-31; previous covers the same number of days of the earlier one, 2026-09-01 to 2026-09-06.",
     }]);
     const chart = await books.ok("show_spending_chart", { chart: "by_category" });
     assertEquals(chart.compared.change_percent, -65, "the chart says the same");
@@ -148,7 +148,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals(warnings, [{
       code: "books_begin",
       message:
-        "The books begin on 2026-08-20, so previous is not all that was spent from 2026-08-01 to 2026-08-31, and no change is given.",
+        "The books begin on 2026-08-20, so previous is incomplete for 2026-08-01 to 2026-08-31, and no change is given.",
     }]);
     await log(books, { name: "Lunch", amount: "10", date: "2026-08-03" });
     assertEquals((await books.ok("summarize_spending", question)).total.change_percent, 0);
@@ -351,7 +351,7 @@ testBooks("summarize_spending", { day: TODAY }, {
     assertEquals(data.total, { amount: "1500.00", currency: "EUR", count: 2, upcoming: "1200.00" });
     assertEquals(warnings.map(({ code, message }: Json) => [code, message]), [[
       "amount_missing",
-      "The amounts of Power, which are still to come, are not known yet.",
+      "The amounts of Power, which are still upcoming, are not known yet.",
     ]]);
     assertEquals(
       (await books.ok("summarize_spending", { include_upcoming: true, kind: "one_off" })).total.amount,

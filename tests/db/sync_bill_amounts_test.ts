@@ -82,7 +82,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const [finding] = (await books.ok("review_bills")).provider_attention;
     assertEquals([finding.kind, finding.text], [
       "needs_review",
-      "City Utility says 130.00 EUR for Power due 25 November 2026, which is far from the usual 80.00 EUR. It was not taken over; if it is right, set the amount of that date with update_bill.",
+      "City Utility reports 130.00 EUR for Power due 25 November 2026, which is far from the usual 80.00 EUR. It was not applied; if it is right, set the amount of that date with update_bill.",
     ]);
     books.goTo("2026-11-21");
     assertEquals((await first(books, statement("81", "USD"))).reason, undefined);
@@ -97,7 +97,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals([late.status, late.old, late.new], ["needs_review", "82.00", "83.00"]);
     assertStringIncludes(
       (await books.ok("review_bills")).provider_attention[0].text,
-      "which is already paid. What was paid stays as it is.",
+      "which is already paid. The payment stays as it is.",
     );
     assertEquals(
       (await statements(database, books)).map(({ status, reason }) => [status, reason]),
@@ -121,7 +121,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await books.ok("update_bill", set);
     books.goTo("2026-11-23");
     const same = await first(books, statement("90"));
-    assertEquals([same.status, same.text], ["unchanged", "The amount of Power stays as it was set by hand."]);
+    assertEquals([same.status, same.text], ["unchanged", "The amount of Power was set by hand and stays as it is."]);
   },
   "a question stays open, whatever later statements say": async (books, database) => {
     const id = await connect(database, books);
@@ -147,7 +147,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await open(books, id)).provider.needs_review, { ...date, amount: "84.20", currency: "EUR" });
     assertEquals(
       (await books.ok("review_bills")).provider_attention[0].text,
-      "City Utility says 84.20 EUR for Power due 25 November 2026, which could not be taken over at the time. sync_bill_amounts for 2026-11 takes it over now.",
+      "City Utility reports 84.20 EUR for Power due 25 November 2026, which could not be applied at the time. sync_bill_amounts for 2026-11 applies it now.",
     );
     assertEquals((await first(books, statement("84.20"), { period: "2026-11" })).status, "updated");
     assertEquals((await open(books, id)).provider.needs_review, undefined);
@@ -255,7 +255,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
         "28",
         failed("auth"),
         "needs_reauth",
-        "The owner has to reconnect Power to City Utility: update_bill with provider connect says where.",
+        "The owner has to reconnect Power to City Utility: update_bill with provider connect gives the link.",
       ],
     ];
     for (const [day, said, status, text] of tries) {
@@ -274,7 +274,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await first(books, failed("rate_limited", { retry_after: 40_000 }))).status, "failed");
     await database.query("update app.provider_links set asked_at = asked_at - interval '2 hours'");
     const { bills, pending } = await books.ok("sync_bill_amounts");
-    assertEquals([bills[0].text, pending], ["City Utility asked for a pause. Try again later.", []]);
+    assertEquals([bills[0].text, pending], ["City Utility asked us to wait. Try again later.", []]);
     books.goTo("2026-11-21");
     assertEquals((await first(books, statement("84"))).status, "updated");
   },
@@ -303,7 +303,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const meanwhile = await books.ok("sync_bill_amounts", { bill_ids: [id] });
     assertEquals([meanwhile.pending, meanwhile.bills[0].text], [
       [],
-      "City Utility is being asked for the amount of Power right now.",
+      "The amount of Power is being fetched from City Utility right now.",
     ]);
     await database.query("update app.provider_links set leased_until = leased_until - interval '90 seconds'");
     const { pending: [again] } = await books.ok("sync_bill_amounts");
@@ -315,11 +315,11 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     await books.ok("update_bill", { bill_id: paused, set: { status: "paused" } });
     const { bills, pending } = await books.ok("sync_bill_amounts");
     assertEquals([pending.length, bills.length], [20, 4]);
-    assertEquals(bills.at(-1).text, "Cellar is paused, so City Utility is not asked.");
+    assertEquals(bills.at(-1).text, "Cellar is paused, so nothing is fetched from City Utility.");
     const meter = await connect(database, books, "Meter rent");
     await books.ok("update_bill", { bill_id: meter, set: { amount_mode: "fixed", amount: "5" } });
     const { bills: [fixed] } = await books.ok("sync_bill_amounts", { bill_ids: [meter] });
-    assertEquals(fixed.text, "Meter rent has the same amount every time, so City Utility is not asked.");
+    assertEquals(fixed.text, "Meter rent has the same amount every time, so nothing is fetched from City Utility.");
     assertEquals(bills[0].status, "unchanged");
     assertStringIncludes(bills[0].text, "Call again for the rest.");
     assertEquals((await books.ok("sync_bill_amounts")).pending.length, 3);

@@ -207,7 +207,7 @@ testBooks("undo_change", { day: TODAY }, {
     for (let i = 0; i < 3; i++) await books.ok("undo_change");
     assertEquals(await dump(database, books), empty);
     const error = await books.fails("not_found", "undo_change");
-    assertEquals(error.message, "You have changed nothing in Household that could be undone.");
+    assertEquals(error.message, "You have no changes in Household that can be undone.");
   },
 
   "reverts nothing when any of it was changed since": async (books, database) => {

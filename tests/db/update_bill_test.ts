@@ -238,7 +238,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     assertEquals(await moved({ frequency: "weekly", first_due: "2026-12-04" }), ["2026-12-04", ""]);
     assertEquals(await moved({ frequency: "weekly", first_due: "2026-12-01" }), [
       "2026-12-08",
-      "Rent is next due on 2026-12-08, not on 2026-12-01: what is due until 2026-12-01 is already paid or skipped.",
+      "Rent is next due on 2026-12-08, not on 2026-12-01: everything due until 2026-12-01 is already paid or skipped.",
     ]);
     // December's rent is paid; the new day starts with the next one.
     assertEquals((await moved({ first_due: "2026-11-28" }))[0], "2026-12-28");
@@ -246,7 +246,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     assertEquals(await moved({ first_due: "2026-11-05" }), ["2027-01-05", ""]);
     assertEquals(await moved({ first_due: "2026-12-10", month_days: [3] }), [
       "2027-01-03",
-      "Rent is next due on 2027-01-03, not on 2026-12-10: that is not one of the days of the month that were given.",
+      "Rent is next due on 2027-01-03, not on 2026-12-10: that is not one of the given days of the month.",
     ]);
   },
   "from a date on": async (books) => {

@@ -43,8 +43,8 @@ Deno.test("the demo is a conversation, and a different one the second time", asy
 
   const second = await runDemo(stack.folder);
   assertEquals(second.code, 0);
-  assertMatch(second.text, /That lunch is in the books already/);
-  assertMatch(second.text, /That is down as paid already/);
+  assertMatch(second.text, /That lunch is already in the books/);
+  assertMatch(second.text, /That is already marked as paid/);
   assertMatch(second.text, /Assistant: Taken back: “Added Netflix/);
   for (const { text, error } of [first, second]) {
     assertEquals(error, "");

@@ -56,7 +56,7 @@ import { isRegistered, judgeRedirectUri, withParameters } from "../../shared/oau
 import { judgeRegistration } from "../../shared/oauth/registration.ts";
 import { isOurResource } from "../../shared/oauth/resource.ts";
 import { isAccessToken, isRefreshToken } from "../../shared/oauth/tokens.ts";
-import { linesOf, LONGEST_LINE } from "../../shared/providers/body.ts";
+import { linesOf, MAX_LINE_LENGTH } from "../../shared/providers/body.ts";
 import { parseDecimal } from "../../shared/providers/decimal.ts";
 import { parseExactly } from "../../shared/providers/exact_json.ts";
 import { failureOfStatus } from "../../shared/providers/failure.ts";
@@ -334,8 +334,8 @@ const answers: Record<string, { limit: number; run: Run }> = {
       }))),
   },
   "parseExactly()": { limit: 500_000, run: parseExactly },
-  "linesOf()": { limit: LONGEST_LINE, run: (text) => drain(linesOf(chunks(text, 65_536))) },
-  "linesOf() in small pieces": { limit: LONGEST_LINE, run: (text) => drain(linesOf(chunks(text, 512))) },
+  "linesOf()": { limit: MAX_LINE_LENGTH, run: (text) => drain(linesOf(chunks(text, 65_536))) },
+  "linesOf() in small pieces": { limit: MAX_LINE_LENGTH, run: (text) => drain(linesOf(chunks(text, 512))) },
   "parseDecimal()": { limit: LINE, run: parseDecimal },
   "MonthTotal": { limit: LINE, run: each(90, (text) => new MonthTotal("USD").add(text, "USD")) },
   "readResponse()": { limit: LINE, run: (text) => readResponse(readerOf(chunks(text, 4096)), { maxBytes: LINE }) },

@@ -72,7 +72,7 @@ Deno.test("FormBrowser", async (t) => {
   });
   await t.step("refuses a missing button, and endless redirects", async () => {
     assertThrows(() => browser.submit(pageOf(""), form, { press: "deny" }), Error, "/login has no button deny");
-    await assertRejects(() => browser.open("/loop"), Error, "redirects without an end");
+    await assertRejects(() => browser.open("/loop"), Error, "redirects endlessly");
   });
   await server.shutdown();
 });

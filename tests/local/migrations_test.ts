@@ -22,7 +22,7 @@ Deno.test("applyMigrations()", async (t) => {
       await assertRejects(
         () => applyMigrations(database, further("select 1")),
         MigrationError,
-        "99991231235959_further.sql is not what this database was made with; get that file back",
+        "99991231235959_further.sql differs from the file this database was created with; restore that file",
       );
     });
 

@@ -77,7 +77,7 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
           status: 401,
         }),
     ),
-    told: /POST \/api\/mcp: the gateway asks for a token .* verify_jwt = false/,
+    told: /POST \/api\/mcp: the gateway requires a platform token .* verify_jwt = false/,
   },
   "a function was not deployed": {
     fault: instead(
@@ -123,7 +123,7 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
   },
   "one discovery address says something else": {
     fault: where(at("/.well-known/openid-configuration"), { text: (text) => text.replace("S256", "plain") }),
-    told: /^\/\.well-known\/openid-configuration says something else than \//,
+    told: /^\/\.well-known\/openid-configuration differs from \//,
   },
   "documents cannot be read by browsers": {
     fault: where(at("/.well-known/oauth-protected-resource"), { headers: { "access-control-allow-origin": null } }),
@@ -140,11 +140,11 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
       const host = request.headers.get("x-forwarded-host");
       return host ? changed(ask, { text: (text) => text.replaceAll(SITE, `http://${host}`) }) : ask();
     },
-    told: /What X-Forwarded-Host says changes/,
+    told: /X-Forwarded-Host changes/,
   },
   "a proxy takes WWW-Authenticate away": {
     fault: where(at("/api/mcp"), { headers: { "www-authenticate": null } }),
-    told: /\/api\/mcp without a token carries no WWW-Authenticate/,
+    told: /\/api\/mcp without a token has no WWW-Authenticate/,
     lines: 3,
   },
   "the challenge points elsewhere": {
@@ -177,12 +177,12 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
           ? new Response("<!doctype html><title>App</title>", { headers: { "content-type": "text/html" } })
           : answer
       ),
-    told: /^\/\.well-known\/selfcheck, where nothing is, answers 200 \(text\/html\) instead of 404/,
+    told: /^\/\.well-known\/selfcheck, which should not exist, answers 200 \(text\/html\) instead of 404/,
     lines: 3,
   },
   "the database is down": {
     fault: where(at("/api/health"), { status: 503, text: () => '{"ok":false}' }),
-    told: /\/api\/health answers 503 .*: the functions do not reach the database/,
+    told: /\/api\/health answers 503 .*: the functions cannot reach the database/,
   },
   "the database is a version behind the code": {
     fault: where(at("/api/health"), { text: () => JSON.stringify({ ok: true, schema: SCHEMA_VERSION - 1 }) }),
@@ -209,7 +209,7 @@ const FAULTS: Record<string, { fault: Fault; told: RegExp; lines?: number }> = {
   },
   "the webhook has no secret": {
     fault: where(at("/api/payment/webhook", "POST"), { status: 503 }),
-    told: /\/api\/payment\/webhook takes no events: set PAYMENT_WEBHOOK_SECRET/,
+    told: /\/api\/payment\/webhook accepts no events: set PAYMENT_WEBHOOK_SECRET/,
   },
 };
 
@@ -232,7 +232,7 @@ Deno.test("a database ahead of the code, as after a rollback, is a note, not a f
 
 Deno.test("an unreachable site is one line", async () => {
   const found = await findings(() => Promise.reject(new TypeError("error sending request: certificate has expired")));
-  assertEquals(found, ["/api/mcp gives no answer (error sending request: certificate has expired)"]);
+  assertEquals(found, ["/api/mcp does not respond (error sending request: certificate has expired)"]);
 });
 
 async function transportOf(url: string, plain: () => Response, hsts?: string): Promise<Line[]> {
@@ -255,7 +255,7 @@ Deno.test("transport: https only, and HSTS", async () => {
   assertEquals((await transportOf("https://site.example", away)).map(({ kind }) => kind), ["note"]);
   assertEquals((await transportOf("https://site.example", away, "max-age=60")).map(({ kind }) => kind), ["note"]);
   const [open] = await transportOf("https://site.example", () => new Response("x"), "max-age=63072000");
-  assertMatch(open!.text, /http:\/\/site\.example\/login answers 200 .* instead of leading to https/);
+  assertMatch(open!.text, /http:\/\/site\.example\/login answers 200 .* instead of redirecting to https/);
   const [plain] = await transportOf("http://site.example", away);
   assertMatch(plain!.text, /is not https/);
   assertEquals(await transportOf("http://127.0.0.1:8000", away), []);
@@ -275,13 +275,13 @@ async function selfcheck(...args: string[]) {
 Deno.test("deno task selfcheck: 0 for the embedded stack, 1 for a fault, 2 without a site to check", async () => {
   const good = await selfcheck(SITE, "--functions", stack.functions_url);
   assertEquals([good.code, good.stderr], [0, ""]);
-  assertMatch(good.stdout, /^note: The length of keys .*\n.* is as it should be\.\n$/);
+  assertMatch(good.stdout, /^note: The length of keys .*\n.* is fine\.\n$/);
 
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response("It works!"));
   const bad = await selfcheck(`http://127.0.0.1:${server.addr.port}/`);
   await server.shutdown();
   assertEquals(bad.code, 1);
-  assertMatch(bad.stdout, /^wrong: POST \/api\/mcp: something else than mcp answers, with 200/);
+  assertMatch(bad.stdout, /^wrong: POST \/api\/mcp: something other than mcp answers with 200/);
   assertMatch(bad.stdout, new RegExp(`: \\d+ faults\\.\\n$`));
   for (const line of bad.stdout.trimEnd().split("\n").slice(0, -1)) assertMatch(line, /^(wrong|note): /);
 

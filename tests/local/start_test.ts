@@ -107,7 +107,7 @@ Deno.test("deno task start refuses what it does not understand, with exit code 1
     [["--prot", "1"], /Unknown option '--prot'/],
     [["--port", "x"], /--port x is not a port/],
     [["--db", "mysql://x"], /neither "embedded" nor a postgres/],
-    [["--site-url", "nowhere"], /--site-url nowhere is not an address/],
+    [["--site-url", "nowhere"], /--site-url nowhere is not a URL/],
   ];
   for (const [args, message] of cases) {
     await t.step(args.join(" "), async () => {

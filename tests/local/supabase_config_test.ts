@@ -47,6 +47,6 @@ Deno.test("renderMail() refuses unknown template syntax instead of mailing it", 
   const render = (html: string) => renderMail({ subject: "", html }, values).html;
   assertEquals(render("{{ if eq .SiteURL .RedirectTo }}same{{ else }}{{ .Token }}{{ end }}"), "t");
   for (const unknown of ["{{ .Data }}", "{{ range .Items }}", "{{.Token}}", "{{ if .Email }}x{{ end }}"]) {
-    assertThrows(() => render(unknown), Error, "is not known here");
+    assertThrows(() => render(unknown), Error, "is not supported");
   }
 });

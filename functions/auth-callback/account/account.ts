@@ -1,4 +1,6 @@
-/** The account page and the changes made on it. Each change is one form, one call, one audit event, and a redirect back. */
+/**
+ * The account page and its changes. Each change is one form, one database call, one audit event, and a redirect back.
+ */
 import type { Reminders } from "../../../shared/db/identity_store.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -19,7 +21,10 @@ export const showAccount = (deps: PageDeps): Handler =>
     return await renderAccount(c, deps, { user, account, done: c.req.query("done") });
   });
 
-/** Field `action`: change the `country`, `rename` an organization, `resume` its reminders, change the `reminders`, `pause_link` or `resume_link`, or `alerts_seen`. */
+/**
+ * Field `action`: change the `country`, `rename` an organization, `resume` its reminders, change the `reminders`,
+ * `pause_link` or `resume_link`, or `alerts_seen`.
+ */
 export const postAccount = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     switch (form.get("action")) {
@@ -73,11 +78,11 @@ async function rename({ store, clock }: PageDeps, user: SignedInUser, form: Form
   return "renamed";
 }
 
-/** Field `until`: when the newest of the alerts that were shown was raised; one that came since stays. */
+/** Field `until`: when the newest alert shown was raised; later ones stay. */
 async function dismissAlerts({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
   const until = new Date(form.get("until") ?? "");
   if (Number.isNaN(until.getTime())) {
-    throw new AppError("invalid_request", "until is no instant", { says: ({ unknownChange }) => unknownChange });
+    throw new AppError("invalid_request", "until is not an instant", { says: ({ unknownChange }) => unknownChange });
   }
   await store.dismissGrantAlerts({ userId: user.id, until, at: clock() });
   return "seen";
@@ -107,7 +112,7 @@ async function changeReminders(
   return sent ? "confirm" : "not_sent";
 }
 
-/** @throws {AppError} `invalid_request` for what the form's own controls would not let through, or a mistyped address. */
+/** @throws {AppError} `invalid_request` for values that the form's controls don't allow, or a mistyped address. */
 function readReminders(form: Form, user: SignedInUser): Reminders {
   const reminders = {
     reminder_email: reminderAddress(form.get("reminder_email"), user.email),
@@ -116,7 +121,7 @@ function readReminders(form: Form, user: SignedInUser): Reminders {
     email_enabled: form.get("email_enabled") === "on",
   };
   if (!isEmail(reminders.reminder_email)) {
-    throw new AppError("invalid_request", "no email address", { says: ({ reminderAddress }) => reminderAddress });
+    throw new AppError("invalid_request", "not an email address", { says: ({ reminderAddress }) => reminderAddress });
   }
   if (!isTimezone(reminders.timezone)) {
     throw new AppError("invalid_request", "unknown time zone", { says: ({ chooseTimezone }) => chooseTimezone });

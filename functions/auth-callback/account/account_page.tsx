@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What a person sees of their account: organizations and plan, connected apps, bill providers, reminders. */
+/** The account page: organizations and plan, connected apps, bill providers, reminders. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -17,7 +17,7 @@ import { Person } from "./person.tsx";
 import { ProviderLinks } from "./provider_links.tsx";
 import { EndedReminders, ReminderForm } from "./reminders.tsx";
 
-/** What was just done, as `?done=` says it after a redirect, and how it is shown. */
+/** What was just done (`?done=` after a redirect), and how it is shown. */
 const DONE = {
   moved: "done",
   renamed: "done",

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The apps that a person has connected: what each calls itself, how we know it, where it lives, whether it is used. */
+/** The apps a person has connected: name, maker, address and last use. */
 import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { judgeClient } from "../../../shared/oauth/client_trust.ts";
@@ -12,7 +12,7 @@ type AppWords = Words["pages"]["apps"];
 
 interface ConnectedAppsView {
   apps: Account["connected_apps"];
-  /** The person's own. */
+  /** The person's time zone. */
   timezone: string;
   connectorUrl: string;
   words: AppWords;
@@ -53,7 +53,7 @@ export function ConnectedApps({ apps, timezone, connectorUrl, words, format }: C
 
 export const appName = (app: ConnectedApp): string => shownClientName(app.client_name);
 
-/** Says to the minute when it was connected: apps can have the same name. */
+/** Shows the time of connection to the minute: apps can have the same name. */
 export function AppFacts({ app, timezone, words, format }: {
   app: ConnectedApp;
   timezone: string;

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Disconnecting an app: asked once, effective at the app's next request. */
+/** Disconnects an app after a confirmation; takes effect on the app's next request. */
 import { AppError } from "../../../shared/errors.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import { Buttons, Name, Notice } from "../../../shared/pages/components.tsx";
@@ -8,7 +8,7 @@ import { livingIn } from "../../../shared/pages/reader.ts";
 import { AppFacts, appName } from "./connected_apps.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 
-/** `?grant=` which one. */
+/** `?grant=` selects it. */
 export const showDisconnect = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const { config, store, clock } = deps;
@@ -46,7 +46,7 @@ export const postDisconnect = (deps: PageDeps): Handler =>
     if (!/^[0-9a-f-]{36}$/.test(grantId)) {
       throw new AppError("invalid_request", "no grant id", { says: ({ unknownApp }) => unknownApp });
     }
-    // One that has ended meanwhile is as disconnected as they wanted it.
+    // A grant that has ended meanwhile counts as disconnected.
     await deps.store.revokeGrant({ userId: user.id, grantId, at: deps.clock() });
     return c.redirect("/account?done=disconnected", 303);
   });

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The organizations of a person with what their plan means today; an owner can rename theirs. */
+/** A person's organizations and plans; owners can rename theirs. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { planText } from "./plan_text.ts";
@@ -75,7 +75,7 @@ interface WhoChanges {
   words: Words["pages"]["organization"];
 }
 
-/** How an organization gets back what its plan leaves out, where no page sells plans or somebody else decides. */
+/** How to upgrade when there is no plans page, or when somebody else decides. */
 function HowToChange({ organization: { role, features_off }, config, words }: WhoChanges) {
   if (features_off.length === 0 || (role === "owner" && config.pricingUrl)) return null;
   if (role !== "owner") return <p>{words.ownerChangesPlan}</p>;

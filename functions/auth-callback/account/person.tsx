@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Who is signed in, and where they live. */
+/** Who is signed in, and their country. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { countriesByName } from "../profile/country.ts";

@@ -1,23 +1,23 @@
-/** Which sentence says what an organization's plan means for it today. */
+/** Selects the sentence that describes an organization's current plan. */
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
 type Plan = "free" | "pro" | "team";
 
 export interface PlanState {
-  /** What is paid for, or was set by hand. */
+  /** The plan that is paid for, or was set by hand. */
   plan: Plan;
   plan_status: "active" | "past_due" | "canceled";
-  /** The plan whose features count now. */
+  /** The plan whose features currently apply. */
   effective_plan: Plan;
-  /** When the trial ends or ended; null when there never was one. */
+  /** When the trial ends or ended; null if there was none. */
   trial_ends_at: string | null;
   is_trial: boolean;
   grace_ends_at: string | null;
-  /** Of another subscription, past due, that includes more or lasts longer. */
+  /** The plan of another, past-due subscription that includes more or lasts longer. */
   second_plan: Plan | null;
   second_grace_ends_at: string | null;
-  /** Until when it is paid for; for a plan that has ended, when that was. */
+  /** Until when it is paid for, or was, if the plan has ended. */
   period_ends_at: string | null;
 }
 
@@ -36,7 +36,7 @@ export function planText(state: PlanState, reading: Reading): string {
       : paidText(state, reading);
   }
   if (plan !== "free") {
-    // What a grace period gives, the trial gives too.
+    // The trial includes everything the grace period would.
     const paid = plan_status === "past_due" ? words.unpaid(plan) : paidText({ ...state, second_plan: null }, reading);
     return words.paidAndTrial(paid, trial_ends_at, format);
   }

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Where the amounts of variable bills come from: how each connection is, and what its owner can do with it. */
+/** The provider connections of variable bills: their state, and what the owner can do with them. */
 import type { Child } from "hono/jsx";
 import type { Account, AccountProviderLink } from "../../../shared/db/identity_store.ts";
 import { Name, Row } from "../../../shared/pages/components.tsx";

@@ -1,4 +1,4 @@
-/** Asks at a reminder address that is not the sign-in address whether reminders may go there. */
+/** Confirms a reminder address that differs from the sign-in address. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
@@ -18,8 +18,8 @@ export interface ReminderAddress {
 }
 
 /**
- * Mails the link that confirms the address. Whether the mail went out: what was saved stays saved when it did not, and
- * reminders go to the sign-in address meanwhile.
+ * Mails the confirmation link. Returns whether the mail was sent; if not, the change is saved anyway, and reminders go
+ * to the sign-in address meanwhile.
  */
 export async function mailReminderConfirmation(
   c: AppContext,
@@ -50,7 +50,7 @@ export async function mailReminderConfirmation(
   }
 }
 
-/** What a confirmation link says, or null when it is not ours or too old. */
+/** The content of a confirmation link, or null when it is not ours or too old. */
 export async function readConfirmation(deps: PageDeps, token: string): Promise<ReminderAddress | null> {
   const claims = await readToken(deps.config.codeSecrets, LABEL, { token, at: deps.clock() });
   return claims ? { userId: String(claims.sub), address: String(claims.address) } : null;

@@ -1,5 +1,8 @@
 /** @jsxImportSource hono/jsx */
-/** The link of the confirmation mail: asks for one press, since mail scanners follow links, and needs no session, since the address may be read elsewhere. */
+/**
+ * The page behind the confirmation link. It asks for a click, since mail scanners follow links, and needs no session,
+ * since the address may be read elsewhere.
+ */
 import { readForm } from "../../../shared/http/form_post.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { Buttons, Name } from "../../../shared/pages/components.tsx";

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** When and where reminders go. */
+/** When and where reminders are sent. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { timezones } from "../profile/timezone.ts";
@@ -75,7 +75,7 @@ export function ReminderForm(
   );
 }
 
-/** Whose bills nobody is reminded of now, whatever is ticked: only owners are mailed, and their plan has to include it. */
+/** Organizations that send no reminders whatever is ticked: only owners are mailed, and the plan must include it. */
 function PlanNotice({ organizations, words }: Pick<ReminderView, "organizations" | "words">) {
   const own = organizations.filter(({ role }) => role === "owner");
   const off = own.filter(({ features_off }) => features_off.includes("reminders:email"));
@@ -88,7 +88,7 @@ function PlanNotice({ organizations, words }: Pick<ReminderView, "organizations"
   );
 }
 
-/** Organizations whose reminders the owner ended from a mail. */
+/** Organizations whose reminders the owner turned off from a mail. */
 export function EndedReminders({ organizations, token, words }: Omit<ReminderView, "profile">) {
   const ended = organizations.filter(({ role, reminders_enabled }) => role === "owner" && !reminders_enabled);
   if (ended.length === 0) return null;

@@ -1,5 +1,8 @@
 /** @jsxImportSource hono/jsx */
-/** The front page: what this is, the address to give to an AI client, the way in. Asks neither the identity provider nor the database. */
+/**
+ * The front page: what this is, the address for an AI client, the sign-in link. Calls neither the identity provider nor
+ * the database.
+ */
 import { hasSession } from "../../../shared/http/session.ts";
 import { Buttons } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";

@@ -1,4 +1,4 @@
-/** The one page between signing in for the first time and using the service. */
+/** The page between the first sign-in and using the service. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { countryOfLanguages, currencyOfCountry, isCountry } from "../profile/country.ts";
@@ -35,7 +35,7 @@ export const postOnboarding = (deps: PageDeps): Handler =>
       if (answer.outcome === "created" && values.reminder_email !== user.email) {
         await mailReminderConfirmation(c, deps, { user, address: values.reminder_email });
       }
-      // A second press of the button finds everything there and goes on like the first.
+      // Submitting twice has the same result as submitting once.
       if (answer.outcome !== "invalid") return c.redirect(goalOf(c), 303);
       problems[answer.field] = words.notInList;
     }

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The onboarding form: five fields, each filled in as well as we can guess, each with the reason we ask. */
+/** The onboarding form: five fields, prefilled with our best guess, each with the reason we ask. */
 import type { Onboarding } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";
@@ -11,7 +11,7 @@ import { BrowserToken, Buttons, Name, Notice, SelectField, TextField } from "../
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { PageDeps } from "../page_guards.ts";
 
-/** What is wrong with a field, in a sentence, by field. */
+/** The problem with each field, as a sentence. */
 export type Problems = Partial<Record<keyof Onboarding, string>>;
 
 export interface OnboardingView {
@@ -19,7 +19,7 @@ export interface OnboardingView {
   currencies: readonly string[];
   values: Onboarding;
   problems: Problems;
-  /** The values are our guesses, which the browser may better. */
+  /** The values are guesses that the browser may improve. */
   isFresh: boolean;
 }
 
@@ -125,7 +125,7 @@ export async function renderOnboarding(
   });
 }
 
-// The browser knows its own time zone, and a changed country suggests its currency until one is chosen by hand.
+// The browser knows its time zone; a changed country suggests its currency until one is chosen by hand.
 const SUGGEST = `{
 const [country, zone, currency] = ["country", "timezone", "base_currency"].map((id) => document.getElementById(id));
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,4 +1,4 @@
-/** Countries, and the currency that each suggests. Suggestions only: every combination is legal. */
+/** Countries and the currency each suggests. Any combination is valid. */
 import countryToCurrency from "country-to-currency";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 
@@ -9,7 +9,7 @@ export interface Country {
   currency: string;
 }
 
-// The package also lists one withdrawn code and one that ISO leaves to its users.
+// The package includes a withdrawn code and a user-assigned one.
 const NOT_ISO_3166_1 = ["AN", "XK"];
 
 /** All of ISO 3166-1. */
@@ -17,13 +17,13 @@ export const COUNTRIES: readonly Country[] = Object.entries(countryToCurrency)
   .filter(([code]) => !NOT_ISO_3166_1.includes(code))
   .map(([code, currency]) => ({ code, currency }));
 
-/** The same by name, as a reader calls and sorts them. */
+/** The same, with names in the reader's language, sorted. */
 export const countriesByName = ({ country, compare }: PageFormat): (Country & { name: string })[] =>
   COUNTRIES.map((one) => ({ ...one, name: country(one.code) })).sort((a, b) => compare(a.name, b.name));
 
 export const isCountry = (code: string): boolean => COUNTRIES.some((country) => country.code === code);
 
-/** The country that a browser's languages speak of (`de-AT,de;q=0.9`), or undefined when none names one. */
+/** The country in a browser's languages (`de-AT,de;q=0.9`), or undefined if there is none. */
 export function countryOfLanguages(acceptLanguage: string | undefined): string | undefined {
   const regions = (acceptLanguage ?? "").split(",").map((entry) =>
     /^\s*[A-Za-z]{2,3}(?:-[A-Za-z]{4})?-([A-Za-z]{2})\b/.exec(entry)?.[1]

@@ -1,7 +1,7 @@
-/** Time zones by IANA name: which there are, and which one a country suggests. */
+/** Time zones by IANA name: the available ones, and the one a country suggests. */
 
 /**
- * Names that CLDR, and so every browser, still gives by their older spelling (IANA `backward`). We show and store the
+ * Zones that CLDR, and so every browser, still lists under the older name (IANA `backward`). We show and store the
  * newer; the database and the runtimes know both.
  */
 export const RENAMED_TIMEZONES: Readonly<Record<string, string>> = {
@@ -16,8 +16,8 @@ export const RENAMED_TIMEZONES: Readonly<Record<string, string>> = {
 };
 const renamed = (name: string) => RENAMED_TIMEZONES[name] ?? name;
 
-// Where a country has several, the zone most people there live in; CLDR lists them by the alphabet.
-const MOST_PEOPLE: Readonly<Record<string, string>> = {
+// The most populous zone of countries with several; CLDR lists them alphabetically.
+const MOST_POPULOUS_ZONE: Readonly<Record<string, string>> = {
   AR: "America/Argentina/Buenos_Aires",
   AU: "Australia/Sydney",
   BR: "America/Sao_Paulo",
@@ -43,21 +43,24 @@ const MOST_PEOPLE: Readonly<Record<string, string>> = {
   UZ: "Asia/Tashkent",
 };
 
-/** The time zone that most people in a country share, or UTC. */
+/** The most populous time zone of a country, or UTC. */
 export function timezoneOfCountry(code: string | undefined): string {
   if (!code) return "UTC";
   const locale = new Intl.Locale(`und-${code}`) as Intl.Locale & { getTimeZones?(): string[] | undefined };
-  return MOST_PEOPLE[code] ?? renamed(locale.getTimeZones?.()?.[0] ?? "UTC");
+  return MOST_POPULOUS_ZONE[code] ?? renamed(locale.getTimeZones?.()?.[0] ?? "UTC");
 }
 
-/** Every time zone that can be chosen; `current` is among them by the name it has. */
+/** All selectable time zones, including `current` under its own name. */
 export function timezones(current: string): string[] {
   return [
     ...new Set(["UTC", ...Intl.supportedValuesOf("timeZone").map(renamed), ...(isTimezone(current) ? [current] : [])]),
   ].sort();
 }
 
-/** Whether the runtime knows a place's zone by this IANA name, or it is UTC: offsets (`+05:30`) and abbreviations (`IST`) are no places. */
+/**
+ * Whether the runtime knows this IANA name, or it is UTC. Offsets (`+05:30`) and abbreviations (`IST`) are not
+ * accepted.
+ */
 export function isTimezone(name: string): boolean {
   try {
     return /^(UTC|[A-Za-z_]+(\/[A-Za-z0-9_+-]+)+)$/.test(name) &&

@@ -1,6 +1,6 @@
 /**
- * Where the identity provider sends people back: a code to exchange, a mailed token to confirm, or the reason why not.
- * This page is what starts the session. One that is there already is read to say, before the press, that it would be another's.
+ * Where the identity provider sends people back, with a code to exchange, a mailed token to confirm, or an error. This
+ * page starts the session. An existing session is read only to warn before switching accounts.
  */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { readVisitorForm } from "../../../shared/http/form_post.ts";
@@ -22,19 +22,22 @@ import type { Handler, PageDeps } from "../page_guards.ts";
 const MAIL_TYPES = ["email", "magiclink", "signup", "invite", "recovery", "email_change"] as const;
 type MailType = (typeof MAIL_TYPES)[number];
 
-/** `?code=` (with `sb_flow_id` when the identity provider kept it), or `?token_hash=&type=`, or `?error=&error_code=`; `?next=` with each. */
+/**
+ * `?code=` (with `sb_flow_id` if the identity provider kept it), or `?token_hash=&type=`, or `?error=&error_code=`;
+ * `?next=` with each.
+ */
 export const finishSignIn = (deps: PageDeps): Handler => async (c) => {
   const { code, error, error_code, sb_flow_id } = c.req.query();
   if (isSuspension({ code: error_code })) throw suspended();
   if (error || error_code) return await fail(c, deps, failureOf(error_code, error));
   if (code) return await exchangeCode(c, deps, { code, flowId: sb_flow_id });
   if (!mailedToken(c)) return await fail(c, deps, "incomplete");
-  // Who cannot be asked now cannot be switched either: the press says so.
+  // During an outage nobody can be switched either; submitting reports it.
   const user = await readSession(c, deps).catch(() => null);
   return await renderConfirm(c, deps, { address: await addressOf(c, deps), user });
 };
 
-/** The press on the confirm page. It signs in whom the page named or the person typed, and nobody else. */
+/** Submits the confirm page. Signs in only the person that the page named or whose address was typed. */
 export const postCallback = (deps: PageDeps): Handler => async (c) => {
   const form = await readVisitorForm(c, deps.config);
   const token = mailedToken(c);
@@ -47,7 +50,7 @@ export const postCallback = (deps: PageDeps): Handler => async (c) => {
   const isMeant = (user: { email?: string | undefined }) => user.email?.toLowerCase() === address.toLowerCase();
   const { data, error } = await askIdentityProvider(c, deps, async (auth) => {
     const answer = await auth.verifyOtp(token);
-    // The session has begun by then: it ends here, and is handed to nobody.
+    // The session has already started, so end it here; nobody receives it.
     if (answer.data.user && !isMeant(answer.data.user)) await auth.signOut({ scope: "local" });
     return answer;
   });
@@ -85,14 +88,14 @@ async function exchangeCode(
   if (isSuspension(error)) throw suspended();
   if (error || !data.user) return await fail(c, deps, failureOf(error?.code));
   if (!isOurSession(data.session.access_token, deps.config)) {
-    // As above: handed to nobody.
+    // As above: nobody receives it.
     c.set("cookies", []);
     return await fail(c, deps, "refused");
   }
   return await continueAfterSignIn(c, deps, { user: data.user, next: nextOf(c) });
 }
 
-/** Always 400: whatever is wrong with the link, starting again is the way on, with `next` kept. */
+/** Always 400: whatever is wrong with the link, the person has to start again, with `next` kept. */
 function fail(c: AppContext, { config, log }: PageDeps, failure: CallbackFailure): Promise<Response> {
   log.info("sign_in_failed", { request_id: c.get("requestId"), reason: failure });
   const { reasons, unchanged, again } = c.get("reader").words.signInFailures;

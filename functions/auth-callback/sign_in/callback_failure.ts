@@ -1,11 +1,9 @@
-/**
- * Why a sign-in came to nothing. What the identity provider wrote is never shown: anybody can put text into that link.
- */
+/** Why a sign-in failed. The identity provider's message is never shown: anyone can put text into that link. */
 import type { Words } from "../../../shared/words/words.ts";
 
 export type CallbackFailure = keyof Words["pages"]["signInFailures"]["reasons"];
 
-// Codes of Supabase Auth 2.190 and of its client, and the two of RFC 6749 section 4.1.2.1 that providers hand through it.
+// Codes of Supabase Auth 2.190 and its client, and two of RFC 6749 section 4.1.2.1 that providers pass through.
 const FAILURES: Readonly<Record<string, CallbackFailure>> = {
   otp_expired: "link_used",
   flow_state_not_found: "link_used",
@@ -17,7 +15,7 @@ const FAILURES: Readonly<Record<string, CallbackFailure>> = {
   provider_disabled: "refused",
 };
 
-/** The first code that we know decides; pass the most specific first. */
+/** The first known code decides; pass the most specific first. */
 export function failureOf(...codes: (string | undefined)[]): CallbackFailure {
   return codes.map((code) => FAILURES[code ?? ""]).find(Boolean) ?? "incomplete";
 }

@@ -1,5 +1,8 @@
 /** @jsxImportSource hono/jsx */
-/** The page that a mailed link opens: whom it signs in, and one press, since scanners follow links in mails but send no forms. */
+/**
+ * The page behind a mailed link: shows who it signs in and asks for a click, since mail scanners follow links but
+ * submit no forms.
+ */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
@@ -8,15 +11,17 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { PageDeps } from "../page_guards.ts";
 
 export interface ConfirmView {
-  /** Undefined when the link does not say it: then the person does. */
+  /** Undefined if the link does not say; then the person types it. */
   address: string | undefined;
-  /** Who is signed in here by now. */
+  /** Who is currently signed in. */
   user: SignedInUser | null;
-  /** What is wrong with the address that was typed. */
+  /** What is wrong with the typed address. */
   error?: string;
 }
 
-/** A link that somebody else sent would sign people in to an account of theirs, to fill it for them: hence the addresses. */
+/**
+ * Shows the addresses, because an attacker's link could sign people in to the attacker's account to collect their data.
+ */
 export async function renderConfirm(
   c: AppContext,
   { config }: PageDeps,

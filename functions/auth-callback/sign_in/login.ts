@@ -1,4 +1,7 @@
-/** Signing in: by a mailed link or its six-digit code, or through another service. Never tells whether an address is known. */
+/**
+ * Sign-in by a mailed link or its six-digit code, or through another service. Never reveals whether an address is
+ * known.
+ */
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { readVisitorForm } from "../../../shared/http/form_post.ts";
@@ -10,22 +13,22 @@ import { claimAttempt } from "../attempts.ts";
 import { renderLogin, renderSent } from "./login_page.tsx";
 import { withMailedAddress } from "./mailed_address.ts";
 import type { Form, Handler, PageDeps } from "../page_guards.ts";
-import { keepSignIn, keptSignIn } from "./waiting_sign_in.ts";
+import { readPendingSignIn, storeSignIn } from "./waiting_sign_in.ts";
 
 /** The identity provider sends the mail before it answers. */
 const MAIL_DEADLINE_MS = 10_000;
 
-/** `?next=` where to go afterwards; `?sent=1` the page after the mail was sent. */
+/** `?next=` is where to go afterwards; `?sent=1` shows the page after the mail was sent. */
 export const showLogin = (deps: PageDeps): Handler => async (c) => {
   const next = safeNextPath(c.req.query("next"));
   if (await readSession(c, deps)) return c.redirect(next ?? "/account", 303);
-  const waiting = await keptSignIn(c, deps);
+  const waiting = await readPendingSignIn(c, deps);
   return c.req.query("sent") && waiting
     ? await renderSent(c, deps, { address: waiting.address, next })
     : await renderLogin(c, deps, { next });
 };
 
-/** Field `action`: absent or `mail` sends the link, `code` takes the code of the mail, `provider` leaves for another service. */
+/** Field `action`: absent or `mail` sends the link, `code` takes the code, `provider` redirects to another service. */
 export const postLogin = (deps: PageDeps): Handler => async (c) => {
   const form = await readVisitorForm(c, deps.config);
   const step = { form, next: safeNextPath(c.req.query("next")) };
@@ -61,12 +64,12 @@ async function sendLink(c: AppContext, deps: PageDeps, { form, next }: Step): Pr
   ).catch((thrown) => {
     throw thrown instanceof AppError && thrown.code === "unavailable" ? noMail(thrown) : thrown;
   });
-  // Without a mail server of its own a project mails its members only: that is ours to mend, whoever asks.
+  // Without a mail server of its own, a project only mails its members: a configuration problem, so report it.
   if (error?.code === "email_address_not_authorized") throw noMail(error);
   if (error?.code === "email_address_invalid" || error?.code === "validation_failed") return await refuse();
-  // Any other refusal (new accounts closed, address banned) would tell who has an account: it looks like success.
+  // Any other refusal (sign-up closed, address banned) would reveal who has an account, so show success.
   if (error) deps.log.error("sign_in_mail_refused", { request_id: c.get("requestId"), code: error.code });
-  await keepSignIn(c, deps, address);
+  await storeSignIn(c, deps, address);
   return c.redirect(withNext("/login?sent=1", next), 303);
 }
 
@@ -78,7 +81,7 @@ const noMail = (cause: unknown) =>
   });
 
 async function takeCode(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {
-  const waiting = await keptSignIn(c, deps);
+  const waiting = await readPendingSignIn(c, deps);
   if (!waiting) return await renderLogin(c, deps, { next });
   const { address } = waiting;
   const code = (form.get("code") ?? "").replaceAll(/[\s-]/g, "");
@@ -109,7 +112,7 @@ async function leaveForProvider(c: AppContext, deps: PageDeps, { form, next }: S
       options: { redirectTo: callbackUrl(deps, next), skipBrowserRedirect: true },
     }));
   if (error || !data.url) {
-    throw new AppError("unavailable", "no address to sign in at", {
+    throw new AppError("unavailable", "no sign-in URL", {
       says: ({ methodDown }) => methodDown,
       cause: error,
     });

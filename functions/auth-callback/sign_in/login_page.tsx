@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What a person sees while signing in: first the address, then where to look for the mail. */
+/** The pages while signing in: first the form for the address, then where to look for the mail. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createBrowserToken } from "../../../shared/http/browser_token.ts";
 import { withNext } from "../../../shared/next_path.ts";
@@ -14,7 +14,7 @@ export interface LoginView {
   error?: string;
 }
 
-/** The first form with an email field is the sign-in form: the embedded stack's scripts look for it. */
+/** The first form with an email field must be the sign-in form: the embedded stack's scripts look for it. */
 export async function renderLogin(
   c: AppContext,
   { config, clock }: PageDeps,
@@ -28,7 +28,7 @@ export async function renderLogin(
     title: words.title,
     config,
     status: error ? 400 : 200,
-    // The identity provider and whoever it sends people on to are redirects of our form.
+    // Our form redirects to the identity provider, which redirects further.
     formAction: authProviders.length > 0 ? [new URL(config.supabaseUrl).origin, "https:"] : [],
     children: (
       <>
@@ -84,7 +84,7 @@ export async function renderLogin(
 export interface SentView {
   address: string;
   next: string | undefined;
-  /** What is wrong with the code that was typed. */
+  /** What is wrong with the typed code. */
   error?: string;
 }
 

@@ -4,7 +4,7 @@ import { signOut } from "../../../shared/http/session.ts";
 import { safeNextPath, withNext } from "../../../shared/next_path.ts";
 import type { Handler, PageDeps } from "../page_guards.ts";
 
-/** `next` comes back after signing in as somebody else ("not you?"). */
+/** `next` is kept for signing in as somebody else ("not you?"). */
 export const postLogout = (deps: PageDeps): Handler => async (c) => {
   const form = await readVisitorForm(c, deps.config);
   await signOut(c, deps);

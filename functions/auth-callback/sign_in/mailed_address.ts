@@ -1,18 +1,19 @@
 /**
- * Which address a mailed link signs in, said in the link and signed by us, since the token in it says it to the identity provider only. It comes
- * back in the mail to that very address, so whoever holds the statement can read that mail; nobody is signed in by it.
+ * The address that a mailed link signs in, added to the link and signed by us, since only the identity provider can
+ * read its token. It is mailed to that very address, so whoever has it can read that mail; by itself it signs nobody
+ * in.
  */
 import type { Config } from "../../../shared/config.ts";
 import { readToken, signToken } from "../../../shared/signed_token.ts";
 
 const LABEL = "mailed-address/v1";
 const PARAMETER = "for";
-/** As long as the link is good. */
+/** Same as the link. */
 const LIFETIME_MS = 3600_000;
 
 type Keys = Pick<Config, "codeSecrets">;
 
-/** @param url where the link leads, with a query or without. */
+/** @param url target of the link, with or without a query. */
 export async function withMailedAddress(
   { codeSecrets }: Keys,
   url: string,
@@ -23,7 +24,7 @@ export async function withMailedAddress(
   return `${url}${url.includes("?") ? "&" : "?"}${PARAMETER}=${token}`;
 }
 
-/** The address that a link says; undefined when it says none that we signed lately. */
+/** The address in a link; undefined unless we signed it recently. */
 export async function readMailedAddress(
   { codeSecrets }: Keys,
   query: URLSearchParams,

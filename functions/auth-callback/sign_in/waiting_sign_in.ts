@@ -1,6 +1,6 @@
 /**
- * The sign-in that a browser waits to finish: which address got the mail, and an id of its own that typed codes are counted by. Kept in a
- * cookie, so that the page survives a reload and no address travels in a URL, and signed, so that nobody can wait in another's name.
+ * The pending sign-in of a browser: the mailed address, and an id that typed codes are counted by. Kept in a cookie, so
+ * that the page survives a reload and no address is in a URL; signed, so that nobody can fake a pending sign-in.
  */
 import { parse, serialize } from "hono/utils/cookie";
 import type { AppContext } from "../../../shared/http/app.ts";
@@ -8,7 +8,7 @@ import { readToken, signToken } from "../../../shared/signed_token.ts";
 import type { PageDeps } from "../page_guards.ts";
 
 const LABEL = "sign-in/v1";
-/** As long as the mailed link and code are good. */
+/** Same as the mailed link and code. */
 const LIFETIME_SECONDS = 3600;
 
 export interface WaitingSignIn {
@@ -16,20 +16,20 @@ export interface WaitingSignIn {
   address: string;
 }
 
-/** Each mail starts a sign-in of its own. */
-export async function keepSignIn(c: AppContext, deps: PageDeps, address: string): Promise<void> {
+/** Each mail starts a new sign-in. */
+export async function storeSignIn(c: AppContext, deps: PageDeps, address: string): Promise<void> {
   const claims = { id: crypto.randomUUID(), address };
   const expiresAt = new Date(deps.clock().getTime() + LIFETIME_SECONDS * 1000);
   setCookie(c, deps, { value: await signToken(deps.config.codeSecrets, LABEL, { claims, expiresAt }) });
 }
 
-/** Once somebody is signed in, it has served its purpose. */
-export function forgetSignIn(c: AppContext, deps: PageDeps): void {
+/** Called once somebody is signed in. */
+export function clearPendingSignIn(c: AppContext, deps: PageDeps): void {
   if (cookieOf(c, deps) !== undefined) setCookie(c, deps, { value: "", maxAge: 0 });
 }
 
-/** Undefined when none was begun here within the hour. */
-export async function keptSignIn(c: AppContext, deps: PageDeps): Promise<WaitingSignIn | undefined> {
+/** Undefined when none was started here within the hour. */
+export async function readPendingSignIn(c: AppContext, deps: PageDeps): Promise<WaitingSignIn | undefined> {
   const claims = await readToken(deps.config.codeSecrets, LABEL, {
     token: cookieOf(c, deps) ?? "",
     at: deps.clock(),

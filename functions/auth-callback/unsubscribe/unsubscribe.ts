@@ -1,7 +1,8 @@
 /**
- * The link of the reminder mails. GET asks, because programs that scan mails follow links; POST acts, with no session and no form token: for 90
- * days the signed link is the permission, and a mail program posts it by itself (RFC 8058 section 3.2). A mail is forwarded and kept, so
- * the link shows nobody what the books hold, and an old one, or a single bill, takes its owner's session.
+ * The unsubscribe link of reminder mails. GET asks, because mail scanners follow links; POST acts without a session or
+ * form token: for 90 days the signed link is the authorization, and mail programs post to it (RFC 8058 section 3.2).
+ * Mails get forwarded and archived, so the link reveals nothing about the bills, and an old link, or choosing a single
+ * bill, requires the owner's session.
  */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken, requireFormToken } from "../../../shared/http/form_post.ts";
@@ -29,7 +30,10 @@ export const showUnsubscribe = (deps: PageDeps): Handler => async (c) => {
   return await renderQuestion(c, deps, { choices, user, formToken });
 };
 
-/** Field `scope` from our own page; a mail program sends `List-Unsubscribe=One-Click`, in either form encoding, and means all. */
+/**
+ * Field `scope` from our own page. A mail program sends `List-Unsubscribe=One-Click`, in either form encoding, which
+ * means all.
+ */
 export const postUnsubscribe = (deps: PageDeps): Handler => async (c) => {
   const link = await linkOf(c, deps);
   if (!link) return await refuseLink(c, deps);
@@ -45,7 +49,7 @@ export const postUnsubscribe = (deps: PageDeps): Handler => async (c) => {
   return outcome === "unknown" ? await refuseLink(c, deps) : await renderDone(c, deps, scope);
 };
 
-/** A link that is good by itself works also while nobody can be asked who is here. */
+/** A valid link also works while the identity provider is down. */
 async function visitorOf(c: AppContext, deps: PageDeps, { isExpired }: Unsubscribing): Promise<SignedInUser | null> {
   const session = readSession(c, deps);
   return isExpired ? await session : await session.catch(() => null);

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What a person sees who wants fewer reminders, or none. Without a session it names organizations and the kind of mail, nothing else. */
+/** The unsubscribe page. Without a session it shows organizations and the kind of mail, nothing else. */
 import type { Unsubscribable } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
@@ -18,9 +18,9 @@ const here = (c: AppContext) => c.req.path + new URL(c.req.url).search;
 
 export interface QuestionView {
   choices: Unsubscribable;
-  /** Who is signed in here, the owner or not. */
+  /** Who is signed in, the owner or somebody else. */
   user: SignedInUser | null;
-  /** Of the owner, when it is they who look. */
+  /** The owner's, if the owner is signed in. */
   formToken: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export function renderQuestion(
   });
 }
 
-/** With one organization and no bills to choose from there is no choice. */
+/** No choice with a single organization and no bills. */
 function Choices({ organizations, words }: { organizations: Organizations; words: UnsubscribeWords }) {
   const bills = organizations.flatMap((organization) => organization.bills ?? []);
   if (organizations.length === 1 && bills.length === 0) return null;
@@ -128,7 +128,7 @@ export function renderDone(c: AppContext, { config }: PageDeps, scope: Scope): P
   });
 }
 
-/** What needs the owner of the link. @param user whoever else is signed in here. */
+/** For actions that require the link's owner. @param user anybody else who is signed in. */
 export function askToSignIn(c: AppContext, { config }: PageDeps, user: SignedInUser | null): Promise<Response> {
   const { unsubscribe: { otherAccount, signIn }, problems, frame } = c.get("reader").words;
   const changed = problems.unchanged;

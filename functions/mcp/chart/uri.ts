@@ -1,2 +1,2 @@
-/** Where the page of the chart is read from: an address of MCP Apps, which no browser ever loads. */
+/** The URI of the chart's page, in the scheme of MCP Apps; no browser loads it. */
 export const CHART_URI = "ui://expenses/spending-chart";

@@ -1,8 +1,8 @@
-/** A bill as every tool shows it: its schedule in words, and a category also where it has none. */
+/** A bill as all tools show it: schedule in words, and a label for a missing category. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
-/** @param bill of `app.describe_bills`. */
+/** @param bill from `app.describe_bills`. */
 export const presentBill = ({ schedule, ...bill }: Facts, words: Words): Facts => ({
   ...bill,
   category: bill.category ?? words.labels.uncategorized,
@@ -12,7 +12,7 @@ export const presentBill = ({ schedule, ...bill }: Facts, words: Words): Facts =
   }),
 });
 
-/** What a provider says; the month of its statement is for the sentence of `review_bills` alone. */
+/** An amount reported by a provider. The statement's month is only needed in the sentence of `review_bills`. */
 export const presentQuestion = ({ period: _, ...question }: Facts): Facts => question;
 
 /** `list_bills` */
@@ -27,7 +27,7 @@ export const presentAddedBill = ({ bill, ...data }: Facts, words: Words): Facts 
   bill: presentBill(bill, words),
 });
 
-/** `update_bill`: before has only what changed. */
+/** `update_bill`: `before` has only what changed. */
 export const presentUpdatedBill = ({ bill, before: { schedule, ...before }, ...data }: Facts, words: Words): Facts => ({
   ...data,
   bill: presentBill(bill, words),

@@ -1,10 +1,10 @@
-/** What a change did, in a few words. */
+/** Summarizes a change. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { findWords } from "./find_words.ts";
 import { presentSyncedBill } from "./sync_bill_amounts.ts";
 
-/** A change as the database keeps it: the tool that made it, and what it did as facts. */
+/** A change as the database stores it: the tool that made it, and its facts. */
 export interface ChangeFacts {
   tool: string;
   facts: Facts;

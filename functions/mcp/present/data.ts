@@ -1,4 +1,7 @@
-/** What of a tool's data is words: labels for what has no name, sentences, files. Tools that have none answer their facts as they are. */
+/**
+ * Puts a tool's data into words: labels for what has no name, sentences, files. Other tools return their facts
+ * unchanged.
+ */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { presentAddedBill, presentBills, presentUpdatedBill } from "./bill.ts";

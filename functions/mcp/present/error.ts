@@ -1,4 +1,4 @@
-/** A refusal of the database as the error that a client gets. */
+/** Turns a refusal of the database into the error that a client gets. */
 import type { ToolError } from "../../../shared/connector/result.ts";
 import type { Facts, Refusal, RefusalFacts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
@@ -8,7 +8,7 @@ import { presentBadRows, presentMapping } from "./import_expenses.ts";
 import { findWords } from "./find_words.ts";
 import { publicCode } from "./present.ts";
 
-/** Whether calling again, with other arguments or later, can reach what was meant. */
+/** Codes for which no retry, with other arguments or later, can succeed. */
 const FINAL = new Set([
   "already_paid",
   "feature_not_in_plan",
@@ -49,13 +49,13 @@ function explain({ code, params = {}, field }: RefusalFacts, words: Words): Omit
   };
 }
 
-/** One of several things that are wrong with the arguments, all of one code. */
+/** One of several problems with the arguments, all of the same code. */
 function presentProblem(problem: RefusalFacts, words: Words): Omit<ToolError, "retryable" | "code"> {
   const { code: _, ...told } = explain(problem, words);
   return told;
 }
 
-/** What a client is given beside the words, its own words included: things by their names, a bill as it is shown everywhere. */
+/** The details a client gets beside the message, put into words: labels, and bills in the usual form. */
 function presentDetails(details: Facts, words: Words): Facts {
   if (details?.current) {
     const { current } = details;

@@ -1,4 +1,4 @@
-/** `get_context`: recent changes say in words what they did. */
+/** `get_context`: puts recent changes into words. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { presentChange } from "./change.ts";
@@ -14,6 +14,6 @@ export const presentContext = ({ recent_changes, ...data }: Facts, words: Words)
   }),
 });
 
-/** Who made a change: the service by itself, a member, or somebody who has left. */
+/** Who made a change: the service itself, a member, or a former member. */
 const presentActor = ({ tool, by }: Facts, { labels }: Words): string =>
   by ?? (tool === "autopay" || tool === "provider_sync" ? labels.automatic : labels.formerMember);

@@ -1,4 +1,4 @@
-/** `import_expenses`: what was assumed, why a row cannot be read, and the label of what has no category. */
+/** `import_expenses`: the assumptions, the reasons of unreadable rows, and the label for a missing category. */
 import type { Facts, Said } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { presentError } from "./error.ts";
@@ -16,7 +16,7 @@ export const presentImport = ({ preview, ...data }: Facts, words: Words): Facts 
     }
     : data;
 
-/** Why each row is left out, whether the reader of the file refused it or the database. */
+/** Why each row is left out, by the file reader or the database. */
 export const presentBadRows = (rows: Facts[], words: Words): Facts[] =>
   rows.map(({ error, ...row }) => ({ ...row, reason: presentError(error, words).message }));
 

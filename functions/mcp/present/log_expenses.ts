@@ -1,4 +1,4 @@
-/** `log_expenses`: its rows name the category, also where there is none. */
+/** `log_expenses`: labels missing categories. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 

@@ -1,9 +1,9 @@
-/** Markdown tables, for hosts that draw nothing. */
+/** Markdown tables, for hosts that cannot show charts. */
 
-/** Typed text as a cell: it stays text. */
+/** Escapes user text for a cell. */
 export const cell = (text: string): string => text.replace(/\s+/g, " ").replace(/[\\`*_[\]<>|~]/g, "\\$&");
 
-/** @param columns right-aligned where they hold amounts; @param rows of cells that are ready. */
+/** @param columns right-aligned if they hold amounts; @param rows of escaped cells. */
 export const table = (columns: readonly { head: string; isAmount?: boolean }[], rows: readonly string[][]): string =>
   [columns.map(({ head }) => head), columns.map(({ isAmount }) => isAmount ? "---:" : "---"), ...rows]
     .map((cells) => `| ${cells.join(" | ")} |`).join("\n");

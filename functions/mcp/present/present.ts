@@ -1,6 +1,6 @@
 /**
- * The answer of a tool in words: what the database states as facts becomes what a model or a person reads. The only place where a tool's
- * answer and the catalog of a language meet.
+ * Puts a tool's result into words: the database's facts become text for a model or a person. The only place where tool
+ * results and a language catalog meet.
  */
 import type { Envelope, FactEnvelope } from "../../../shared/connector/result.ts";
 import type { Said } from "../../../shared/words/message.ts";
@@ -18,7 +18,7 @@ export function present(tool: string, facts: FactEnvelope, words: Words): Envelo
   } as Envelope;
 }
 
-/** The first part of a code is what a client sees; the whole names the words. */
+/** The first part of a code, which clients see; the whole code selects the words. */
 export const publicCode = (code: string): string => code.split(".")[0]!;
 
 const presentWarning = ({ code, params = {} }: Said, { warnings, answer }: Words) => ({

@@ -1,4 +1,4 @@
-/** `show_spending_chart`: labels of the series, what to call the periods, and the same as a sentence and a table for hosts that draw nothing. */
+/** `show_spending_chart`: labels of the series and periods, and a sentence and a table for hosts without charts. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { cell, table } from "./markdown.ts";
@@ -30,7 +30,7 @@ function presentSpent({ step_totals, books_begin, ...data }: Facts, words: Words
   };
 }
 
-/** Bars are one series whose points are categories; columns are a series a category, or one of everything. */
+/** Bars are one series whose points are categories; columns are one series per category, or a single one. */
 function presentSeries({ label, is_rest, points }: Facts, { chart, words }: Facts): Facts {
   const nameOf = (name: string | undefined, isRest: boolean) =>
     name ?? (isRest ? words.chart.other : words.labels.uncategorized);

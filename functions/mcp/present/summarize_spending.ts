@@ -1,8 +1,8 @@
-/** `summarize_spending`: groups that have no name get one, and it says by which rule amounts were converted. */
+/** `summarize_spending`: labels groups without a name, and states the conversion rule. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
-/** A name, or what there is instead of one. */
+/** A name, or why there is none. */
 type Group = string | { none: keyof Words["groups"] };
 
 export const presentSpending = ({ fx, rows, ...data }: Facts, { rateRule, groups }: Words): Facts => ({

@@ -1,4 +1,4 @@
-/** `sync_bill_amounts`: each bill gets a sentence on what became of asking. */
+/** `sync_bill_amounts`: a sentence per bill on the outcome. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { findWords } from "./find_words.ts";
@@ -8,7 +8,7 @@ export const presentSyncedBills = ({ bills, ...data }: Facts, words: Words): Fac
   bills: bills.map((bill: Facts) => presentSyncedBill(bill, words)),
 });
 
-/** The amounts in the sentence are the row's own, by the names that sentences have for them. */
+/** The sentence uses the row's own amounts, under the names that sentences expect. */
 export const presentSyncedBill = ({ said, ...bill }: Facts, { outcomes, answer }: Words): Facts => ({
   ...bill,
   text: findWords(outcomes, said.code, answer.unknownText)({

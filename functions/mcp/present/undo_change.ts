@@ -1,4 +1,4 @@
-/** `undo_change`: what was taken back, and what could not be, each in words. */
+/** `undo_change`: what was reverted and what could not be, in words. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { presentChange } from "./change.ts";

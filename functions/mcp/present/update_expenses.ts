@@ -1,4 +1,4 @@
-/** `update_expenses`: a category that is none is named, before and after. */
+/** `update_expenses`: labels a missing category, before and after. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 

@@ -1,4 +1,4 @@
-/** The contract of `import_expenses`; the file is read here, `app.import_expenses` does the work on its rows. */
+/** The contract of `import_expenses`; the file is read here, `app.import_expenses` imports its rows. */
 import type { ArgumentError } from "../../../shared/connector/argument_error.ts";
 import { currency, flag, id, integer, object, onDuplicate, oneOf, text } from "../../../shared/connector/schema.ts";
 import { type Arguments, CREATE, defineTool, type ParsedArguments } from "../../../shared/connector/tool.ts";
@@ -39,14 +39,14 @@ export const importExpenses = defineTool({
     on_duplicate: onDuplicate,
     create_missing_categories: flag(false),
   }),
-  // Files are mostly ASCII; a byte that JSON escapes, a quotation mark or the end of a line, becomes two.
+  // Files are mostly ASCII; quotation marks and line ends take two bytes when escaped in JSON.
   maxBytes: 1_048_576,
   data: { preview: "object", created: "integer", skipped: "integer", totals: "object" },
   repair,
   refine,
 });
 
-/** Before anything is taken out of the text: what looks like rubbish may be its encoding. */
+/** Runs before any cleaning: apparent garbage may reveal the encoding. */
 function repair(input: Arguments): Arguments {
   return typeof input.csv === "string" ? { ...input, csv: repairText(input.csv).text } : input;
 }

@@ -23,7 +23,7 @@ export const listExpenses = defineTool({
   refine,
 });
 
-/** The default limit is that of a page of rows; a file is as long as it may be. */
+/** The default limit is for a page of rows; a file gets the maximum. */
 function refine({ limit, ...value }: Arguments, sent: Arguments): ParsedArguments {
   return { ok: true, value: value.format === "csv" && sent.limit === undefined ? value : { ...value, limit } };
 }

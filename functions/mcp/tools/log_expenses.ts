@@ -47,7 +47,7 @@ export const logExpenses = defineTool({
     dry_run: dryRun,
     idempotency_key: idempotencyKey,
   }, ["items"]),
-  // A hundred items with every field full, at three bytes a character.
+  // A hundred items with every field full, at three bytes per character.
   maxBytes: 1_000_000,
   data: { results: "array", totals_by_currency: "object" },
 });

@@ -1,4 +1,4 @@
-/** Every tool of the connector, in the order in which clients are shown them: reading first, undoing last. */
+/** All tools of the connector, in the order clients see them: reading first, undo last. */
 import type { Tool } from "../../../shared/connector/tool.ts";
 import { addBill } from "./add_bill.ts";
 import { deleteRecords } from "./delete_records.ts";

@@ -1,4 +1,4 @@
-/** The contract of `show_spending_chart`; `app.show_spending_chart` does the work, the page of chart/ draws it. */
+/** The contract of `show_spending_chart`; `app.show_spending_chart` does the work, the page in chart/ draws it. */
 import { categories, date, inCurrency, object, oneOf } from "../../../shared/connector/schema.ts";
 import { defineTool, READ } from "../../../shared/connector/tool.ts";
 import { CHART_URI } from "../chart/uri.ts";
@@ -20,6 +20,6 @@ export const showSpendingChart = defineTool({
     categories,
   }),
   data: { chart: "string", period: "object", currency: "string", series: "array", total: "object", table: "string" },
-  // Hosts of the first drafts of MCP Apps read the flat key.
+  // Hosts of early MCP Apps drafts read the flat key.
   meta: { "ui": { resourceUri: CHART_URI }, "ui/resourceUri": CHART_URI },
 });

@@ -1,12 +1,12 @@
 /**
- * The contract of `sync_bill_amounts`, and the one thing that a tool does outside of the database: between two calls of it, the first of
- * which says what may be fetched now, the second of which keeps what came, the providers are asked.
+ * The contract of `sync_bill_amounts`, the only tool that does something outside the database: a first call returns
+ * what may be fetched now, the providers are queried, and a second call stores the answers.
  */
 import { id, list, object } from "../../../shared/connector/schema.ts";
 import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
 import type { PendingLink } from "../../../shared/providers/ask.ts";
 
-/** Its lease says that nobody else asks meanwhile. */
+/** The lease keeps others from querying the provider meanwhile. */
 interface LeasedLink extends PendingLink {
   lease_token: string;
 }

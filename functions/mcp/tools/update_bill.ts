@@ -26,7 +26,7 @@ export const updateBill = defineTool({
     "Change a bill (price changes apply from apply_from, default the next open due date; paid history never changes), pause/resume/cancel it, or skip, snooze or re-price one occurrence. provider connects a variable bill and returns a connect_url to open.",
   inputSchema: object({
     bill_id: id("bill"),
-    // No field of a change has a default: it would reset what the caller did not mention.
+    // No field of a change has a default: it would reset fields the caller did not mention.
     set: object(
       {
         name: name(),

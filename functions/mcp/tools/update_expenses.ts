@@ -24,7 +24,7 @@ export const updateExpenses = defineTool({
     "Change fields of 1-100 expenses. With more than one id only category, payee, note, url and tags may change.",
   inputSchema: object({
     ids: ids("exp"),
-    // No field of a change has a default: it would reset what the caller did not mention.
+    // No field of a change has a default: it would reset fields the caller did not mention.
     set: object(
       {
         name: name(),

@@ -1,10 +1,10 @@
-/** Words around an answer, whatever tool it is of. */
+/** Texts that tool results share, whatever the tool. */
 import type { Cut, Refusal } from "../message.ts";
 
 export const refusals = {
   "internal": (): Refusal => ({
     message: "Something went wrong on our side.",
-    hint: "Look at what is stored before you try a write again. If it keeps happening, quote the request id.",
+    hint: "Check whether a write went through before you retry it. If it keeps happening, quote the request id.",
   }),
 };
 
@@ -16,19 +16,19 @@ interface PlanMissing {
 }
 
 export const answer = {
-  /** Why something was refused, when the code says more than this version has words for. */
+  /** A refusal whose code this version has no words for. */
   unknownRefusal: (code: string): Refusal => ({
     message: `Refused: ${code}.`,
     hint: "The service is being upgraded; try again in a few minutes.",
   }),
   /** A code that this version has no words for. */
   unknownText: (code: string): string => `${code}.`,
-  /** Why the text of an answer is not all of it. */
+  /** Why the text of a result is incomplete. */
   cut: (cuts: Cut[]): string =>
     `Cut: ${cuts.map(({ key, shown, all }) => `${key} to ${shown} of ${all}`).join(", ")}. ` +
-    "structuredContent is whole; narrow the filter or lower limit to read all of it here.",
+    "structuredContent is complete; narrow the filter or lower limit to read all of it here.",
   tooLong: "Too long as text; see structuredContent.",
-  /** Why nobody of an organization may use the connector. */
+  /** Why the members of an organization may not use the connector. */
   planMissing: ({ plan, required_plan, organization, upgrade_url }: PlanMissing): string =>
     `The ${plan} plan of ${organization} does not include AI access; the ${required_plan} plan does. ` +
     `Change it at ${upgrade_url}`,

@@ -1,4 +1,7 @@
-/** What is wrong with an argument that only the calendar, the currencies or the books can know; and what holds for every tool. */
+/**
+ * Problems with arguments that only the calendar, the currencies or the database can detect, and texts that all tools
+ * share.
+ */
 import type { Refusal } from "../message.ts";
 import { quoted } from "./phrases.ts";
 
@@ -15,11 +18,11 @@ export const refusals = {
     hint: "Use a new key for a new request, or leave it out.",
   }),
   "busy": (): Refusal => ({
-    message: "Another change to the same books is still being made, so nothing was written.",
+    message: "Another change to the same books is still in progress, so nothing was written.",
     hint: "Make the same call again in a moment.",
   }),
   "invalid_argument.tags_too_many": ({ count, most }: { count: number; most: number }): Refusal => ({
-    message: `That would make ${count} tags; an expense can have ${most}.`,
+    message: `That would make ${count} tags; an expense can have at most ${most}.`,
     hint: "Leave some tags out.",
   }),
   "date_out_of_range.not_a_date": ({ value }: { value: string }): Refusal => ({
@@ -27,7 +30,7 @@ export const refusals = {
     hint: "Give YYYY-MM-DD, or today, yesterday or tomorrow.",
   }),
   "date_out_of_range.no_such_day": ({ value }: { value: string }): Refusal => ({
-    message: `There is no ${value} in the calendar.`,
+    message: `${value} is not a day in the calendar.`,
     hint: "Check the day and the month.",
   }),
   "currency_unknown": ({ currency }: { currency: string }): Refusal => ({
@@ -54,28 +57,29 @@ export const refusals = {
       'Leave out what cost nothing. To skip a due date that costs nothing, use update_bill with occurrence action "skip".',
   }),
   "invalid_argument.amount_too_large": ({ amount, currency }: { amount: string; currency: string }): Refusal => ({
-    message: `${amount} ${currency} is more than this service can keep.`,
+    message: `${amount} ${currency} is more than this service can store.`,
   }),
   "invalid_argument.cursor_of_another_list": (): Refusal => ({
     message: "This cursor does not belong to this list.",
-    hint: "Pass next_cursor exactly as it came, with the same filter; without cursor the list starts at its beginning.",
+    hint:
+      "Pass next_cursor exactly as received, with the same filter; without cursor the list starts from the beginning.",
   }),
   "category_not_found": ({ name, make_by, details }: Category): Refusal => ({
     message: `There is no category called ${quoted(name)}.`,
     hint: [
       details?.suggestions?.length
         ? "Use one of details.suggestions."
-        : 'get_context with include ["categories"] lists the ones there are.',
-      make_by === "create_missing_categories" && "Or make a new one: create_missing_categories true.",
+        : 'get_context with include ["categories"] lists the existing ones.',
+      make_by === "create_missing_categories" && "Or create it: create_missing_categories true.",
       make_by === "update_settings" &&
-      `Or make a new one first: update_settings with category {"action": "create", "name": ${JSON.stringify(name)}}.`,
+      `Or create it first: update_settings with category {"action": "create", "name": ${JSON.stringify(name)}}.`,
     ].filter(Boolean).join(" "),
   }),
   "category_not_found.archived": ({ name }: { name: string }): Refusal => ({
     message: `The category ${name} is archived.`,
-    hint: `Ask whether to use it again, which update_settings with category {"action": "create", "name": ${
+    hint: `Ask whether to reactivate it (update_settings with category {"action": "create", "name": ${
       JSON.stringify(name)
-    }} does, or another one.`,
+    }}) or to use another one.`,
   }),
 };
 

@@ -21,7 +21,7 @@ export const refusals = {
     hint: 'Ask for the amount. If it differs each time, give amount_mode "variable".',
   }),
   "invalid_argument.month_days_not_monthly": ({ frequency }: { frequency: string }): Refusal => ({
-    message: "Days of the month go with a monthly bill.",
+    message: "Only monthly bills have month_days.",
     hint: `Leave month_days out and give first_due: a ${
       frequency === "once" ? "one-time" : frequency
     } bill counts from it.`,
@@ -37,19 +37,19 @@ export const refusals = {
     hint: "Check both dates.",
   }),
   "invalid_argument.bill_over": ({ name, last_due }: Named & { last_due: string }): Refusal => ({
-    message: `${name} would be over already: it was last due on ${last_due}.`,
-    hint: "For what was paid in the past use log_expenses.",
+    message: `${name} would have ended already: it was last due on ${last_due}.`,
+    hint: "For past payments use log_expenses.",
   }),
   "invalid_argument.share_too_fine": ({ percent }: { percent: number }): Refusal => ({
-    message: `A share of ${percent}% is too fine.`,
+    message: `A share of ${percent}% has too many decimals.`,
     hint: "Use at most two decimals.",
   }),
   "invalid_argument.notice_without_renewal": (): Refusal => ({
-    message: "A notice period counts back from the renewal, and no renewal is given.",
+    message: "A notice period counts back from the renewal date, which is missing.",
     hint: "Give renews_on as well, or leave notice_days out.",
   }),
   "invalid_argument.too_many_bills": ({ organization, most }: { organization: string; most: number }): Refusal => ({
-    message: `${organization} has ${most} bills, and no more can be kept.`,
+    message: `${organization} has ${most} bills, which is the maximum.`,
     hint: "Delete bills that are no longer needed: delete_records.",
   }),
   "invalid_argument.amount_in_new_currency": (
@@ -59,7 +59,7 @@ export const refusals = {
     hint: "Give amount together with currency.",
   }),
   "invalid_argument.open_in_old_currency": ({ name, currency }: Named & { currency: string }): Refusal => ({
-    message: `Something of ${name} is still open in ${currency}.`,
+    message: `${name} still has open due dates in ${currency}.`,
     hint: "Pay or skip what is overdue or partly paid first, and leave apply_from out.",
   }),
   "date_out_of_range.far_ahead": ({ date }: { date: string }): Refusal => ({
@@ -71,7 +71,7 @@ export const refusals = {
     hint: "Give set, occurrence or provider.",
   }),
   "invalid_argument.apply_from_without_set": (): Refusal => ({
-    message: "apply_from says from when a change of the bill holds, and none is given.",
+    message: "No change of the bill is given for apply_from.",
     hint: "Give set as well, or leave apply_from out.",
   }),
   "already_paid.to_reopen": ({ name, due_on }: Dated): Refusal => ({
@@ -84,15 +84,15 @@ export const refusals = {
   }),
   "invalid_argument.skip_partly_paid": ({ name, due_on, ...paid }: Dated & Money): Refusal => ({
     message: `${money(paid)} was already paid for ${name} due ${due_on}.`,
-    hint: "If nothing more is to be paid, set_amount to what was paid; if it was a mistake, undo that payment.",
+    hint: "If nothing more is owed, set_amount to what was paid; if it was a mistake, undo that payment.",
   }),
   "invalid_argument.date_amount_missing": (): Refusal => ({
     message: "The amount is missing.",
     hint: "Give the amount for this date.",
   }),
   "invalid_argument.snooze_until_missing": (): Refusal => ({
-    message: "The day until which to snooze is missing.",
-    hint: "Give the day on which to remind again.",
+    message: "The day to snooze until is missing.",
+    hint: "Give the day of the next reminder.",
   }),
   "date_out_of_range.not_in_future": ({ date }: { date: string }): Refusal => ({
     message: `${date} is not in the future.`,
@@ -103,7 +103,7 @@ export const refusals = {
     hint: "Ask the owner of the organization to do it.",
   }),
   "feature_not_in_plan.providers": ({ organization }: { organization: string }): Refusal => ({
-    message: `The plan of ${organization} does not include amounts that are fetched from providers.`,
+    message: `The plan of ${organization} does not include fetching amounts from providers.`,
     hint:
       "Amounts can be entered by hand: occurrence set_amount, or amount when it is paid. The team plan includes fetching.",
   }),
@@ -119,36 +119,36 @@ export const warnings = {
   ): string =>
     `${name} is next due on ${next_due}, not on ${first_due}: ${
       closed_until
-        ? `what is due until ${closed_until} is already paid or skipped`
-        : "that is not one of the days of the month that were given"
+        ? `everything due until ${closed_until} is already paid or skipped`
+        : "that is not one of the given days of the month"
     }.`,
   "share_is_a_note": ({ percent, name }: Named & { percent: number }): string =>
-    `The share of ${percent}% is kept and shown with ${name} (my_share_amount); payments and totals count the whole ` +
-    "amount, since all of it leaves.",
+    `The share of ${percent}% is stored and shown with ${name} (my_share_amount); payments and totals still count the ` +
+    "whole amount.",
   "same_name": ({ name, id, schedule: days, amount, currency }: Named & Partial<Money> & {
     id: string;
     schedule: Schedule;
   }): string =>
     `There is already a bill called ${name}: ${amount ? `${money({ amount, currency: currency! })}, ` : ""}${
       schedule(days)
-    }. Both are due now; if this was to change it, undo this and use update_bill with ${id}.`,
+    }. Both exist now; if this was meant to change it, undo this and use update_bill with ${id}.`,
   "duplicate.bill": ({ name }: Named): string =>
-    `${name} is there already and was not added again. If it really is a second one, call again with ` +
+    `${name} already exists and was not added again. If it really is a second bill, call again with ` +
     'on_duplicate "allow".',
   "reminders_inactive": ({ organization }: { organization: string }): string =>
-    `The reminder is set but will not be sent: the plan of ${organization} does not include reminder e-mails.`,
+    `The reminder is set but will not be sent: the plan of ${organization} does not include reminder emails.`,
   "past_dates_not_tracked": ({ next_due }: { next_due: string }): string =>
-    `What was due before today counts as settled. The first due date that is watched is ${next_due}.`,
+    `Due dates before today count as settled. The first one tracked is ${next_due}.`,
   "applies_later": ({ name, from, ...old }: Named & Partial<Money> & { from: string }): string =>
-    `The new amount of ${name} holds for due dates from ${from} on; until then it stays ${
+    `The new amount of ${name} applies to due dates from ${from} on; until then it stays ${
       old.amount ? money(old as Money) : "open"
     }.`,
   "still_ended": ({ name }: Named): string =>
-    `${name} has ended: no due date is left. Give it a later ends_on or a higher ends_after to let it go on.`,
+    `${name} has ended: no due date is left. To continue it, give it a later ends_on or a higher ends_after.`,
   "snoozed": ({ name, due_on, until }: Dated & { until: string }): string =>
     `${name} is still due on ${due_on}; only the reminder waits until ${until}.`,
   "payments_removed": ({ name, due_on }: Dated): string =>
-    `What was recorded as paid for ${name} due ${due_on} is no longer in the books.`,
+    `The payments recorded for ${name} due ${due_on} were removed from the books.`,
 };
 
 interface Updated extends Named {
@@ -161,7 +161,7 @@ interface Updated extends Named {
 
 const STATUS = { active: "Resumed", paused: "Paused", cancelled: "Cancelled", ended: "Ended" };
 
-/** What the list of recent changes says of them. */
+/** Summaries in the list of recent changes. */
 export const changes = {
   add_bill: ({ name, schedule: days, ...cost }: Named & Partial<Money> & { schedule: Schedule }): string =>
     `Added ${name}: ${cost.amount ? `${money(cost as Money)} ` : ""}${schedule(days)}`,
@@ -172,7 +172,7 @@ export const changes = {
       `Changed ${name}: ${fields.map(fieldName).join(", ")}${from ? ` from ${from} on` : ""}`,
       occurrence && changeOfDate(name, occurrence),
       is_disconnected && `Disconnected ${name} from its provider`,
-    ].filter(Boolean).join("; ") || `Changed nothing of ${name}`,
+    ].filter(Boolean).join("; ") || `Changed nothing about ${name}`,
   autopay: ({ name, due_on, ...paid }: Dated & Money): string =>
     `${name} paid automatically on ${due_on}: ${money(paid)}`,
 };

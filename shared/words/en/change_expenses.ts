@@ -4,9 +4,9 @@ import { count, fieldName, names, totals } from "./phrases.ts";
 
 interface Missing {
   missing: string[];
-  /** How many were asked for. */
+  /** How many were requested. */
   asked: number;
-  /** Names of those that were there once. */
+  /** Names of those that were deleted. */
   deleted?: string[];
   organization: string;
 }
@@ -14,12 +14,12 @@ interface Missing {
 export const refusals = {
   "not_found.records": ({ missing, asked, deleted = [], organization }: Missing): Refusal => ({
     message: deleted.length === missing.length
-      ? `Deleted already: ${names(deleted)}.`
+      ? `Already deleted: ${names(deleted)}.`
       : asked === 1
       ? `There is no ${missing[0]} in ${organization}.`
       : `${missing.length} of these ${asked} are not in ${organization}, so nothing was changed.`,
     hint: deleted.length > 0
-      ? "What was deleted comes back with undo_change; get_context with include recent_changes lists the changes."
+      ? "undo_change restores what was deleted; get_context with include recent_changes lists the changes."
       : "Take ids from list_expenses or list_bills.",
   }),
   "invalid_argument.nothing_to_change": (): Refusal => ({
@@ -31,16 +31,16 @@ export const refusals = {
     hint: "Call once for each expense, or set only category, payee, note, url and tags.",
   }),
   "invalid_argument.version_of_several": (): Refusal => ({
-    message: "A version belongs to one expense, and several are named.",
-    hint: "Leave expected_version out, or name one id.",
+    message: "Several expenses are given, but expected_version is for a single one.",
+    hint: "Leave expected_version out, or give one id.",
   }),
   "stale_version": ({ name, version }: { name: string; version: number }): Refusal => ({
-    message: `${name} was changed since it was read: it is at version ${version} now. Nothing was changed.`,
-    hint: "Tell the person what it says now, and if it is still to change call again with the new version.",
+    message: `${name} was changed since it was read: it is now at version ${version}. Nothing was changed.`,
+    hint: "Tell the person the current values. If they still want the change, call again with the new version.",
   }),
   "invalid_argument.expected_of_another": ({ id }: { id: string }): Refusal => ({
-    message: `Only what is to be deleted can be expected, and ${id} is not.`,
-    hint: "Give expected only for what is in ids.",
+    message: `The values in expected name ${id}, which is not among the ids to delete.`,
+    hint: "List in expected only what is also in ids.",
   }),
   "expectation_mismatch.of_record": ({ name, current }: {
     name: string;
@@ -69,13 +69,13 @@ export const warnings = {
     'update_bill with status "cancelled".',
 };
 
-/** The first few of so many. */
+/** The total count and the first few. */
 interface First {
   count: number;
   names: string[];
 }
 
-/** What the list of recent changes says of them. */
+/** Summaries in the list of recent changes. */
 export const changes = {
   update_expenses: ({ count: changed, names: [first], fields }: First & { fields: string[] }): string =>
     `Changed ${changed === 1 ? first : count(changed, "expense")}: ${fields.map(fieldName).join(", ")}`,

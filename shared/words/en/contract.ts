@@ -1,4 +1,4 @@
-/** What is wrong with arguments that their schema can judge, and what would be right. Names of fields are the contract's. */
+/** Schema violations in arguments, and what would be valid. Field names are those of the contract. */
 import type { Limit, Unit } from "../../connector/argument_error.ts";
 import type { FormHint, SentAmount } from "../../connector/form_hint.ts";
 import type { Refusal } from "../message.ts";
@@ -11,12 +11,12 @@ interface Problem {
 }
 
 export const refusals = {
-  "invalid_argument.repeated_item": (problem: Problem): Refusal => refusal("is there twice", problem),
+  "invalid_argument.repeated_item": (problem: Problem): Refusal => refusal("is a duplicate", problem),
   "invalid_argument.not_one_of": ({ options, ...problem }: Problem & { options: string[] }): Refusal =>
     refusal(`must be one of: ${options.join(", ")}`, problem),
   "invalid_argument.null": ({ subject }: Problem): Refusal => ({
     ...refusal("must not be null", { subject }),
-    hint: "Leave a field out when there is nothing to say.",
+    hint: "Leave out fields that have no value.",
   }),
   "invalid_argument.required": (problem: Problem): Refusal => refusal("is required", problem),
   "invalid_argument.wrong_type": ({ type, ...problem }: Problem & { type: string }): Refusal =>
@@ -27,7 +27,7 @@ export const refusals = {
     ...refusal(`cannot have ${unknown.map(quoted).join(", ")}`, { subject }),
     hint: `Known fields: ${known.join(", ")}.`,
   }),
-  "invalid_argument.wrong_form": (problem: Problem): Refusal => refusal("does not have the right form", problem),
+  "invalid_argument.wrong_form": (problem: Problem): Refusal => refusal("has the wrong format", problem),
   "invalid_argument.wrong_length": ({ bound, value, unit, ...problem }: Problem & Limit & { unit: Unit }): Refusal =>
     refusal(`must have at ${bound} ${count(value, unit)}`, problem),
   "invalid_argument.out_of_bounds": ({ bound, value, is_inclusive, ...problem }: Problem & Limit): Refusal =>
@@ -62,11 +62,11 @@ function form(hint: FormHint): string {
   }
 }
 
-/** What takes the ids that a tool does not. */
+/** Which tools take the ids that this one does not. */
 const IDS = new Map([
   [
     "pay",
-    'This is the payment of a bill. update_bill takes it back (occurrence action "reopen"), as undo_change does; ' +
+    'This is the payment of a bill. To remove it use update_bill (occurrence action "reopen") or undo_change; ' +
     "its category is that of the bill.",
   ],
   ["bill", "This is a bill: see update_bill, and delete_records for one bill at a time."],

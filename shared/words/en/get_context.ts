@@ -10,7 +10,7 @@ interface PlanEnding {
 
 type Feature = "ai:connector" | "reminders:email" | "bills:variable";
 
-/** What a plan includes, as people know it. */
+/** Plan features by their familiar names. */
 const FEATURES: Record<Feature, string> = {
   "ai:connector": "access for AI assistants",
   "reminders:email": "reminder emails",

@@ -29,16 +29,16 @@ export const refusals = {
     hint: "Pass the text of the file as it is, header line included.",
   }),
   "invalid_argument.file_without_rows": (): Refusal => ({
-    message: "The file has a header line and no rows.",
+    message: "The file has a header line but no rows.",
     hint: "Pass the whole file.",
   }),
   "invalid_argument.file_too_long": ({ most }: { most: number }): Refusal => ({
-    message: `The file has more than ${most} rows, which is as many as an import takes.`,
+    message: `The file has more than ${most} rows, the maximum for an import.`,
     hint: "Split the file, with the header line in each part.",
   }),
   "invalid_argument.too_many_columns": ({ line, most }: { line: number; most: number }): Refusal => ({
-    message: `Line ${line} has more than ${most} cells, which is as many columns as an import takes.`,
-    hint: "Leave out the columns that say nothing about the expenses.",
+    message: `Line ${line} has more than ${most} cells, the maximum for an import.`,
+    hint: "Remove columns that are not needed.",
   }),
   "invalid_argument.no_such_column": ({ name, columns }: { name: string; columns: string[] }): Refusal => ({
     message: `There is no column ${quoted(name)}.`,
@@ -52,24 +52,24 @@ export const refusals = {
       : `No column of the file is clearly the ${column}.`,
     hint: columnsHint(columns),
   }),
-  // Why one row cannot be read.
+  // Why a row cannot be read.
   "invalid_argument.row_too_wide": (
     { cells, columns, delimiter }: { cells: number; columns: number; delimiter: string },
   ): Refusal => ({
-    message: `There are ${cells} cells under ${columns} columns; text with a ${delimiter} needs quotation marks.`,
+    message: `There are ${cells} cells under ${columns} columns; text containing a ${delimiter} needs quotation marks.`,
   }),
   "invalid_argument.row_without_date": (): Refusal => ({ message: "There is no date." }),
   "invalid_argument.row_without_amount": (): Refusal => ({ message: "There is no amount." }),
   "invalid_argument.row_without_name": (): Refusal => ({ message: "There is no name." }),
   "invalid_argument.row_date": ({ value, format }: { value: string; format: string }): Refusal => ({
-    message: `${quoted(value)} is not a date as ${format}.`,
+    message: `${quoted(value)} is not a date in the format ${format}.`,
   }),
   "invalid_argument.row_amount": ({ value, decimal }: { value: string; decimal: "." | "," }): Refusal => ({
     message: `${quoted(value)} is not an amount with a decimal ${decimal === "." ? "point" : "comma"}.`,
   }),
   "invalid_argument.row_amount_zero": (): Refusal => ({ message: "The amount is zero." }),
   "invalid_argument.row_money_in": ({ value }: { value: string }): Refusal => ({
-    message: `${quoted(value)} is money that came in. If it is a refund, log it with log_expenses and is_refund true.`,
+    message: `${quoted(value)} is incoming money. If it is a refund, log it with log_expenses and is_refund true.`,
   }),
   "not_found.import": (): Refusal => ({
     message: "There is no such import, or its preview is more than 24 hours old.",
@@ -78,7 +78,7 @@ export const refusals = {
   "category_not_found.in_file": ({ name }: { name: string }): Refusal => ({
     message: `There is no category called ${quoted(name)}.`,
     hint:
-      "Ask the user. create_missing_categories true makes the missing ones; otherwise correct the category column " +
+      "Ask the user. create_missing_categories true creates the missing ones; otherwise correct the category column " +
       "and call with csv again.",
   }),
   "expectation_mismatch.of_import": (
@@ -86,55 +86,55 @@ export const refusals = {
   ): Refusal => ({
     message: `This would write ${count(written, "expense")}, ${
       and(Object.entries(totals).map(([currency, amount]) => money({ amount, currency }))) || "worth nothing"
-    }, and skip ${skipped} that ${skipped === 1 ? "is" : "are"} in the books already. Nothing was written.`,
+    }, and skip ${skipped} that ${skipped === 1 ? "is" : "are"} already in the books. Nothing was written.`,
     hint: "Show the user these numbers; when they agree, call again with details.commit_with.",
   }),
 };
 
-/** What nothing in a file proves. */
+/** Assumptions that nothing in the file proves. */
 export const assumptions = {
   links_left_out: ({ count: cells, column }: { count: number; column: string }): string =>
-    `${count(cells, "cell")} of ${quoted(column)} left out: no link, or longer than 2000 characters.`,
-  no_header: (): string => "The file has no header line; what each column is was told from its cells.",
+    `${count(cells, "cell")} of ${quoted(column)} left out: not a link, or longer than 2000 characters.`,
+  no_header: (): string => "The file has no header line; the columns were identified by their contents.",
   column_by_cells: ({ header, field }: { header: string; field: string }): string =>
-    `${quoted(header)} is taken for the ${field}, by its cells.`,
+    `${quoted(header)} was taken for the ${field} because of its contents.`,
   several_currencies: ({ headers }: { headers: string[] }): string =>
-    `${and(headers.map(quoted))} all name currencies, so none was taken for that of the amount. Set mapping.currency.`,
+    `${and(headers.map(quoted))} all contain currencies, so none was used for the amount. Set mapping.currency.`,
   date_order: ({ order, is_sorted }: { order: "DMY" | "MDY"; is_sorted?: true }): string =>
     `Every date can be read with the day or the month first; ${order === "DMY" ? "day" : "month"} first was assumed${
-      is_sorted ? ", because only so the rows are in order" : ""
+      is_sorted ? ", because only that puts the rows in order" : ""
     }. Set mapping.date_format if that is wrong.`,
   thousands: ({ digits }: { digits: string }): string =>
     `${quoted(digits)} was read as thousands, not as three decimals. Set mapping.decimal if that is wrong.`,
   negative_is_expense: (): string =>
-    "Negative amounts are expenses and positive ones money that came in, which is left out. " +
+    "Negative amounts are expenses; positive ones are incoming money, which is left out. " +
     "Set mapping.negative_is_expense to false if that is wrong.",
   negative_is_refund: (): string =>
-    "Positive amounts are expenses and negative ones refunds. " +
+    "Positive amounts are expenses, and negative ones are refunds. " +
     "Set mapping.negative_is_expense to true if that is wrong.",
 };
 
 export const warnings = {
   "encoding": (): string =>
-    "Some letters of the file were lost before it came here and show as \ufffd. " +
+    "Some letters of the file were lost to a wrong encoding and show as \ufffd. " +
     "Save it as UTF-8 and import that, or correct the names later.",
   "may_be_bill_payment": (
     { count: rows, rows: first }: { count: number; rows: { line: number; bill: string }[] },
   ): string => {
     const listed = first.map(({ line, bill }) => `line ${line}, ${bill}`);
     const more = rows - listed.length;
-    return `${rows === 1 ? "One row" : `${rows} rows`} may pay a bill that is in the books already ` +
-      `(preview.may_be_bills says which), and would then count twice: ${listed.join("; ")}${
+    return `${rows === 1 ? "One row" : `${rows} rows`} may pay a bill that is already in the books ` +
+      `(see preview.may_be_bills), and would then count twice: ${listed.join("; ")}${
         more > 0 ? ` and ${more} more` : ""
-      }. Ask; leave those that do out of the csv and call with it again. A bill that is still open is paid with ` +
+      }. Ask; remove those that do from the csv and call with it again. To pay a bill that is still open, use ` +
       "mark_bill_paid.";
   },
   "category_not_found": ({ names: unknown }: { names: string[] }): string =>
-    `The file uses categories that do not exist yet: ${names(unknown.map(quoted))}. Ask whether to make them ` +
+    `The file uses categories that do not exist yet: ${names(unknown.map(quoted))}. Ask whether to create them ` +
     "(create_missing_categories true) or to correct the file.",
 };
 
-/** What the list of recent changes says of it. */
+/** Summaries in the list of recent changes. */
 export const changes = {
   import_expenses: ({ count: written, names: first }: { count: number; names: string[] }): string =>
     `Imported ${count(written, "expense")}: ${names(first, { count: written })}`,

@@ -1,4 +1,4 @@
-/** Words of `list_bills`, and of every tool that takes the id of a bill. */
+/** Words of `list_bills`, and of every tool that takes a bill's id. */
 import type { Refusal } from "../message.ts";
 import { count, names } from "./phrases.ts";
 

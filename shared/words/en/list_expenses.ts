@@ -26,22 +26,22 @@ export const refusals = {
   }),
   "invalid_argument.too_many_rows": ({ count }: { count: number }): Refusal => ({
     message: `That would be ${count} rows.`,
-    hint: "Group by a longer time, take a shorter period, or lower top.",
+    hint: "Group by a longer interval, use a shorter period, or lower top.",
   }),
 };
 
 export const warnings = {
   "books_begin": ({ on, from, to }: Period & { on: string }): string =>
-    `The books begin on ${on}, so previous is not all that was spent from ${from} to ${to}, and no change is given.`,
+    `The books begin on ${on}, so previous is incomplete for ${from} to ${to}, and no change is given.`,
   "period_running": ({ until, from, to }: Period & { until: string }): string =>
-    `This period runs until ${until}; previous is of as many days of the earlier one, ${from} to ${to}.`,
+    `This period runs until ${until}; previous covers the same number of days of the earlier one, ${from} to ${to}.`,
   "tags_overlap": (): string => "Some payments have several tags and count under each; the total counts them once.",
   "rate_missing.of_payments": ({ into }: { into: string }): string =>
     `No exchange rate to ${into} is known for some payments, so they are in no total; ` +
     "those of this period are listed in unconverted.",
   "amount_missing.to_come": ({ names: bills }: { names: string[] }): string =>
-    `The amounts of ${names(bills)}, which are still to come, are not known yet.`,
+    `The amounts of ${names(bills)}, which are still upcoming, are not known yet.`,
 };
 
-/** By which rates payments are converted. */
+/** Which exchange rates are used. */
 export const rateRule = "Each payment at the rate of its day, or the last one before it, at most 7 days old.";

@@ -9,7 +9,7 @@ interface Dated {
 
 export const refusals = {
   "invalid_argument.id_and_name_differ": ({ name, bill_name }: { name: string; bill_name: string }): Refusal => ({
-    message: `The bill_id is that of ${name}, but the bill_name says ${quoted(bill_name)}. Nothing was paid.`,
+    message: `The bill_id is that of ${name}, but the bill_name is ${quoted(bill_name)}. Nothing was paid.`,
     hint: "Ask which one was paid, and give only its bill_id.",
   }),
   "invalid_argument.bill_not_named": (): Refusal => ({
@@ -29,7 +29,7 @@ export const refusals = {
   ): Refusal => ({
     message: `${name} is not due on ${date}.`,
     hint: details.open_dates.length === 0
-      ? "Nothing of it is open."
+      ? "It has no open dates."
       : `Give one of its open dates: ${details.open_dates.join(", ")}.`,
   }),
   "invalid_argument.skipped": ({ name, due_on }: Dated): Refusal => ({
@@ -46,14 +46,14 @@ export const refusals = {
     message: `${money(payment)} for ${name} due ${due_on} is already recorded.`,
     hint: next_due
       ? `If this is another payment, call again with due_on "${next_due}".`
-      : "Nothing else of it is open.",
+      : "It has no other open dates.",
   }),
   "already_paid.all": ({ name }: { name: string }): Refusal => ({
-    message: `Everything of ${name} is paid.`,
+    message: `${name} is fully paid.`,
     hint: "Nothing to do.",
   }),
   "invalid_argument.bill_inactive": ({ name, status }: { name: string; status: string }): Refusal => ({
-    message: `${name} is ${status} and nothing of it is open.`,
+    message: `${name} is ${status} and has no open dates.`,
     hint: "To pay it again make it active first (update_bill).",
   }),
   "invalid_argument.amount_unknown": ({ name, due_on }: Dated): Refusal => ({
@@ -66,10 +66,10 @@ export const refusals = {
     message: `Only ${money({ amount: remaining, currency })} of ${name} remains to be paid for ${due_on}.`,
     hint: `If it really cost ${whole} this time, call update_bill first with occurrence {"due_on": "${due_on}", ` +
       `"action": "set_amount", "amount": "${whole}"}; if the price is new for good, with set {"amount": "${whole}"} ` +
-      `and apply_from "${due_on}". Then pay it without amount. If it was a slip, give at most ${remaining}.`,
+      `and apply_from "${due_on}". Then pay it without amount. If it was a typo, give at most ${remaining}.`,
   }),
   "date_out_of_range.paid_in_future": ({ date }: { date: string }): Refusal => ({
-    message: `${date} is in the future: a payment is recorded once the money has left.`,
+    message: `${date} is in the future: record a payment once it has been made.`,
     hint:
       `Leave paid_on out if it was paid today; otherwise call this again on ${date}. The bill stays open until then, ` +
       "and its reminder stays on.",
@@ -97,7 +97,7 @@ export const warnings = {
     `${name} is still unpaid for ${and(dates)}.`,
 };
 
-/** What the list of recent changes says of it. */
+/** Summaries in the list of recent changes. */
 export const changes = {
   mark_bill_paid: ({ name, due_on, remaining, ...paid }: Dated & Money & { remaining?: string }): string =>
     `Paid ${money(paid)} for ${name} due ${due_on}` +

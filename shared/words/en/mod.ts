@@ -1,4 +1,4 @@
-/** English. */
+/** The English catalog. */
 import * as answer from "./answer.ts";
 import * as args from "./arguments.ts";
 import * as bills from "./bills.ts";
@@ -23,7 +23,7 @@ import * as updateSettings from "./update_settings.ts";
 export const en = {
   language: "en",
   pages,
-  /** Why a tool refuses, by the code that the database names. */
+  /** Why a tool refuses, by the database's code. */
   refusals: {
     ...answer.refusals,
     ...contract.refusals,
@@ -40,7 +40,7 @@ export const en = {
     ...undoChange.refusals,
     ...spendingChart.refusals,
   },
-  /** What a person should hear beside the result, by code. */
+  /** What to tell a person in addition to the result, by code. */
   warnings: {
     ...args.warnings,
     ...logExpenses.warnings,
@@ -54,7 +54,7 @@ export const en = {
     ...spendingChart.warnings,
     ...getContext.warnings,
   },
-  /** What a change did, by its tool. */
+  /** Summaries of changes, by tool. */
   changes: {
     ...logExpenses.changes,
     ...changeExpenses.changes,
@@ -66,13 +66,13 @@ export const en = {
   },
   /** Prompts by name. */
   prompts,
-  /** Words around an answer. */
+  /** Texts that tool results share. */
   answer: answer.answer,
-  /** What the reader of a file assumed, by code. */
+  /** Assumptions of the import, by code. */
   assumptions: importExpenses.assumptions,
-  /** What stands where there is no name. */
+  /** Placeholders for missing names. */
   labels: { uncategorized: "Uncategorized", automatic: "automatic", formerMember: "a former member" },
-  /** What groups of `summarize_spending` are called that have no name. */
+  /** Names of the unnamed groups of `summarize_spending`. */
   groups: {
     category: "Uncategorized",
     tag: "Untagged",
@@ -81,24 +81,24 @@ export const en = {
     former_member: "Former member",
     rest: "Other",
   },
-  /** What `review_bills` found, by section. */
+  /** Findings of `review_bills`, by section. */
   findings,
   periodWords: spendingChart.periodWords,
   earlierWords: spendingChart.earlierWords,
   chart: spendingChart.chart,
   undoneChange: undoChange.undoneChange,
   fetchedFrom: syncBillAmounts.fetchedFrom,
-  /** What an undo took back, thing by thing, and what it could not. */
+  /** What an undo reverted, item by item, and what it could not. */
   subject: undoChange.subject,
   reversal: undoChange.reversal,
   kept: undoChange.kept,
-  /** What became of asking a provider, by code. */
+  /** The outcome of querying a provider, by code. */
   outcomes: syncBillAmounts.outcomes,
   /** A bill's schedule. */
   schedule,
   rateRule: listExpenses.rateRule,
   mails,
-  /** One bad item among several of a call, before what is wrong with it. */
+  /** Introduces the problem of one item among several in a call. */
   ofItems: ({ failed, all, first, name }: { failed: number; all: number; first: number; name: string }): string =>
     `${failed} of ${all} items cannot be logged, so none was. Item ${first}, "${name}": `,
 };

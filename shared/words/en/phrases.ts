@@ -1,16 +1,16 @@
-/** How English writes what many messages have: money, lists of names, counts. */
+/** Phrases that many messages share: money, lists of names, counts. */
 import type { Money } from "../message.ts";
 
 /** "14.50 EUR" */
 export const money = ({ amount, currency }: Money): string => `${amount} ${currency}`;
 
-/** "14.50 EUR and 3.00 USD", of totals by currency; a minus, as of what came back, is left to the sentence around it. */
+/** "14.50 EUR and 3.00 USD", from totals by currency; a minus, as of refunds, is left to the sentence around it. */
 export const totals = (byCurrency: Readonly<Record<string, string>>): string =>
   and(Object.entries(byCurrency).map(([currency, amount]) => money({ amount: amount.replace(/^-/, ""), currency })));
 
 /**
  * "Rent, Power, Water and 2 more"
- * @param options.most how many are named; @param options.count how many there are, where `all` are but the first.
+ * @param options.most how many are named; @param options.count how many there are, if `all` has only the first.
  */
 export function names(all: readonly string[], { most = 3, count = all.length } = {}): string {
   return count > most ? `${all.slice(0, most).join(", ")} and ${count - most} more` : and(all);
@@ -30,7 +30,7 @@ export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`;
 
 /**
- * "22 November 2026" of YYYY-MM-DD; other parts when given.
+ * "22 November 2026" from YYYY-MM-DD; other parts if given.
  * @param parts what to show of it.
  */
 export const date = (

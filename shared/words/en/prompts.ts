@@ -1,11 +1,14 @@
-/** The prompts: what a person picks from a menu, as the first message of a conversation. They name the calls and leave every number to the tools. */
+/**
+ * The prompts: what a person picks from a menu as the first message of a conversation. They name the calls and leave
+ * every number to the tools.
+ */
 
 export interface PromptWords {
   title: string;
   description: string;
-  /** What can be filled in, and what is said of it. */
+  /** An optional argument and its description. */
   argument?: { name: string; description: string };
-  /** @param filledIn what was; data, and marked as such. */
+  /** @param filledIn the argument, quoted as data. */
   text(filledIn: string | undefined): string;
 }
 
@@ -23,7 +26,7 @@ Show me my bills for this week.
   },
   month_close: {
     title: "Close the month",
-    description: "Look a month over before it is filed: totals, changes, gaps, open bills.",
+    description: "Review a month before filing it: totals, changes, gaps, open bills.",
     argument: { name: "month", description: "YYYY-MM; last month when left out." },
     text: (month) =>
       `\
@@ -36,7 +39,7 @@ agree change them: an expense with update_expenses, a bill_payment by its bill (
   },
   subscription_audit: {
     title: "Review my subscriptions",
-    description: "What comes again and again, what got dearer, what to cancel and by when.",
+    description: "What recurs, what got more expensive, what to cancel and by when.",
     text: () =>
       `\
 Review my subscriptions and other recurring bills.
@@ -48,10 +51,10 @@ findings as they are; do not recompute them.
   },
   import_statement: {
     title: "Import a statement",
-    description: "Take expenses from a CSV file into the books, after a look at what would be written.",
+    description: "Import expenses from a CSV file, after a preview of what would be written.",
     argument: {
       name: "currency",
-      description: "ISO 4217, when the file does not say and it is not the organization's own.",
+      description: "ISO 4217, if the file does not say and it is not the organization's currency.",
     },
     text: (currency) =>
       `\
@@ -60,8 +63,8 @@ I want to import a bank or card statement from a CSV file. If I have not given y
         currency ? `, and default_currency "${currency}"` : ""
       }.
 2. Show me the preview: how many rows and totals, the sample, what was assumed in mapping, the rows that cannot be read and why, \
-the duplicates that will be skipped, what may pay a bill that is in the books already, and categories that do not exist yet.
+the duplicates that will be skipped, what may be a payment of a bill already in the books, and categories that do not exist yet.
 3. If a column or a format was read wrongly, call again with mapping. Never rewrite the rows yourself.
-4. Only when I agree, call import_expenses with exactly preview.commit_with. Tell me the change_id's meaning: one undo_change takes it all back.`,
+4. Only when I agree, call import_expenses with exactly preview.commit_with. Tell me that one undo_change with the change_id undoes all of it.`,
   },
 } satisfies Record<string, PromptWords>;

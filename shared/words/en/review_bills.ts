@@ -1,4 +1,4 @@
-/** What `review_bills` says of each finding, one sentence for a person. */
+/** What `review_bills` says of each finding, in one sentence. */
 import type { Money } from "../message.ts";
 import { date, money, signedPercent } from "./phrases.ts";
 import { type Schedule, schedule } from "./schedule.ts";
@@ -10,12 +10,12 @@ interface Finding {
 
 const inCurrency = (amount: string, currency: string) => money({ amount, currency });
 
-/** What a provider says that nobody took over yet. */
+/** An amount that a provider reported and that has not been applied yet. */
 export interface Question extends Money {
   due_on: string;
-  /** YYYY-MM of the statement; needed where there is no reason. */
+  /** YYYY-MM of the statement; required when there is no reason. */
   period?: string;
-  /** Why it is no amount to take over; absent when it could be now. */
+  /** Why it cannot be applied; absent if it can be now. */
   reason?: "unusual" | "other_currency" | "nothing_to_pay" | "skipped" | "paid" | "other";
   usual?: string;
 }
@@ -59,7 +59,7 @@ export const findings = {
   ) => {
     const same = name.toLowerCase() === other_name.toLowerCase();
     const amounts = [amount, other_amount].filter((one) => one !== undefined).map((one) => inCurrency(one, currency));
-    return `${same ? `${name} is there twice` : `${name} and ${other_name} look like the same bill`}${
+    return `${same ? `${name} exists twice` : `${name} and ${other_name} look like the same bill`}${
       amounts.length > 0 ? `: ${amounts.join(" and ")}` : ""
     }, ${schedule(days)}.`;
   },
@@ -80,7 +80,7 @@ export const findings = {
       case "needs_review":
         return question({ name, provider, ...needs_review! });
       case "needs_reauth":
-        return `The owner has to reconnect ${name} to ${provider}: update_bill with provider connect says where.`;
+        return `The owner has to reconnect ${name} to ${provider}: update_bill with provider connect gives the link.`;
       case "paused_by_plan":
         return `The connection of ${name} to ${provider} is paused: the plan does not include fetching amounts.`;
       case "paused":
@@ -100,32 +100,34 @@ const WHY = {
   nothing_to_pay: "leaves nothing to pay",
   skipped: "was skipped",
   paid: "is already paid",
-  other: "could not be taken over at the time",
+  other: "could not be applied at the time",
 };
 
-/** What a provider says that was not taken over, why, and what to do about it. */
+/** An amount that was not applied, why, and what to do about it. */
 export function question(asked: Question & { name: string; provider: string }): string {
   const { name, provider, due_on, period, reason, usual, currency } = asked;
   const why = reason === "unusual" ? `is far from the usual ${inCurrency(usual!, currency)}` : WHY[reason ?? "other"];
-  return `${provider} says ${money(asked)} for ${name} due ${date(due_on)}, which ${why}. ${whatToDo(reason, period)}`;
+  return `${provider} reports ${money(asked)} for ${name} due ${date(due_on)}, which ${why}. ${
+    whatToDo(reason, period)
+  }`;
 }
 
 function whatToDo(reason: Question["reason"], period: string | undefined): string {
   switch (reason) {
     case undefined:
-      return `sync_bill_amounts for ${monthAfter(period!)} takes it over now.`;
+      return `sync_bill_amounts for ${monthAfter(period!)} applies it now.`;
     case "nothing_to_pay":
-      return "It was not taken over; if it is right, skip that date with update_bill.";
+      return "It was not applied; if it is right, skip that date with update_bill.";
     case "paid":
-      return "What was paid stays as it is.";
+      return "The payment stays as it is.";
     case "skipped":
       return "If it is to be paid after all, reopen that date with update_bill.";
     default:
-      return "It was not taken over; if it is right, set the amount of that date with update_bill.";
+      return "It was not applied; if it is right, set the amount of that date with update_bill.";
   }
 }
 
-/** Providers bill afterwards: a statement of a month is due in the next one. */
+/** Providers bill in arrears: a month's statement is due in the next month. */
 function monthAfter(period: string): string {
   const [year, month] = period.split("-").map(Number) as [number, number];
   return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 7);

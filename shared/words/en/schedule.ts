@@ -1,4 +1,7 @@
-/** A bill's schedule in English: "every month on the 5th", "every 2 weeks on Friday", "twice a month on the 1st and 15th". */
+/**
+ * A bill's schedule in English: "every month on the 5th", "every 2 weeks on Friday", "twice a month on the 1st and
+ * 15th".
+ */
 import { and, date } from "./phrases.ts";
 
 export interface Schedule {

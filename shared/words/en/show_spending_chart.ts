@@ -23,10 +23,10 @@ export const warnings = {
     `No exchange rate to ${into} is known today for some bills; they are listed in unconverted and are not part of the ` +
     "chart.",
   "truncated": ({ shown, lines }: { shown: number; lines: number }): string =>
-    `The chart shows the first ${shown} of ${lines} lines; the total is of all. list_bills shows the rest.`,
+    `The chart shows the first ${shown} of ${lines} lines; the total covers all of them. list_bills shows the rest.`,
 };
 
-/** What to call a period, after an amount: "this month". */
+/** How to call a period, after an amount: "this month". */
 export function periodWords({ from, to, name }: Period): string {
   switch (name) {
     case undefined:
@@ -40,7 +40,7 @@ export function periodWords({ from, to, name }: Period): string {
   }
 }
 
-/** What to call the period that one of this name is compared with: "by this day last month". */
+/** How to call the period compared with: "by this day last month". */
 export function earlierWords({ from, to }: Period, name: string | undefined): string {
   switch (name) {
     case undefined:
@@ -79,7 +79,7 @@ export const chart = {
     `${from}${to ? ` to ${to}` : ""}${overdue ? " (overdue)" : ""}`,
   times: (name: string, dates: number | undefined): string => dates ? `${name} (${dates} ×)` : name,
   dueUntil: (day: string): string => `due until ${day}`,
-  /** One sentence over the table. */
+  /** One sentence above the table. */
   spent({ total, period, compared, books_begin }: Spent): string {
     if (total.count === 0) return `Nothing spent ${period}.`;
     const begin = books_begin ? `; the books begin on ${date(books_begin)}` : "";

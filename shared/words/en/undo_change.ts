@@ -2,12 +2,12 @@
 import type { Money, Refusal } from "../message.ts";
 import { fieldName, money, names, quoted } from "./phrases.ts";
 
-/** What a change did, in its own words. */
+/** The summary of a change. */
 interface Changed {
   summary: string;
 }
 
-/** The thing that people know a row by. */
+/** What a changed row is called. */
 type Subject =
   | { kind: "category" | "connection" | "expense"; name: string }
   | { kind: "settings" }
@@ -16,7 +16,7 @@ type Subject =
 
 export const refusals = {
   "not_found.own_change": ({ organization }: { organization: string }): Refusal => ({
-    message: `You have changed nothing in ${organization} that could be undone.`,
+    message: `You have no changes in ${organization} that can be undone.`,
     hint: "get_context with include recent_changes lists everybody's changes.",
   }),
   "not_found.change": ({ id, organization }: { id: string; organization: string }): Refusal => ({
@@ -64,20 +64,20 @@ export function subject(of: Subject): string {
   }
 }
 
-/** What became of one thing: a date has a status again, a row is gone or back, or fields have what they had before. */
+/** How one item was reverted: a date's status, a row removed or restored, or fields set back. */
 export function reversal({ what, verb, fields = [] }: { what: string; verb?: string; fields?: string[] }): string {
   if (verb === "removed" || verb === "restored") return `${what} ${verb}`;
   if (verb) return `${what} is ${verb} again`;
-  // What changed may be nothing that has a name, as when only its rate did.
+  // Unnamed facts may have changed as well, for example only the rate.
   return fields.length > 0 ? `${what}: ${fields.map(fieldName).join(", ")} set back` : `${what} set back`;
 }
 
-/** What could not be taken back. */
+/** What could not be reverted. */
 export const kept = {
-  connection_ended: (what: string): string => `${what} stays ended: it has to be made again`,
+  connection_ended: (what: string): string => `${what} stays ended: connect it again`,
   in_use: (what: string): string => `${what} stays: other expenses use it`,
 };
 
-/** What the list of recent changes says of it. */
+/** Summaries in the list of recent changes. */
 export const undoneChange = ({ verb, summary }: { verb: "undid" | "redid"; summary: string }): string =>
   `${verb === "undid" ? "Undid" : "Redid"}: ${summary}`;

@@ -13,7 +13,7 @@ export const refusals = {
   }),
   "invalid_argument.category_without_name": (): Refusal => ({
     message: "A category needs a name of its own.",
-    hint: "Uncategorized is what has no category.",
+    hint: "Uncategorized stands for expenses without a category.",
   }),
   "invalid_argument.new_name_missing": ({ name }: { name: string }): Refusal => ({
     message: "The new name is missing.",
@@ -45,7 +45,7 @@ export const refusals = {
 
 export const warnings = {
   "from_now_on": ({ currency }: { currency: string }): string =>
-    `Totals are in ${currency} from now on, converted at the rate of each payment's day; what was recorded keeps its ` +
+    `Totals are in ${currency} from now on, converted at the rate of each payment's day; recorded amounts keep their ` +
     "own currency.",
   "category_in_use": ({ names: bills, category }: { names: string[]; category: string }): string => {
     const [stay, them] = bills.length === 1 ? ["stays", "it"] : ["stay", "them"];
@@ -67,7 +67,7 @@ interface Settings {
   category?: { action: "create" | "rename" | "merge" | "archive"; name: string; into: string; moved?: number };
 }
 
-/** What the list of recent changes says of it. */
+/** Summaries in the list of recent changes. */
 export const changes = {
   update_settings: ({ changed, category }: Settings): string =>
     [changed && `Settings: ${preferences(changed)}`, category && changeOfCategory(category)].filter(Boolean).join("; "),
@@ -77,9 +77,9 @@ const preferences = (changed: Changed): string =>
   [
     changed.base_currency && `base currency ${changed.base_currency}`,
     changed.default_lead_days !== undefined && `reminders ${count(changed.default_lead_days, "day")} before`,
-    changed.email_enabled !== undefined && `reminder e-mails ${changed.email_enabled ? "on" : "off"}`,
+    changed.email_enabled !== undefined && `reminder emails ${changed.email_enabled ? "on" : "off"}`,
     changed.hide_amounts_in_email !== undefined &&
-    `amounts in e-mails ${changed.hide_amounts_in_email ? "hidden" : "shown"}`,
+    `amounts in emails ${changed.hide_amounts_in_email ? "hidden" : "shown"}`,
     changed.timezone && `time zone ${changed.timezone}`,
   ].filter(Boolean).join(", ");
 

@@ -270,7 +270,7 @@ const FAILURES: Record<
   "was asked too often": {
     answer: () => new Response(CANARY, { status: 429, headers: { "retry-after": "240" } }),
     status: 503,
-    words: /wants us to wait\. Try again in 4 minutes/,
+    words: /asks us to wait\. Try again in 4 minutes/,
   },
   "is down": { answer: () => new Response(CANARY, { status: 502 }), status: 503, words: /can’t be reached right now/ },
   "is out of reach": {
@@ -281,12 +281,12 @@ const FAILURES: Record<
   "answers a page": {
     answer: () => new Response(`<html>${CANARY}</html>`, { headers: { "content-type": "text/html" } }),
     status: 503,
-    words: /We don’t understand what Meter &amp; Sons answers/,
+    words: /We don’t understand the response from Meter &amp; Sons/,
   },
   "leaves the amount out": {
     answer: () => Response.json({ error: CANARY }),
     status: 503,
-    words: /We don’t understand what Meter &amp; Sons answers/,
+    words: /We don’t understand the response from Meter &amp; Sons/,
   },
   "is read by an adapter that has a fault": {
     answer: () => Response.json({ amount: "defect" }),
@@ -296,7 +296,7 @@ const FAILURES: Record<
   "sends us elsewhere": {
     answer: () => new Response(null, { status: 302, headers: { location: `https://evil.example/?${CANARY}` } }),
     status: 503,
-    words: /We don’t understand what Meter &amp; Sons answers/,
+    words: /We don’t understand the response from Meter &amp; Sons/,
   },
 };
 

@@ -276,7 +276,7 @@ Deno.test("a refused credential stops fetching at once; reconnecting starts it a
   assertEquals(first.errors, [{
     stage: "sync",
     code: "auth",
-    message: "A provider no longer accepts the credential; its owner has to connect the bill again.",
+    message: "A provider no longer accepts the credential; the owner has to reconnect the bill.",
     ref: linkId,
     count: 1,
   }]);

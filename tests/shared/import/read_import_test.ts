@@ -80,7 +80,7 @@ Deno.test("readImport() reads statements of banks, preamble and all", () => {
     german.mapping.decimal,
   ], [5, ";", "DD.MM.YYYY", ","]);
   assertEquals(german.rows_bad.map(({ line }) => line), [7]);
-  assertMatch(german.rows_bad[0]!.reason, /money that came in/);
+  assertMatch(german.rows_bad[0]!.reason, /incoming money/);
   assertMatch(assumed(german)[0]!, /Negative amounts are expenses/);
   const british = read("Date,Description,Paid out,Paid in\n13/10/2026,SHOP,£12.00,\n14/10/2026,SALARY,,900.00\n");
   assertEquals([short(british), british.rows_bad], [["2026-10-13 12GBP SHOP"], [{
@@ -178,7 +178,7 @@ Deno.test("readImport() works without a header, and the mapping overrides it", (
   assertEquals([field, hint], ["mapping.amount", "Say in mapping which column it is. The columns: When, What, A, B."]);
   assertEquals(problem("Name,Amount\nx,5\n").field, "mapping.date");
   assertEquals(problem("\n\n").field, "csv");
-  assertEquals(problem("Date,Name,Amount\n").message, "The file has a header line and no rows.");
+  assertEquals(problem("Date,Name,Amount\n").message, "The file has a header line but no rows.");
 });
 
 Deno.test("readImport() counts lines like an editor, and keeps quoted text whole", () => {
@@ -190,7 +190,7 @@ Deno.test("readImport() counts lines like an editor, and keeps quoted text whole
   const moved = read("Date,Name,Amount\n2026-10-02,Thousands,1,234.50\n2026-10-02,Fine,1.50\n");
   assertEquals(moved.rows_bad, [{
     line: 2,
-    reason: "There are 4 cells under 3 columns; text with a , needs quotation marks.",
+    reason: "There are 4 cells under 3 columns; text containing a , needs quotation marks.",
   }]);
 });
 
@@ -225,7 +225,7 @@ Deno.test("readImport() recognizes columns with damaged letters, and currencies 
   ]);
   assertEquals([damaged.mapping.ignored, damaged.rows_bad[0]!.reason], [
     ["Saldo"],
-    '"31.02.2026" is not a date as DD.MM.YYYY.',
+    '"31.02.2026" is not a date in the format DD.MM.YYYY.',
   ]);
   assertEquals(
     read("Date,Name,Amount,W\ufffdhrung\n2026-10-01,x,5,JPY\n", { currency: "Währung" }).rows[0]!.currency,
@@ -239,7 +239,7 @@ Deno.test("readImport() recognizes columns with damaged letters, and currencies 
   assertEquals(currencies("Date,Name,Amount,W?", "2026-10-01,x,5,JPY"), [
     "JPY",
     [],
-    '"W?" is taken for the currency, by its cells.',
+    '"W?" was taken for the currency because of its contents.',
   ]);
   assertEquals(currencies("Date,Name,Amount,Type", "2026-10-01,x,5,POS"), [undefined, ["Type"], ""]);
   assertEquals(currencies("Date,Name,Amount (EUR),C", "2026-10-01,x,5,USD"), ["EUR", ["C"], ""]);
@@ -248,7 +248,7 @@ Deno.test("readImport() recognizes columns with damaged letters, and currencies 
   assertEquals(currencies("Date,Name,Amount,A,B", "2026-10-01,x,5,USD,EUR"), [
     undefined,
     ["A", "B"],
-    '"A" and "B" all name currencies, so none was taken for that of the amount. Set mapping.currency.',
+    '"A" and "B" all contain currencies, so none was used for the amount. Set mapping.currency.',
   ]);
 });
 
@@ -306,7 +306,7 @@ Deno.test("readImport() is fast for any file within its size limit", async (t) =
     });
   }
   const wide = problem(files["20,000 columns"]!);
-  assertEquals(wide.message, "Line 1 has more than 200 cells, which is as many columns as an import takes.");
+  assertEquals(wide.message, "Line 1 has more than 200 cells, the maximum for an import.");
 });
 
 Deno.test("readImport() reads a column of links, and reports cells that are not links", () => {
@@ -314,7 +314,7 @@ Deno.test("readImport() reads a column of links, and reports cells that are not 
   const { rows, mapping } = read(csv, { url: "Receipt" });
   assertEquals(rows.map(({ name, url }) => [name, url]), [["Lunch", "https://shop.example.com/7"], ["Tea", undefined]]);
   assertEquals(mapping.url, "Receipt");
-  assertMatch((mapping.assumed as string[]).join(), /1 cell of "Receipt" left out: no link/);
+  assertMatch((mapping.assumed as string[]).join(), /1 cell of "Receipt" left out: not a link/);
   // Receipt numbers are not links, whatever the header says.
   assertEquals(read(csv.replace(/https\S+/, "4711")).mapping.url, undefined);
 });

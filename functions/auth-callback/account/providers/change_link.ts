@@ -1,15 +1,18 @@
-/** One change of a link, as its owner asked for it. */
+/** Pauses, resumes or removes a link, at its owner's request. */
 import type { LinkAction } from "../../../../shared/db/provider_link_store.ts";
 import { AppError } from "../../../../shared/errors.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
 import type { PageDeps } from "../../page_guards.ts";
 
-/** @throws {AppError} for a link of others, or one that cannot be changed so. One that is gone already is as gone as they wanted it. */
+/**
+ * @throws {AppError} for somebody else's link, or a change that is not possible. Removing a link that is already gone
+ *   succeeds.
+ */
 export async function changeLink(
   { providerLinks, clock }: PageDeps,
   { user, linkId, action }: { user: SignedInUser; linkId: string; action: LinkAction },
 ): Promise<void> {
-  // What is no id of ours need not be looked up, and text that the database refuses is none.
+  // Malformed ids are not looked up; the database would reject them.
   const isLinkId = /^lnk_[0-9a-z]{8,32}$/.test(linkId);
   const { outcome } = !isLinkId
     ? { outcome: "unknown_link" as const }

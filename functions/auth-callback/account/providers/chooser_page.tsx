@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Which provider a bill is to be connected to, where the address does not say, or says one that we do not know. */
+/** The choice of a provider, if the address names none or an unknown one. */
 import type { OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
@@ -12,7 +12,7 @@ interface ChooserView {
   user: SignedInUser;
   opened: OpenConnection;
   billId: string;
-  /** What the address says, when that is nobody we know. */
+  /** The unknown provider named in the address. */
   asked: string | undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
- * The page that a person opens to connect a bill to its provider, the only way in for a credential: `?bill=` and `?provider=`, as
- * `connect_url` of the tool update_bill says them. A credential is tried before it is kept, and no answer ever repeats it.
+ * The page that connects a bill to its provider, and the only place to enter a credential: `?bill=` and `?provider=`,
+ * as in `connect_url` of the tool update_bill. A credential is tried before it is stored, and never appears in a
+ * response.
  */
 import { type Envelope, sealCredential } from "../../../../shared/credentials/envelope.ts";
 import type { ConnectionRefusal, OpenConnection } from "../../../../shared/db/provider_link_store.ts";
@@ -59,7 +60,7 @@ export const postConnect = (deps: PageDeps): Handler =>
     return kept ?? c.redirect(connectedPath(billOf(c), trial), 303);
   });
 
-/** Where a connection that was made leads: an address of its own, so that loading it again sends nothing again. */
+/** The page after connecting. It has an address of its own, so that a reload does not post again. */
 export const showConnected = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const opened = await open(c, deps, { user, provider: undefined, quotas: [] });
@@ -84,7 +85,7 @@ async function open(
   { user, provider, quotas }: { user: SignedInUser; provider: Provider | undefined; quotas: readonly Quota[] },
 ): Promise<OpenConnection | ConnectionRefusal> {
   const billId = billOf(c);
-  // What is no id of ours need not be looked up, and text that the database refuses is none.
+  // Malformed ids are not looked up; the database would reject them.
   if (!/^bill_[0-9a-z]{8,32}$/.test(billId)) return { outcome: "unknown_bill" };
   const asked = { userId: user.id, billId, providerKey: provider?.key ?? null, quotas, at: clock() };
   return withinLimits(await providerLinks.openConnection(asked));
@@ -99,10 +100,10 @@ const trialQuotas = async (c: AppContext, { config }: PageDeps, user: SignedInUs
 const readCredential = (form: Form, { fields }: Provider): Credential =>
   Object.fromEntries(fields.map(({ name }) => [name, form.get(fieldName(name))]).filter(([, value]) => value));
 
-/** One more than tabs that a person may have open to connect the same bill: each can be faster once. */
-const ATTEMPTS = 5;
+/** One more than the tabs a person may have open for the same bill, since each of them can win the race once. */
+const MAX_ATTEMPTS = 5;
 
-/** @returns why it could not be kept after all. */
+/** @returns why it could not be stored. */
 async function keep(
   c: AppContext,
   deps: PageDeps,
@@ -115,7 +116,7 @@ async function keep(
   },
 ): Promise<Response | undefined> {
   const billId = billOf(c);
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const answer = await deps.providerLinks.connectProvider({
       userId: user.id,
       billId,

@@ -1,5 +1,8 @@
 /** @jsxImportSource hono/jsx */
-/** The form for a provider's credential: what it is, where to find it, what becomes of it. What was typed is never shown again, not even after an error. */
+/**
+ * The form for a provider's credential: what it is, where to find it, how it is used. Entered values are never shown
+ * again, not even after an error.
+ */
 import type { OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import { createFormToken } from "../../../../shared/http/form_post.ts";
@@ -12,7 +15,7 @@ import { connectPath, fieldName } from "./addresses.ts";
 import type { Failure } from "./connect_problems.ts";
 import { providerName } from "./provider_name.ts";
 
-/** A question to a server of somebody's own, and its answer (shared/providers/http_json.ts). */
+/** An example request to a user's own server, and its response (shared/providers/http_json.ts). */
 const EXAMPLE = `GET https://costs.example/month?period_start=2026-09-01&period_end=2026-10-01
 Authorization: Bearer …
 

@@ -1,12 +1,12 @@
-/** What to tell the person who typed a credential that was wrong. It never repeats what was typed, or what a provider answered. */
+/** Explains what is wrong with a credential. Never repeats what was typed, or what a provider answered. */
 import type { Credential, Provider } from "../../../../shared/providers/provider.ts";
 import type { Words } from "../../../../shared/words/words.ts";
 import type { Trial } from "./try_credential.ts";
 
-/** By name of the field. */
+/** By field name. */
 export type FieldProblems = Readonly<Record<string, string>>;
 
-/** Why the page is shown again: at fields, or as a whole. */
+/** Why the page is shown again: problems of fields, or a general one. */
 export interface Failure {
   status: 400 | 503;
   problems?: FieldProblems;
@@ -15,11 +15,11 @@ export interface Failure {
 
 type ConnectWords = Words["pages"]["connectProvider"];
 
-/** What cannot be a credential of the provider, before it is asked. */
+/** Validates a credential before the provider is queried. */
 export function fieldProblems({ fields }: Provider, credential: Credential, words: ConnectWords): FieldProblems {
   return Object.fromEntries(fields.flatMap(({ name, pattern, isSecret }) => {
     const value = credential[name] ?? "";
-    // The pattern says what is well-formed from the first character to the last, whether or not it is anchored.
+    // Match the whole value, whether or not the pattern is anchored.
     if (new RegExp(`^(?:${pattern.source})$`, pattern.flags.replace(/[gy]/g, "")).test(value)) return [];
     return [[name, value ? isSecret ? words.incomplete : words.notAValue : words.missing]];
   }));

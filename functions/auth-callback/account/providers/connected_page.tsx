@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Says that a bill is connected, and what happens from now on. */
+/** Confirms that a bill is connected, and what happens next. */
 import type { OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
@@ -12,7 +12,7 @@ interface ConnectedView {
   user: SignedInUser;
   opened: OpenConnection;
   link: NonNullable<OpenConnection["link"]>;
-  /** There was no final amount of last month when the credential was tried. */
+  /** There was no final amount for last month when the credential was tried. */
   isWaiting: boolean;
 }
 

@@ -1,4 +1,4 @@
 import type { Registry } from "../../../../shared/providers/registry.ts";
 
-/** What people call a provider; its key, where it is one that we no longer ask. */
+/** A provider's display name, or its key if we no longer support it. */
 export const providerName = (providers: Registry, key: string): string => providers.get(key)?.name ?? key;

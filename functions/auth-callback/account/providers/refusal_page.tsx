@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Why a bill cannot be connected, by whom it can be, or what has to come first. */
+/** Why a bill cannot be connected, who can do it, or what is required first. */
 import type { ConnectionRefusal } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";

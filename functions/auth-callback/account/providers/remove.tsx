@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Removing a bill's connection to its provider: asked once, and the credential goes with it. */
+/** Removes a bill's provider connection, including the credential, after a confirmation. */
 import { AppError } from "../../../../shared/errors.ts";
 import { createFormToken } from "../../../../shared/http/form_post.ts";
 import { Buttons, Name } from "../../../../shared/pages/components.tsx";
@@ -9,7 +9,7 @@ import { removePath } from "./addresses.ts";
 import { changeLink } from "./change_link.ts";
 import { providerName } from "./provider_name.ts";
 
-/** `?link=` which one. */
+/** `?link=` selects it. */
 export const showRemove = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const { config, store, clock, providers } = deps;

@@ -1,4 +1,4 @@
-/** Asks a provider once, with a credential that was just typed, for the month that is over: exactly as it will be asked from then on. */
+/** Queries a provider once for last month with a newly entered credential, exactly as later runs will. */
 import type { Envelope } from "../../../../shared/credentials/envelope.ts";
 import { type AskFailure, createAsk } from "../../../../shared/providers/ask.ts";
 import { lastPeriod } from "../../../../shared/providers/period.ts";
@@ -8,7 +8,7 @@ import type { PageDeps } from "../../page_guards.ts";
 const DEADLINE_MS = 10_000;
 
 export type Trial =
-  /** `isWaiting`: there is no final amount yet; a provider that says so knows the credential. */
+  /** `isWaiting`: there is no final amount yet; a provider that says so has accepted the credential. */
   | { outcome: "accepted"; isWaiting: boolean }
   | { outcome: Exclude<AskFailure, "not_ready">; retryAfterSeconds?: number | undefined };
 

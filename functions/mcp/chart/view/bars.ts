@@ -1,22 +1,22 @@
 /// <reference lib="dom" />
-/** Bars that lie, one a row, each with its name and amount beside it: categories, and due dates of bills. */
+/** Horizontal bars, one per row, with name and amount: categories, or due dates of bills. */
 // @ts-types="@types/d3-scale"
 import { scaleLinear } from "d3-scale";
 import { html } from "./elements.ts";
 
 export interface Bar {
   label: string;
-  /** A word in front of the label: the day that a bill is due. */
+  /** Text before the label: the due date of a bill. */
   lead?: string;
-  /** A quiet word behind the label: how often. */
+  /** Muted text after the label: how often. */
   note?: string;
-  /** What the colour says, in words as well. */
+  /** What the color means, in words. */
   flag?: string;
   amount: string;
   text: string;
 }
 
-/** Bars share one scale that begins at zero; negative amounts, which refunds can make, have their number but no length. */
+/** Bars share a scale that starts at zero; negative amounts, possible with refunds, show their number but no bar. */
 export function drawBars(bars: Bar[]): HTMLElement {
   const most = Math.max(...bars.map(({ amount }) => Number(amount)), 0);
   const length = scaleLinear([0, most || 1], [0, 100]).clamp(true);

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Columns that stand on a time axis: one picture for the whole, or one a category, all on the same scale and named where they stand. */
+/** Columns on a time axis: one chart for the total, or one per category, all on the same scale. */
 // @ts-types="@types/d3-scale"
 import { scaleBand, scaleLinear } from "d3-scale";
 import type { Chart, Point } from "./data.ts";
@@ -10,7 +10,7 @@ const AXIS_WIDTH = 52;
 const AXIS_HEIGHT = 22;
 
 interface Frame {
-  /** One of many has no axis of amounts: its highest column carries the number. */
+  /** Small multiples have no amount axis: the highest column shows its number. */
   isAlone: boolean;
   width: number;
   height: number;
@@ -61,7 +61,7 @@ function drawPicture(
   const y = scaleLinear([least, most || 1], [bottom, 16]).nice(3);
   const ticks = isAlone ? y.ticks(4).filter((tick) => tick >= 0) : [0];
   const labelled = axisSteps(points, x.step());
-  // The highest column carries its number; where columns are wide enough, all of them do.
+  // The highest column shows its number; if columns are wide enough, all do.
   const highest = points.reduce((best, point, i) => Number(point.y) > Number(points[best]!.y) ? i : best, 0);
 
   return svg(
@@ -124,7 +124,7 @@ function drawPicture(
   );
 }
 
-/** As many steps as have room for their names, evenly, the first one among them. */
+/** As many evenly spaced steps as there is room for labels, including the first. */
 function axisSteps(points: Point[], step: number): number[] {
   const every = Math.max(1, Math.ceil(56 / step));
   return points.flatMap((_, i) => i % every === 0 ? i : []);
@@ -132,7 +132,7 @@ function axisSteps(points: Point[], step: number): number[] {
 
 const clamp = (value: number, least: number, most: number) => Math.max(least, Math.min(most, value));
 
-/** Exact: as whole numbers of the last decimal. */
+/** Exact: adds integers of the smallest decimal. */
 function sum(points: Point[]): string {
   const decimals = Math.max(...points.map(({ y }) => y.split(".")[1]?.length ?? 0));
   const total = points.reduce((all, { y }) => all + BigInt(y.replace(".", "")), 0n).toString();

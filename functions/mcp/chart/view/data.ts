@@ -1,14 +1,14 @@
-/** What `show_spending_chart` answers, as the page reads it; amounts are decimal strings and stay so until they are drawn. */
+/** The result of `show_spending_chart` as the page reads it; amounts stay decimal strings until they are drawn. */
 import type { ToolResult } from "./host.ts";
 
 export interface Point {
   x: string;
   y: string;
   overdue?: true;
-  /** Of a bill that falls due day by day: how many due dates this is, and the last of them. */
+  /** For a bill that is due daily: number of due dates, and the last one. */
   dates?: number;
   to?: string;
-  /** The step is not whole: the period has only a part of it, or it still runs. */
+  /** The step is incomplete: the period covers only a part of it, or it is still running. */
   partial?: true;
 }
 
@@ -23,12 +23,12 @@ export interface Chart {
   unconverted: { currency: string; amount: string; count: number }[];
 }
 
-/** The chart in an answer, or what to say instead of one. */
+/** The chart in a result, or a message instead. */
 export function readResult(result: ToolResult): Chart | string {
   const envelope = result.structuredContent ?? parse(result.content?.find((part) => part.type === "text")?.text);
   const { ok, data, error } = envelope as { ok?: boolean; data?: Chart; error?: { message?: string } };
   if (ok && Array.isArray(data?.series)) return { ...data, unconverted: data.unconverted ?? [] };
-  return error?.message ?? "There is no chart in this answer.";
+  return error?.message ?? "There is no chart in this result.";
 }
 
 function parse(text: string | undefined): Record<string, unknown> {

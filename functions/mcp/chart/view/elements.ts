@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Elements whose text is only ever text: what people typed cannot become markup. */
+/** Creates elements with text content only, so that user text cannot become markup. */
 
 type Content = Node | string | undefined | false;
 

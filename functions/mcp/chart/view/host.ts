@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 /**
- * The host's side of an MCP App, as far as a page needs it that only shows what it is given: SEP-1865, revision 2026-01-26. Written out, because
- * the App class of ext-apps brings the whole client along, 149 kB of gzip; its types hold this to the letter, and the tests run against its bridge.
+ * The host protocol of an MCP App, as far as a display-only page needs it: SEP-1865, revision 2026-01-26. Hand-written
+ * because the App class of ext-apps includes the whole client, 149 kB gzipped; its types check this code, and the tests
+ * run against its bridge.
  */
 import type {
   McpUiHostContext,
@@ -16,7 +17,7 @@ export type HostContext = McpUiHostContext;
 export type ToolResult = McpUiToolResultNotification["params"];
 
 export interface Handlers {
-  /** The host's theme, locale, sizes: at the start and whenever they change, already merged. */
+  /** The host's theme, locale and sizes, merged: at the start and on every change. */
   onContext(context: HostContext): void;
   onResult(result: ToolResult): void;
   onCancelled(): void;
@@ -39,7 +40,7 @@ const INITIALIZE: McpUiInitializeRequest = {
 };
 const INITIALIZED: McpUiInitializedNotification = { method: "ui/notifications/initialized" };
 
-/** Speaks to the window that this page is framed in, and to no other. */
+/** Talks only to the window that frames this page. */
 export function connectToHost({ onContext, onResult, onCancelled }: Handlers): void {
   let context: HostContext = {};
   const post = (message: object) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
@@ -64,7 +65,7 @@ export function connectToHost({ onContext, onResult, onCancelled }: Handlers): v
   post({ id: 0, ...INITIALIZE });
 }
 
-/** Hosts give a frame the height that its page asks for. */
+/** Hosts set the frame's height to what its page requests. */
 function reportSize(post: (message: McpUiSizeChangedNotification) => void): void {
   let last = "";
   const report = () => {

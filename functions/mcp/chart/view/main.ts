@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The page of the chart: the number, the picture, the table; drawn again whenever the host's theme or the width changes. */
+/** The chart's page: number, chart and table; redrawn when the host's theme or the width changes. */
 import { drawBars } from "./bars.ts";
 import { drawColumns } from "./columns.ts";
 import { type Chart, readResult } from "./data.ts";
@@ -50,7 +50,7 @@ function drawChart(chart: Chart): HTMLElement[] {
   if (compared) said.push(html("p", { class: "compared" }, compared));
   if (chart.unconverted.length > 0) {
     const left = chart.unconverted.map(({ currency, amount }) => `${amount} ${currency}`).join(", ");
-    said.push(html("p", { class: "note" }, `Without a rate, and not counted: ${left}.`));
+    said.push(html("p", { class: "note" }, `Not included (no exchange rate): ${left}.`));
   }
   if (chart.total.count === 0 || chart.series.length === 0) return said;
   const partial = partialNote(chart);
@@ -87,7 +87,7 @@ function drawPicture(chart: Chart, words: Words): HTMLElement {
   }
 }
 
-/** The host's own colours and fonts where it gives them; the page has its own otherwise. */
+/** Uses the host's colors and fonts if provided, else the page's own. */
 function applyTheme({ theme, styles }: HostContext): void {
   const { style, dataset } = document.documentElement;
   if (theme) dataset.theme = theme;

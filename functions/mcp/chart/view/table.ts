@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The same numbers as a table, for those who read rather than look. */
+/** The same numbers as a table. */
 import type { Chart } from "./data.ts";
 import { html } from "./elements.ts";
 import type { Words } from "./words.ts";

@@ -1,11 +1,11 @@
-/** Numbers, days and sentences in the reader's locale. */
+/** Formats numbers, days and sentences in the reader's locale. */
 import type { Chart } from "./data.ts";
 
 export interface Words {
   money(amount: string): string;
-  /** Short enough for an axis: 1.2K. */
+  /** Short, for an axis: 1.2K. */
   tick(value: number): string;
-  /** A step of a time axis; days that are not a date, or an odd one, stand as they are. */
+  /** A step of a time axis; anything but a proper date is left as it is. */
   step(key: string, length: "short" | "long"): string;
 }
 
@@ -32,7 +32,7 @@ export function createWords({ currency, unit }: Chart, locale: string | undefine
   };
 }
 
-/** The number first: what it is, and how it compares. */
+/** The number first, then what it is and how it compares. */
 export function headline(chart: Chart, words: Words): { number: string; rest: string; compared: string } {
   const { total, period, compared } = chart;
   const isBills = chart.chart === "upcoming_bills";
@@ -60,11 +60,11 @@ export function headline(chart: Chart, words: Words): { number: string; rest: st
   };
 }
 
-/** What the paler columns are; empty when there are none. */
+/** What the paler columns mean; empty when there are none. */
 export function partialNote({ series, unit }: Chart): string {
   const count = series[0]?.points.filter(({ partial }) => partial).length ?? 0;
   if (count === 0) return "";
-  return count === 1 ? `The paler column is a part of a ${unit}.` : `The paler columns are parts of a ${unit}.`;
+  return count === 1 ? `The paler column is an incomplete ${unit}.` : `The paler columns are incomplete ${unit}s.`;
 }
 
 function numberFormat(locale: string | undefined, options: Intl.NumberFormatOptions): Intl.NumberFormat {

@@ -1,4 +1,4 @@
-/** Words of a digest of bills. Dates, amounts and percentages arrive as the reader's locale writes them. */
+/** Words of a digest of bills. Dates, amounts and percentages are already formatted for the reader's locale. */
 
 import type { Difference } from "../../message.ts";
 
@@ -7,10 +7,10 @@ const besideUsual = (usual: Difference | undefined): string =>
   !usual ? "" : usual.share ? `, ${usual.share} ${usual.isLess ? "below" : "above"} usual` : ", as usual";
 
 export const digest = {
-  /** The name of the service, above everything. */
+  /** The name of the service, at the top. */
   product: "Expenses",
 
-  /** What the mail is called. It shows on locked screens, so it never says an amount. */
+  /** The subject. It shows on locked screens, so it never contains an amount. */
   subject: {
     overdue: ({ name, since, more }: { name: string; since: string; more: number }): string =>
       `Overdue: ${name} (since ${since})${more > 0 ? `, +${more} more` : ""}`,
@@ -23,7 +23,7 @@ export const digest = {
     ): string => `${count} bills due by ${until}: ${names.join(", ")}${more > 0 ? `, +${more}` : ""}`,
   },
 
-  /** The headline, a sentence each. */
+  /** The headline, one sentence each. */
   headline: {
     overdue: ({ name, since }: { name: string; since: string }): string => `${name} has been overdue since ${since}.`,
     severalOverdue: ({ names }: { names: string }): string => `${names} are overdue.`,
@@ -37,7 +37,7 @@ export const digest = {
 
   headings: { overdue: "Overdue", due: "Due" },
 
-  /** What a line says beside the name. */
+  /** Details of a line beside the name. */
   line: {
     since: ({ date }: { date: string }): string => `since ${date}`,
     dueDates: ({ count }: { count: number }): string => `${count} due dates`,
@@ -58,7 +58,7 @@ export const digest = {
   total: ({ amount, ratesOn }: { amount: string; ratesOn?: string }): string =>
     `Total: ${amount}${ratesOn ? ` (exchange rates of ${ratesOn})` : ""}`,
 
-  /** @param link.organization where it is not the only one. */
+  /** @param link.organization if there are several. */
   reconnect: ({ name, organization, provider }: { name: string; organization?: string; provider: string }): string =>
     `${name}${
       organization ? ` (${organization})` : ""
@@ -74,7 +74,7 @@ export const digest = {
   /** Before the link to the account. */
   withoutAssistant: "No assistant at hand?",
 
-  /** Why the mail came. @param owned.organization null of several. */
+  /** Why the mail came. @param owned.organization null if there are several. */
   reason: ({ organization, count }: { organization: string | null; count: number }): string =>
     `You’re getting this email because you own ${
       organization ?? `${count} organizations`

@@ -1,4 +1,4 @@
-/** Every mail in English. */
+/** All mails in English. */
 import { digest } from "./digest.ts";
 import { reminderAddress } from "./reminder_address.ts";
 import { signIn } from "./sign_in.ts";

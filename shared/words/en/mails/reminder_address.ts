@@ -1,10 +1,10 @@
-/** Words of the mail that asks at an address whether reminders may go there. */
+/** Words of the mail that asks to confirm an address for reminders. */
 
 export const reminderAddress = {
   subject: "Confirm this address for bill reminders from Expenses",
   text: ({ email, link, days }: { email: string; link: string; days: number }): string =>
     [
-      `${email} asked us to send reminders of bills to this address.`,
+      `${email} asked us to send bill reminders to this address.`,
       `If that’s fine with you, open this link and confirm:\n${link}`,
       `The link works for ${days} days. Don’t know ${email}? Ignore this email, and no reminders will come.`,
     ].join("\n\n") + "\n",

@@ -1,9 +1,9 @@
-/** Words of the mails that the identity provider sends, by its names for them. It fills in the address. */
+/** Words of the mails that the identity provider sends, under its names for them. It fills in the address. */
 
 interface SignInMail {
   subject: string;
   heading: string;
-  /** @param to.email what the identity provider puts there. */
+  /** @param to.email the identity provider's placeholder. */
   lead(to: { email: string }): string;
   button: string;
   beforeCode: string;

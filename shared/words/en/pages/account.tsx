@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The account page and the pages of what can be done there, apart from bill providers. */
+/** The account page and the pages of its actions, except bill providers. */
 import type { Child } from "hono/jsx";
 
 export const account = {
@@ -8,7 +8,7 @@ export const account = {
   apps: "Connected apps",
   providers: "Bill providers",
   reminders: "Reminders",
-  /** After a change, by what it was. */
+  /** Confirmations after a change. */
   done: {
     moved: "Your country is saved. Currency and time zone stay as they were.",
     renamed: "The organization has its new name.",
@@ -122,7 +122,7 @@ export const reminderEmail = {
   question: "Send reminders to this address?",
   lead: (address: Child) => (
     <>
-      Reminders of bills will come to <strong>{address}</strong>, at most one email a day.
+      Bill reminders will come to <strong>{address}</strong>, at most one email a day.
     </>
   ),
   yes: "Yes, send them here",

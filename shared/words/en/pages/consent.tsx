@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The page on which a person lets an app in, and the pages that say why one cannot be. */
+/** The consent page, and the pages that say why an app cannot be connected. */
 import type { Child } from "hono/jsx";
 
 export const consent = {
@@ -76,15 +76,15 @@ export const consent = {
   disconnectLater: "You can disconnect it at any time under Account.",
 };
 
-const FAULTY_LINK = "The app didn’t ask the right way";
+const FAULTY_LINK = "The app’s request isn’t valid";
 const BACK_TO_APP = "Go back to the app and start connecting again. If it happens again, the app needs fixing.";
 
-/** Why an app cannot be connected, where there is no app that could safely be told. */
+/** Why an app cannot be connected, when there is no app that can safely be told. */
 export const consentRefusals = {
   unchanged: "Nothing was connected.",
   startAgain: "Start again",
   reasons: {
-    parameter_repeated: { title: FAULTY_LINK, message: `Its link says the same thing twice. ${BACK_TO_APP}` },
+    parameter_repeated: { title: FAULTY_LINK, message: `Its link repeats a parameter. ${BACK_TO_APP}` },
     client_id_missing: { title: FAULTY_LINK, message: `Its link doesn’t say which app it is. ${BACK_TO_APP}` },
     unknown_client: {
       title: "We don’t know this app",
@@ -93,7 +93,7 @@ export const consentRefusals = {
     client_url_not_allowed: { title: FAULTY_LINK, message: `We can’t look up the address it gave. ${BACK_TO_APP}` },
     client_document_unavailable: {
       title: "We couldn’t look this app up",
-      message: "The website where it describes itself isn’t answering. That often passes within minutes; then start " +
+      message: "The website that describes it isn’t responding. Wait a few minutes, then start " +
         "connecting again from the app.",
     },
     client_document_invalid: {
@@ -148,19 +148,19 @@ export const consentRefusals = {
       message: "This request was allowed before. If the app still isn’t connected, connect it again from the app.",
     },
   },
-  /** A request that is told to the app only if the person goes there. @param what the answer that the app would get. */
+  /** An error that is sent to the app only if the person agrees. @param what the error. */
   unasked: {
     title: "This app can’t be connected like this",
     fromHost: (host: string, what: Child) => (
       <>
         An app of {host} sent you here with a request that we can’t answer:{" "}
-        {what}. We can tell it so, which leads you there; go only if you know that address.
+        {what}. We can tell the app, which takes you there; go only if you know that address.
       </>
     ),
     fromDevice: (what: Child) => (
       <>
         An app on this device sent you here with a request that we can’t answer:{" "}
-        {what}. We can tell it so, which leads you back to it; go only if you started connecting it yourself.
+        {what}. We can tell the app, which takes you back to it; go only if you started connecting it yourself.
       </>
     ),
     goTo: (host: string): string => `Go to ${host}`,

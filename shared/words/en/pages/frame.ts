@@ -1,4 +1,4 @@
-/** Around every page, and what several of them say. */
+/** The frame of every page, and texts that several pages share. */
 export const frame = {
   service: "Expenses",
   title: (page: string): string => `${page} · Expenses`,
@@ -9,7 +9,7 @@ export const frame = {
   support: "Support",
   privacy: "Privacy",
   terms: "Terms",
-  /** In a list where nothing is chosen yet. */
+  /** The placeholder of a select. */
   choose: "Please choose",
   goToAccount: "Go to your account",
   request: "Request",

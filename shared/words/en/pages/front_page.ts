@@ -1,4 +1,4 @@
-/** What a visitor reads first. */
+/** The front page. */
 export const frontPage = {
   title: "Expenses and bills, kept by your assistant",
   heading: "Your AI assistant keeps your expenses and bills",

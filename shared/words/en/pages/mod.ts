@@ -1,4 +1,4 @@
-/** The pages in English. */
+/** All pages in English. */
 export { account, alerts, apps, disconnect, organization, reminderEmail, reminders } from "./account.tsx";
 export { consent, consentRefusals } from "./consent.tsx";
 export { frame } from "./frame.ts";

@@ -1,12 +1,12 @@
 /** @jsxImportSource hono/jsx */
-/** The one form between the first sign-in and the account. */
+/** The form between the first sign-in and the account. */
 import type { Child } from "hono/jsx";
 
 export const onboarding = {
   title: "A few things before we start",
   lead: "We filled in what we could guess. Change what’s wrong.",
   problems: "Nothing was saved yet. Check what’s marked below.",
-  /** What a first organization is called until somebody says otherwise. */
+  /** The initial name of a first organization. */
   personal: "Personal",
   country: "Country",
   countryReason: "It suggests a currency and a time zone, and decides how dates look.",

@@ -1,4 +1,4 @@
-/** What an organization's plan means for it today. Instants are ISO 8601. */
+/** An organization's current plan. Instants are ISO 8601. */
 import type { PageFormat } from "../../page_format.ts";
 
 type Plan = "free" | "pro" | "team";
@@ -20,7 +20,7 @@ export const plan = {
   trialOfCanceled: (until: string, ended: string, { date }: PageFormat): string =>
     `Team plan, free to try until ${date(until)}; the subscription ended on ${date(ended)}`,
   trialEnded: (at: string, { date }: PageFormat): string => `Free plan; the Team plan trial ended on ${date(at)}`,
-  /** @param paid what is said of the plan without a trial. */
+  /** @param paid the text for the plan without a trial. */
   paidAndTrial: (paid: string, until: string, { date }: PageFormat): string =>
     `${paid}. Until ${date(until)} everything in the Team plan is free to try`,
   unpaid: (plan: Plan): string => `${NAMES[plan]}; a payment didn’t arrive`,
@@ -28,7 +28,7 @@ export const plan = {
     `${NAMES[plan]}; a payment didn’t arrive, and it stops on ${date(at)}`,
   stopped: (plan: Plan, at: string, { date }: PageFormat): string =>
     `Free plan; the ${NAMES[plan]} stopped on ${date(at)} because a payment didn’t arrive`,
-  /** Beside another subscription, past due, that gives more. */
+  /** For another, past-due subscription that includes more. */
   alsoCounts: (paid: string, plan: Plan, until: string, { date }: PageFormat): string =>
     `${paid}. The ${NAMES[plan]} counts too until ${date(until)}: its payment didn’t arrive`,
   off: (features: readonly (keyof typeof FEATURES)[]): string =>

@@ -1,8 +1,8 @@
-/** What a page says when something fails: by code, and the particular failures that have more to say. */
+/** Error pages: texts by code, and more specific ones for some failures. */
 import type { ErrorCode } from "../../../errors.ts";
 import { count } from "../phrases.ts";
 
-/** What happened, and whether anything was changed by it. */
+/** What happened, and whether anything was changed. */
 interface ProblemWords {
   title: string;
   message: string;
@@ -36,7 +36,7 @@ const CODES: Record<ErrorCode, ProblemWords> = {
     message: "It wasn’t anything you did. We have a record of what happened.",
     changed: "If you were saving something, your account shows whether it was saved.",
   },
-  // Strangers read it too, and a write may have gone through although its answer never came.
+  // Also shown to people who are not signed in; a write may have succeeded even if its response was lost.
   unavailable: {
     title: "We can’t do that right now",
     message: "Something we depend on isn’t answering. Try again in a few minutes.",
@@ -58,7 +58,7 @@ export const problems = {
 export const wait = (seconds: number): string =>
   seconds < 90 ? count(seconds, "second") : count(Math.ceil(seconds / 60), "minute");
 
-/** In place of the message of the code. */
+/** Replace the message of the code. */
 export const failures = {
   databaseDown: "We couldn’t reach our database.",
   signInServiceDown: "We can’t reach the service that signs people in. Try again in a minute.",

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Connecting bills to the providers that say what they cost. */
+/** Connecting bills to providers. */
 import type { Child } from "hono/jsx";
 import { wait } from "./problems.ts";
 
@@ -56,13 +56,13 @@ export const chooseProvider = {
   question: (bill: Child) => <>Who sends the bill {bill}?</>,
   cannotAsk: (asked: Child) => (
     <>
-      We can’t ask {asked}{" "}
-      for amounts. If it has an address that answers with the amount as JSON, choose the last one below; otherwise the
-      amount is entered by hand.
+      We can’t fetch amounts from {asked}
+      . If it has a URL that returns the amount as JSON, choose the last one below; otherwise the amount is entered by
+      hand.
     </>
   ),
-  lead: "Once a month we ask there what the month before cost.",
-  anybody: "Anybody else, or your own service, that answers at an address you give.",
+  lead: "Once a month we look up there what the previous month cost.",
+  anybody: "Any other provider, or your own service, at an address you enter.",
   connectedNow: (account: Child) => <>Connected now: {account}</>,
   connect: "Connect",
   connectTo: (provider: string): string => `Connect to ${provider}`,
@@ -73,7 +73,7 @@ export const connectProvider = {
   heading: (bill: Child, provider: string) => <>Connect {bill} to {provider}</>,
   lookBelow: "Check what’s marked below.",
   nothingSaved: "Nothing was saved, and what you entered is gone from here too. Please enter it again.",
-  lead: "At the start of every month we look up what the month before cost, so that nobody has to type it.",
+  lead: "At the start of every month we look up what the previous month cost, so nobody has to type it in.",
   replaces: (known: string, account: Child, provider: string) => (
     <>
       This bill is connected to {known} ({account}). Connecting it to {provider}{" "}
@@ -107,7 +107,7 @@ export const connectProvider = {
   missing: "Fill this in.",
 };
 
-/** How a provider answered when it was tried. Undefined: a server at an address that a person gave. */
+/** How a trial of a provider went. Undefined: a server at an address that a person entered. */
 type Whom = string | undefined;
 const whom = (provider: Whom): string => provider ?? "The server at this address";
 
@@ -117,14 +117,14 @@ export const trials = {
       whom(provider)
     } doesn’t accept it. It may be mistyped or expired, or it may not be allowed to read what was charged.`,
   busy: (provider: Whom, seconds: number | undefined): string =>
-    `${whom(provider)} was asked too often and wants us to wait. ${
+    `${whom(provider)} got too many requests and asks us to wait. ${
       seconds ? `Try again in ${wait(seconds)}.` : "Try again later."
     }`,
   slow: (provider: Whom): string => `${whom(provider)} didn’t answer in time. Try again in a few minutes.`,
   unreachable: (provider: Whom): string => `${whom(provider)} can’t be reached right now. Try again in a few minutes.`,
   unreadable: (provider: string): string =>
-    `We don’t understand what ${provider} answers, so its amounts can’t be fetched for now.`,
-  notAsDescribed: "What that address answers isn’t what the example below shows.",
+    `We don’t understand the response from ${provider}, so its amounts can’t be fetched for now.`,
+  notAsDescribed: "The response from that address doesn’t match the example below.",
   defect: "Something went wrong on our side. It wasn’t anything you did.",
 };
 
@@ -132,7 +132,7 @@ export const providerConnected = {
   title: (provider: string): string => `Connected to ${provider}`,
   heading: (bill: Child, provider: string) => <>{bill} is connected to {provider}</>,
   lead: (provider: string): string =>
-    `${provider} accepted it. From now on the amount of each month arrives early in the next one. You can close this page.`,
+    `${provider} accepted it. From now on, each month’s amount arrives early in the next month. You can close this page.`,
   waiting:
     "There is no final amount for last month yet. If there should be one, check what you entered: a wrong account " +
     "or address can look the same.",
@@ -181,33 +181,32 @@ export const connectRefusals = {
   },
 };
 
-/**
- * What the connect page asks for, by provider and field: what it is called, where to find it, what it must be allowed
- * to do.
- */
+/** The fields of the connect page, by provider and field: label, where to find the value, required permissions. */
 export const credentials = {
   anthropic: {
     api_key: {
       label: "Admin API key",
-      hint: "An admin of the organization makes it at platform.claude.com → Settings → Admin keys. Keys for calling " +
+      hint: "An organization admin creates it at platform.claude.com → Settings → Admin keys. Keys for calling " +
         "models don’t work, and Priority Tier costs are not included.",
     },
   },
   digitalocean: {
     token: {
       label: "Personal access token",
-      hint: "Make it at cloud.digitalocean.com → API → Tokens, with custom scopes and only billing:read, in the team " +
+      hint:
+        "Create it at cloud.digitalocean.com → API → Tokens, with custom scopes and only billing:read, in the team " +
         "that gets the invoices.",
     },
   },
   github: {
     account: {
       label: "Organization",
-      hint: "Its name as in github.com/name. For what a personal account pays itself, write users/name.",
+      hint: "Its name as in github.com/name. For a personal account, enter users/name.",
     },
     token: {
       label: "Fine-grained personal access token",
-      hint: "Make it at github.com → Settings → Developer settings, with the organization as resource owner and the " +
+      hint:
+        "Create it at github.com → Settings → Developer settings, with the organization as resource owner and the " +
         "organization permission Administration: read; for a personal account with the account permission Plan: read.",
     },
   },
@@ -221,7 +220,7 @@ export const credentials = {
   openai: {
     api_key: {
       label: "Admin key",
-      hint: "An owner of the organization makes it at platform.openai.com → Settings → Organization → Admin keys. It " +
+      hint: "An organization owner creates it at platform.openai.com → Settings → Organization → Admin keys. It " +
         "only needs to be able to read usage.",
     },
   },
@@ -230,7 +229,7 @@ export const credentials = {
     token: {
       label: "Access token",
       hint:
-        "Make it at vercel.com → Account Settings → Tokens, with the team as its scope. Your role there must be one " +
+        "Create it at vercel.com → Account Settings → Tokens, with the team as its scope. Your role there must be one " +
         "that sees billing.",
     },
   },

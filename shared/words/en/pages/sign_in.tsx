@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Signing in: the login page, the page after the mail, the mailed link's page, and why a sign-in came to nothing. */
+/** Signing in: the login page, the page after the mail, the mailed link's page, and failed sign-ins. */
 import type { Child } from "hono/jsx";
 
 export const login = {
@@ -16,7 +16,7 @@ export const login = {
   or: "or",
   continueWith: (service: string): string => `Continue with ${service}`,
   signInAs: (address: string): string => `Sign in as ${address}`,
-  /** Beside what only the embedded stack has. */
+  /** Marks what only the embedded stack has. */
   local: "local",
 };
 

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The page of the link in reminder emails. */
+/** The page that reminder emails link to. */
 import type { Child } from "hono/jsx";
 
 export const unsubscribe = {

@@ -164,7 +164,7 @@ Deno.test("undo_change names each item", () => {
       { id: "5", what: "Lunch set back" },
     ],
     not_reversible: [
-      { id: "6", what: "The connection to github stays ended: it has to be made again" },
+      { id: "6", what: "The connection to github stays ended: connect it again" },
       { id: "7", what: "Category Food stays: other expenses use it" },
     ],
   });

@@ -36,7 +36,7 @@ Deno.test("a client sees the first part of a code, the message, the field, and d
   );
   assertEquals(presented({ code: "busy" }), {
     code: "busy",
-    message: "Another change to the same books is still being made, so nothing was written.",
+    message: "Another change to the same books is still in progress, so nothing was written.",
     hint: "Make the same call again in a moment.",
     retryable: true,
   });
@@ -102,7 +102,7 @@ Deno.test("details are in words where a client reads them", () => {
   assertEquals(unreadable.message, "No row of this file can be imported. Line 2: There is no date.");
   assertEquals(unreadable.details, {
     rows_bad: [{ line: 2, reason: "There is no date." }],
-    mapping: { date: "Date", assumed: ["The file has no header line; what each column is was told from its cells."] },
+    mapping: { date: "Date", assumed: ["The file has no header line; the columns were identified by their contents."] },
   });
 });
 
@@ -117,7 +117,7 @@ Deno.test("messages handle singular and plural, and list what exists", () => {
     [
       "not_found.records",
       { missing: ["exp_1"], asked: 1, deleted: ["Tea"], organization: "Home" },
-      "Deleted already: Tea.",
+      "Already deleted: Tea.",
     ],
     [
       "expectation_mismatch.of_record",
@@ -127,12 +127,12 @@ Deno.test("messages handle singular and plural, and list what exists", () => {
     [
       "expectation_mismatch.of_import",
       { count: 1, totals: { EUR: "5.00", USD: "-2.00" }, skipped: 1 },
-      "This would write 1 expense, 5.00 EUR and -2.00 USD, and skip 1 that is in the books already. Nothing was written.",
+      "This would write 1 expense, 5.00 EUR and -2.00 USD, and skip 1 that is already in the books. Nothing was written.",
     ],
     [
       "expectation_mismatch.of_import",
       { count: 0, totals: {}, skipped: 2 },
-      "This would write 0 expenses, worth nothing, and skip 2 that are in the books already. Nothing was written.",
+      "This would write 0 expenses, worth nothing, and skip 2 that are already in the books. Nothing was written.",
     ],
     ["amount_precision", { amount: "1.5", currency: "JPY", decimals: 0 }, "1.5 has too many decimals: JPY has none."],
   ];
@@ -144,7 +144,7 @@ Deno.test("warnings handle singular and plural, and unknown amounts", () => {
     [
       "applies_later",
       { name: "Power", from: "2027-01-01", currency: "EUR" },
-      "The new amount of Power holds for due dates from 2027-01-01 on; until then it stays open.",
+      "The new amount of Power applies to due dates from 2027-01-01 on; until then it stays open.",
     ],
     [
       "same_name",
@@ -154,7 +154,7 @@ Deno.test("warnings handle singular and plural, and unknown amounts", () => {
         currency: "EUR",
         schedule: { frequency: "daily", every: 1, anchor_on: "2026-11-01" },
       },
-      "There is already a bill called Power: every day. Both are due now; if this was to change it, undo this and use update_bill with bill_1.",
+      "There is already a bill called Power: every day. Both exist now; if this was meant to change it, undo this and use update_bill with bill_1.",
     ],
     ["amount_missing.of_dates", { count: 1 }, "1 due date has no amount yet and is not in the totals."],
     ["amount_missing.of_dates", { count: 2 }, "2 due dates have no amount yet and are not in the totals."],

@@ -13,23 +13,23 @@ Deno.test("sync_bill_amounts reports each outcome", () => {
     same_amount: "Power now has the same amount every time.",
     not_due: "Power is not due in October 2026.",
     question:
-      "City Utility says 84.20 EUR for Power due 25 November 2026, which is far from the usual 40.00 EUR. It was not taken over; " +
+      "City Utility reports 84.20 EUR for Power due 25 November 2026, which is far from the usual 40.00 EUR. It was not applied; " +
       "if it is right, set the amount of that date with update_bill.",
-    set_by_hand: "The amount of Power stays as it was set by hand.",
-    unchanged: "The amount of Power is as it was.",
+    set_by_hand: "The amount of Power was set by hand and stays as it is.",
+    unchanged: "The amount of Power is unchanged.",
     not_ready: "City Utility has no statement for October 2026 yet.",
-    auth: "The owner has to reconnect Power to City Utility: update_bill with provider connect says where.",
-    rate_limited: "City Utility asked for a pause. Try again later.",
+    auth: "The owner has to reconnect Power to City Utility: update_bill with provider connect gives the link.",
+    rate_limited: "City Utility asked us to wait. Try again later.",
     no_adapter: "Amounts cannot be fetched from City Utility; enter the amount of Power by hand.",
     failed: "The amount of Power could not be fetched from City Utility. Try again in an hour.",
     not_connected: "Power is not connected to a provider.",
     connection_not_ready: "The connection of Power to City Utility is not ready.",
-    bill_inactive: "Power is paused, so City Utility is not asked.",
-    same_amount_not_asked: "Power has the same amount every time, so City Utility is not asked.",
-    being_asked: "City Utility is being asked for the amount of Power right now.",
-    asked_lately: "The amount of Power was asked for less than an hour ago.",
-    not_asked_yet: "City Utility was not asked for the amount of Power this time. Call again for the rest.",
-    connection_changed: "The connection of Power changed while its provider was asked. Try again.",
+    bill_inactive: "Power is paused, so nothing is fetched from City Utility.",
+    same_amount_not_asked: "Power has the same amount every time, so nothing is fetched from City Utility.",
+    being_asked: "The amount of Power is being fetched from City Utility right now.",
+    asked_lately: "The amount of Power was last requested less than an hour ago.",
+    not_asked_yet: "The amount of Power was not fetched from City Utility this time. Call again for the rest.",
+    connection_changed: "The connection of Power changed while its amount was being fetched. Try again.",
   };
   for (const [code, text] of Object.entries(texts)) {
     // The row has its own status; the bill's is a fact in the sentence.
@@ -48,16 +48,16 @@ Deno.test("sync_bill_amounts reports each outcome", () => {
 
 Deno.test("a question says why an amount was not accepted, and what to do about it", () => {
   const asked = { ...params, amount: "84.20", currency: "EUR", usual: "40.00", period: "2026-12" };
-  const says = "City Utility says 84.20 EUR for Power due 25 November 2026, which";
-  const byHand = "It was not taken over; if it is right, set the amount of that date with update_bill.";
+  const says = "City Utility reports 84.20 EUR for Power due 25 November 2026, which";
+  const byHand = "It was not applied; if it is right, set the amount of that date with update_bill.";
   const texts: Record<NonNullable<Parameters<typeof en.outcomes.question>[0]["reason"]>, string> = {
     unusual: `${says} is far from the usual 40.00 EUR. ${byHand}`,
     other_currency: `${says} is in another currency than the bill. ${byHand}`,
     nothing_to_pay:
-      `${says} leaves nothing to pay. It was not taken over; if it is right, skip that date with update_bill.`,
+      `${says} leaves nothing to pay. It was not applied; if it is right, skip that date with update_bill.`,
     skipped: `${says} was skipped. If it is to be paid after all, reopen that date with update_bill.`,
-    paid: `${says} is already paid. What was paid stays as it is.`,
-    other: `${says} could not be taken over at the time. ${byHand}`,
+    paid: `${says} is already paid. The payment stays as it is.`,
+    other: `${says} could not be applied at the time. ${byHand}`,
   };
   for (const [reason, text] of Object.entries(texts)) {
     assertEquals(en.outcomes.question({ ...asked, reason: reason as keyof typeof texts }), text);
@@ -65,7 +65,7 @@ Deno.test("a question says why an amount was not accepted, and what to do about 
   // December's statement is due in January.
   assertEquals(
     en.outcomes.question(asked),
-    `${says} could not be taken over at the time. sync_bill_amounts for 2027-01 takes it over now.`,
+    `${says} could not be applied at the time. sync_bill_amounts for 2027-01 applies it now.`,
   );
 });
 
@@ -117,11 +117,11 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
         currency: "EUR",
         schedule: monthly,
       },
-      "netflix is there twice: 12.00 EUR and 10.00 EUR, every month on the 1st.",
+      "netflix exists twice: 12.00 EUR and 10.00 EUR, every month on the 1st.",
     ],
     [
       { name: "Power", other_name: "Power", currency: "EUR", schedule: monthly },
-      "Power is there twice, every month on the 1st.",
+      "Power exists twice, every month on the 1st.",
     ],
   ],
   trials_ending: [
@@ -142,7 +142,7 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
     ...([
       [
         "needs_reauth",
-        "The owner has to reconnect Power to City Utility: update_bill with provider connect says where.",
+        "The owner has to reconnect Power to City Utility: update_bill with provider connect gives the link.",
       ],
       [
         "paused_by_plan",
@@ -162,7 +162,7 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
         kind: "needs_review",
         needs_review: { due_on: "2026-11-25", amount: "84.20", currency: "EUR", period: "2026-10", reason: "paid" },
       },
-      "City Utility says 84.20 EUR for Power due 25 November 2026, which is already paid. What was paid stays as it is.",
+      "City Utility reports 84.20 EUR for Power due 25 November 2026, which is already paid. The payment stays as it is.",
     ],
   ],
 };
