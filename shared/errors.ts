@@ -3,24 +3,8 @@
  * `cause` and reaches only the log; `message` is for programs and the log. Pages show `says`, or else the catalog's
  * text for the code.
  */
+import { type ErrorCode, type ErrorStatus, STATUS } from "./error_codes.ts";
 import type { Words } from "./words/words.ts";
-
-const STATUS = {
-  invalid_request: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  suspended: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  rate_limited: 429,
-  internal: 500,
-  unavailable: 503,
-} as const;
-
-export type ErrorCode = keyof typeof STATUS;
-export type ErrorStatus = (typeof STATUS)[ErrorCode];
 
 /** An expected failure. Anything else that is thrown is answered as `internal`. */
 export class AppError extends Error {

@@ -4,7 +4,7 @@
  */
 import type { Redemption, Rotation } from "../../shared/db/oauth_store.ts";
 import type { Config } from "../../shared/config.ts";
-import type { ErrorCode } from "../../shared/errors.ts";
+import type { ErrorCode } from "../../shared/error_codes.ts";
 import type { AppContext, RenderError } from "../../shared/http/app.ts";
 import type { LogFields } from "../../shared/log.ts";
 import { MAX_METADATA_BYTES, MAX_REDIRECT_URIS } from "../../shared/oauth/limits.ts";

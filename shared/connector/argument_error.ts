@@ -3,7 +3,7 @@
  * be valid. The wording is in the catalog (`shared/words/en/contract.ts`).
  */
 import type { z } from "zod";
-import type { Facts, RefusalFacts } from "../words/message.ts";
+import type { Facts, Limit, RefusalFacts, Unit } from "../words/message.ts";
 import type { RefusalCode } from "../words/words.ts";
 import { type FormHint, formHint } from "./form_hint.ts";
 import type { JsonSchema } from "./schema.ts";
@@ -23,13 +23,6 @@ export function explainIssues(issues: readonly Issue[], schema: JsonSchema): Arg
   const problems = issues.slice(0, MAX_PROBLEMS).map((issue) => explain(issue, schema));
   const [first] = problems as [ArgumentError];
   return problems.length > 1 ? { ...first, params: { ...first.params, details: { problems } } } : first;
-}
-
-/** The allowed length or range of a value. */
-export interface Limit {
-  bound: "least" | "most";
-  value: number;
-  is_inclusive?: boolean;
 }
 
 function explain(issue: Issue, schema: JsonSchema): ArgumentError {
@@ -89,5 +82,4 @@ function nodeAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema | 
   return node;
 }
 
-export type Unit = "character" | "item" | "field";
 const UNITS: Record<string, Unit> = { string: "character", array: "item", object: "field" };

@@ -6,7 +6,7 @@ import { type Context, Hono } from "hono";
 import type { Config } from "../config.ts";
 import { AppError, toAppError } from "../errors.ts";
 import { describeError, type Log } from "../log.ts";
-import type { Reader } from "../pages/reader.ts";
+import type { Reader } from "../words/reader.ts";
 import { localPath, METHODS, type Slug } from "../routes.ts";
 import { STRICT_TRANSPORT_SECURITY } from "./transport_security.ts";
 

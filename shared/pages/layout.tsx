@@ -11,7 +11,7 @@ import { createBrowserToken } from "../http/browser_token.ts";
 import { PAGE_POLICY_HEADER } from "../routes.ts";
 import { BrowserToken } from "./components.tsx";
 import { ICON_URL } from "./icon.ts";
-import type { Reader } from "./reader.ts";
+import type { Reader } from "../words/reader.ts";
 import { STYLES } from "./styles.ts";
 
 /** Footer links (absent = no link), and what signs the sign-out form. */

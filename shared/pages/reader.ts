@@ -4,15 +4,9 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../http/app.ts";
 import { localeOf } from "../words/locale.ts";
-import { type PageFormat, pageFormat } from "../words/page_format.ts";
-import { type Language, LANGUAGES, type Languages, type Words } from "../words/words.ts";
-
-export interface Reader {
-  /** BCP 47, of the words. */
-  language: string;
-  words: Words["pages"];
-  format: PageFormat;
-}
+import { pageFormat } from "../words/page_format.ts";
+import type { Reader } from "../words/reader.ts";
+import { type Language, LANGUAGES, type Languages } from "../words/words.ts";
 
 /** Sets `c.get("reader")` for every page of an app. @param languages the catalogs; a test may pass its own. */
 export const readers = (languages: Languages = LANGUAGES): MiddlewareHandler<AppEnv> => async (c, next) => {

@@ -46,3 +46,13 @@ export interface Difference {
   share?: string;
   isLess: boolean;
 }
+
+/** The allowed length or range of a value. */
+export interface Limit {
+  bound: "least" | "most";
+  value: number;
+  is_inclusive?: boolean;
+}
+
+/** What a length counts. */
+export type Unit = "character" | "item" | "field";

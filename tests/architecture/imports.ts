@@ -7,7 +7,7 @@ const describe = ({ line, specifier }: Import) => `:${line} imports ${specifier}
 /** Folders of `shared` that do I/O; the rest are pure rules. */
 const OUTWARD = /^shared\/((db|http|pages|mail)\/|net\/deno_network\.ts$)/;
 /** Files that rules may import besides one another. */
-const PLAIN = /^shared\/(errors|clock|urls|config|routes|log|signed_token|clean_text)\.ts$/;
+const PLAIN = /^shared\/(errors|error_codes|clock|urls|config|routes|log|signed_token|clean_text)\.ts$/;
 const isRule = (path: string) => /^shared\/[^/]+\//.test(path) && !OUTWARD.test(path);
 
 /** The deploy CLI finds local modules with a regular expression; what it misses is silently not uploaded. */
@@ -62,6 +62,11 @@ export const importRules: Rule[] = [
             ? !isRule(one.path) && !PLAIN.test(one.path)
             : /^(hono(?!\/jsx$)|@supabase\/|nodemailer)/.test(one.specifier)
         ).map(describe),
+  }),
+  eachFile("no file imports itself by way of others, not even types", {
+    where: /^(local|functions|shared)\//,
+    planted: { "shared/http/transport_security.ts": `import { createApp } from "./app.ts";` },
+    violations: ({ path }, project) => isInCycle(path, project) ? [" is in an import cycle"] : [],
   }),
   eachFile("only tests import tests, only local and tests import local", {
     where: /^(local|functions|shared)\//,
@@ -143,6 +148,16 @@ export const importRules: Rule[] = [
     },
   },
 ];
+
+function isInCycle(path: string, { files }: Project): boolean {
+  const importsOf = new Map(files.map((file) => [file.path, file.imports.flatMap((one) => one.path ?? [])]));
+  const queue = [...importsOf.get(path)!];
+  const seen = new Set(queue);
+  for (const next of queue) {
+    for (const further of importsOf.get(next) ?? []) if (!seen.has(further)) queue.push(further), seen.add(further);
+  }
+  return seen.has(path);
+}
 
 function importMap({ texts }: Project): Record<string, string> {
   return JSON.parse(texts.get("import_map.json")!).imports;

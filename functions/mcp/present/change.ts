@@ -1,7 +1,7 @@
 /** Summarizes a change. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
-import { findWords } from "./find_words.ts";
+import { findWords } from "./codes.ts";
 import { presentSyncedBill } from "./sync_bill_amounts.ts";
 
 /** A change as the database stores it: the tool that made it, and its facts. */

@@ -5,8 +5,7 @@ import type { Words } from "../../../shared/words/words.ts";
 import { presentBill } from "./bill.ts";
 import { presentChange } from "./change.ts";
 import { presentBadRows, presentMapping } from "./import_expenses.ts";
-import { findWords } from "./find_words.ts";
-import { publicCode } from "./present.ts";
+import { findWords, publicCode } from "./codes.ts";
 
 /** Codes for which no retry, with other arguments or later, can succeed. */
 const FINAL = new Set([

@@ -1,7 +1,7 @@
 /** `import_expenses`: the assumptions, the reasons of unreadable rows, and the label for a missing category. */
-import type { Facts, Said } from "../../../shared/words/message.ts";
+import type { Facts, Refusal, Said } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
-import { presentError } from "./error.ts";
+import { findWords } from "./codes.ts";
 
 export const presentImport = ({ preview, ...data }: Facts, words: Words): Facts =>
   preview
@@ -17,12 +17,13 @@ export const presentImport = ({ preview, ...data }: Facts, words: Words): Facts 
     : data;
 
 /** Why each row is left out, by the file reader or the database. */
-export const presentBadRows = (rows: Facts[], words: Words): Facts[] =>
-  rows.map(({ error, ...row }) => ({ ...row, reason: presentError(error, words).message }));
+export const presentBadRows = (rows: Facts[], { refusals, answer }: Words): Facts[] =>
+  rows.map(({ error, ...row }) => ({
+    ...row,
+    reason: findWords<Refusal>(refusals, error.code, answer.unknownRefusal)(error.params ?? {}).message,
+  }));
 
-export const presentMapping = ({ assumed, ...mapping }: Facts, { assumptions }: Words): Facts => ({
+export const presentMapping = ({ assumed, ...mapping }: Facts, { assumptions, answer }: Words): Facts => ({
   ...mapping,
-  assumed: assumed.map(({ code, params }: Said) =>
-    (assumptions as Record<string, (facts: Facts) => string>)[code]!(params ?? {})
-  ),
+  assumed: assumed.map(({ code, params }: Said) => findWords(assumptions, code, answer.unknownText)(params ?? {})),
 });

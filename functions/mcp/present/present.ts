@@ -7,7 +7,7 @@ import type { Said } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { presentData } from "./data.ts";
 import { presentError } from "./error.ts";
-import { findWords } from "./find_words.ts";
+import { findWords, publicCode } from "./codes.ts";
 
 export function present(tool: string, facts: FactEnvelope, words: Words): Envelope {
   if (!facts.ok) return { ...facts, error: presentError(facts.error!, words) } as Envelope;
@@ -17,9 +17,6 @@ export function present(tool: string, facts: FactEnvelope, words: Words): Envelo
     ...(facts.warnings && { warnings: facts.warnings.map((warning) => presentWarning(warning, words)) }),
   } as Envelope;
 }
-
-/** The first part of a code, which clients see; the whole code selects the words. */
-export const publicCode = (code: string): string => code.split(".")[0]!;
 
 const presentWarning = ({ code, params = {} }: Said, { warnings, answer }: Words) => ({
   code: publicCode(code),

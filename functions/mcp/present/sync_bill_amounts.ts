@@ -1,7 +1,7 @@
 /** `sync_bill_amounts`: a sentence per bill on the outcome. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
-import { findWords } from "./find_words.ts";
+import { findWords } from "./codes.ts";
 
 export const presentSyncedBills = ({ bills, ...data }: Facts, words: Words): Facts => ({
   ...data,

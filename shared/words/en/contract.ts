@@ -1,7 +1,6 @@
 /** Schema violations in arguments, and what would be valid. Field names are those of the contract. */
-import type { Limit, Unit } from "../../connector/argument_error.ts";
 import type { FormHint, SentAmount } from "../../connector/form_hint.ts";
-import type { Refusal } from "../message.ts";
+import type { Limit, Refusal, Unit } from "../message.ts";
 import { count, quoted } from "./phrases.ts";
 
 interface Problem {

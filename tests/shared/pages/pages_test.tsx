@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import { assert, assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
-import { AppError, type ErrorCode } from "../../../shared/errors.ts";
+import type { ErrorCode } from "../../../shared/error_codes.ts";
+import { AppError } from "../../../shared/errors.ts";
 import { createDatabase } from "../../../shared/db/client.ts";
 import { createApp } from "../../../shared/http/app.ts";
 import { createLog } from "../../../shared/log.ts";

@@ -1,5 +1,5 @@
 /** Error pages: texts by code, and more specific ones for some failures. */
-import type { ErrorCode } from "../../../errors.ts";
+import type { ErrorCode } from "../../../error_codes.ts";
 import { count } from "../phrases.ts";
 
 /** What happened, and whether anything was changed. */

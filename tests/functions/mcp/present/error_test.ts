@@ -174,7 +174,7 @@ Deno.test("warnings handle singular and plural, and unknown amounts", () => {
 });
 
 Deno.test("a code of a newer schema still makes an answer", () => {
-  assertEquals(told({ code: "planted.code" }), {
+  assertEquals(presented({ code: "planted.code" }), {
     code: "planted",
     message: "Refused: planted.code.",
     hint: "The service is being upgraded; try again in a few minutes.",

@@ -1,4 +1,4 @@
-/** The words of a code that the database names. */
+/** The codes that the database names: what a client sees of them, and their words. */
 import type { Facts } from "../../../shared/words/message.ts";
 
 /**
@@ -7,3 +7,6 @@ import type { Facts } from "../../../shared/words/message.ts";
  */
 export const findWords = <Said>(messages: object, code: string, unknown: (code: string) => Said) =>
   (messages as Record<string, ((facts: Facts) => Said) | undefined>)[code] ?? (() => unknown(code));
+
+/** The first part of a code, which clients see; the whole code selects the words. */
+export const publicCode = (code: string): string => code.split(".")[0]!;

@@ -1,0 +1,17 @@
+/** The codes of the errors that a function may answer with, and the HTTP status of each. */
+export const STATUS = {
+  invalid_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  suspended: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS;
+export type ErrorStatus = (typeof STATUS)[ErrorCode];

@@ -1,0 +1,10 @@
+/** Whoever reads a page: their language, and how they write dates and numbers. */
+import type { PageFormat } from "./page_format.ts";
+import type { Words } from "./words.ts";
+
+export interface Reader {
+  /** BCP 47, of the words. */
+  language: string;
+  words: Words["pages"];
+  format: PageFormat;
+}
