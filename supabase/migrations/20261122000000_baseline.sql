@@ -277,8 +277,8 @@ begin
   return exists (
     select
     from identity.organizations as o
-    join billing.plan_features as f on f.plan = identity.effective_plan(o, organization_has_feature.at)
-    where o.id = organization_has_feature.organization_id and f.feature = organization_has_feature.feature
+    join billing.plan_features as f on f.plan = identity.effective_plan(o, at)
+    where o.id = organization_id and f.feature = organization_has_feature.feature
   );
 end
 $$;
@@ -526,7 +526,7 @@ begin
   update identity.organizations as o
   set plan = case when best.status = 'canceled' then 'free' else best.plan end, plan_status = best.status,
     past_due_since = best.past_due_since,
-    second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = derive_plan.at
+    second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = at
   where o.id = organization.id
   returning * into organization;
   return organization;
@@ -549,16 +549,16 @@ declare
   latest billing.payment_events;
 begin
   -- All events of a subscription queue here. A row for one that nobody knows yet holds the place of its binding.
-  insert into billing.subscriptions (id) values (settle_subscription.subscription_id) on conflict do nothing;
+  insert into billing.subscriptions (id) values (subscription_id) on conflict do nothing;
   select * into subscription from billing.subscriptions as s
-    where s.id = settle_subscription.subscription_id for update;
+    where s.id = subscription_id for update;
   if subscription.organization_id is null then
     update billing.subscriptions as s
     set organization_id = (
       select o.id
       from billing.payment_events as e join identity.organizations as o on o.id = e.claimed_organization_id
       where e.subscription_id = s.id and e.outcome = 'parked'
-        and billing.parked_reason(e, settle_subscription.at) = 'unknown_organization'
+        and billing.parked_reason(e, at) = 'unknown_organization'
       order by e.id
       limit 1
     )
@@ -580,7 +580,7 @@ begin
     update billing.payment_events as e
     set outcome = 'stale', organization_id = organization.id
     where e.subscription_id = subscription.id and e.outcome = 'parked'
-      and billing.parked_reason(e, settle_subscription.at) = 'replayable'
+      and billing.parked_reason(e, at) = 'replayable'
     returning e.*
   )
   select * into latest from settled as e order by e.clock desc limit 1;
@@ -629,15 +629,15 @@ begin
   end if;
 
   if (is_by_hand and not subscription.was_active)
-    or not exists (select from billing.subscriptions_with_a_say(organization, settle_subscription.at) as s
+    or not exists (select from billing.subscriptions_with_a_say(organization, at) as s
       where s.id = subscription.id) then
     update billing.payment_events as e set no_effect = 'never_active' where e.id = latest.id and e.outcome = 'applied';
     return;
   end if;
-  derived := billing.derive_plan(organization, settle_subscription.at);
+  derived := billing.derive_plan(organization, at);
   if latest.outcome = 'applied' then
     insert into identity.audit_events (at, organization_id, event, detail)
-    values (settle_subscription.at, organization.id, 'payment.' || latest.type, jsonb_build_object(
+    values (at, organization.id, 'payment.' || latest.type, jsonb_build_object(
       'subscription_id', latest.subscription_id, 'plan', derived.plan, 'plan_status', derived.plan_status,
       'was', jsonb_build_object('plan', organization.plan, 'plan_status', organization.plan_status)
     ));
@@ -662,11 +662,11 @@ begin
     period_ends_at,
     paid_count, auth_attempts, rank, outcome, received_at
   )
-  select apply_payment_event.event_id, decode(apply_payment_event.body_hash, 'hex'), e.type, e.status,
+  select event_id, decode(body_hash, 'hex'), e.type, e.status,
     e.subscription_id, e.provider_plan_id,
     e.organization_id, e.occurred_at, e.period_ends_at, e.paid_count, e.auth_attempts, e.rank,
-    case when e.status is null then 'ignored' else 'parked' end, apply_payment_event.at
-  from jsonb_to_record(apply_payment_event.event) as e (
+    case when e.status is null then 'ignored' else 'parked' end, at
+  from jsonb_to_record(event) as e (
     type text, status text, subscription_id text, provider_plan_id text, organization_id text, occurred_at timestamptz,
     period_ends_at timestamptz,
     paid_count int, auth_attempts int, rank smallint
@@ -678,7 +678,7 @@ begin
   end if;
 
   if event ->> 'status' is not null and event ->> 'subscription_id' is not null then
-    perform billing.settle_subscription(event ->> 'subscription_id', apply_payment_event.at);
+    perform billing.settle_subscription(event ->> 'subscription_id', at);
   end if;
   select * into settled from billing.payment_events as l where l.id = ledger_id;
   return jsonb_strip_nulls(jsonb_build_object(
@@ -686,7 +686,7 @@ begin
     'organization_id', settled.organization_id,
     'no_effect', settled.no_effect,
     'reason', case
-      when settled.outcome = 'parked' then billing.parked_reason(settled, apply_payment_event.at)
+      when settled.outcome = 'parked' then billing.parked_reason(settled, at)
       when settled.claimed_organization_id <> settled.organization_id then 'other_organization'
     end
   ));
@@ -707,14 +707,14 @@ declare
   parked_before bigint;
   parked_after bigint;
 begin
-  if replay_parked_events.organization_id is not null then
+  if organization_id is not null then
     insert into billing.subscriptions as s (id, organization_id)
-      values (replay_parked_events.subscription_id, replay_parked_events.organization_id)
+      values (subscription_id, organization_id)
     on conflict on constraint subscriptions_pkey do update set organization_id = excluded.organization_id
       where s.organization_id is null or s.organization_id = excluded.organization_id;
     if not found then
       raise exception 'Subscription % belongs to another organization',
-        replay_parked_events.subscription_id using errcode = 'PT409';
+        subscription_id using errcode = 'PT409';
     end if;
   end if;
 
@@ -732,7 +732,7 @@ begin
     order by w.id on conflict do nothing;
   perform from billing.subscriptions as s where s.id = any (waiting) order by s.id for update;
   foreach one in array waiting loop
-    perform billing.settle_subscription(one, replay_parked_events.at);
+    perform billing.settle_subscription(one, at);
   end loop;
   select count(*) into parked_after from billing.payment_events as e where e.outcome = 'parked';
   return jsonb_build_object('replayed', parked_before - parked_after, 'parked', parked_after);
@@ -793,7 +793,7 @@ begin
   if wait > 0 then
     return wait;
   end if;
-  insert into oauth.rate_buckets as b (key, full_at) values (draw_from_bucket.key, at + cost)
+  insert into oauth.rate_buckets as b (key, full_at) values (key, at + cost)
   on conflict on constraint rate_buckets_pkey do update
     set full_at = case when b.full_at > at + 2 * span then at else greatest(b.full_at, at) end + cost
     where b.full_at > at + 2 * span or greatest(b.full_at, at) + cost <= at + span + interval '1 millisecond';
@@ -810,7 +810,7 @@ comment on function oauth.draw_from_bucket is
 
 create or replace function oauth.share_of_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable strict set search_path = '' as $$
 declare
   until_full constant double precision :=
     extract(epoch from (select b.full_at from oauth.rate_buckets as b where b.key = share_of_bucket.key) - at);
@@ -833,15 +833,10 @@ declare
   wait integer;
 begin
   for quota in
-    select q.*, p.key as shared, p.at_most as shared_at_most, p.seconds as shared_seconds
-    from jsonb_to_recordset(coalesce(quotas, '[]'))
-      as q (key text, at_most integer, seconds double precision, share_of jsonb),
-      jsonb_to_record(coalesce(q.share_of, '{}')) as p (key text, at_most integer, seconds double precision)
+    select q.key, q.seconds, least(q.at_most, oauth.share_of_bucket(s.key, s.at_most, s.seconds, at)) as at_most
+    from jsonb_to_recordset(quotas) as q (key text, at_most integer, seconds double precision, share_of jsonb),
+      jsonb_to_record(q.share_of) as s (key text, at_most integer, seconds double precision)
   loop
-    if quota.shared is not null then
-      quota.at_most :=
-        least(quota.at_most, oauth.share_of_bucket(quota.shared, quota.shared_at_most, quota.shared_seconds, at));
-    end if;
     wait := oauth.draw_from_bucket(quota.key, quota.at_most, quota.seconds, at);
     exit when wait > 0;
   end loop;
@@ -856,9 +851,9 @@ comment on function oauth.draw_quotas is
 
 create or replace function oauth.limited(wait integer) returns jsonb
 language sql immutable set search_path = '' as $$
-  select jsonb_build_object('outcome', 'limited', 'retry_after', wait)
+  select case when wait > 0 then jsonb_build_object('outcome', 'limited', 'retry_after', wait) end
 $$;
-comment on function oauth.limited is 'The outcome of a call that was made too often.';
+comment on function oauth.limited is 'The outcome of a call that has so many seconds to wait; null when it has none.';
 
 -- Attempts: sign-in mails, typed codes, confirmation mails
 
@@ -872,52 +867,39 @@ comment on table identity.attempts is
 alter table identity.attempts enable row level security;
 grant select, insert, update, delete on identity.attempts to service_role;
 
-create or replace function identity.claim_attempt(key_hash text, at_most integer, apart interval, at timestamptz)
-  returns integer
+create or replace function public.claim_attempt(key_hash text, at_most integer, seconds_apart integer, quotas jsonb,
+  at timestamptz) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
-  since timestamptz := claim_attempt.at - interval '1 hour';
+  -- The caller first: who is stopped there must not use up what is left to others.
+  limited constant jsonb := oauth.limited(oauth.draw_quotas(quotas, at));
+  since constant timestamptz := at - interval '1 hour';
+  apart constant interval := make_interval(secs => seconds_apart);
   earlier timestamptz[];
 begin
+  if limited is not null then
+    return limited;
+  end if;
   -- One conditional statement: the row it locks is the queue of everybody who asks at once.
-  insert into identity.attempts as a (key_hash, attempted_at) values (claim_attempt.key_hash, array[claim_attempt.at])
+  insert into identity.attempts as a (key_hash, attempted_at) values (key_hash, array[at])
   on conflict on constraint attempts_pkey do update
-    set attempted_at = array(select t from unnest(a.attempted_at) as t where t > since) || claim_attempt.at
-    where (select count(*) from unnest(a.attempted_at) as t where t > since) < claim_attempt.at_most
-      and not exists (select from unnest(a.attempted_at) as t where t > claim_attempt.at - claim_attempt.apart);
+    set attempted_at = array(select t from unnest(a.attempted_at) as t where t > since) || at
+    where (select count(*) from unnest(a.attempted_at) as t where t > since) < at_most
+      and not exists (select from unnest(a.attempted_at) as t where t > at - apart);
   if found then
-    return 0;
+    return '{"outcome":"allowed"}';
   end if;
   select array_agg(t order by t desc) into earlier
   from identity.attempts as a, unnest(a.attempted_at) as t
   where a.key_hash = claim_attempt.key_hash and t > since;
   -- Room comes when the oldest of the last `at_most` is an hour old, and not before the pause is over.
-  return ceil(
-    extract(epoch
-    from greatest(earlier[1] + claim_attempt.apart, earlier[claim_attempt.at_most] + interval '1 hour')
-    - claim_attempt.at));
-end
-$$;
-comment on function identity.claim_attempt is
-  'Counts one attempt within the last hour: 0 when there is room, else the seconds until there is; what is refused is '
-  'not counted.';
-
-create or replace function public.claim_attempt(key_hash text, at_most integer, seconds_apart integer, quotas jsonb,
-  at timestamptz) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- The caller first: who is stopped there must not use up what is left to others.
-  wait integer := oauth.draw_quotas(quotas, at);
-begin
-  if wait = 0 then
-    wait := identity.claim_attempt(key_hash, at_most, make_interval(secs => seconds_apart), at);
-  end if;
-  return case when wait = 0 then '{"outcome":"allowed"}' else oauth.limited(wait) end;
+  return oauth.limited(
+    ceil(extract(epoch from greatest(earlier[1] + apart, earlier[at_most] + interval '1 hour') - at))::integer);
 end
 $$;
 comment on function public.claim_attempt is
-  'Whether something may be tried once more by who asks, key_hash telling what: {"outcome":"allowed"} or '
-  '{"outcome":"limited","retry_after":seconds}. quotas: of the caller.';
+  'Counts one attempt within the last hour, key_hash telling at what: {"outcome":"allowed"} or {"outcome":"limited", '
+  '"retry_after": seconds until there is room}; what is refused is not counted. quotas: of the caller.';
 
 -- schemas/oauth/tables.sql
 
@@ -1063,13 +1045,11 @@ declare
   step constant integer := case tg_op when 'INSERT' then 1 else -1 end;
   callers text[];
 begin
-  case tg_op
-    when 'INSERT'
-      then callers := array(select coalesce(a.registered_by, '') from added as a where a.granted_at is null);
-    when 'DELETE'
-      then callers := array(select coalesce(r.registered_by, '') from removed as r where r.granted_at is null);
-    else callers := array[coalesce(old.registered_by, '')];
-  end case;
+  if tg_op = 'UPDATE' then
+    callers := array[coalesce(old.registered_by, '')];
+  else
+    callers := array(select coalesce(c.registered_by, '') from changed as c where c.granted_at is null);
+  end if;
   if callers = '{}' then
     return null;
   end if;
@@ -1091,9 +1071,9 @@ comment on function oauth.count_ungranted is
   'Keeps oauth.ungranted_counts. Registrations queue at its row of all, from here to the end of their transactions: '
   'nothing may wait for a client after that.';
 
-create trigger count_added after insert on oauth.clients referencing new table as added
+create trigger count_added after insert on oauth.clients referencing new table as changed
   for each statement execute function oauth.count_ungranted();
-create trigger count_removed after delete on oauth.clients referencing old table as removed
+create trigger count_removed after delete on oauth.clients referencing old table as changed
   for each statement execute function oauth.count_ungranted();
 create trigger count_granted after update on oauth.clients
   for each row when (old.granted_at is null and new.granted_at is not null) execute function oauth.count_ungranted();
@@ -1104,8 +1084,8 @@ alter table oauth.grants enable row level security;
 alter table oauth.consents enable row level security;
 alter table oauth.used_codes enable row level security;
 alter table oauth.tokens enable row level security;
-grant select, insert, update, delete on oauth.ungranted_counts to service_role;
-grant select, insert, update, delete on oauth.clients, oauth.grants, oauth.consents, oauth.used_codes, oauth.tokens
+grant select, insert, update, delete
+  on oauth.clients, oauth.ungranted_counts, oauth.grants, oauth.consents, oauth.used_codes, oauth.tokens
   to service_role;
 
 create or replace function oauth.resolve_access_token(
@@ -1165,7 +1145,7 @@ declare
   ended oauth.grants;
 begin
   update oauth.grants as g set revoked_at = at, revocation_reason = reason
-  where g.id = end_grant.grant_id and g.revoked_at is null
+  where g.id = grant_id and g.revoked_at is null
   returning g.* into ended;
   if not found then
     return false;
@@ -1186,15 +1166,17 @@ comment on function oauth.end_grant is 'Ends a grant and with it all its tokens;
 -- and a dead token has its own bucket. So nobody with a good code or token is turned away because of what others sent,
 -- be it from the same address or with a token that was theirs once.
 
-create or replace function oauth.refused(refusal jsonb, quotas jsonb, at timestamptz) returns jsonb
+create or replace function oauth.refuse(outcome text, client_id text, limits jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
-declare
-  wait constant integer := oauth.draw_quotas(quotas, at);
 begin
-  return case when wait = 0 then refusal else oauth.limited(wait) end;
+  return coalesce(oauth.limited(oauth.draw_quotas(limits -> 'caller', at)), jsonb_build_object('outcome', case
+    when exists (select from oauth.clients as c where c.client_id = refuse.client_id) then outcome
+    else 'unknown_client'
+  end));
 end
 $$;
-comment on function oauth.refused is 'A refusal, paid for by these quotas; limited when they are used up.';
+comment on function oauth.refuse is
+  'A refusal, for which the caller pays: this outcome, unknown_client when there is no such client, or limited.';
 
 create or replace function oauth.draw_allowance(subject text, limits jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -1260,13 +1242,11 @@ create or replace function public.register_client(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  wait integer := oauth.draw_quotas(quotas, at);
+  limited constant jsonb :=
+    coalesce(oauth.limited(oauth.draw_quotas(quotas, at)), oauth.limited(oauth.make_room(room, at)));
 begin
-  if wait = 0 then
-    wait := oauth.make_room(room, at);
-  end if;
-  if wait > 0 then
-    return oauth.limited(wait);
+  if limited is not null then
+    return limited;
   end if;
   insert into oauth.clients (client_id, client_name, redirect_uris, registered_by, created_at)
   values (client_id, client_name, redirect_uris, room ->> 'caller', at);
@@ -1282,10 +1262,7 @@ comment on function public.register_client is
 create or replace function public.find_client(client_id text, at timestamptz, limits jsonb default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  return oauth.refused(case
-    when exists (select from oauth.clients as c where c.client_id = find_client.client_id) then '{"outcome": "found"}'
-    else '{"outcome": "unknown_client"}'
-  end::jsonb, limits -> 'caller', at);
+  return oauth.refuse('found', client_id, limits, at);
 end
 $$;
 comment on function public.find_client is
@@ -1326,10 +1303,8 @@ comment on function oauth.consent_of is
 create or replace function public.open_consent(client_id text, user_id uuid, at timestamptz, quotas jsonb default null)
   returns jsonb
 language plpgsql volatile set search_path = '' as $$
-declare
-  wait constant integer := oauth.draw_quotas(quotas, at);
 begin
-  return case when wait = 0 then oauth.consent_of(client_id, user_id, at) else oauth.limited(wait) end;
+  return coalesce(oauth.limited(oauth.draw_quotas(quotas, at)), oauth.consent_of(client_id, user_id, at));
 end
 $$;
 comment on function public.open_consent is
@@ -1340,7 +1315,7 @@ create or replace function public.approve_consent(consent_id uuid, client_id tex
   at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  earlier oauth.consents;
+  consent oauth.consents;
 begin
   if not exists (select from oauth.clients as c where c.client_id = approve_consent.client_id) then
     return '{"outcome": "unknown_client"}';
@@ -1360,16 +1335,13 @@ begin
   insert into oauth.consents (id, user_id, organization_id, approved_at)
     values (consent_id, user_id, organization_id, at)
   on conflict on constraint consents_pkey do nothing;
-  if found then
-    return jsonb_build_object('outcome', 'approved', 'organization_id', organization_id, 'approved_at', at);
-  end if;
-  select * into strict earlier from oauth.consents as c where c.id = consent_id;
-  if earlier.approved_at + interval '30 seconds' < at
+  select * into strict consent from oauth.consents as c where c.id = consent_id;
+  if consent.approved_at + interval '30 seconds' < at
     or exists (select from oauth.used_codes as u where u.id = consent_id and u.used_at is not null) then
     return '{"outcome": "already_decided"}';
   end if;
-  return jsonb_build_object('outcome', 'approved', 'organization_id', earlier.organization_id, 'approved_at',
-    earlier.approved_at);
+  return jsonb_build_object('outcome', 'approved', 'organization_id', consent.organization_id, 'approved_at',
+    consent.approved_at);
 end
 $$;
 comment on function public.approve_consent is
@@ -1390,7 +1362,7 @@ declare
 begin
   perform from oauth.clients as c where c.client_id = redeem_authorization_code.client_id for key share;
   if not found then
-    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
+    return oauth.refuse('unknown_client', client_id, limits, at);
   end if;
   -- One at a time of a person in an organization: their grants are counted below.
   perform from identity.memberships as m
@@ -1398,7 +1370,7 @@ begin
     and identity.is_active(m.user_id, at)
   for no key update;
   if not found then
-    return oauth.refused('{"outcome": "not_a_member"}', limits -> 'caller', at);
+    return oauth.refuse('not_a_member', client_id, limits, at);
   end if;
 
   insert into oauth.used_codes as u (id, used_at, grant_id, code_expires_at)
@@ -1409,12 +1381,12 @@ begin
   if not found then
     select * into strict spent from oauth.used_codes as u where u.id = code_id;
     if spent.used_at is null then
-      return oauth.refused('{"outcome": "burnt"}', limits -> 'caller', at);
+      return oauth.refuse('burnt', client_id, limits, at);
     end if;
     -- Whoever gets here has proven the verifier: the code leaked together with it, or the client is broken (RFC 6749
     -- section 4.1.2).
     perform oauth.end_grant(spent.grant_id, 'code_replayed', at);
-    return oauth.refused('{"outcome": "replayed"}', limits -> 'caller', at);
+    return oauth.refuse('replayed', client_id, limits, at);
   end if;
 
   insert into oauth.grants (id, client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at)
@@ -1447,13 +1419,11 @@ create or replace function public.count_wrong_verifier(code_id uuid, code_expire
   at timestamptz, limits jsonb default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  if not exists (select from oauth.clients as c where c.client_id = count_wrong_verifier.client_id) then
-    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
-  end if;
-  insert into oauth.used_codes as u (id, wrong_verifiers, code_expires_at) values (code_id, 1, code_expires_at)
+  insert into oauth.used_codes as u (id, wrong_verifiers, code_expires_at)
+  select code_id, 1, code_expires_at from oauth.clients as c where c.client_id = count_wrong_verifier.client_id
   on conflict on constraint used_codes_pkey do update set wrong_verifiers = u.wrong_verifiers + 1
   where u.used_at is null and u.wrong_verifiers < 5;
-  return oauth.refused('{"outcome": "counted"}', limits -> 'caller', at);
+  return oauth.refuse('counted', client_id, limits, at);
 end
 $$;
 comment on function public.count_wrong_verifier is
@@ -1471,13 +1441,9 @@ declare
   old oauth.tokens;
   of_grant oauth.grants;
   successor oauth.tokens;
-  is_suspended boolean;
+  outcome text;
   wait integer;
 begin
-  if not exists (select from oauth.clients as c where c.client_id = rotate_refresh_token.client_id) then
-    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
-  end if;
-
   -- Of all who present it at once, one gets the row while it is not rotated yet; the others wait here and then find
   -- that it is.
   select t.* into old
@@ -1506,43 +1472,38 @@ begin
   select g.* into of_grant from oauth.grants as g
   where g.id = old.grant_id and g.client_id = rotate_refresh_token.client_id;
   if of_grant.id is null then
-    return oauth.refused('{"outcome": "unknown_token"}', limits -> 'caller', at);
+    return oauth.refuse('unknown_token', client_id, limits, at);
   end if;
-  -- A dead token of a living client must be told so, whatever comes from the same address; one that keeps asking waits
-  -- on its own account.
-  is_suspended := not identity.is_active(of_grant.user_id, at);
-  if of_grant.revoked_at is not null or old.expires_at <= at or is_suspended then
+  outcome := case
+    when of_grant.revoked_at is not null then 'revoked'
+    when old.expires_at <= at then 'expired'
+    when old.rotated_at + interval '60 seconds' < at then 'replayed'
+    -- Not rotated either: the token is as good as before when the ban ends.
+    when not identity.is_active(of_grant.user_id, at) then 'suspended'
+  end;
+  if outcome = 'replayed' then
+    perform oauth.end_grant(of_grant.id, 'refresh_token_replayed', at);
+  elsif outcome is not null then
+    -- A dead token of a living client must be told so, whatever comes from the same address; one that keeps asking
+    -- waits on its own account.
     wait := oauth.draw_allowance('token_dead:' || token_hash, limits, at);
     if wait > 0 then
       return oauth.limited(wait);
     end if;
+  else
+    -- Processes that share a login refresh at the same time, and answers get lost: within the grace period a retry gets
+    -- the same successor.
+    select t.* into strict successor from oauth.tokens as t where t.token_hash = old.successor_hash;
+    if successor.rotated_at is null then
+      return jsonb_build_object(
+        'outcome', 'rotated', 'grant_id', of_grant.id, 'successor_hash', encode(old.successor_hash, 'hex'),
+        'expires_in', ceil(
+          extract(epoch from least(successor.issued_at + interval '3600 seconds', of_grant.expires_at) - at))::integer
+      );
+    end if;
+    outcome := 'superseded';
   end if;
-  if of_grant.revoked_at is not null then
-    return jsonb_build_object('outcome', 'revoked', 'grant_id', of_grant.id);
-  end if;
-  if old.expires_at <= at then
-    return jsonb_build_object('outcome', 'expired', 'grant_id', of_grant.id);
-  end if;
-  if old.rotated_at + interval '60 seconds' < at then
-    perform oauth.end_grant(of_grant.id, 'refresh_token_replayed', at);
-    return jsonb_build_object('outcome', 'replayed', 'grant_id', of_grant.id);
-  end if;
-  if is_suspended then
-    -- Not rotated either: the token is as good as before when the ban ends.
-    return jsonb_build_object('outcome', 'suspended', 'grant_id', of_grant.id);
-  end if;
-
-  -- Processes that share a login refresh at the same time, and answers get lost: within the grace period a retry gets
-  -- the same successor.
-  select t.* into strict successor from oauth.tokens as t where t.token_hash = old.successor_hash;
-  if successor.rotated_at is not null then
-    return jsonb_build_object('outcome', 'superseded', 'grant_id', of_grant.id);
-  end if;
-  return jsonb_build_object(
-    'outcome', 'rotated', 'grant_id', of_grant.id, 'successor_hash', encode(old.successor_hash, 'hex'),
-    'expires_in',
-    ceil(extract(epoch from least(successor.issued_at + interval '3600 seconds', of_grant.expires_at) - at))::integer
-  );
+  return jsonb_build_object('outcome', outcome, 'grant_id', of_grant.id);
 end
 $$;
 comment on function public.rotate_refresh_token is
@@ -1559,15 +1520,12 @@ language plpgsql volatile set search_path = '' as $$
 declare
   token oauth.tokens;
 begin
-  if not exists (select from oauth.clients as c where c.client_id = revoke_token.client_id) then
-    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
-  end if;
   select t.* into token
   from oauth.tokens as t
   join oauth.grants as g on g.id = t.grant_id
   where t.token_hash = decode(revoke_token.token_hash, 'hex') and g.client_id = revoke_token.client_id;
   if not found then
-    return oauth.refused('{"outcome": "unknown_token"}', limits -> 'caller', at);
+    return oauth.refuse('unknown_token', client_id, limits, at);
   end if;
   if token.kind = 'refresh' then
     perform oauth.end_grant(token.grant_id, 'revoked_by_client', at);
@@ -1652,7 +1610,7 @@ comment on function public.record_use is
 create or replace function public.revoke_grant(user_id uuid, grant_id uuid, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  if exists (select from oauth.grants as g where g.id = revoke_grant.grant_id and g.user_id = revoke_grant.user_id)
+  if exists (select from oauth.grants as g where g.id = grant_id and g.user_id = revoke_grant.user_id)
     and oauth.end_grant(grant_id, 'revoked_by_user', at) then
     return '{"outcome": "revoked"}';
   end if;
@@ -2305,8 +2263,8 @@ create or replace function public.reseal_provider_credential(link_id text, repla
 language plpgsql volatile set search_path = '' as $$
 begin
   update app.provider_credentials as c set envelope = reseal_provider_credential.envelope,
-    updated_at = reseal_provider_credential.at
-  where c.link_id = reseal_provider_credential.link_id and c.envelope = reseal_provider_credential.replaced;
+    updated_at = at
+  where c.link_id = reseal_provider_credential.link_id and c.envelope = replaced;
   return jsonb_build_object('outcome', case when found then 'resealed' else 'changed' end);
 end
 $$;
@@ -2410,8 +2368,8 @@ create or replace function identity.record_event(event text, actor_id uuid, orga
 language plpgsql set search_path = '' as $$
 begin
   insert into identity.audit_events (at, actor_id, organization_id, event, detail)
-  values (record_event.at, record_event.actor_id, record_event.organization_id, record_event.event,
-    record_event.detail);
+  values (at, actor_id, organization_id, event,
+    detail);
 end
 $$;
 comment on function identity.record_event is 'Adds one line to the audit trail.';
@@ -2443,10 +2401,10 @@ begin
     -- A mail server that refused the old address knows nothing of the new one.
     refused_email = nullif(p.refused_email, p.email),
     refused_at = case when p.refused_email <> p.email then p.refused_at end,
-    updated_at = note_sign_in.at
+    updated_at = at
   where p.user_id = note_sign_in.user_id and p.email <> note_sign_in.email;
   if found then
-    perform identity.record_event('account.address_changed', user_id, null, '{}', note_sign_in.at);
+    perform identity.record_event('account.address_changed', user_id, null, '{}', at);
   end if;
   return jsonb_build_object('onboarded', exists (
     select from identity.profiles as p where p.user_id = note_sign_in.user_id and p.country is not null
@@ -2466,10 +2424,10 @@ declare
   gets_trial boolean;
   new_organization_id text;
 begin
-  if not exists (select from app.currencies as c where c.code = complete_onboarding.base_currency) then
+  if not exists (select from app.currencies as c where c.code = base_currency) then
     return '{"outcome":"invalid","field":"base_currency"}';
   end if;
-  if not identity.is_timezone(complete_onboarding.timezone) then
+  if not identity.is_timezone(timezone) then
     return '{"outcome":"invalid","field":"timezone"}';
   end if;
 
@@ -2477,32 +2435,32 @@ begin
   insert into identity.profiles
     as p (user_id, email, country, timezone, reminder_email, trial_started_at, created_at, updated_at)
   values (
-    complete_onboarding.user_id, complete_onboarding.email, complete_onboarding.country, complete_onboarding.timezone,
-    nullif(complete_onboarding.reminder_email, complete_onboarding.email), complete_onboarding.at,
-    complete_onboarding.at, complete_onboarding.at
+    user_id, email, country, timezone,
+    nullif(reminder_email, email), at,
+    at, at
   )
   on conflict on constraint profiles_pkey do update
     set country = excluded.country, timezone = excluded.timezone, reminder_email = excluded.reminder_email,
       updated_at = excluded.updated_at,
       trial_started_at = coalesce(p.trial_started_at, excluded.trial_started_at)
     where p.country is null
-  returning p.trial_started_at = complete_onboarding.at into gets_trial;
+  returning p.trial_started_at = at into gets_trial;
   if not found then
     return '{"outcome":"already"}';
   end if;
 
   insert into identity.organizations (name, base_currency, trial_ends_at, owner_id, created_at, updated_at)
   values (
-    btrim(complete_onboarding.organization_name), complete_onboarding.base_currency,
-    case when gets_trial then complete_onboarding.at + interval '14 days' end,
-    complete_onboarding.user_id, complete_onboarding.at, complete_onboarding.at
+    btrim(organization_name), base_currency,
+    case when gets_trial then at + interval '14 days' end,
+    user_id, at, at
   )
   returning id into new_organization_id;
   insert into identity.memberships (organization_id, user_id, role, created_at)
-  values (new_organization_id, complete_onboarding.user_id, 'owner', complete_onboarding.at);
-  perform app.create_default_categories(new_organization_id, complete_onboarding.at);
-  perform identity.record_event('account.created', complete_onboarding.user_id, new_organization_id,
-    jsonb_build_object('trial', gets_trial), complete_onboarding.at);
+  values (new_organization_id, user_id, 'owner', at);
+  perform app.create_default_categories(new_organization_id, at);
+  perform identity.record_event('account.created', user_id, new_organization_id,
+    jsonb_build_object('trial', gets_trial), at);
   return jsonb_build_object('outcome', 'created', 'organization_id', new_organization_id);
 end
 $$;
@@ -2542,31 +2500,31 @@ begin
         select jsonb_agg(jsonb_build_object(
           'id', o.id, 'name', o.name, 'role', m.role, 'base_currency', o.base_currency, 'plan', o.plan, 'plan_status',
           o.plan_status,
-          'reminders_enabled', o.reminders_enabled, 'effective_plan', identity.effective_plan(o, read_account.at),
+          'reminders_enabled', o.reminders_enabled, 'effective_plan', identity.effective_plan(o, at),
           'trial_ends_at', o.trial_ends_at,
-          'is_trial', coalesce(read_account.at < o.trial_ends_at, false), 'grace_ends_at',
+          'is_trial', coalesce(at < o.trial_ends_at, false), 'grace_ends_at',
           o.past_due_since + interval '7 days',
           'second_plan', o.second_plan, 'second_grace_ends_at', o.second_past_due_since + interval '7 days',
           'period_ends_at', case when o.plan_status = 'canceled' then (s.clock).occurred_at else s.period_ends_at end,
           'features_off', (
             select coalesce(jsonb_agg(distinct f.feature), '[]')
             from billing.plan_features as f
-            where not identity.organization_has_feature(o.id, f.feature, read_account.at)
+            where not identity.organization_has_feature(o.id, f.feature, at)
           )
         ) order by m.created_at, o.id)
         from identity.memberships as m
         join identity.organizations as o on o.id = m.organization_id
         -- Of a plan that was set by hand none is paid for.
-        left join lateral (select * from billing.subscriptions_with_a_say(o, read_account.at) limit 1) as s on s.status
+        left join lateral (select * from billing.subscriptions_with_a_say(o, at) limit 1) as s on s.status
           = o.plan_status
         where m.user_id = p.user_id
       ), '[]'),
-      'connected_apps', public.list_connected_apps(p.user_id, read_account.at),
+      'connected_apps', public.list_connected_apps(p.user_id, at),
       'grant_alerts', public.list_grant_alerts(p.user_id),
       'provider_links', coalesce((
         select jsonb_agg(jsonb_build_object(
           'id', l.id, 'provider_key', l.provider_key, 'account_label', l.account_label,
-          'status', app.link_status(l, read_account.at), 'bill', e.name, 'bill_id', e.id,
+          'status', app.link_status(l, at), 'bill', e.name, 'bill_id', e.id,
           'bill_is_over', e.deleted_at is not null or e.status not in ('active', 'paused'), 'bill_is_variable',
           e.amount_mode = 'variable',
           'organization', o.name, 'role', m.role, 'last_success_period', l.last_success_period
@@ -2586,7 +2544,7 @@ begin
           join app.expenses as e on e.organization_id = o.id
           where o.owner_id = p.user_id and e.kind = 'bill' and e.deleted_at is null and e.status = 'active'
             and e.amount_mode = 'variable'
-            and identity.organization_has_feature(o.id, 'bills:variable', read_account.at)
+            and identity.organization_has_feature(o.id, 'bills:variable', at)
             and not exists (select from app.provider_links as l where l.expense_id = e.id and l.status <> 'revoked')
           order by e.recorded_seq desc
           limit 20
@@ -2603,12 +2561,12 @@ comment on function public.read_account is 'Everything the account page shows of
 create or replace function public.change_country(user_id uuid, country text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  update identity.profiles as p set country = change_country.country, updated_at = change_country.at
+  update identity.profiles as p set country = change_country.country, updated_at = at
   where p.user_id = change_country.user_id and p.country is not null;
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  perform identity.record_event('account.country_changed', user_id, null, '{}', change_country.at);
+  perform identity.record_event('account.country_changed', user_id, null, '{}', at);
   return '{"outcome":"changed"}';
 end
 $$;
@@ -2623,12 +2581,12 @@ create or replace function public.rename_organization(user_id uuid, organization
   returns jsonb
 language plpgsql set search_path = '' as $$
 begin
-  update identity.organizations as o set name = btrim(rename_organization.name), updated_at = rename_organization.at
-  where o.id = rename_organization.organization_id and o.owner_id = rename_organization.user_id;
+  update identity.organizations as o set name = btrim(rename_organization.name), updated_at = at
+  where o.id = organization_id and o.owner_id = user_id;
   if not found then
     return '{"outcome":"not_owner"}';
   end if;
-  perform identity.record_event('organization.renamed', user_id, organization_id, '{}', rename_organization.at);
+  perform identity.record_event('organization.renamed', user_id, organization_id, '{}', at);
   return '{"outcome":"renamed"}';
 end
 $$;
@@ -2642,7 +2600,7 @@ language plpgsql set search_path = '' as $$
 declare
   unconfirmed text;
 begin
-  if not identity.is_timezone(update_reminders.timezone) then
+  if not identity.is_timezone(timezone) then
     return '{"outcome":"invalid","field":"timezone"}';
   end if;
   update identity.profiles as p
@@ -2655,14 +2613,14 @@ begin
       = case when update_reminders.reminder_email = p.reminder_email then p.reminder_email_confirmed_at end,
     -- Whoever saves an address again wants it tried again.
     refused_email = null, refused_at = null,
-    updated_at = update_reminders.at
+    updated_at = at
   where p.user_id = update_reminders.user_id
   returning case when p.reminder_email_confirmed_at is null then p.reminder_email end into unconfirmed;
   if not found then
     return '{"outcome":"unknown"}';
   end if;
   perform identity.record_event('reminders.changed', user_id, null, jsonb_build_object('email_enabled', email_enabled),
-    update_reminders.at);
+    at);
   return jsonb_build_object('outcome', 'updated', 'unconfirmed', unconfirmed);
 end
 $$;
@@ -2675,13 +2633,13 @@ create or replace function public.confirm_reminder_email(user_id uuid, reminder_
 language plpgsql set search_path = '' as $$
 begin
   update identity.profiles as p
-  set reminder_email_confirmed_at = coalesce(p.reminder_email_confirmed_at, confirm_reminder_email.at),
-    refused_email = null, refused_at = null, updated_at = confirm_reminder_email.at
+  set reminder_email_confirmed_at = coalesce(p.reminder_email_confirmed_at, at),
+    refused_email = null, refused_at = null, updated_at = at
   where p.user_id = confirm_reminder_email.user_id and p.reminder_email = confirm_reminder_email.reminder_email;
   if not found then
     return '{"outcome":"stale"}';
   end if;
-  perform identity.record_event('reminders.address_confirmed', user_id, null, '{}', confirm_reminder_email.at);
+  perform identity.record_event('reminders.address_confirmed', user_id, null, '{}', at);
   return '{"outcome":"confirmed"}';
 end
 $$;
@@ -9378,7 +9336,7 @@ begin
     from app.currencies as c
     cross join lateral (select amount::numeric * 10::numeric ^ c.exponent as minor
       where amount ~ '^\d{1,16}(\.\d{1,16})?$') as a
-    where c.code = statement_minor.currency and a.minor = trunc(a.minor) and a.minor <= 1000000000000000
+    where c.code = currency and a.minor = trunc(a.minor) and a.minor <= 1000000000000000
   );
 end
 $$;
@@ -9411,10 +9369,10 @@ language plpgsql stable set search_path = '' as $$
 begin
   return case
     when occurrence.id is null then 'not_due'
-    when occurrence.expected_minor = amount_minor and occurrence.currency = judge_statement.currency
+    when occurrence.expected_minor = amount_minor and occurrence.currency = currency
       and occurrence.status <> 'skipped' then null
     when occurrence.status <> 'open' then occurrence.status
-    when judge_statement.currency <> occurrence.currency then 'other_currency'
+    when currency <> occurrence.currency then 'other_currency'
     when amount_minor = 0 then 'nothing_to_pay'
     when app.paid_minor(occurrence.id) > amount_minor then 'paid'
     when abs(amount_minor - usual_minor) > usual_minor * 0.4 then 'unusual'
@@ -9466,7 +9424,7 @@ comment on function app.write_statement_date is
 create or replace function app.sync_fact(code text, params jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
-  return jsonb_build_object('code', sync_fact.code, 'params', jsonb_strip_nulls(sync_fact.params));
+  return jsonb_build_object('code', code, 'params', jsonb_strip_nulls(params));
 end
 $$;
 comment on function app.sync_fact is
@@ -9515,7 +9473,7 @@ begin
       organization_id, link_id, period, amount_minor, currency, due_on, payload_sha256, status, reason, usual_minor,
       occurrence_id, fetched_at
     ) values (
-      link.organization_id, link.id, keep_statement.period, statement.amount_minor, statement.currency,
+      link.organization_id, link.id, period, statement.amount_minor, statement.currency,
       statement.due_on, statement.payload_sha256,
       case statement.reason when 'not_due' then 'ignored'
         else case when statement.reason is null then 'applied' else 'needs_review' end end,
@@ -9574,7 +9532,7 @@ begin
   update app.provider_links as l
   set provider_name = coalesce(answer ->> 'provider_name', l.provider_name),
     last_success_period
-      = case when code is null then greatest(l.last_success_period, keep_answer.period) else l.last_success_period end,
+      = case when code is null then greatest(l.last_success_period, period) else l.last_success_period end,
     last_error_code = code,
     consecutive_failures = case when code is null or code = 'not_ready' then 0 else l.consecutive_failures + 1 end,
     status = case when code = 'auth' then 'needs_reauth' else l.status end,
@@ -9904,7 +9862,7 @@ begin
     'owner_email', (select p.email from identity.profiles as p where p.user_id = organization.owner_id)
   );
   return described || jsonb_build_object('outcome', case
-    when organization.owner_id <> judge_connection.user_id then 'not_owner'
+    when organization.owner_id <> user_id then 'not_owner'
     when bill.status not in ('active', 'paused') then 'ended'
     when bill.amount_mode <> 'variable' then 'not_variable'
     when not identity.organization_has_feature(organization.id, 'bills:variable', at) then 'feature_not_in_plan'
@@ -9936,7 +9894,7 @@ begin
     'link', case when link.id is not null then jsonb_build_object(
       'provider_key', link.provider_key, 'account_label', link.account_label, 'status', link.status
     ) end,
-    'link_id', case when link.provider_key = open_connection.provider_key then link.id else app.new_id('lnk') end
+    'link_id', case when link.provider_key = provider_key then link.id else app.new_id('lnk') end
   );
 end
 $$;
@@ -9961,12 +9919,12 @@ begin
   end if;
   -- Whoever connects the same bill at the same time waits here, or at the one link that a bill may have.
   select l.* into link from app.provider_links as l where l.expense_id = bill_id and l.status <> 'revoked' for update;
-  if link.provider_key = connect_provider.provider_key and link.id <> connect_provider.link_id
-    or link.id is distinct from connect_provider.link_id
-      and exists (select from app.provider_links as l where l.id = connect_provider.link_id) then
+  if link.provider_key = provider_key and link.id <> link_id
+    or link.id is distinct from link_id
+      and exists (select from app.provider_links as l where l.id = link_id) then
     return '{"outcome":"moved"}';
   end if;
-  if link.id = connect_provider.link_id then
+  if link.id = link_id then
     -- It may be asked at once; what came of asking with the old credential, should that be under way, is nobody's word
     -- any more.
     update app.provider_links as l
@@ -9974,16 +9932,16 @@ begin
       account_label = connect_provider.account_label,
       last_error_code = null, consecutive_failures = 0, asked_at = null, ask_after = null, lease_token = null,
       leased_until = null,
-      updated_at = connect_provider.at
+      updated_at = at
     where l.id = link.id;
   else
-    update app.provider_links as l set status = 'revoked', updated_at = connect_provider.at where l.id = link.id;
+    update app.provider_links as l set status = 'revoked', updated_at = at where l.id = link.id;
     insert into app.provider_links (id, organization_id, expense_id, provider_key, provider_name, account_label, status,
       created_at, updated_at)
     values (
-      connect_provider.link_id, judged ->> 'organization_id', bill_id, connect_provider.provider_key,
-      connect_provider.provider_name,
-      connect_provider.account_label, 'active', connect_provider.at, connect_provider.at
+      link_id, judged ->> 'organization_id', bill_id, provider_key,
+      provider_name,
+      account_label, 'active', at, at
     )
     on conflict (expense_id) where status <> 'revoked' do nothing;
     if not found then
@@ -9991,16 +9949,16 @@ begin
     end if;
   end if;
   insert into app.provider_credentials as c (link_id, envelope, updated_at)
-  values (connect_provider.link_id, connect_provider.envelope, connect_provider.at)
+  values (link_id, envelope, at)
   on conflict on constraint provider_credentials_pkey do update set envelope = excluded.envelope,
     updated_at = excluded.updated_at;
   perform identity.record_event(
-    case when link.id = connect_provider.link_id then 'provider.reconnected' else 'provider.connected' end, user_id,
+    case when link.id = link_id then 'provider.reconnected' else 'provider.connected' end, user_id,
       judged ->> 'organization_id',
     jsonb_strip_nulls(jsonb_build_object(
-      'link', connect_provider.link_id, 'bill', bill_id, 'provider', connect_provider.provider_key,
-      'replaced', case when link.id <> connect_provider.link_id then link.id end
-    )), connect_provider.at
+      'link', link_id, 'bill', bill_id, 'provider', provider_key,
+      'replaced', case when link.id <> link_id then link.id end
+    )), at
   );
   return judged || '{"outcome":"connected"}';
 end
@@ -10019,12 +9977,12 @@ begin
   select l.* into link
   from app.provider_links as l
   join identity.memberships as m on m.organization_id = l.organization_id and m.user_id = change_provider_link.user_id
-  where l.id = change_provider_link.link_id
+  where l.id = link_id
   for update of l;
   if link.id is null then
     return '{"outcome":"unknown_link"}';
   elsif not exists (select from identity.organizations as o
-    where o.id = link.organization_id and o.owner_id = change_provider_link.user_id) then
+    where o.id = link.organization_id and o.owner_id = user_id) then
     return '{"outcome":"not_owner"}';
   elsif link.status = 'revoked' then
     return '{"outcome":"ended"}';
@@ -10032,7 +9990,7 @@ begin
   case action
     when 'pause' then
       -- Also what the plan has paused already: then the next payment does not resume it.
-      update app.provider_links as l set status = 'paused', resumes_as = null, updated_at = change_provider_link.at
+      update app.provider_links as l set status = 'paused', resumes_as = null, updated_at = at
       where l.id = link.id and (l.status <> 'paused' or l.resumes_as is not null);
     when 'resume' then
       if link.resumes_as is not null then
@@ -10042,17 +10000,17 @@ begin
       set status
         = case when exists (select from app.provider_credentials as c where c.link_id = l.id) then 'active'
         else 'needs_reauth' end,
-        updated_at = change_provider_link.at
+        updated_at = at
       where l.id = link.id and l.status = 'paused';
     when 'remove' then
-      update app.provider_links as l set status = 'revoked', updated_at = change_provider_link.at where l.id = link.id;
+      update app.provider_links as l set status = 'revoked', updated_at = at where l.id = link.id;
   end case;
   if found then
     perform identity.record_event(
       case action when 'pause' then 'provider.paused' when 'resume' then 'provider.resumed' else 'provider.removed' end,
         user_id, link.organization_id,
       jsonb_build_object('link', link.id, 'bill', link.expense_id, 'provider', link.provider_key),
-      change_provider_link.at
+      at
     );
   end if;
   return '{"outcome":"changed"}';
@@ -10132,8 +10090,8 @@ language plpgsql volatile set search_path = '' as $$
 begin
   insert into jobs.job_runs (job, period, stage, status, counts, error_code, started_at, finished_at)
   values (
-    record_job_run.job, record_job_run.period, record_job_run.stage, record_job_run.status, record_job_run.counts,
-    record_job_run.error_code, record_job_run.started_at, record_job_run.finished_at
+    job, period, stage, status, counts,
+    error_code, started_at, finished_at
   );
 end
 $$;
@@ -10490,7 +10448,7 @@ begin
         and e.next_due is not null
       group by 1
     ) as c
-    where identity.organization_has_feature(c.organization_id, 'reminders:email', count_reminder_candidates.at)
+    where identity.organization_has_feature(c.organization_id, 'reminders:email', at)
   );
 end
 $$;
@@ -10508,8 +10466,8 @@ returns table (snoozed_until date)
 language sql stable rows 1
 begin atomic
   select c.snoozed_until
-  from (select (at at time zone (owner).timezone)::date as today offset 0) as t
-  -- This and the log are looked up for each bill, whatever the planner guesses: neither is ever read as a whole.
+  from (select (at at time zone (owner).timezone)::date as today) as t
+  -- Looked up for each bill, as is the log: more than 20 and 1.5 times as fast on tables that were never analyzed.
   cross join lateral (
     select c.snoozed_until
     from app.expense_occurrences as c
@@ -10547,7 +10505,7 @@ begin
   delete from jobs.reminder_digests as d
   using identity.profiles as p
   where d.status = 'pending' and d.batch_id is null and p.user_id = d.owner_id
-    and (d.created_at at time zone p.timezone)::date < (drop_outdated_digests.at at time zone p.timezone)::date;
+    and (d.created_at at time zone p.timezone)::date < (at at time zone p.timezone)::date;
 end
 $$;
 comment on function jobs.drop_outdated_digests is
@@ -10569,18 +10527,18 @@ declare
   digest_ids uuid[];
 begin
   with closed as (
-    update jobs.reminder_digests as d set status = 'unknown', closed_at = give_up_batches.at, batch_id = null,
+    update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null,
       content = null
     from jobs.reminder_batches as b
-    where b.id = d.batch_id and b.next_attempt_at <= give_up_batches.at and d.status = 'pending'
-      and jobs.is_unknown(b, give_up_batches.at)
+    where b.id = d.batch_id and b.next_attempt_at <= at and d.status = 'pending'
+      and jobs.is_unknown(b, at)
     returning d.id
   )
   select array_agg(id) into digest_ids from closed;
   update jobs.reminder_log as l set voided_at = at
     where l.digest_id = any (digest_ids) and l.sent_at is null and l.voided_at is null;
   delete from jobs.reminder_batches as b
-  where b.next_attempt_at <= give_up_batches.at
+  where b.next_attempt_at <= at
     and not exists (select from jobs.reminder_digests as d where d.batch_id = b.id);
   return coalesce(cardinality(digest_ids), 0);
 end
@@ -10612,7 +10570,7 @@ begin
       select c.expense_id, c.due_on
       from app.expense_occurrences as c
       where c.status = 'open'
-        and c.due_on between jobs.latest_today(collect_reminders.at) - 2 and jobs.latest_today(collect_reminders.at) + 7
+        and c.due_on between jobs.latest_today(at) - 2 and jobs.latest_today(at) + 7
         and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
       union
       -- Who is told earlier than most is looked up by themselves: one long lead must not widen the search for
@@ -10624,7 +10582,7 @@ begin
         select c.expense_id, c.due_on
         from app.expense_occurrences as c
         where c.organization_id = o.id and c.status = 'open'
-          and c.due_on between jobs.latest_today(collect_reminders.at) + 8 and jobs.latest_today(collect_reminders.at)
+          and c.due_on between jobs.latest_today(at) + 8 and jobs.latest_today(at)
             + l.default_lead_days
         offset 0
       ) as c
@@ -10633,8 +10591,8 @@ begin
       select c.expense_id, c.due_on
       from app.expense_occurrences as c
       where c.status = 'open'
-        and c.snoozed_until between jobs.latest_today(collect_reminders.at)
-        - 5 and jobs.latest_today(collect_reminders.at)
+        and c.snoozed_until between jobs.latest_today(at)
+        - 5 and jobs.latest_today(at)
         and (after is null or (c.due_on, c.expense_id) > ((after ->> 0)::date, after ->> 1))
       union
       select e.id, e.next_due
@@ -10643,11 +10601,11 @@ begin
         and e.remind_days_before > 7
         and e.next_due is not null and (after is null or (e.next_due, e.id) > ((after ->> 0)::date, after ->> 1))
     ) as d
-    -- Bill by bill as well: on tables that nobody has counted yet all bills were held against all dates.
+    -- Bill by bill: twice as fast (2.1) on tables that were never analyzed, as after an import.
     cross join lateral (select e as bill from app.expenses as e where e.id = d.expense_id offset 0) as e
     join identity.organizations as o on o.id = (e.bill).organization_id
     join identity.profiles as p on p.user_id = o.owner_id
-    cross join lateral jobs.reminder_due(e.bill, d.due_on, o, p, collect_reminders.at)
+    cross join lateral jobs.reminder_due(e.bill, d.due_on, o, p, at)
     order by d.due_on, d.expense_id
     limit size
   ) as r;
@@ -10655,17 +10613,17 @@ begin
   -- Whoever is locked here cannot change their time zone under us. Had somebody a digest today? By the calendar they
   -- have now, so that travelling makes neither two digests of a day nor a day without one.
   with free as materialized (
-    select p.user_id, (collect_reminders.at at time zone p.timezone)::date as today
+    select p.user_id, (at at time zone p.timezone)::date as today
     from identity.profiles as p
     where p.user_id = any (owners) and not exists (
       select from jobs.reminder_digests as d
       where d.owner_id = p.user_id
-        and (d.created_at at time zone p.timezone)::date >= (collect_reminders.at at time zone p.timezone)::date
+        and (d.created_at at time zone p.timezone)::date >= (at at time zone p.timezone)::date
     )
     for no key update of p skip locked
   ), made as (
     insert into jobs.reminder_digests as d (owner_id, local_on, next_attempt_at, created_at)
-    select f.user_id, greatest(f.today, latest_digest.local_on + 1), collect_reminders.at, collect_reminders.at
+    select f.user_id, greatest(f.today, latest_digest.local_on + 1), at, at
     from free as f
     cross join lateral (select max(d.local_on) as local_on from jobs.reminder_digests as d where d.owner_id = f.user_id)
       as latest_digest
@@ -10675,7 +10633,7 @@ begin
     insert into jobs.reminder_log (organization_id, expense_id, due_on, snoozed_until, digest_id)
     select (b.bill).organization_id, (b.bill).id, b.due_on, r.snoozed_until, m.id
     from made as m
-    -- Everything else of theirs that is due, looked up organization by organization.
+    -- Everything else of theirs that is due, organization by organization: 1.3 and more than 20 times as fast.
     cross join lateral (
       select o as organization, p as owner
       from identity.organizations as o join identity.profiles as p on p.user_id = o.owner_id
@@ -10688,19 +10646,19 @@ begin
         select e.id, e.next_due as due_on from app.expenses as e
         where e.organization_id = (o.organization).id and e.kind = 'bill' and e.status = 'active'
           and e.deleted_at is null
-          and e.next_due between jobs.latest_today(collect_reminders.at) - 2 and jobs.latest_today(collect_reminders.at)
+          and e.next_due between jobs.latest_today(at) - 2 and jobs.latest_today(at)
             + 90
         union
         select c.expense_id, c.due_on from app.expense_occurrences as c
         where c.organization_id = (o.organization).id and c.status = 'open'
-          and c.due_on < jobs.latest_today(collect_reminders.at)
-          and c.snoozed_until between jobs.latest_today(collect_reminders.at)
-            - 5 and jobs.latest_today(collect_reminders.at)
+          and c.due_on < jobs.latest_today(at)
+          and c.snoozed_until between jobs.latest_today(at)
+            - 5 and jobs.latest_today(at)
       ) as d
       join app.expenses as e on e.id = d.id
       offset 0
     ) as b
-    cross join lateral jobs.reminder_due(b.bill, b.due_on, o.organization, o.owner, collect_reminders.at) as r
+    cross join lateral jobs.reminder_due(b.bill, b.due_on, o.organization, o.owner, at) as r
     on conflict (expense_id, due_on, snoozed_until) where voided_at is null do nothing
     returning 1
   )
@@ -10728,7 +10686,7 @@ declare
   is_taken boolean;
   told jsonb;
 begin
-  select * into occurrence from app.expense_occurrences as o where o.id = describe_statement.occurrence_id;
+  select * into occurrence from app.expense_occurrences as o where o.id = occurrence_id;
   -- The one that its amount came from, or the one that counts and is not its amount, as far as nobody set it since.
   select * into statement
   from app.provider_statements as s
@@ -10938,7 +10896,7 @@ begin
   for organization in
     select o.* from identity.organizations as o
     where o.owner_id = digest.owner_id and o.reminders_enabled
-      and identity.organization_has_feature(o.id, 'reminders:email', describe_digest.at)
+      and identity.organization_has_feature(o.id, 'reminders:email', at)
     order by o.name, o.id
   loop
     perform jobs.act_as(
@@ -10993,7 +10951,7 @@ begin
     select array_agg(d.id order by d.next_attempt_at, d.id) into digest_ids
     from (
       select d.id, d.next_attempt_at from jobs.reminder_digests as d
-      where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= open_batch.at and not d.sent_alone
+      where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= at and not d.sent_alone
       order by d.next_attempt_at, d.id
       limit size
       for update skip locked
@@ -11002,7 +10960,7 @@ begin
       select array_agg(d.id) into digest_ids
       from (
         select d.id from jobs.reminder_digests as d
-        where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= open_batch.at
+        where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= at
         order by d.next_attempt_at, d.id
         limit 1
         for update skip locked
@@ -11013,7 +10971,7 @@ begin
     contents := '{}';
     foreach digest_id in array digest_ids loop
       begin
-        select array_append(contents, jobs.describe_digest(d, open_batch.at)) into contents
+        select array_append(contents, jobs.describe_digest(d, at)) into contents
           from jobs.reminder_digests as d where d.id = digest_id;
       -- Also when the time of the call is over: what is described by then goes out.
       exception when query_canceled or others then
@@ -11024,7 +10982,7 @@ begin
       -- It had all the time there is. The others must not wait behind it.
       set_aside := digest_ids[1];
       update jobs.reminder_digests as d
-      set next_attempt_at = open_batch.at + interval '1 hour', attempts = d.attempts + 1, failure_code = 'not_described'
+      set next_attempt_at = at + interval '1 hour', attempts = d.attempts + 1, failure_code = 'not_described'
       where d.id = set_aside;
       exit;
     end if;
@@ -11067,7 +11025,7 @@ begin
   if chosen is null then
     select b.id into chosen
     from jobs.reminder_batches as b
-    where b.next_attempt_at <= claim_reminders.at and not jobs.is_unknown(b, claim_reminders.at)
+    where b.next_attempt_at <= at and not jobs.is_unknown(b, at)
     order by b.next_attempt_at
     limit 1
     for update skip locked;
@@ -11077,18 +11035,18 @@ begin
     where b.id = chosen;
     -- Who was suspended since gets no second attempt; whether the first one reached them, nobody knows.
     with closed as (
-      update jobs.reminder_digests as d set status = 'unknown', closed_at = claim_reminders.at, batch_id = null,
+      update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null,
         content = null
-      where d.batch_id = chosen and d.status = 'pending' and not identity.is_active(d.owner_id, claim_reminders.at)
+      where d.batch_id = chosen and d.status = 'pending' and not identity.is_active(d.owner_id, at)
       returning d.id
     )
-    update jobs.reminder_log as l set voided_at = claim_reminders.at
+    update jobs.reminder_log as l set voided_at = at
     from closed as c
     where l.digest_id = c.id and l.sent_at is null and l.voided_at is null;
   end if;
   -- Longer than a run may take.
   update jobs.reminder_batches as b
-  set lease_token = token, leased_at = claim_reminders.at, next_attempt_at = claim_reminders.at + interval '90 seconds'
+  set lease_token = token, leased_at = at, next_attempt_at = at + interval '90 seconds'
   where b.id = chosen;
   return (
     select jsonb_build_object(
@@ -11124,7 +11082,7 @@ declare
   reminder_count int;
 begin
   select * into batch from jobs.reminder_batches as b
-  where b.id = settle_reminders.batch_id and b.lease_token = settle_reminders.lease_token
+  where b.id = batch_id and b.lease_token = settle_reminders.lease_token
   for update;
   if not found then
     return '{"outcome":"lost"}';
@@ -11136,15 +11094,15 @@ begin
       coalesce((r ->> 'alone')::boolean, false) as alone
     from jsonb_array_elements(results) as r
   ), refused as (
-    update identity.profiles as p set refused_email = d.content ->> 'address', refused_at = settle_reminders.at
+    update identity.profiles as p set refused_email = d.content ->> 'address', refused_at = at
     from said as s
     join jobs.reminder_digests as d on d.id = s.id::uuid
     where s.refused and d.batch_id = batch.id and p.user_id = d.owner_id
       and identity.reminder_address(p) = d.content ->> 'address'
-    returning identity.record_event('reminders.address_refused', p.user_id, null, '{}', settle_reminders.at)
+    returning identity.record_event('reminders.address_refused', p.user_id, null, '{}', at)
   ), closed as (
     update jobs.reminder_digests as d
-    set status = s.outcome, closed_at = settle_reminders.at, failure_code = s.code, batch_id = null, content = null
+    set status = s.outcome, closed_at = at, failure_code = s.code, batch_id = null, content = null
     from said as s
     where d.id = s.id::uuid and d.batch_id = batch.id and d.status = 'pending' and s.outcome in ('sent', 'dead')
     returning d.id, d.status
@@ -11160,8 +11118,8 @@ begin
     returning d.id
   ), logged as (
     update jobs.reminder_log as l
-    set sent_at = case c.status when 'sent' then settle_reminders.at end,
-      voided_at = case c.status when 'dead' then settle_reminders.at end
+    set sent_at = case c.status when 'sent' then at end,
+      voided_at = case c.status when 'dead' then at end
     from closed as c
     where l.digest_id = c.id and l.voided_at is null
     returning c.status
@@ -11196,7 +11154,7 @@ begin
     select count(*)
     from jobs.reminder_digests as d
     left join jobs.reminder_batches as b on b.id = d.batch_id
-    where d.status = 'pending' and (b.lease_token is null or b.next_attempt_at <= count_waiting_reminders.at)
+    where d.status = 'pending' and (b.lease_token is null or b.next_attempt_at <= at)
   );
 end
 $$;
@@ -11235,7 +11193,7 @@ declare
 begin
   -- The digits of the source as they are: text to numeric.
   insert into app.fx_rates (quote, rate_on, source, rate, fetched_at)
-  select c.code, published_on, store_rates.source, r.value::numeric, at
+  select c.code, published_on, source, r.value::numeric, at
   from jsonb_each_text(per_euro) as r
   join app.currencies as c on c.code = r.key
   on conflict on constraint fx_rates_pkey do nothing;
@@ -11286,7 +11244,7 @@ begin
       where o.owner_id = p.user_id
     ))
     from identity.profiles as p
-    where p.user_id = read_unsubscribing.owner_id
+    where p.user_id = owner_id
   );
 end
 $$;
@@ -11302,10 +11260,10 @@ declare
 begin
   case
     when scope = 'all' then
-      update identity.profiles as p set email_enabled = false, updated_at = unsubscribe.at
-        where p.user_id = unsubscribe.owner_id;
+      update identity.profiles as p set email_enabled = false, updated_at = at
+        where p.user_id = owner_id;
     when scope like 'org\_%' then
-      update identity.organizations as o set reminders_enabled = false, updated_at = unsubscribe.at
+      update identity.organizations as o set reminders_enabled = false, updated_at = at
       where o.id = scope and o.owner_id = unsubscribe.owner_id;
     else
       select e.* into bill
@@ -11341,12 +11299,12 @@ comment on function public.unsubscribe is
 create or replace function public.resume_reminders(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  update identity.organizations as o set reminders_enabled = true, updated_at = resume_reminders.at
-  where o.id = resume_reminders.organization_id and o.owner_id = resume_reminders.user_id;
+  update identity.organizations as o set reminders_enabled = true, updated_at = at
+  where o.id = organization_id and o.owner_id = user_id;
   if not found then
     return '{"outcome":"not_owner"}';
   end if;
-  perform identity.record_event('reminders.resumed', user_id, organization_id, '{}', resume_reminders.at);
+  perform identity.record_event('reminders.resumed', user_id, organization_id, '{}', at);
   return '{"outcome":"resumed"}';
 end
 $$;
@@ -11370,7 +11328,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   -- The job asks in the owner's name, with what the owner entered.
   return identity.organization_has_feature(organization_id, 'bills:variable', at)
-    and identity.is_active((select o.owner_id from identity.organizations as o where o.id = may_fetch.organization_id),
+    and identity.is_active((select o.owner_id from identity.organizations as o where o.id = organization_id),
       at);
 end
 $$;
@@ -11385,22 +11343,22 @@ declare
 begin
   update app.provider_links as l
   -- Longer than a provider may take, and the answer after it.
-  set asked_at = claim_provider_link.at, lease_token = gen_random_uuid(),
-    leased_until = claim_provider_link.at + interval '90 seconds'
+  set asked_at = at, lease_token = gen_random_uuid(),
+    leased_until = at + interval '90 seconds'
   where l.id = (
     select c.id
     from app.provider_links as c
     join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.amount_mode = 'variable'
       and e.deleted_at is null
-    where c.status = 'active' and (c.asked_at is null or c.asked_at < claim_provider_link.before)
-      and (c.leased_until is null or c.leased_until <= claim_provider_link.at)
-        and (c.ask_after is null or c.ask_after <= claim_provider_link.at)
-      and (again or c.last_success_period is null or c.last_success_period < claim_provider_link.period or exists (
+    where c.status = 'active' and (c.asked_at is null or c.asked_at < before)
+      and (c.leased_until is null or c.leased_until <= at)
+        and (c.ask_after is null or c.ask_after <= at)
+      and (again or c.last_success_period is null or c.last_success_period < period or exists (
         select from app.provider_statements as s
         where s.link_id = c.id and s.period = claim_provider_link.period and s.status <> 'superseded'
           and jobs.lost_its_occurrence(s)
       ))
-      and jobs.may_fetch(c.organization_id, claim_provider_link.at)
+      and jobs.may_fetch(c.organization_id, at)
     order by c.asked_at nulls first, c.id
     limit 1
     for update of c skip locked
@@ -11408,7 +11366,7 @@ begin
   returning l.* into claimed;
   return case when claimed.id is not null then jsonb_build_object(
     'link_id', claimed.id, 'provider_key', claimed.provider_key, 'lease_token', claimed.lease_token, 'period',
-    claim_provider_link.period,
+    period,
     'envelope', (select c.envelope from app.provider_credentials as c where c.link_id = claimed.id)
   ) end;
 end
@@ -11423,12 +11381,12 @@ language plpgsql stable set search_path = '' as $$
 declare
   context app.context;
 begin
-  select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (provider_context.at at time zone p.timezone)::date,
-    provider_context.at, o.owner_id, 'owner', null
+  select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (at at time zone p.timezone)::date,
+    at, o.owner_id, 'owner', null
   into strict context
   from identity.organizations as o
   join identity.profiles as p on p.user_id = o.owner_id
-  where o.id = provider_context.organization_id;
+  where o.id = organization_id;
   return context;
 end
 $$;
@@ -11442,7 +11400,7 @@ create or replace function public.keep_provider_answer(link_id text, lease_token
 language plpgsql volatile set search_path = '' as $$
 declare
   organization constant text :=
-    (select l.organization_id from app.provider_links as l where l.id = keep_provider_answer.link_id);
+    (select l.organization_id from app.provider_links as l where l.id = link_id);
   link app.provider_links;
   context app.context;
   change text;
@@ -11453,7 +11411,7 @@ begin
   -- turn late.
   perform pg_advisory_xact_lock(app.books_key(organization));
   select * into link from app.provider_links as l
-  where l.id = keep_provider_answer.link_id and l.lease_token = keep_provider_answer.lease_token and l.status = 'active'
+  where l.id = link_id and l.lease_token = keep_provider_answer.lease_token and l.status = 'active'
   for update;
   if not found then
     return '{"outcome": "lost"}';
@@ -11480,7 +11438,7 @@ begin
       -- Asked once an organization, however many links it has.
       select o.organization_id
       from (select distinct l.organization_id from app.provider_links as l where l.status <> 'revoked' offset 0) as o
-      where jobs.may_fetch(o.organization_id, count_provider_links.at)
+      where jobs.may_fetch(o.organization_id, at)
     )
     select jsonb_build_object(
       'links', count(*),
@@ -11490,8 +11448,8 @@ begin
           and e.deleted_at is null
           and (again or l.last_success_period is null or l.last_success_period < count_provider_links.period
             or jobs.lost_its_occurrence(s))
-          and (l.asked_at is null or l.asked_at < count_provider_links.before)
-            and (l.ask_after is null or l.ask_after <= count_provider_links.at)
+          and (l.asked_at is null or l.asked_at < before)
+            and (l.ask_after is null or l.ask_after <= at)
       )
     )
     -- Not a join, whose planner would take the organizations for a handful.

@@ -10,11 +10,11 @@ begin
     period_ends_at,
     paid_count, auth_attempts, rank, outcome, received_at
   )
-  select apply_payment_event.event_id, decode(apply_payment_event.body_hash, 'hex'), e.type, e.status,
+  select event_id, decode(body_hash, 'hex'), e.type, e.status,
     e.subscription_id, e.provider_plan_id,
     e.organization_id, e.occurred_at, e.period_ends_at, e.paid_count, e.auth_attempts, e.rank,
-    case when e.status is null then 'ignored' else 'parked' end, apply_payment_event.at
-  from jsonb_to_record(apply_payment_event.event) as e (
+    case when e.status is null then 'ignored' else 'parked' end, at
+  from jsonb_to_record(event) as e (
     type text, status text, subscription_id text, provider_plan_id text, organization_id text, occurred_at timestamptz,
     period_ends_at timestamptz,
     paid_count int, auth_attempts int, rank smallint
@@ -26,7 +26,7 @@ begin
   end if;
 
   if event ->> 'status' is not null and event ->> 'subscription_id' is not null then
-    perform billing.settle_subscription(event ->> 'subscription_id', apply_payment_event.at);
+    perform billing.settle_subscription(event ->> 'subscription_id', at);
   end if;
   select * into settled from billing.payment_events as l where l.id = ledger_id;
   return jsonb_strip_nulls(jsonb_build_object(
@@ -34,7 +34,7 @@ begin
     'organization_id', settled.organization_id,
     'no_effect', settled.no_effect,
     'reason', case
-      when settled.outcome = 'parked' then billing.parked_reason(settled, apply_payment_event.at)
+      when settled.outcome = 'parked' then billing.parked_reason(settled, at)
       when settled.claimed_organization_id <> settled.organization_id then 'other_organization'
     end
   ));
@@ -55,14 +55,14 @@ declare
   parked_before bigint;
   parked_after bigint;
 begin
-  if replay_parked_events.organization_id is not null then
+  if organization_id is not null then
     insert into billing.subscriptions as s (id, organization_id)
-      values (replay_parked_events.subscription_id, replay_parked_events.organization_id)
+      values (subscription_id, organization_id)
     on conflict on constraint subscriptions_pkey do update set organization_id = excluded.organization_id
       where s.organization_id is null or s.organization_id = excluded.organization_id;
     if not found then
       raise exception 'Subscription % belongs to another organization',
-        replay_parked_events.subscription_id using errcode = 'PT409';
+        subscription_id using errcode = 'PT409';
     end if;
   end if;
 
@@ -80,7 +80,7 @@ begin
     order by w.id on conflict do nothing;
   perform from billing.subscriptions as s where s.id = any (waiting) order by s.id for update;
   foreach one in array waiting loop
-    perform billing.settle_subscription(one, replay_parked_events.at);
+    perform billing.settle_subscription(one, at);
   end loop;
   select count(*) into parked_after from billing.payment_events as e where e.outcome = 'parked';
   return jsonb_build_object('replayed', parked_before - parked_after, 'parked', parked_after);

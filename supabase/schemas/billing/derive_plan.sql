@@ -70,7 +70,7 @@ begin
   update identity.organizations as o
   set plan = case when best.status = 'canceled' then 'free' else best.plan end, plan_status = best.status,
     past_due_since = best.past_due_since,
-    second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = derive_plan.at
+    second_plan = second.plan, second_past_due_since = second.past_due_since, updated_at = at
   where o.id = organization.id
   returning * into organization;
   return organization;

@@ -9,16 +9,16 @@ declare
   latest billing.payment_events;
 begin
   -- All events of a subscription queue here. A row for one that nobody knows yet holds the place of its binding.
-  insert into billing.subscriptions (id) values (settle_subscription.subscription_id) on conflict do nothing;
+  insert into billing.subscriptions (id) values (subscription_id) on conflict do nothing;
   select * into subscription from billing.subscriptions as s
-    where s.id = settle_subscription.subscription_id for update;
+    where s.id = subscription_id for update;
   if subscription.organization_id is null then
     update billing.subscriptions as s
     set organization_id = (
       select o.id
       from billing.payment_events as e join identity.organizations as o on o.id = e.claimed_organization_id
       where e.subscription_id = s.id and e.outcome = 'parked'
-        and billing.parked_reason(e, settle_subscription.at) = 'unknown_organization'
+        and billing.parked_reason(e, at) = 'unknown_organization'
       order by e.id
       limit 1
     )
@@ -40,7 +40,7 @@ begin
     update billing.payment_events as e
     set outcome = 'stale', organization_id = organization.id
     where e.subscription_id = subscription.id and e.outcome = 'parked'
-      and billing.parked_reason(e, settle_subscription.at) = 'replayable'
+      and billing.parked_reason(e, at) = 'replayable'
     returning e.*
   )
   select * into latest from settled as e order by e.clock desc limit 1;
@@ -89,15 +89,15 @@ begin
   end if;
 
   if (is_by_hand and not subscription.was_active)
-    or not exists (select from billing.subscriptions_with_a_say(organization, settle_subscription.at) as s
+    or not exists (select from billing.subscriptions_with_a_say(organization, at) as s
       where s.id = subscription.id) then
     update billing.payment_events as e set no_effect = 'never_active' where e.id = latest.id and e.outcome = 'applied';
     return;
   end if;
-  derived := billing.derive_plan(organization, settle_subscription.at);
+  derived := billing.derive_plan(organization, at);
   if latest.outcome = 'applied' then
     insert into identity.audit_events (at, organization_id, event, detail)
-    values (settle_subscription.at, organization.id, 'payment.' || latest.type, jsonb_build_object(
+    values (at, organization.id, 'payment.' || latest.type, jsonb_build_object(
       'subscription_id', latest.subscription_id, 'plan', derived.plan, 'plan_status', derived.plan_status,
       'was', jsonb_build_object('plan', organization.plan, 'plan_status', organization.plan_status)
     ));

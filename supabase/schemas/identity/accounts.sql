@@ -6,8 +6,8 @@ create or replace function identity.record_event(event text, actor_id uuid, orga
 language plpgsql set search_path = '' as $$
 begin
   insert into identity.audit_events (at, actor_id, organization_id, event, detail)
-  values (record_event.at, record_event.actor_id, record_event.organization_id, record_event.event,
-    record_event.detail);
+  values (at, actor_id, organization_id, event,
+    detail);
 end
 $$;
 comment on function identity.record_event is 'Adds one line to the audit trail.';
@@ -39,10 +39,10 @@ begin
     -- A mail server that refused the old address knows nothing of the new one.
     refused_email = nullif(p.refused_email, p.email),
     refused_at = case when p.refused_email <> p.email then p.refused_at end,
-    updated_at = note_sign_in.at
+    updated_at = at
   where p.user_id = note_sign_in.user_id and p.email <> note_sign_in.email;
   if found then
-    perform identity.record_event('account.address_changed', user_id, null, '{}', note_sign_in.at);
+    perform identity.record_event('account.address_changed', user_id, null, '{}', at);
   end if;
   return jsonb_build_object('onboarded', exists (
     select from identity.profiles as p where p.user_id = note_sign_in.user_id and p.country is not null
@@ -62,10 +62,10 @@ declare
   gets_trial boolean;
   new_organization_id text;
 begin
-  if not exists (select from app.currencies as c where c.code = complete_onboarding.base_currency) then
+  if not exists (select from app.currencies as c where c.code = base_currency) then
     return '{"outcome":"invalid","field":"base_currency"}';
   end if;
-  if not identity.is_timezone(complete_onboarding.timezone) then
+  if not identity.is_timezone(timezone) then
     return '{"outcome":"invalid","field":"timezone"}';
   end if;
 
@@ -73,32 +73,32 @@ begin
   insert into identity.profiles
     as p (user_id, email, country, timezone, reminder_email, trial_started_at, created_at, updated_at)
   values (
-    complete_onboarding.user_id, complete_onboarding.email, complete_onboarding.country, complete_onboarding.timezone,
-    nullif(complete_onboarding.reminder_email, complete_onboarding.email), complete_onboarding.at,
-    complete_onboarding.at, complete_onboarding.at
+    user_id, email, country, timezone,
+    nullif(reminder_email, email), at,
+    at, at
   )
   on conflict on constraint profiles_pkey do update
     set country = excluded.country, timezone = excluded.timezone, reminder_email = excluded.reminder_email,
       updated_at = excluded.updated_at,
       trial_started_at = coalesce(p.trial_started_at, excluded.trial_started_at)
     where p.country is null
-  returning p.trial_started_at = complete_onboarding.at into gets_trial;
+  returning p.trial_started_at = at into gets_trial;
   if not found then
     return '{"outcome":"already"}';
   end if;
 
   insert into identity.organizations (name, base_currency, trial_ends_at, owner_id, created_at, updated_at)
   values (
-    btrim(complete_onboarding.organization_name), complete_onboarding.base_currency,
-    case when gets_trial then complete_onboarding.at + interval '14 days' end,
-    complete_onboarding.user_id, complete_onboarding.at, complete_onboarding.at
+    btrim(organization_name), base_currency,
+    case when gets_trial then at + interval '14 days' end,
+    user_id, at, at
   )
   returning id into new_organization_id;
   insert into identity.memberships (organization_id, user_id, role, created_at)
-  values (new_organization_id, complete_onboarding.user_id, 'owner', complete_onboarding.at);
-  perform app.create_default_categories(new_organization_id, complete_onboarding.at);
-  perform identity.record_event('account.created', complete_onboarding.user_id, new_organization_id,
-    jsonb_build_object('trial', gets_trial), complete_onboarding.at);
+  values (new_organization_id, user_id, 'owner', at);
+  perform app.create_default_categories(new_organization_id, at);
+  perform identity.record_event('account.created', user_id, new_organization_id,
+    jsonb_build_object('trial', gets_trial), at);
   return jsonb_build_object('outcome', 'created', 'organization_id', new_organization_id);
 end
 $$;

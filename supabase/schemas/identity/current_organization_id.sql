@@ -68,8 +68,8 @@ begin
   return exists (
     select
     from identity.organizations as o
-    join billing.plan_features as f on f.plan = identity.effective_plan(o, organization_has_feature.at)
-    where o.id = organization_has_feature.organization_id and f.feature = organization_has_feature.feature
+    join billing.plan_features as f on f.plan = identity.effective_plan(o, at)
+    where o.id = organization_id and f.feature = organization_has_feature.feature
   );
 end
 $$;

@@ -28,31 +28,31 @@ begin
         select jsonb_agg(jsonb_build_object(
           'id', o.id, 'name', o.name, 'role', m.role, 'base_currency', o.base_currency, 'plan', o.plan, 'plan_status',
           o.plan_status,
-          'reminders_enabled', o.reminders_enabled, 'effective_plan', identity.effective_plan(o, read_account.at),
+          'reminders_enabled', o.reminders_enabled, 'effective_plan', identity.effective_plan(o, at),
           'trial_ends_at', o.trial_ends_at,
-          'is_trial', coalesce(read_account.at < o.trial_ends_at, false), 'grace_ends_at',
+          'is_trial', coalesce(at < o.trial_ends_at, false), 'grace_ends_at',
           o.past_due_since + interval '7 days',
           'second_plan', o.second_plan, 'second_grace_ends_at', o.second_past_due_since + interval '7 days',
           'period_ends_at', case when o.plan_status = 'canceled' then (s.clock).occurred_at else s.period_ends_at end,
           'features_off', (
             select coalesce(jsonb_agg(distinct f.feature), '[]')
             from billing.plan_features as f
-            where not identity.organization_has_feature(o.id, f.feature, read_account.at)
+            where not identity.organization_has_feature(o.id, f.feature, at)
           )
         ) order by m.created_at, o.id)
         from identity.memberships as m
         join identity.organizations as o on o.id = m.organization_id
         -- Of a plan that was set by hand none is paid for.
-        left join lateral (select * from billing.subscriptions_with_a_say(o, read_account.at) limit 1) as s on s.status
+        left join lateral (select * from billing.subscriptions_with_a_say(o, at) limit 1) as s on s.status
           = o.plan_status
         where m.user_id = p.user_id
       ), '[]'),
-      'connected_apps', public.list_connected_apps(p.user_id, read_account.at),
+      'connected_apps', public.list_connected_apps(p.user_id, at),
       'grant_alerts', public.list_grant_alerts(p.user_id),
       'provider_links', coalesce((
         select jsonb_agg(jsonb_build_object(
           'id', l.id, 'provider_key', l.provider_key, 'account_label', l.account_label,
-          'status', app.link_status(l, read_account.at), 'bill', e.name, 'bill_id', e.id,
+          'status', app.link_status(l, at), 'bill', e.name, 'bill_id', e.id,
           'bill_is_over', e.deleted_at is not null or e.status not in ('active', 'paused'), 'bill_is_variable',
           e.amount_mode = 'variable',
           'organization', o.name, 'role', m.role, 'last_success_period', l.last_success_period
@@ -72,7 +72,7 @@ begin
           join app.expenses as e on e.organization_id = o.id
           where o.owner_id = p.user_id and e.kind = 'bill' and e.deleted_at is null and e.status = 'active'
             and e.amount_mode = 'variable'
-            and identity.organization_has_feature(o.id, 'bills:variable', read_account.at)
+            and identity.organization_has_feature(o.id, 'bills:variable', at)
             and not exists (select from app.provider_links as l where l.expense_id = e.id and l.status <> 'revoked')
           order by e.recorded_seq desc
           limit 20
@@ -89,12 +89,12 @@ comment on function public.read_account is 'Everything the account page shows of
 create or replace function public.change_country(user_id uuid, country text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  update identity.profiles as p set country = change_country.country, updated_at = change_country.at
+  update identity.profiles as p set country = change_country.country, updated_at = at
   where p.user_id = change_country.user_id and p.country is not null;
   if not found then
     return '{"outcome":"unknown"}';
   end if;
-  perform identity.record_event('account.country_changed', user_id, null, '{}', change_country.at);
+  perform identity.record_event('account.country_changed', user_id, null, '{}', at);
   return '{"outcome":"changed"}';
 end
 $$;

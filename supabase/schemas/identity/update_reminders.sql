@@ -2,12 +2,12 @@ create or replace function public.rename_organization(user_id uuid, organization
   returns jsonb
 language plpgsql set search_path = '' as $$
 begin
-  update identity.organizations as o set name = btrim(rename_organization.name), updated_at = rename_organization.at
-  where o.id = rename_organization.organization_id and o.owner_id = rename_organization.user_id;
+  update identity.organizations as o set name = btrim(rename_organization.name), updated_at = at
+  where o.id = organization_id and o.owner_id = user_id;
   if not found then
     return '{"outcome":"not_owner"}';
   end if;
-  perform identity.record_event('organization.renamed', user_id, organization_id, '{}', rename_organization.at);
+  perform identity.record_event('organization.renamed', user_id, organization_id, '{}', at);
   return '{"outcome":"renamed"}';
 end
 $$;
@@ -21,7 +21,7 @@ language plpgsql set search_path = '' as $$
 declare
   unconfirmed text;
 begin
-  if not identity.is_timezone(update_reminders.timezone) then
+  if not identity.is_timezone(timezone) then
     return '{"outcome":"invalid","field":"timezone"}';
   end if;
   update identity.profiles as p
@@ -34,14 +34,14 @@ begin
       = case when update_reminders.reminder_email = p.reminder_email then p.reminder_email_confirmed_at end,
     -- Whoever saves an address again wants it tried again.
     refused_email = null, refused_at = null,
-    updated_at = update_reminders.at
+    updated_at = at
   where p.user_id = update_reminders.user_id
   returning case when p.reminder_email_confirmed_at is null then p.reminder_email end into unconfirmed;
   if not found then
     return '{"outcome":"unknown"}';
   end if;
   perform identity.record_event('reminders.changed', user_id, null, jsonb_build_object('email_enabled', email_enabled),
-    update_reminders.at);
+    at);
   return jsonb_build_object('outcome', 'updated', 'unconfirmed', unconfirmed);
 end
 $$;
@@ -54,13 +54,13 @@ create or replace function public.confirm_reminder_email(user_id uuid, reminder_
 language plpgsql set search_path = '' as $$
 begin
   update identity.profiles as p
-  set reminder_email_confirmed_at = coalesce(p.reminder_email_confirmed_at, confirm_reminder_email.at),
-    refused_email = null, refused_at = null, updated_at = confirm_reminder_email.at
+  set reminder_email_confirmed_at = coalesce(p.reminder_email_confirmed_at, at),
+    refused_email = null, refused_at = null, updated_at = at
   where p.user_id = confirm_reminder_email.user_id and p.reminder_email = confirm_reminder_email.reminder_email;
   if not found then
     return '{"outcome":"stale"}';
   end if;
-  perform identity.record_event('reminders.address_confirmed', user_id, null, '{}', confirm_reminder_email.at);
+  perform identity.record_event('reminders.address_confirmed', user_id, null, '{}', at);
   return '{"outcome":"confirmed"}';
 end
 $$;

@@ -27,8 +27,8 @@ language plpgsql volatile set search_path = '' as $$
 begin
   insert into jobs.job_runs (job, period, stage, status, counts, error_code, started_at, finished_at)
   values (
-    record_job_run.job, record_job_run.period, record_job_run.stage, record_job_run.status, record_job_run.counts,
-    record_job_run.error_code, record_job_run.started_at, record_job_run.finished_at
+    job, period, stage, status, counts,
+    error_code, started_at, finished_at
   );
 end
 $$;

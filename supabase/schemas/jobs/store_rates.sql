@@ -28,7 +28,7 @@ declare
 begin
   -- The digits of the source as they are: text to numeric.
   insert into app.fx_rates (quote, rate_on, source, rate, fetched_at)
-  select c.code, published_on, store_rates.source, r.value::numeric, at
+  select c.code, published_on, source, r.value::numeric, at
   from jsonb_each_text(per_euro) as r
   join app.currencies as c on c.code = r.key
   on conflict on constraint fx_rates_pkey do nothing;

@@ -1,10 +1,7 @@
 create or replace function public.find_client(client_id text, at timestamptz, limits jsonb default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  return oauth.refused(case
-    when exists (select from oauth.clients as c where c.client_id = find_client.client_id) then '{"outcome": "found"}'
-    else '{"outcome": "unknown_client"}'
-  end::jsonb, limits -> 'caller', at);
+  return oauth.refuse('found', client_id, limits, at);
 end
 $$;
 comment on function public.find_client is
@@ -45,10 +42,8 @@ comment on function oauth.consent_of is
 create or replace function public.open_consent(client_id text, user_id uuid, at timestamptz, quotas jsonb default null)
   returns jsonb
 language plpgsql volatile set search_path = '' as $$
-declare
-  wait constant integer := oauth.draw_quotas(quotas, at);
 begin
-  return case when wait = 0 then oauth.consent_of(client_id, user_id, at) else oauth.limited(wait) end;
+  return coalesce(oauth.limited(oauth.draw_quotas(quotas, at)), oauth.consent_of(client_id, user_id, at));
 end
 $$;
 comment on function public.open_consent is
@@ -59,7 +54,7 @@ create or replace function public.approve_consent(consent_id uuid, client_id tex
   at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  earlier oauth.consents;
+  consent oauth.consents;
 begin
   if not exists (select from oauth.clients as c where c.client_id = approve_consent.client_id) then
     return '{"outcome": "unknown_client"}';
@@ -79,16 +74,13 @@ begin
   insert into oauth.consents (id, user_id, organization_id, approved_at)
     values (consent_id, user_id, organization_id, at)
   on conflict on constraint consents_pkey do nothing;
-  if found then
-    return jsonb_build_object('outcome', 'approved', 'organization_id', organization_id, 'approved_at', at);
-  end if;
-  select * into strict earlier from oauth.consents as c where c.id = consent_id;
-  if earlier.approved_at + interval '30 seconds' < at
+  select * into strict consent from oauth.consents as c where c.id = consent_id;
+  if consent.approved_at + interval '30 seconds' < at
     or exists (select from oauth.used_codes as u where u.id = consent_id and u.used_at is not null) then
     return '{"outcome": "already_decided"}';
   end if;
-  return jsonb_build_object('outcome', 'approved', 'organization_id', earlier.organization_id, 'approved_at',
-    earlier.approved_at);
+  return jsonb_build_object('outcome', 'approved', 'organization_id', consent.organization_id, 'approved_at',
+    consent.approved_at);
 end
 $$;
 comment on function public.approve_consent is

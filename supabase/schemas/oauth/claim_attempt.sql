@@ -5,15 +5,10 @@ declare
   wait integer;
 begin
   for quota in
-    select q.*, p.key as shared, p.at_most as shared_at_most, p.seconds as shared_seconds
-    from jsonb_to_recordset(coalesce(quotas, '[]'))
-      as q (key text, at_most integer, seconds double precision, share_of jsonb),
-      jsonb_to_record(coalesce(q.share_of, '{}')) as p (key text, at_most integer, seconds double precision)
+    select q.key, q.seconds, least(q.at_most, oauth.share_of_bucket(s.key, s.at_most, s.seconds, at)) as at_most
+    from jsonb_to_recordset(quotas) as q (key text, at_most integer, seconds double precision, share_of jsonb),
+      jsonb_to_record(q.share_of) as s (key text, at_most integer, seconds double precision)
   loop
-    if quota.shared is not null then
-      quota.at_most :=
-        least(quota.at_most, oauth.share_of_bucket(quota.shared, quota.shared_at_most, quota.shared_seconds, at));
-    end if;
     wait := oauth.draw_from_bucket(quota.key, quota.at_most, quota.seconds, at);
     exit when wait > 0;
   end loop;
@@ -28,9 +23,9 @@ comment on function oauth.draw_quotas is
 
 create or replace function oauth.limited(wait integer) returns jsonb
 language sql immutable set search_path = '' as $$
-  select jsonb_build_object('outcome', 'limited', 'retry_after', wait)
+  select case when wait > 0 then jsonb_build_object('outcome', 'limited', 'retry_after', wait) end
 $$;
-comment on function oauth.limited is 'The outcome of a call that was made too often.';
+comment on function oauth.limited is 'The outcome of a call that has so many seconds to wait; null when it has none.';
 
 -- Attempts: sign-in mails, typed codes, confirmation mails
 
@@ -44,49 +39,36 @@ comment on table identity.attempts is
 alter table identity.attempts enable row level security;
 grant select, insert, update, delete on identity.attempts to service_role;
 
-create or replace function identity.claim_attempt(key_hash text, at_most integer, apart interval, at timestamptz)
-  returns integer
+create or replace function public.claim_attempt(key_hash text, at_most integer, seconds_apart integer, quotas jsonb,
+  at timestamptz) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
-  since timestamptz := claim_attempt.at - interval '1 hour';
+  -- The caller first: who is stopped there must not use up what is left to others.
+  limited constant jsonb := oauth.limited(oauth.draw_quotas(quotas, at));
+  since constant timestamptz := at - interval '1 hour';
+  apart constant interval := make_interval(secs => seconds_apart);
   earlier timestamptz[];
 begin
+  if limited is not null then
+    return limited;
+  end if;
   -- One conditional statement: the row it locks is the queue of everybody who asks at once.
-  insert into identity.attempts as a (key_hash, attempted_at) values (claim_attempt.key_hash, array[claim_attempt.at])
+  insert into identity.attempts as a (key_hash, attempted_at) values (key_hash, array[at])
   on conflict on constraint attempts_pkey do update
-    set attempted_at = array(select t from unnest(a.attempted_at) as t where t > since) || claim_attempt.at
-    where (select count(*) from unnest(a.attempted_at) as t where t > since) < claim_attempt.at_most
-      and not exists (select from unnest(a.attempted_at) as t where t > claim_attempt.at - claim_attempt.apart);
+    set attempted_at = array(select t from unnest(a.attempted_at) as t where t > since) || at
+    where (select count(*) from unnest(a.attempted_at) as t where t > since) < at_most
+      and not exists (select from unnest(a.attempted_at) as t where t > at - apart);
   if found then
-    return 0;
+    return '{"outcome":"allowed"}';
   end if;
   select array_agg(t order by t desc) into earlier
   from identity.attempts as a, unnest(a.attempted_at) as t
   where a.key_hash = claim_attempt.key_hash and t > since;
   -- Room comes when the oldest of the last `at_most` is an hour old, and not before the pause is over.
-  return ceil(
-    extract(epoch
-    from greatest(earlier[1] + claim_attempt.apart, earlier[claim_attempt.at_most] + interval '1 hour')
-    - claim_attempt.at));
-end
-$$;
-comment on function identity.claim_attempt is
-  'Counts one attempt within the last hour: 0 when there is room, else the seconds until there is; what is refused is '
-  'not counted.';
-
-create or replace function public.claim_attempt(key_hash text, at_most integer, seconds_apart integer, quotas jsonb,
-  at timestamptz) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- The caller first: who is stopped there must not use up what is left to others.
-  wait integer := oauth.draw_quotas(quotas, at);
-begin
-  if wait = 0 then
-    wait := identity.claim_attempt(key_hash, at_most, make_interval(secs => seconds_apart), at);
-  end if;
-  return case when wait = 0 then '{"outcome":"allowed"}' else oauth.limited(wait) end;
+  return oauth.limited(
+    ceil(extract(epoch from greatest(earlier[1] + apart, earlier[at_most] + interval '1 hour') - at))::integer);
 end
 $$;
 comment on function public.claim_attempt is
-  'Whether something may be tried once more by who asks, key_hash telling what: {"outcome":"allowed"} or '
-  '{"outcome":"limited","retry_after":seconds}. quotas: of the caller.';
+  'Counts one attempt within the last hour, key_hash telling at what: {"outcome":"allowed"} or {"outcome":"limited", '
+  '"retry_after": seconds until there is room}; what is refused is not counted. quotas: of the caller.';

@@ -4,13 +4,11 @@ declare
   step constant integer := case tg_op when 'INSERT' then 1 else -1 end;
   callers text[];
 begin
-  case tg_op
-    when 'INSERT'
-      then callers := array(select coalesce(a.registered_by, '') from added as a where a.granted_at is null);
-    when 'DELETE'
-      then callers := array(select coalesce(r.registered_by, '') from removed as r where r.granted_at is null);
-    else callers := array[coalesce(old.registered_by, '')];
-  end case;
+  if tg_op = 'UPDATE' then
+    callers := array[coalesce(old.registered_by, '')];
+  else
+    callers := array(select coalesce(c.registered_by, '') from changed as c where c.granted_at is null);
+  end if;
   if callers = '{}' then
     return null;
   end if;
@@ -32,9 +30,9 @@ comment on function oauth.count_ungranted is
   'Keeps oauth.ungranted_counts. Registrations queue at its row of all, from here to the end of their transactions: '
   'nothing may wait for a client after that.';
 
-create trigger count_added after insert on oauth.clients referencing new table as added
+create trigger count_added after insert on oauth.clients referencing new table as changed
   for each statement execute function oauth.count_ungranted();
-create trigger count_removed after delete on oauth.clients referencing old table as removed
+create trigger count_removed after delete on oauth.clients referencing old table as changed
   for each statement execute function oauth.count_ungranted();
 create trigger count_granted after update on oauth.clients
   for each row when (old.granted_at is null and new.granted_at is not null) execute function oauth.count_ungranted();
@@ -45,8 +43,8 @@ alter table oauth.grants enable row level security;
 alter table oauth.consents enable row level security;
 alter table oauth.used_codes enable row level security;
 alter table oauth.tokens enable row level security;
-grant select, insert, update, delete on oauth.ungranted_counts to service_role;
-grant select, insert, update, delete on oauth.clients, oauth.grants, oauth.consents, oauth.used_codes, oauth.tokens
+grant select, insert, update, delete
+  on oauth.clients, oauth.ungranted_counts, oauth.grants, oauth.consents, oauth.used_codes, oauth.tokens
   to service_role;
 
 create or replace function oauth.resolve_access_token(
@@ -106,7 +104,7 @@ declare
   ended oauth.grants;
 begin
   update oauth.grants as g set revoked_at = at, revocation_reason = reason
-  where g.id = end_grant.grant_id and g.revoked_at is null
+  where g.id = grant_id and g.revoked_at is null
   returning g.* into ended;
   if not found then
     return false;

@@ -47,7 +47,7 @@ begin
   if wait > 0 then
     return wait;
   end if;
-  insert into oauth.rate_buckets as b (key, full_at) values (draw_from_bucket.key, at + cost)
+  insert into oauth.rate_buckets as b (key, full_at) values (key, at + cost)
   on conflict on constraint rate_buckets_pkey do update
     set full_at = case when b.full_at > at + 2 * span then at else greatest(b.full_at, at) end + cost
     where b.full_at > at + 2 * span or greatest(b.full_at, at) + cost <= at + span + interval '1 millisecond';
@@ -64,7 +64,7 @@ comment on function oauth.draw_from_bucket is
 
 create or replace function oauth.share_of_bucket(key text, at_most integer, seconds double precision, at timestamptz)
   returns integer
-language plpgsql stable set search_path = '' as $$
+language plpgsql stable strict set search_path = '' as $$
 declare
   until_full constant double precision :=
     extract(epoch from (select b.full_at from oauth.rate_buckets as b where b.key = share_of_bucket.key) - at);

@@ -10,7 +10,7 @@ declare
 begin
   perform from oauth.clients as c where c.client_id = redeem_authorization_code.client_id for key share;
   if not found then
-    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
+    return oauth.refuse('unknown_client', client_id, limits, at);
   end if;
   -- One at a time of a person in an organization: their grants are counted below.
   perform from identity.memberships as m
@@ -18,7 +18,7 @@ begin
     and identity.is_active(m.user_id, at)
   for no key update;
   if not found then
-    return oauth.refused('{"outcome": "not_a_member"}', limits -> 'caller', at);
+    return oauth.refuse('not_a_member', client_id, limits, at);
   end if;
 
   insert into oauth.used_codes as u (id, used_at, grant_id, code_expires_at)
@@ -29,12 +29,12 @@ begin
   if not found then
     select * into strict spent from oauth.used_codes as u where u.id = code_id;
     if spent.used_at is null then
-      return oauth.refused('{"outcome": "burnt"}', limits -> 'caller', at);
+      return oauth.refuse('burnt', client_id, limits, at);
     end if;
     -- Whoever gets here has proven the verifier: the code leaked together with it, or the client is broken (RFC 6749
     -- section 4.1.2).
     perform oauth.end_grant(spent.grant_id, 'code_replayed', at);
-    return oauth.refused('{"outcome": "replayed"}', limits -> 'caller', at);
+    return oauth.refuse('replayed', client_id, limits, at);
   end if;
 
   insert into oauth.grants (id, client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at)
@@ -67,13 +67,11 @@ create or replace function public.count_wrong_verifier(code_id uuid, code_expire
   at timestamptz, limits jsonb default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  if not exists (select from oauth.clients as c where c.client_id = count_wrong_verifier.client_id) then
-    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
-  end if;
-  insert into oauth.used_codes as u (id, wrong_verifiers, code_expires_at) values (code_id, 1, code_expires_at)
+  insert into oauth.used_codes as u (id, wrong_verifiers, code_expires_at)
+  select code_id, 1, code_expires_at from oauth.clients as c where c.client_id = count_wrong_verifier.client_id
   on conflict on constraint used_codes_pkey do update set wrong_verifiers = u.wrong_verifiers + 1
   where u.used_at is null and u.wrong_verifiers < 5;
-  return oauth.refused('{"outcome": "counted"}', limits -> 'caller', at);
+  return oauth.refuse('counted', client_id, limits, at);
 end
 $$;
 comment on function public.count_wrong_verifier is

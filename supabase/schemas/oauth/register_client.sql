@@ -6,15 +6,17 @@
 -- and a dead token has its own bucket. So nobody with a good code or token is turned away because of what others sent,
 -- be it from the same address or with a token that was theirs once.
 
-create or replace function oauth.refused(refusal jsonb, quotas jsonb, at timestamptz) returns jsonb
+create or replace function oauth.refuse(outcome text, client_id text, limits jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
-declare
-  wait constant integer := oauth.draw_quotas(quotas, at);
 begin
-  return case when wait = 0 then refusal else oauth.limited(wait) end;
+  return coalesce(oauth.limited(oauth.draw_quotas(limits -> 'caller', at)), jsonb_build_object('outcome', case
+    when exists (select from oauth.clients as c where c.client_id = refuse.client_id) then outcome
+    else 'unknown_client'
+  end));
 end
 $$;
-comment on function oauth.refused is 'A refusal, paid for by these quotas; limited when they are used up.';
+comment on function oauth.refuse is
+  'A refusal, for which the caller pays: this outcome, unknown_client when there is no such client, or limited.';
 
 create or replace function oauth.draw_allowance(subject text, limits jsonb, at timestamptz) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -80,13 +82,11 @@ create or replace function public.register_client(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  wait integer := oauth.draw_quotas(quotas, at);
+  limited constant jsonb :=
+    coalesce(oauth.limited(oauth.draw_quotas(quotas, at)), oauth.limited(oauth.make_room(room, at)));
 begin
-  if wait = 0 then
-    wait := oauth.make_room(room, at);
-  end if;
-  if wait > 0 then
-    return oauth.limited(wait);
+  if limited is not null then
+    return limited;
   end if;
   insert into oauth.clients (client_id, client_name, redirect_uris, registered_by, created_at)
   values (client_id, client_name, redirect_uris, room ->> 'caller', at);

@@ -4,15 +4,12 @@ language plpgsql volatile set search_path = '' as $$
 declare
   token oauth.tokens;
 begin
-  if not exists (select from oauth.clients as c where c.client_id = revoke_token.client_id) then
-    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
-  end if;
   select t.* into token
   from oauth.tokens as t
   join oauth.grants as g on g.id = t.grant_id
   where t.token_hash = decode(revoke_token.token_hash, 'hex') and g.client_id = revoke_token.client_id;
   if not found then
-    return oauth.refused('{"outcome": "unknown_token"}', limits -> 'caller', at);
+    return oauth.refuse('unknown_token', client_id, limits, at);
   end if;
   if token.kind = 'refresh' then
     perform oauth.end_grant(token.grant_id, 'revoked_by_client', at);
@@ -97,7 +94,7 @@ comment on function public.record_use is
 create or replace function public.revoke_grant(user_id uuid, grant_id uuid, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  if exists (select from oauth.grants as g where g.id = revoke_grant.grant_id and g.user_id = revoke_grant.user_id)
+  if exists (select from oauth.grants as g where g.id = grant_id and g.user_id = revoke_grant.user_id)
     and oauth.end_grant(grant_id, 'revoked_by_user', at) then
     return '{"outcome": "revoked"}';
   end if;

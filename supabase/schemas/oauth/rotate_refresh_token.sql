@@ -7,13 +7,9 @@ declare
   old oauth.tokens;
   of_grant oauth.grants;
   successor oauth.tokens;
-  is_suspended boolean;
+  outcome text;
   wait integer;
 begin
-  if not exists (select from oauth.clients as c where c.client_id = rotate_refresh_token.client_id) then
-    return oauth.refused('{"outcome": "unknown_client"}', limits -> 'caller', at);
-  end if;
-
   -- Of all who present it at once, one gets the row while it is not rotated yet; the others wait here and then find
   -- that it is.
   select t.* into old
@@ -42,43 +38,38 @@ begin
   select g.* into of_grant from oauth.grants as g
   where g.id = old.grant_id and g.client_id = rotate_refresh_token.client_id;
   if of_grant.id is null then
-    return oauth.refused('{"outcome": "unknown_token"}', limits -> 'caller', at);
+    return oauth.refuse('unknown_token', client_id, limits, at);
   end if;
-  -- A dead token of a living client must be told so, whatever comes from the same address; one that keeps asking waits
-  -- on its own account.
-  is_suspended := not identity.is_active(of_grant.user_id, at);
-  if of_grant.revoked_at is not null or old.expires_at <= at or is_suspended then
+  outcome := case
+    when of_grant.revoked_at is not null then 'revoked'
+    when old.expires_at <= at then 'expired'
+    when old.rotated_at + interval '60 seconds' < at then 'replayed'
+    -- Not rotated either: the token is as good as before when the ban ends.
+    when not identity.is_active(of_grant.user_id, at) then 'suspended'
+  end;
+  if outcome = 'replayed' then
+    perform oauth.end_grant(of_grant.id, 'refresh_token_replayed', at);
+  elsif outcome is not null then
+    -- A dead token of a living client must be told so, whatever comes from the same address; one that keeps asking
+    -- waits on its own account.
     wait := oauth.draw_allowance('token_dead:' || token_hash, limits, at);
     if wait > 0 then
       return oauth.limited(wait);
     end if;
+  else
+    -- Processes that share a login refresh at the same time, and answers get lost: within the grace period a retry gets
+    -- the same successor.
+    select t.* into strict successor from oauth.tokens as t where t.token_hash = old.successor_hash;
+    if successor.rotated_at is null then
+      return jsonb_build_object(
+        'outcome', 'rotated', 'grant_id', of_grant.id, 'successor_hash', encode(old.successor_hash, 'hex'),
+        'expires_in', ceil(
+          extract(epoch from least(successor.issued_at + interval '3600 seconds', of_grant.expires_at) - at))::integer
+      );
+    end if;
+    outcome := 'superseded';
   end if;
-  if of_grant.revoked_at is not null then
-    return jsonb_build_object('outcome', 'revoked', 'grant_id', of_grant.id);
-  end if;
-  if old.expires_at <= at then
-    return jsonb_build_object('outcome', 'expired', 'grant_id', of_grant.id);
-  end if;
-  if old.rotated_at + interval '60 seconds' < at then
-    perform oauth.end_grant(of_grant.id, 'refresh_token_replayed', at);
-    return jsonb_build_object('outcome', 'replayed', 'grant_id', of_grant.id);
-  end if;
-  if is_suspended then
-    -- Not rotated either: the token is as good as before when the ban ends.
-    return jsonb_build_object('outcome', 'suspended', 'grant_id', of_grant.id);
-  end if;
-
-  -- Processes that share a login refresh at the same time, and answers get lost: within the grace period a retry gets
-  -- the same successor.
-  select t.* into strict successor from oauth.tokens as t where t.token_hash = old.successor_hash;
-  if successor.rotated_at is not null then
-    return jsonb_build_object('outcome', 'superseded', 'grant_id', of_grant.id);
-  end if;
-  return jsonb_build_object(
-    'outcome', 'rotated', 'grant_id', of_grant.id, 'successor_hash', encode(old.successor_hash, 'hex'),
-    'expires_in',
-    ceil(extract(epoch from least(successor.issued_at + interval '3600 seconds', of_grant.expires_at) - at))::integer
-  );
+  return jsonb_build_object('outcome', outcome, 'grant_id', of_grant.id);
 end
 $$;
 comment on function public.rotate_refresh_token is

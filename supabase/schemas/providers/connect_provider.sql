@@ -12,12 +12,12 @@ begin
   end if;
   -- Whoever connects the same bill at the same time waits here, or at the one link that a bill may have.
   select l.* into link from app.provider_links as l where l.expense_id = bill_id and l.status <> 'revoked' for update;
-  if link.provider_key = connect_provider.provider_key and link.id <> connect_provider.link_id
-    or link.id is distinct from connect_provider.link_id
-      and exists (select from app.provider_links as l where l.id = connect_provider.link_id) then
+  if link.provider_key = provider_key and link.id <> link_id
+    or link.id is distinct from link_id
+      and exists (select from app.provider_links as l where l.id = link_id) then
     return '{"outcome":"moved"}';
   end if;
-  if link.id = connect_provider.link_id then
+  if link.id = link_id then
     -- It may be asked at once; what came of asking with the old credential, should that be under way, is nobody's word
     -- any more.
     update app.provider_links as l
@@ -25,16 +25,16 @@ begin
       account_label = connect_provider.account_label,
       last_error_code = null, consecutive_failures = 0, asked_at = null, ask_after = null, lease_token = null,
       leased_until = null,
-      updated_at = connect_provider.at
+      updated_at = at
     where l.id = link.id;
   else
-    update app.provider_links as l set status = 'revoked', updated_at = connect_provider.at where l.id = link.id;
+    update app.provider_links as l set status = 'revoked', updated_at = at where l.id = link.id;
     insert into app.provider_links (id, organization_id, expense_id, provider_key, provider_name, account_label, status,
       created_at, updated_at)
     values (
-      connect_provider.link_id, judged ->> 'organization_id', bill_id, connect_provider.provider_key,
-      connect_provider.provider_name,
-      connect_provider.account_label, 'active', connect_provider.at, connect_provider.at
+      link_id, judged ->> 'organization_id', bill_id, provider_key,
+      provider_name,
+      account_label, 'active', at, at
     )
     on conflict (expense_id) where status <> 'revoked' do nothing;
     if not found then
@@ -42,16 +42,16 @@ begin
     end if;
   end if;
   insert into app.provider_credentials as c (link_id, envelope, updated_at)
-  values (connect_provider.link_id, connect_provider.envelope, connect_provider.at)
+  values (link_id, envelope, at)
   on conflict on constraint provider_credentials_pkey do update set envelope = excluded.envelope,
     updated_at = excluded.updated_at;
   perform identity.record_event(
-    case when link.id = connect_provider.link_id then 'provider.reconnected' else 'provider.connected' end, user_id,
+    case when link.id = link_id then 'provider.reconnected' else 'provider.connected' end, user_id,
       judged ->> 'organization_id',
     jsonb_strip_nulls(jsonb_build_object(
-      'link', connect_provider.link_id, 'bill', bill_id, 'provider', connect_provider.provider_key,
-      'replaced', case when link.id <> connect_provider.link_id then link.id end
-    )), connect_provider.at
+      'link', link_id, 'bill', bill_id, 'provider', provider_key,
+      'replaced', case when link.id <> link_id then link.id end
+    )), at
   );
   return judged || '{"outcome":"connected"}';
 end
@@ -70,12 +70,12 @@ begin
   select l.* into link
   from app.provider_links as l
   join identity.memberships as m on m.organization_id = l.organization_id and m.user_id = change_provider_link.user_id
-  where l.id = change_provider_link.link_id
+  where l.id = link_id
   for update of l;
   if link.id is null then
     return '{"outcome":"unknown_link"}';
   elsif not exists (select from identity.organizations as o
-    where o.id = link.organization_id and o.owner_id = change_provider_link.user_id) then
+    where o.id = link.organization_id and o.owner_id = user_id) then
     return '{"outcome":"not_owner"}';
   elsif link.status = 'revoked' then
     return '{"outcome":"ended"}';
@@ -83,7 +83,7 @@ begin
   case action
     when 'pause' then
       -- Also what the plan has paused already: then the next payment does not resume it.
-      update app.provider_links as l set status = 'paused', resumes_as = null, updated_at = change_provider_link.at
+      update app.provider_links as l set status = 'paused', resumes_as = null, updated_at = at
       where l.id = link.id and (l.status <> 'paused' or l.resumes_as is not null);
     when 'resume' then
       if link.resumes_as is not null then
@@ -93,17 +93,17 @@ begin
       set status
         = case when exists (select from app.provider_credentials as c where c.link_id = l.id) then 'active'
         else 'needs_reauth' end,
-        updated_at = change_provider_link.at
+        updated_at = at
       where l.id = link.id and l.status = 'paused';
     when 'remove' then
-      update app.provider_links as l set status = 'revoked', updated_at = change_provider_link.at where l.id = link.id;
+      update app.provider_links as l set status = 'revoked', updated_at = at where l.id = link.id;
   end case;
   if found then
     perform identity.record_event(
       case action when 'pause' then 'provider.paused' when 'resume' then 'provider.resumed' else 'provider.removed' end,
         user_id, link.organization_id,
       jsonb_build_object('link', link.id, 'bill', link.expense_id, 'provider', link.provider_key),
-      change_provider_link.at
+      at
     );
   end if;
   return '{"outcome":"changed"}';

@@ -23,7 +23,7 @@ begin
     'owner_email', (select p.email from identity.profiles as p where p.user_id = organization.owner_id)
   );
   return described || jsonb_build_object('outcome', case
-    when organization.owner_id <> judge_connection.user_id then 'not_owner'
+    when organization.owner_id <> user_id then 'not_owner'
     when bill.status not in ('active', 'paused') then 'ended'
     when bill.amount_mode <> 'variable' then 'not_variable'
     when not identity.organization_has_feature(organization.id, 'bills:variable', at) then 'feature_not_in_plan'
@@ -55,7 +55,7 @@ begin
     'link', case when link.id is not null then jsonb_build_object(
       'provider_key', link.provider_key, 'account_label', link.account_label, 'status', link.status
     ) end,
-    'link_id', case when link.provider_key = open_connection.provider_key then link.id else app.new_id('lnk') end
+    'link_id', case when link.provider_key = provider_key then link.id else app.new_id('lnk') end
   );
 end
 $$;

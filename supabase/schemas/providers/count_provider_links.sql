@@ -3,7 +3,7 @@ create or replace function public.keep_provider_answer(link_id text, lease_token
 language plpgsql volatile set search_path = '' as $$
 declare
   organization constant text :=
-    (select l.organization_id from app.provider_links as l where l.id = keep_provider_answer.link_id);
+    (select l.organization_id from app.provider_links as l where l.id = link_id);
   link app.provider_links;
   context app.context;
   change text;
@@ -14,7 +14,7 @@ begin
   -- turn late.
   perform pg_advisory_xact_lock(app.books_key(organization));
   select * into link from app.provider_links as l
-  where l.id = keep_provider_answer.link_id and l.lease_token = keep_provider_answer.lease_token and l.status = 'active'
+  where l.id = link_id and l.lease_token = keep_provider_answer.lease_token and l.status = 'active'
   for update;
   if not found then
     return '{"outcome": "lost"}';
@@ -41,7 +41,7 @@ begin
       -- Asked once an organization, however many links it has.
       select o.organization_id
       from (select distinct l.organization_id from app.provider_links as l where l.status <> 'revoked' offset 0) as o
-      where jobs.may_fetch(o.organization_id, count_provider_links.at)
+      where jobs.may_fetch(o.organization_id, at)
     )
     select jsonb_build_object(
       'links', count(*),
@@ -51,8 +51,8 @@ begin
           and e.deleted_at is null
           and (again or l.last_success_period is null or l.last_success_period < count_provider_links.period
             or jobs.lost_its_occurrence(s))
-          and (l.asked_at is null or l.asked_at < count_provider_links.before)
-            and (l.ask_after is null or l.ask_after <= count_provider_links.at)
+          and (l.asked_at is null or l.asked_at < before)
+            and (l.ask_after is null or l.ask_after <= at)
       )
     )
     -- Not a join, whose planner would take the organizations for a handful.

@@ -39,7 +39,7 @@ begin
       organization_id, link_id, period, amount_minor, currency, due_on, payload_sha256, status, reason, usual_minor,
       occurrence_id, fetched_at
     ) values (
-      link.organization_id, link.id, keep_statement.period, statement.amount_minor, statement.currency,
+      link.organization_id, link.id, period, statement.amount_minor, statement.currency,
       statement.due_on, statement.payload_sha256,
       case statement.reason when 'not_due' then 'ignored'
         else case when statement.reason is null then 'applied' else 'needs_review' end end,
@@ -98,7 +98,7 @@ begin
   update app.provider_links as l
   set provider_name = coalesce(answer ->> 'provider_name', l.provider_name),
     last_success_period
-      = case when code is null then greatest(l.last_success_period, keep_answer.period) else l.last_success_period end,
+      = case when code is null then greatest(l.last_success_period, period) else l.last_success_period end,
     last_error_code = code,
     consecutive_failures = case when code is null or code = 'not_ready' then 0 else l.consecutive_failures + 1 end,
     status = case when code = 'auth' then 'needs_reauth' else l.status end,

@@ -48,8 +48,8 @@ create or replace function public.reseal_provider_credential(link_id text, repla
 language plpgsql volatile set search_path = '' as $$
 begin
   update app.provider_credentials as c set envelope = reseal_provider_credential.envelope,
-    updated_at = reseal_provider_credential.at
-  where c.link_id = reseal_provider_credential.link_id and c.envelope = reseal_provider_credential.replaced;
+    updated_at = at
+  where c.link_id = reseal_provider_credential.link_id and c.envelope = replaced;
   return jsonb_build_object('outcome', case when found then 'resealed' else 'changed' end);
 end
 $$;

@@ -13,7 +13,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   -- The job asks in the owner's name, with what the owner entered.
   return identity.organization_has_feature(organization_id, 'bills:variable', at)
-    and identity.is_active((select o.owner_id from identity.organizations as o where o.id = may_fetch.organization_id),
+    and identity.is_active((select o.owner_id from identity.organizations as o where o.id = organization_id),
       at);
 end
 $$;
@@ -28,22 +28,22 @@ declare
 begin
   update app.provider_links as l
   -- Longer than a provider may take, and the answer after it.
-  set asked_at = claim_provider_link.at, lease_token = gen_random_uuid(),
-    leased_until = claim_provider_link.at + interval '90 seconds'
+  set asked_at = at, lease_token = gen_random_uuid(),
+    leased_until = at + interval '90 seconds'
   where l.id = (
     select c.id
     from app.provider_links as c
     join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.amount_mode = 'variable'
       and e.deleted_at is null
-    where c.status = 'active' and (c.asked_at is null or c.asked_at < claim_provider_link.before)
-      and (c.leased_until is null or c.leased_until <= claim_provider_link.at)
-        and (c.ask_after is null or c.ask_after <= claim_provider_link.at)
-      and (again or c.last_success_period is null or c.last_success_period < claim_provider_link.period or exists (
+    where c.status = 'active' and (c.asked_at is null or c.asked_at < before)
+      and (c.leased_until is null or c.leased_until <= at)
+        and (c.ask_after is null or c.ask_after <= at)
+      and (again or c.last_success_period is null or c.last_success_period < period or exists (
         select from app.provider_statements as s
         where s.link_id = c.id and s.period = claim_provider_link.period and s.status <> 'superseded'
           and jobs.lost_its_occurrence(s)
       ))
-      and jobs.may_fetch(c.organization_id, claim_provider_link.at)
+      and jobs.may_fetch(c.organization_id, at)
     order by c.asked_at nulls first, c.id
     limit 1
     for update of c skip locked
@@ -51,7 +51,7 @@ begin
   returning l.* into claimed;
   return case when claimed.id is not null then jsonb_build_object(
     'link_id', claimed.id, 'provider_key', claimed.provider_key, 'lease_token', claimed.lease_token, 'period',
-    claim_provider_link.period,
+    period,
     'envelope', (select c.envelope from app.provider_credentials as c where c.link_id = claimed.id)
   ) end;
 end
@@ -66,12 +66,12 @@ language plpgsql stable set search_path = '' as $$
 declare
   context app.context;
 begin
-  select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (provider_context.at at time zone p.timezone)::date,
-    provider_context.at, o.owner_id, 'owner', null
+  select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (at at time zone p.timezone)::date,
+    at, o.owner_id, 'owner', null
   into strict context
   from identity.organizations as o
   join identity.profiles as p on p.user_id = o.owner_id
-  where o.id = provider_context.organization_id;
+  where o.id = organization_id;
   return context;
 end
 $$;

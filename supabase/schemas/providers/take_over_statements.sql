@@ -10,7 +10,7 @@ begin
     from app.currencies as c
     cross join lateral (select amount::numeric * 10::numeric ^ c.exponent as minor
       where amount ~ '^\d{1,16}(\.\d{1,16})?$') as a
-    where c.code = statement_minor.currency and a.minor = trunc(a.minor) and a.minor <= 1000000000000000
+    where c.code = currency and a.minor = trunc(a.minor) and a.minor <= 1000000000000000
   );
 end
 $$;
@@ -43,10 +43,10 @@ language plpgsql stable set search_path = '' as $$
 begin
   return case
     when occurrence.id is null then 'not_due'
-    when occurrence.expected_minor = amount_minor and occurrence.currency = judge_statement.currency
+    when occurrence.expected_minor = amount_minor and occurrence.currency = currency
       and occurrence.status <> 'skipped' then null
     when occurrence.status <> 'open' then occurrence.status
-    when judge_statement.currency <> occurrence.currency then 'other_currency'
+    when currency <> occurrence.currency then 'other_currency'
     when amount_minor = 0 then 'nothing_to_pay'
     when app.paid_minor(occurrence.id) > amount_minor then 'paid'
     when abs(amount_minor - usual_minor) > usual_minor * 0.4 then 'unusual'
@@ -98,7 +98,7 @@ comment on function app.write_statement_date is
 create or replace function app.sync_fact(code text, params jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
-  return jsonb_build_object('code', sync_fact.code, 'params', jsonb_strip_nulls(sync_fact.params));
+  return jsonb_build_object('code', code, 'params', jsonb_strip_nulls(params));
 end
 $$;
 comment on function app.sync_fact is

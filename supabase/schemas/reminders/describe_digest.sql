@@ -16,7 +16,7 @@ begin
   for organization in
     select o.* from identity.organizations as o
     where o.owner_id = digest.owner_id and o.reminders_enabled
-      and identity.organization_has_feature(o.id, 'reminders:email', describe_digest.at)
+      and identity.organization_has_feature(o.id, 'reminders:email', at)
     order by o.name, o.id
   loop
     perform jobs.act_as(

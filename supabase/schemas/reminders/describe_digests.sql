@@ -12,7 +12,7 @@ declare
   is_taken boolean;
   told jsonb;
 begin
-  select * into occurrence from app.expense_occurrences as o where o.id = describe_statement.occurrence_id;
+  select * into occurrence from app.expense_occurrences as o where o.id = occurrence_id;
   -- The one that its amount came from, or the one that counts and is not its amount, as far as nobody set it since.
   select * into statement
   from app.provider_statements as s

@@ -16,7 +16,7 @@ begin
     select array_agg(d.id order by d.next_attempt_at, d.id) into digest_ids
     from (
       select d.id, d.next_attempt_at from jobs.reminder_digests as d
-      where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= open_batch.at and not d.sent_alone
+      where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= at and not d.sent_alone
       order by d.next_attempt_at, d.id
       limit size
       for update skip locked
@@ -25,7 +25,7 @@ begin
       select array_agg(d.id) into digest_ids
       from (
         select d.id from jobs.reminder_digests as d
-        where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= open_batch.at
+        where d.status = 'pending' and d.batch_id is null and d.next_attempt_at <= at
         order by d.next_attempt_at, d.id
         limit 1
         for update skip locked
@@ -36,7 +36,7 @@ begin
     contents := '{}';
     foreach digest_id in array digest_ids loop
       begin
-        select array_append(contents, jobs.describe_digest(d, open_batch.at)) into contents
+        select array_append(contents, jobs.describe_digest(d, at)) into contents
           from jobs.reminder_digests as d where d.id = digest_id;
       -- Also when the time of the call is over: what is described by then goes out.
       exception when query_canceled or others then
@@ -47,7 +47,7 @@ begin
       -- It had all the time there is. The others must not wait behind it.
       set_aside := digest_ids[1];
       update jobs.reminder_digests as d
-      set next_attempt_at = open_batch.at + interval '1 hour', attempts = d.attempts + 1, failure_code = 'not_described'
+      set next_attempt_at = at + interval '1 hour', attempts = d.attempts + 1, failure_code = 'not_described'
       where d.id = set_aside;
       exit;
     end if;
@@ -90,7 +90,7 @@ begin
   if chosen is null then
     select b.id into chosen
     from jobs.reminder_batches as b
-    where b.next_attempt_at <= claim_reminders.at and not jobs.is_unknown(b, claim_reminders.at)
+    where b.next_attempt_at <= at and not jobs.is_unknown(b, at)
     order by b.next_attempt_at
     limit 1
     for update skip locked;
@@ -100,18 +100,18 @@ begin
     where b.id = chosen;
     -- Who was suspended since gets no second attempt; whether the first one reached them, nobody knows.
     with closed as (
-      update jobs.reminder_digests as d set status = 'unknown', closed_at = claim_reminders.at, batch_id = null,
+      update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null,
         content = null
-      where d.batch_id = chosen and d.status = 'pending' and not identity.is_active(d.owner_id, claim_reminders.at)
+      where d.batch_id = chosen and d.status = 'pending' and not identity.is_active(d.owner_id, at)
       returning d.id
     )
-    update jobs.reminder_log as l set voided_at = claim_reminders.at
+    update jobs.reminder_log as l set voided_at = at
     from closed as c
     where l.digest_id = c.id and l.sent_at is null and l.voided_at is null;
   end if;
   -- Longer than a run may take.
   update jobs.reminder_batches as b
-  set lease_token = token, leased_at = claim_reminders.at, next_attempt_at = claim_reminders.at + interval '90 seconds'
+  set lease_token = token, leased_at = at, next_attempt_at = at + interval '90 seconds'
   where b.id = chosen;
   return (
     select jsonb_build_object(

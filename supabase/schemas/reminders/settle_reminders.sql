@@ -8,7 +8,7 @@ declare
   reminder_count int;
 begin
   select * into batch from jobs.reminder_batches as b
-  where b.id = settle_reminders.batch_id and b.lease_token = settle_reminders.lease_token
+  where b.id = batch_id and b.lease_token = settle_reminders.lease_token
   for update;
   if not found then
     return '{"outcome":"lost"}';
@@ -20,15 +20,15 @@ begin
       coalesce((r ->> 'alone')::boolean, false) as alone
     from jsonb_array_elements(results) as r
   ), refused as (
-    update identity.profiles as p set refused_email = d.content ->> 'address', refused_at = settle_reminders.at
+    update identity.profiles as p set refused_email = d.content ->> 'address', refused_at = at
     from said as s
     join jobs.reminder_digests as d on d.id = s.id::uuid
     where s.refused and d.batch_id = batch.id and p.user_id = d.owner_id
       and identity.reminder_address(p) = d.content ->> 'address'
-    returning identity.record_event('reminders.address_refused', p.user_id, null, '{}', settle_reminders.at)
+    returning identity.record_event('reminders.address_refused', p.user_id, null, '{}', at)
   ), closed as (
     update jobs.reminder_digests as d
-    set status = s.outcome, closed_at = settle_reminders.at, failure_code = s.code, batch_id = null, content = null
+    set status = s.outcome, closed_at = at, failure_code = s.code, batch_id = null, content = null
     from said as s
     where d.id = s.id::uuid and d.batch_id = batch.id and d.status = 'pending' and s.outcome in ('sent', 'dead')
     returning d.id, d.status
@@ -44,8 +44,8 @@ begin
     returning d.id
   ), logged as (
     update jobs.reminder_log as l
-    set sent_at = case c.status when 'sent' then settle_reminders.at end,
-      voided_at = case c.status when 'dead' then settle_reminders.at end
+    set sent_at = case c.status when 'sent' then at end,
+      voided_at = case c.status when 'dead' then at end
     from closed as c
     where l.digest_id = c.id and l.voided_at is null
     returning c.status
@@ -80,7 +80,7 @@ begin
     select count(*)
     from jobs.reminder_digests as d
     left join jobs.reminder_batches as b on b.id = d.batch_id
-    where d.status = 'pending' and (b.lease_token is null or b.next_attempt_at <= count_waiting_reminders.at)
+    where d.status = 'pending' and (b.lease_token is null or b.next_attempt_at <= at)
   );
 end
 $$;

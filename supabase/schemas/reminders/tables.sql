@@ -101,7 +101,7 @@ begin
         and e.next_due is not null
       group by 1
     ) as c
-    where identity.organization_has_feature(c.organization_id, 'reminders:email', count_reminder_candidates.at)
+    where identity.organization_has_feature(c.organization_id, 'reminders:email', at)
   );
 end
 $$;

@@ -26,7 +26,7 @@ begin
       where o.owner_id = p.user_id
     ))
     from identity.profiles as p
-    where p.user_id = read_unsubscribing.owner_id
+    where p.user_id = owner_id
   );
 end
 $$;
@@ -42,10 +42,10 @@ declare
 begin
   case
     when scope = 'all' then
-      update identity.profiles as p set email_enabled = false, updated_at = unsubscribe.at
-        where p.user_id = unsubscribe.owner_id;
+      update identity.profiles as p set email_enabled = false, updated_at = at
+        where p.user_id = owner_id;
     when scope like 'org\_%' then
-      update identity.organizations as o set reminders_enabled = false, updated_at = unsubscribe.at
+      update identity.organizations as o set reminders_enabled = false, updated_at = at
       where o.id = scope and o.owner_id = unsubscribe.owner_id;
     else
       select e.* into bill
@@ -81,12 +81,12 @@ comment on function public.unsubscribe is
 create or replace function public.resume_reminders(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
-  update identity.organizations as o set reminders_enabled = true, updated_at = resume_reminders.at
-  where o.id = resume_reminders.organization_id and o.owner_id = resume_reminders.user_id;
+  update identity.organizations as o set reminders_enabled = true, updated_at = at
+  where o.id = organization_id and o.owner_id = user_id;
   if not found then
     return '{"outcome":"not_owner"}';
   end if;
-  perform identity.record_event('reminders.resumed', user_id, organization_id, '{}', resume_reminders.at);
+  perform identity.record_event('reminders.resumed', user_id, organization_id, '{}', at);
   return '{"outcome":"resumed"}';
 end
 $$;
