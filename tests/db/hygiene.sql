@@ -133,9 +133,13 @@ select is_empty($$
     select format('%s in %s: %s', d.defaclobjtype, coalesce(n.nspname, 'every schema'), coalesce(nullif(a.grantee, 0)::regrole::text, 'public'))
     from pg_default_acl as d left join pg_namespace as n on n.oid = d.defaclnamespace, lateral aclexplode(d.defaclacl) as a
     where d.defaclrole = current_user::regrole and (n.nspname is null or n.oid in (select oid from rules.schemas))
-      and a.grantee <> d.defaclrole and a.privilege_type in ('SELECT', 'INSERT', 'UPDATE', 'DELETE', 'USAGE', 'EXECUTE') $$,
-  'nothing new is granted to anybody by default');
+      and a.grantee <> d.defaclrole and a.privilege_type in ('SELECT', 'INSERT', 'UPDATE', 'DELETE', 'USAGE', 'EXECUTE')
+      and not (d.defaclobjtype = 'f' and n.nspname is not null and a.grantee = 'service_role'::regrole)
+      and not (d.defaclobjtype = 'f' and n.nspname = 'app' and a.grantee = 'authenticated'::regrole) $$,
+  'by default only functions are granted: to the service, and those of app to whoever is signed in');
 -- planted: alter default privileges in schema public grant execute on functions to anon
+-- planted: alter default privileges in schema identity grant execute on functions to authenticated
+-- planted: alter default privileges in schema app grant select on tables to authenticated
 
 select isnt_empty($$
     select from pg_default_acl as d

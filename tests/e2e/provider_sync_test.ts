@@ -86,7 +86,7 @@ Deno.test("an amount is fetched when the month is over, mailed, paid, and in the
         assertEquals([first.answer, second.answer], [answer, answer]);
         const { success, text } = await cron(stack, "provider-sync", "--period", month);
         assertEquals(success, false);
-        assertStringIncludes(text, "period is a month that is over");
+        assertStringIncludes(text, "period must be a past month");
         const synced = (await call("sync_bill_amounts", { bill_ids: [bill.id] })).data.bills[0];
         assertEquals([synced.status, synced.text], [
           "unchanged",

@@ -222,7 +222,7 @@ accountTest(
     await onboarded(pages, database, "mira@example.com", { reminder_email: "bills@example.com" });
     assertEquals(pages.mails.map(({ to }) => to), ["bills@example.com"]);
     assertStringIncludes(pages.mails[0]!.subject, "Expenses");
-    assertStringIncludes(pages.mails[0]!.text, "mira@example.com asked us to send reminders");
+    assertStringIncludes(pages.mails[0]!.text, "mira@example.com asked us to send bill reminders");
     assertStringIncludes(pages.mails[0]!.text, "The link works for 7 days.");
     const link = /https:\/\/expenses\.example(\/account\/reminder-email\?t=\S+)/.exec(pages.mails[0]!.text)![1]!;
     const confirmed = async () =>

@@ -179,7 +179,7 @@ Deno.test("a registration at its largest is kept, and one byte more is refused i
   const refused = await harness.register(filled(MAX_METADATA_BYTES + 1));
   assertEquals([refused.status, await refused.json()], [400, {
     error: "invalid_client_metadata",
-    error_description: "client_name and redirect_uris may take 2048 bytes together",
+    error_description: "client_name and redirect_uris must not exceed 2048 bytes together",
   }]);
   assertEquals(harness.calls, []);
 });
