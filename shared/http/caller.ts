@@ -28,11 +28,11 @@ export async function readCaller(
   headers: Headers,
   { frontDoorSecrets }: Pick<Config, "frontDoorSecrets">,
 ): Promise<Caller | undefined> {
-  const forwarded = (headers.get("x-forwarded-for") ?? "").split(",").map(readAddress);
-  const hop = readAddress(headers.get("cf-connecting-ip") ?? "") ?? forwarded.at(-1);
+  const forwarded = (headers.get("x-forwarded-for") ?? "").split(",");
+  const hop = readAddress(headers.get("cf-connecting-ip") ?? "") ?? readAddress(forwarded.at(-1)!);
   const proof = headers.get(FRONT_DOOR_HEADER);
   const isFrontDoor = proof !== null && await isOneOf([proof], frontDoorSecrets);
-  return isFrontDoor ? forwarded[0] ?? hop : hop;
+  return isFrontDoor ? readAddress(forwarded[0]!) ?? hop : hop;
 }
 
 /** One spelling per address. */

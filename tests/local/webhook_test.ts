@@ -31,8 +31,8 @@ Deno.test("deno task webhook changes a plan of the running stack", async () => {
   const { account, organizationId } = await newcomer(stack);
   assertStringIncludes(await account(), "Team plan, free to try until");
   const cancelled = ["subscription.cancelled", "--org", organizationId, "--event-id", "evt_1", "--at", "2026-11-20"];
-  const first = `subscription.activated about ${organizationId} on the plan team`;
-  const said = `subscription.cancelled about ${organizationId} on the plan team`;
+  const first = `subscription.activated for ${organizationId} on the plan team`;
+  const said = `subscription.cancelled for ${organizationId} on the plan team`;
   assertEquals(await webhook(stack, ...cancelled), {
     success: true,
     output: `${first}\n200 {"status":"applied"}\n${said}\n200 {"status":"applied"}`,
