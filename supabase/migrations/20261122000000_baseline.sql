@@ -893,8 +893,9 @@ begin
   from identity.attempts as a, unnest(a.attempted_at) as t
   where a.key_hash = claim_attempt.key_hash and t > since;
   -- Room comes when the oldest of the last `at_most` is an hour old, and not before the pause is over.
-  return oauth.limited(
-    ceil(extract(epoch from greatest(earlier[1] + apart, earlier[at_most] + interval '1 hour') - at))::integer);
+  -- At least a second, whatever the limits are: who was refused has to wait.
+  return oauth.limited(greatest(
+    1, ceil(extract(epoch from greatest(earlier[1] + apart, earlier[at_most] + interval '1 hour') - at))::integer));
 end
 $$;
 comment on function public.claim_attempt is

@@ -134,6 +134,8 @@ comment on column app.expenses.planted is 'A further one.';
 create index expenses_planted_idx on app.expenses (planted);
 create policy "Nobody reads the planted" on app.expenses as restrictive for delete to authenticated using (false);
 insert into app.currencies (code, exponent) values ('XXX', 2);
+create function app.planted_secret() returns int language sql set search_path = '' as 'select 1';
+revoke all on function app.planted_secret from authenticated;
 `,
   );
   await edit(
@@ -157,6 +159,12 @@ insert into app.currencies (code, exponent) values ('XXX', 2);
 
   const database = postgresDatabase(await migrated(cluster, await migrationsIn(project)), { max: 1 });
   assertEquals(await database.query("select public.ping()"), [{ ping: { schema: 2 } }]);
+  assertEquals(
+    await database.query(
+      "select has_function_privilege(r, 'app.planted_secret()', 'execute') as may from unnest(array['anon', 'authenticated', 'service_role']) as r",
+    ),
+    [{ may: false }, { may: false }, { may: true }],
+  );
   await database.close();
 });
 

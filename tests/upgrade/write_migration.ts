@@ -62,12 +62,15 @@ export async function writeMigration(
   }
   const { sql, warnings, rows } = await differenceOf({ from, to });
   const migration: Migration = { version, name, sql: `${sql}\n` };
-  const left = await differenceOf({
-    from: await migrated(cluster, [...before, migration]),
-    to,
-  });
+  const leftAfter = async () => await differenceOf({ from: await migrated(cluster, [...before, migration]), to });
+  let left = await leftAfter();
   if (left.lines.length > 0) {
-    throw new Error(`These statements do not lead to the schema:\n${sql}\n${left.lines.join("\n")}`);
+    // The rights that a new function gets by default can be taken from it only once it is there.
+    migration.sql += `${left.sql}\n`;
+    left = await leftAfter();
+  }
+  if (left.lines.length > 0) {
+    throw new Error(`These statements do not lead to the schema:\n${migration.sql}\n${left.lines.join("\n")}`);
   }
   const path = `supabase/migrations/${version}_${name}.sql`;
   await Deno.writeTextFile(new URL(path, root), migration.sql);
