@@ -1,5 +1,5 @@
 /**
- * Rate limits, drawn by SQL functions within the call they protect (migration rate_limits). Counted under keyed hashes,
+ * Rate limits, drawn by SQL functions within the call they protect (supabase/schemas/oauth/rate_limits.sql). Counted under keyed hashes,
  * so no addresses are stored.
  */
 import type { Config } from "../config.ts";

@@ -29,7 +29,7 @@ export function subjectOf(content: DigestContent, { words: { subject }, format }
   const last = bills.at(-1)!;
   const until = laterOf(last.due_on, unlisted.due_until);
   const list = { count, names: bills.slice(0, NAMED).map(nameOf), more: count - NAMED };
-  return until === last.due_on && last.days < 2
+  return until === last.due_on && last.days < 2 && first.days === last.days
     ? subject.dueNow({ ...list, when: format.daysFromNow(last.days) })
     : subject.dueUntil({ ...list, until: dateOf(until) });
 }

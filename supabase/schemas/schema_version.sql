@@ -1,5 +1,5 @@
 -- The version of the schema: how many migrations it takes. Functions of version N also work on N - 1 and N + 1, so that
--- a deployment and its rollback have a time in between.
+-- functions and schema need not change at the same moment.
 
 create or replace function public.ping() returns jsonb
 language plpgsql stable set search_path = '' as $$

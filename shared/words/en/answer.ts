@@ -25,7 +25,7 @@ export const answer = {
   unknownText: (code: string): string => `${code}.`,
   /** Why the text of a result is incomplete. */
   cut: (cuts: Cut[]): string =>
-    `Cut: ${cuts.map(({ key, shown, all }) => `${key} to ${shown} of ${all}`).join(", ")}. ` +
+    `Shortened: ${cuts.map(({ key, shown, all }) => `${shown} of ${all} ${key}`).join(", ")} shown. ` +
     "structuredContent is complete; narrow the filter or lower limit to read all of it here.",
   tooLong: "Too long as text; see structuredContent.",
   /** Why the members of an organization may not use the connector. */

@@ -37,7 +37,7 @@ export const refusals = {
     hint: "Check both dates.",
   }),
   "invalid_argument.bill_over": ({ name, last_due }: Named & { last_due: string }): Refusal => ({
-    message: `${name} would have ended already: it was last due on ${last_due}.`,
+    message: `${name} would already be over: its last due date would be ${last_due}.`,
     hint: "For past payments use log_expenses.",
   }),
   "invalid_argument.share_too_fine": ({ percent }: { percent: number }): Refusal => ({
@@ -71,7 +71,7 @@ export const refusals = {
     hint: "Give set, occurrence or provider.",
   }),
   "invalid_argument.apply_from_without_set": (): Refusal => ({
-    message: "No change of the bill is given for apply_from.",
+    message: "apply_from was given without a change to apply.",
     hint: "Give set as well, or leave apply_from out.",
   }),
   "already_paid.to_reopen": ({ name, due_on }: Dated): Refusal => ({
@@ -105,7 +105,7 @@ export const refusals = {
   "feature_not_in_plan.providers": ({ organization }: { organization: string }): Refusal => ({
     message: `The plan of ${organization} does not include fetching amounts from providers.`,
     hint:
-      "Amounts can be entered by hand: occurrence set_amount, or amount when it is paid. The team plan includes fetching.",
+      "Amounts can be entered by hand: occurrence set_amount, or amount when it is paid. The Team plan includes fetching.",
   }),
   "invalid_argument.not_variable": ({ name }: Named): Refusal => ({
     message: `${name} has the same amount every time, so there is nothing to fetch.`,
@@ -141,7 +141,7 @@ export const warnings = {
     `Due dates before today count as settled. The first one tracked is ${next_due}.`,
   "applies_later": ({ name, from, ...old }: Named & Partial<Money> & { from: string }): string =>
     `The new amount of ${name} applies to due dates from ${from} on; until then it stays ${
-      old.amount ? money(old as Money) : "open"
+      old.amount ? money(old as Money) : "unknown"
     }.`,
   "still_ended": ({ name }: Named): string =>
     `${name} has ended: no due date is left. To continue it, give it a later ends_on or a higher ends_after.`,

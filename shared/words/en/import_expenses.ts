@@ -123,10 +123,10 @@ export const warnings = {
   ): string => {
     const listed = first.map(({ line, bill }) => `line ${line}, ${bill}`);
     const more = rows - listed.length;
-    return `${rows === 1 ? "One row" : `${rows} rows`} may pay a bill that is already in the books ` +
+    return `${rows === 1 ? "One row" : `${rows} rows`} may be the payment of one of your bills ` +
       `(see preview.may_be_bills), and would then count twice: ${listed.join("; ")}${
         more > 0 ? ` and ${more} more` : ""
-      }. Ask; remove those that do from the csv and call with it again. To pay a bill that is still open, use ` +
+      }. Ask the user which do, remove those rows from csv and call again. To pay a bill that is still open, use ` +
       "mark_bill_paid.";
   },
   "category_not_found": ({ names: unknown }: { names: string[] }): string =>

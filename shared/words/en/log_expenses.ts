@@ -21,7 +21,7 @@ export const warnings = {
   "duplicate.expenses": ({ names: skipped }: { names: string[] }): string =>
     `${names(skipped.map(quoted))} ${
       skipped.length === 1 ? "is" : "are"
-    } already in the books and not written again. ` +
+    } already in the books, so nothing was written for ${skipped.length === 1 ? "it" : "them"}. ` +
     'If it really was paid twice, call again with on_duplicate "allow" and only what is missing.',
   "dated_tomorrow": ({ names: early, date }: { names: string[]; date: string }): string =>
     `${names(early)} ${early.length === 1 ? "is" : "are"} dated tomorrow, ${date}. ` +

@@ -64,9 +64,14 @@ export const refusals = {
     { name, due_on, remaining, whole, currency }: Dated & { remaining: string; whole: string; currency: string },
   ): Refusal => ({
     message: `Only ${money({ amount: remaining, currency })} of ${name} remains to be paid for ${due_on}.`,
-    hint: `If it really cost ${whole} this time, call update_bill first with occurrence {"due_on": "${due_on}", ` +
-      `"action": "set_amount", "amount": "${whole}"}; if the price is new for good, with set {"amount": "${whole}"} ` +
-      `and apply_from "${due_on}". Then pay it without amount. If it was a typo, give at most ${remaining}.`,
+    hint:
+      `If it really cost ${
+        money({ amount: whole, currency })
+      } this time, call update_bill first with occurrence {"due_on": "${due_on}", ` +
+      `"action": "set_amount", "amount": "${whole}"}; if the price has changed for good, with set {"amount": "${whole}"} ` +
+      `and apply_from "${due_on}". Then pay it without amount. If it was a typo, pay at most ${
+        money({ amount: remaining, currency })
+      }.`,
   }),
   "date_out_of_range.paid_in_future": ({ date }: { date: string }): Refusal => ({
     message: `${date} is in the future: record a payment once it has been made.`,

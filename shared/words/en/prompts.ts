@@ -22,7 +22,7 @@ Show me my bills for this week.
 1. Call list_bills with due_within_days 7.
 2. Begin with what is overdue, then day by day: name, amount, whether it is paid automatically. Say the total to pay from totals.due.
 3. Say which amounts are not known yet.
-4. Ask which of them I have paid already. Mark those with mark_bill_paid, one call a bill, and no other.`,
+4. Ask which of them I have paid already. Mark those with mark_bill_paid, one call per bill, and no others.`,
   },
   month_close: {
     title: "Close the month",
@@ -45,7 +45,7 @@ agree change them: an expense with update_expenses, a bill_payment by its bill (
 Review my subscriptions and other recurring bills.
 1. Call review_bills, and list_bills with status active.
 2. Sort by monthly_equivalent, the largest first, and give totals.monthly and what that is in a year.
-3. Say what rose in price, what looks like a duplicate, which trials end, and until which day each contract can be cancelled. Use the \
+3. Say what rose in price, what looks like a duplicate, which trials end, and by which day each contract must be cancelled. Use the \
 findings as they are; do not recompute them.
 4. Suggest what I could drop. Cancel or pause with update_bill only what I name.`,
   },

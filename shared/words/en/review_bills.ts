@@ -37,7 +37,7 @@ export const findings = {
   ) =>
     `${rise.name} ${rise.upcoming ? "will cost" : "has cost"} ${inCurrency(rise.new, rise.currency)} ${
       rise.upcoming ? "from" : "since"
-    } ${date(rise.since)}, before that ${inCurrency(rise.old, rise.currency)} (${signedPercent(rise.change_percent)}).`,
+    } ${date(rise.since)}, up from ${inCurrency(rise.old, rise.currency)} (${signedPercent(rise.change_percent)}).`,
   unusual_amounts: (
     { name, due_on, amount, usual, currency, change_percent }: Finding & {
       due_on: string;

@@ -29,7 +29,7 @@ export const refusals = {
   }),
   "undo_expired": ({ summary, days }: Changed & { days: number }): Refusal => ({
     message: `${quoted(summary)} was made more than ${days} days ago and can no longer be undone.`,
-    hint: "Make the change by hand instead.",
+    hint: "Reverse it by hand instead.",
   }),
   "undo_conflict.changed_since": (
     { summary, details }: Changed & { details: { rows: { what: string }[] } },
@@ -37,7 +37,7 @@ export const refusals = {
     message: `${quoted(summary)} cannot be undone, because it was changed since: ${
       names(details.rows.map(({ what }) => what))
     }. Nothing was changed.`,
-    hint: "Undo the later change first, or make this one by hand.",
+    hint: "Undo the later change first, or reverse this one by hand.",
   }),
   "undo_conflict.name_taken": ({ summary }: Changed): Refusal => ({
     message: `${

@@ -1,5 +1,5 @@
 -- show_spending_chart: what the chart draws, as series of points. Sums are those of summarize_spending and list_bills;
--- nothing is added up here that they would add up otherwise.
+-- nothing is added up differently here.
 
 create or replace function app.chart_unit(period app.period) returns text
 language plpgsql immutable set search_path = '' as $$

@@ -11,7 +11,7 @@ export const account = {
   /** Confirmations after a change. */
   done: {
     moved: "Your country is saved. Currency and time zone stay as they were.",
-    renamed: "The organization has its new name.",
+    renamed: "The organization has been renamed.",
     saved: "Your reminder settings are saved.",
     resumed: "You’ll get reminders of that organization’s bills again.",
     confirm: "Saved. We emailed the new address; reminders go there once the link in that email is confirmed.",
@@ -41,7 +41,7 @@ export const organization = {
 };
 
 export const apps = {
-  none: "No app is connected yet. Give your assistant this address; it sends you here to allow it.",
+  none: "No app is connected yet. Give your assistant this address. It then sends you here to allow the connection.",
   disconnect: "Disconnect",
   disconnectApp: (app: string): string => `Disconnect ${app}`,
   verified: ({ app, maker, host }: { app: string; maker: string; host: string }): string =>
@@ -62,7 +62,7 @@ export const disconnect = {
   question: (app: Child) => <>Disconnect {app}?</>,
   lead: (organization: Child) => (
     <>
-      It can no longer read or change the expenses of{" "}
+      It will no longer be able to read or change the expenses of{" "}
       {organization}. Everything it wrote stays. You can connect it again at any time.
     </>
   ),
@@ -105,7 +105,7 @@ export const reminders = {
   timezone: "Time zone",
   timezoneReason: "Decides which day it is for you.",
   save: "Save",
-  ended: (organization: Child) => <>No reminders for bills of {organization}.</>,
+  ended: (organization: Child) => <>You get no reminders about {organization}’s bills.</>,
   resume: "Remind me again",
 };
 

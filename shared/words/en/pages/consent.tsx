@@ -21,7 +21,7 @@ export const consent = {
   seePlans: "see plans",
   seeAccount: "see your account",
   can: "It can",
-  canDo: "see, add, change and delete expenses, bills and categories, and undo it",
+  canDo: "see, add, change and delete expenses, bills and categories, and undo changes",
   also: "Also",
   alsoDo: "see the members’ email addresses, and update amounts from connected providers",
   owner: "If you own it",
@@ -42,11 +42,11 @@ export const consent = {
   ),
   onlyIfStarted: "Allow it only if you started connecting it yourself, on this computer, just now.",
   anyAppCanClaim: (app: string): string =>
-    `Any app on this device can claim to be ${app}. Allow it only if you started connecting it there yourself, just now.`,
+    `Any app on this device can claim to be ${app}. Allow it only if you started connecting from that app yourself, just now.`,
   anyAppCanClaimCalled: (app: string, name: Child) => (
     <>
       Any app on this device can claim to be {app}. And this one calls itself{" "}
-      {name}. Allow it only if you started connecting it there yourself, just now.
+      {name}. Allow it only if you started connecting from that app yourself, just now.
     </>
   ),
   lookAlike: (name: Child) => <>Some letters in {name} look like others, so it may not be the app it seems to be.</>,
@@ -154,13 +154,14 @@ export const consentRefusals = {
     fromHost: (host: string, what: Child) => (
       <>
         An app of {host} sent you here with a request that we can’t answer:{" "}
-        {what}. We can tell the app, which takes you there; go only if you know that address.
+        {what}. We can report this to the app, which takes you to that address; go only if you know it.
       </>
     ),
     fromDevice: (what: Child) => (
       <>
         An app on this device sent you here with a request that we can’t answer:{" "}
-        {what}. We can tell the app, which takes you back to it; go only if you started connecting it yourself.
+        {what}. We can report this to the app, which takes you back to it; go only if you started connecting it
+        yourself.
       </>
     ),
     goTo: (host: string): string => `Go to ${host}`,

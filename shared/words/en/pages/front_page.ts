@@ -4,7 +4,7 @@ export const frontPage = {
   heading: "Your AI assistant keeps your expenses and bills",
   lead:
     "Connect Claude, ChatGPT, Cursor or any other assistant that speaks MCP, and tell it what you spend. It writes " +
-    "it down, knows what’s due, and undoes what it got wrong.",
+    "it down, knows what’s due, and can undo what it got wrong.",
   account: "Your account",
   start: "Sign in or start",
   say: "What you can say",

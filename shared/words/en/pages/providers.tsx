@@ -53,7 +53,7 @@ export const removeProvider = {
 
 export const chooseProvider = {
   title: "Connect a bill",
-  question: (bill: Child) => <>Who sends the bill {bill}?</>,
+  question: (bill: Child) => <>Which provider is {bill} from?</>,
   cannotAsk: (asked: Child) => (
     <>
       We can’t fetch amounts from {asked}
@@ -61,7 +61,7 @@ export const chooseProvider = {
       hand.
     </>
   ),
-  lead: "Once a month we look up there what the previous month cost.",
+  lead: "Once a month, we look up what the previous month cost.",
   anybody: "Any other provider, or your own service, at an address you enter.",
   connectedNow: (account: Child) => <>Connected now: {account}</>,
   connect: "Connect",
@@ -72,7 +72,7 @@ export const connectProvider = {
   title: (provider: string): string => `Connect to ${provider}`,
   heading: (bill: Child, provider: string) => <>Connect {bill} to {provider}</>,
   lookBelow: "Check what’s marked below.",
-  nothingSaved: "Nothing was saved, and what you entered is gone from here too. Please enter it again.",
+  nothingSaved: "Nothing was saved, and we don’t keep what was entered. Please enter it again.",
   lead: "At the start of every month we look up what the previous month cost, so nobody has to type it in.",
   replaces: (known: string, account: Child, provider: string) => (
     <>
@@ -96,7 +96,7 @@ export const connectProvider = {
   whatWeDo: "What we do with it",
   weTry: (provider: string): string => `We try it once, now. It is kept only if ${provider} accepts it.`,
   weTryServer: "We try it once, now. It is kept only if the server accepts it.",
-  weUse: "We use it to read what was charged, for this bill, and for nothing else.",
+  weUse: "We use it only to read what was charged for this bill.",
   weKeep: "It is kept encrypted. Nobody can look at it again: not you, not other members, not your assistant.",
   weDelete: "It is deleted when you remove the connection under Account.",
   whose: (organization: Child, address: Child) => <>The bill is in {organization}, and you’re signed in as {address}.
@@ -115,7 +115,7 @@ export const trials = {
   refused: (provider: Whom): string =>
     `${
       whom(provider)
-    } doesn’t accept it. It may be mistyped or expired, or it may not be allowed to read what was charged.`,
+    } doesn’t accept what you entered. It may be mistyped or expired, or not allowed to read what was charged.`,
   busy: (provider: Whom, seconds: number | undefined): string =>
     `${whom(provider)} got too many requests and asks us to wait. ${
       seconds ? `Try again in ${wait(seconds)}.` : "Try again later."
@@ -132,7 +132,7 @@ export const providerConnected = {
   title: (provider: string): string => `Connected to ${provider}`,
   heading: (bill: Child, provider: string) => <>{bill} is connected to {provider}</>,
   lead: (provider: string): string =>
-    `${provider} accepted it. From now on, each month’s amount arrives early in the next month. You can close this page.`,
+    `${provider} accepted what you entered. From now on, each month’s amount arrives early in the next month. You can close this page.`,
   waiting:
     "There is no final amount for last month yet. If there should be one, check what you entered: a wrong account " +
     "or address can look the same.",

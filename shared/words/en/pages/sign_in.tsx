@@ -9,7 +9,7 @@ export const login = {
       An app that calls itself <strong>{app}</strong> sent you here. Once you’re signed in, you decide what it may use.
     </>
   ),
-  lead: "Sign in with a link or code we email you. If you’re new here, it creates your account.",
+  lead: "Sign in with a link or code we email you. If you’re new here, this also creates your account.",
   email: "Email address",
   notAnAddress: "That’s not an email address. Check it for typos.",
   send: "Email me a link",
@@ -45,13 +45,15 @@ export const confirm = {
   switches: (current: Child) => (
     <>
       You’re signed in here as{" "}
-      <strong>{current}</strong>. This link switches to another account: what you enter from then on goes there.
+      <strong>{current}</strong>. This link signs you in to another account, and anything you enter from then on goes
+      there.
     </>
   ),
   canSwitch: (current: Child) => (
     <>
       You’re signed in here as{" "}
-      <strong>{current}</strong>. This link can switch to another account: what you enter from then on goes there.
+      <strong>{current}</strong>. This link can sign you in to another account, and anything you enter from then on goes
+      there.
     </>
   ),
   lead: "You opened the link that we emailed to this address. Press the button to sign in on this device.",
@@ -86,7 +88,7 @@ export const signInFailures = {
     },
     other_address: {
       title: "This link is for another address",
-      message: "It doesn’t sign in the address named on the page before, and now it’s used up.",
+      message: "It belongs to a different address than the one on the previous page, and it can’t be used again.",
     },
     refused: {
       title: "You can’t sign in this way",

@@ -35,7 +35,7 @@ export const unsubscribe = {
   },
   broken: {
     title: "This link doesn’t work",
-    message: "Part of it is missing, or what it was about is gone.",
+    message: "Part of it is missing, or the organization or bill it was for no longer exists.",
     next: "Change reminders in your account",
   },
 };
