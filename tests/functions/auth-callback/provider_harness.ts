@@ -1,5 +1,7 @@
 /** Two test-only bill providers, people with bills, and the pages over both. */
 import { assert, assertEquals } from "@std/assert";
+import { openCredential } from "../../../shared/credentials/envelope.ts";
+import { createCredentialStore } from "../../../shared/db/credential_store.ts";
 import { ProviderError } from "../../../shared/providers/provider_error.ts";
 import type { Provider } from "../../../shared/providers/provider.ts";
 import type { Registry } from "../../../shared/providers/registry.ts";
@@ -160,6 +162,22 @@ export interface Given {
   pages: Pages;
   database: TestDatabase;
   household: Household;
+}
+
+export const read = async (response: Promise<Response>) => {
+  const answered = await response;
+  return { status: answered.status, page: await answered.text(), headers: answered.headers };
+};
+
+/** The decrypted credential that the store holds for a link. */
+export async function storedCredential({ pages, database }: Given, linkId: string) {
+  const envelopes = await createCredentialStore(over(database)).readCredentials([linkId]);
+  return (await openCredential(pages.config.credentialsKeys, linkId, envelopes.get(linkId))).credential;
+}
+
+export async function assertNothingSaved(database: TestDatabase): Promise<void> {
+  assertEquals(await linksOf(database), []);
+  assertEquals(await eventsOf(database), []);
 }
 
 /** Runs the test on an otherwise empty database with one household in it. */
