@@ -1,0 +1,103 @@
+/** What changing the fields of a bill does: what is answered, undone and refused. */
+import { assertEquals } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import type { Json } from "../_support/books.ts";
+import { addRent, change, show, TODAY } from "./update_bill.ts";
+
+testBooks("update_bill of fields", { day: TODAY }, {
+  "returns what changed, before and after, and is undone as a whole": async (books) => {
+    const id = await addRent(books);
+    const before = await show(books, id);
+    const { data, change_id } = await change(books, id, {
+      set: {
+        name: "Flat",
+        payee: "Landlord",
+        category: "housing",
+        tags: ["home"],
+        note: "till May",
+        my_share_percent: 50,
+        autopay: true,
+        remind_days_before: 7,
+        renews_on: "2027-06-01",
+        notice_days: 90,
+        trial_ends_on: "2026-12-31",
+      },
+    });
+    const { bill } = data;
+    assertEquals([bill.name, bill.payee, bill.category, bill.my_share_percent], ["Flat", "Landlord", "Housing", 50]);
+    assertEquals([bill.cancel_by, bill.trial_ends_on, bill.reminder.days_before], ["2027-03-03", "2026-12-31", 7]);
+    assertEquals([data.before.name, data.before.autopay, data.before.payee], ["Rent", false, undefined]);
+    assertEquals(data.occurrences, []);
+    await books.ok("undo_change", { change_id });
+    const after = await show(books, id);
+    assertEquals(after, { ...before, version: after.version });
+  },
+  "is described briefly in the list of changes": async (books) => {
+    const id = await addRent(books);
+    const told = async (args: Json) => {
+      await change(books, id, args);
+      return (await books.ok("get_context", { include: ["recent_changes"], changes_limit: 1 })).recent_changes[0]
+        .summary;
+    };
+    assertEquals(
+      await told({ set: { amount: "1300" }, apply_from: "2027-02-01" }),
+      "Changed Rent: amount from 2027-02-01 on",
+    );
+    assertEquals(
+      await told({ set: { renews_on: "2027-06-01", notice_days: 30 } }),
+      "Changed Rent: notice days, renews on",
+    );
+    assertEquals(await told({ set: { notice_days: 60 } }), "Changed Rent: notice days");
+    assertEquals(await told({ set: { first_due: "2027-03-05" } }), "Changed Rent: schedule");
+    assertEquals(await told({ set: { status: "paused" } }), "Paused Rent");
+    assertEquals(await told({ set: { status: "active", name: "Flat" } }), "Resumed Flat; Changed Flat: name");
+    assertEquals(await told({ set: { status: "cancelled" } }), "Cancelled Flat");
+  },
+  "treats empty text as absent": async (books) => {
+    const id = await addRent(books, { payee: "Landlord", note: "x", tags: ["a"] });
+    const { bill } = (await change(books, id, { set: { payee: "", note: " ", tags: [] } })).data;
+    assertEquals([bill.payee, bill.note, bill.tags], [undefined, undefined, undefined]);
+    await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { name: " " } });
+  },
+  "refuses a bill that changed since it was read": async (books) => {
+    const id = await addRent(books);
+    const { version } = await show(books, id);
+    await books.ok("update_bill", { bill_id: id, set: { name: "Flat" }, expected_version: version });
+    const error = await books.fails("stale_version", "update_bill", {
+      bill_id: id,
+      set: { name: "House" },
+      expected_version: version,
+    });
+    assertEquals(error.details.current.name, "Flat");
+    await books.fails("stale_version", "update_bill", {
+      bill_id: id,
+      set: { name: "House" },
+      expected_version: 2 ** 31,
+    });
+  },
+  "previews": async (books) => {
+    const id = await addRent(books);
+    const before = await show(books, id);
+    const preview = await books.call("update_bill", { bill_id: id, set: { amount: "1300" }, dry_run: true });
+    assertEquals([preview.data.bill.amount, preview.data.before.amount, preview.change_id], [
+      "1300.00",
+      "1200.00",
+      undefined,
+    ]);
+    assertEquals(await show(books, id), before);
+  },
+  "says what is missing": async (books) => {
+    const id = await addRent(books);
+    await books.fails("invalid_argument", "update_bill", { bill_id: id });
+    await books.fails("invalid_argument", "update_bill", { bill_id: id, apply_from: "today" });
+    await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { notice_days: 30 } });
+    await books.fails("category_not_found", "update_bill", { bill_id: id, set: { category: "Hosing" } });
+    await books.fails("not_found", "update_bill", { bill_id: "bill_00000000", set: { name: "x" } });
+  },
+  "warns that a reminder will not be sent": async (books, database) => {
+    const id = await addRent(books, { reminder_enabled: false });
+    await database.query("update identity.organizations set plan = 'free' where id = $1", [books.organizationId]);
+    const { warnings } = await change(books, id, { set: { reminder_enabled: true } });
+    assertEquals(warnings.map(({ code }: Json) => code), ["reminders_inactive"]);
+  },
+});

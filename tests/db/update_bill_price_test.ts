@@ -1,0 +1,84 @@
+/** What another price changes: the dates that are open, and none that were paid. */
+import { assertEquals } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import type { Json } from "../_support/books.ts";
+import { addRent, change, show, TODAY } from "./update_bill.ts";
+
+testBooks("update_bill of a price", { day: TODAY }, {
+  "applies from the next open date on; overdue and paid dates keep the old one": async (books) => {
+    const id = await addRent(books);
+    await books.ok("mark_bill_paid", { bill_id: id });
+    books.goTo("2027-02-10");
+    const { data, change_id } = await change(books, id, { set: { amount: "1300" } });
+    assertEquals(data.bill.overdue, [{ due_on: "2027-01-05", amount: "1200.00" }, {
+      due_on: "2027-02-05",
+      amount: "1200.00",
+    }]);
+    assertEquals([data.bill.amount, data.bill.next_due, data.before.amount], ["1300.00", "2027-03-05", "1200.00"]);
+    assertEquals(data.occurrences, [{ due_on: "2027-03-05", status: "open", amount: "1300.00" }]);
+    const { payments, price_changes } = await books.ok("list_bills", { bill_id: id });
+    assertEquals(payments.map(({ amount }: Json) => amount), ["1200.00"]);
+    assertEquals(price_changes, [{ due_on: "2027-03-05", old: "1200.00", new: "1300.00", change_percent: 8.3 }]);
+
+    books.goTo("2027-03-10");
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2027-02-05" });
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2027-01-05" });
+    await books.ok("undo_change", { change_id });
+    const undone = await show(books, id);
+    // The date that came up after the change is reverted as well.
+    assertEquals([undone.overdue, undone.amount], [[{ due_on: "2027-03-05", amount: "1200.00" }], "1200.00"]);
+  },
+  "applies from the given date on": async (books) => {
+    const id = await addRent(books);
+    const { data, warnings } = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-02-01" });
+    assertEquals([data.bill.amount, warnings.map(({ code }: Json) => code)], ["1200.00", ["applies_later"]]);
+    const totals = async (days: number) => (await books.ok("list_bills", { due_within_days: days })).totals.due.amount;
+    assertEquals([await totals(20), await totals(50), await totals(80)], ["1200.00", "2400.00", "3700.00"]);
+    books.goTo("2027-02-06");
+    assertEquals((await show(books, id)).overdue.map(({ amount }: Json) => amount), ["1200.00", "1200.00", "1300.00"]);
+  },
+  "may include overdue dates": async (books) => {
+    const id = await addRent(books);
+    books.goTo("2027-01-10");
+    const { data } = await change(books, id, { set: { amount: "1300" }, apply_from: "2027-01-01" });
+    assertEquals(data.bill.overdue.map(({ amount }: Json) => amount), ["1200.00", "1300.00"]);
+  },
+  "closes a date if that much was paid": async (books) => {
+    const id = await addRent(books);
+    await books.ok("mark_bill_paid", { bill_id: id, amount: "1000" });
+    const { data, change_id } = await change(books, id, { set: { amount: "900" } });
+    assertEquals(data.occurrences, [{ due_on: "2026-12-05", status: "paid", amount: "1000.00" }]);
+    assertEquals([data.bill.next_due, data.bill.amount, data.bill.remaining], ["2027-01-05", "900.00", undefined]);
+    await books.ok("undo_change", { change_id });
+    const undone = await show(books, id);
+    assertEquals([undone.next_due, undone.remaining, undone.amount], ["2026-12-05", "200.00", "1200.00"]);
+  },
+  "keeps a manually priced date": async (books) => {
+    const id = await addRent(books);
+    await books.ok("update_bill", {
+      bill_id: id,
+      occurrence: { action: "set_amount", due_on: "2026-12-05", amount: "600" },
+    });
+    await change(books, id, { set: { amount: "1300" } });
+    books.goTo("2027-01-05");
+    const bill = await show(books, id);
+    assertEquals([bill.overdue, bill.amount], [[{ due_on: "2026-12-05", amount: "600.00" }], "1300.00"]);
+  },
+  "in another currency needs an amount, and nothing open in the old one": async (books) => {
+    const id = await addRent(books);
+    await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { currency: "USD" } });
+    const { data, change_id } = await change(books, id, { set: { currency: "USD", amount: "1400" } });
+    assertEquals([data.bill.currency, data.bill.amount], ["USD", "1400.00"]);
+    await books.ok("undo_change", { change_id });
+    assertEquals((await show(books, id)).currency, "EUR");
+    await books.ok("mark_bill_paid", { bill_id: id, amount: "100" });
+    await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { currency: "USD", amount: "1400" } });
+  },
+  "to a variable one, and back": async (books) => {
+    const id = await addRent(books);
+    const { data } = await change(books, id, { set: { amount_mode: "variable" } });
+    assertEquals([data.bill.amount, data.bill.usual_amount, data.bill.state], [undefined, "1200.00", "amount_missing"]);
+    const fixed = await change(books, id, { set: { amount_mode: "fixed", amount: "90" } });
+    assertEquals([fixed.data.bill.amount, fixed.data.bill.state], ["90.00", "upcoming"]);
+  },
+});

@@ -1,0 +1,91 @@
+/** What another schedule changes: the dates that are open from its day on. */
+import { assertEquals } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import type { Json } from "../_support/books.ts";
+import { addRent, change, nextDates, overdueOf, show, TODAY } from "./update_bill.ts";
+
+testBooks("update_bill of a schedule", { day: TODAY }, {
+  "reschedules open dates from today on, and is undone": async (books) => {
+    const id = await addRent(books);
+    const before = await nextDates(books, id);
+    const { data, change_id } = await change(books, id, { set: { month_days: [10] } });
+    assertEquals([data.bill.next_due, data.bill.schedule_text, data.before.next_due], [
+      "2026-12-10",
+      "every month on the 10th",
+      "2026-12-05",
+    ]);
+    assertEquals(data.occurrences, [{ due_on: "2026-12-05", status: "removed" }]);
+    books.goTo("2027-01-11");
+    assertEquals(overdueOf(await show(books, id)), ["2026-12-10", "2027-01-10"]);
+    books.goTo(TODAY);
+    const undo = await books.call("undo_change", { change_id });
+    assertEquals(await nextDates(books, id), before);
+    await books.ok("undo_change", { change_id: undo.change_id });
+    assertEquals((await nextDates(books, id))[0], "2026-12-10");
+  },
+  "keeps what is overdue, and what was paid ahead stays paid": async (books) => {
+    const id = await addRent(books);
+    books.goTo("2026-12-10");
+    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2027-01-05" });
+    await change(books, id, { set: { month_days: [20] } });
+    const bill = await show(books, id);
+    assertEquals([overdueOf(bill), bill.next_due], [["2026-12-05"], "2027-02-20"]);
+    await change(books, id, { set: { month_days: [1] } });
+    assertEquals((await show(books, id)).next_due, "2027-02-01");
+  },
+  "from the given day, even if an earlier date was paid ahead": async (books) => {
+    const moved = async (set: Json) => {
+      const id = await addRent(books, { first_due: "2026-12-01", on_duplicate: "allow" });
+      await books.ok("mark_bill_paid", { bill_id: id, amount: "1200" });
+      const { data, warnings } = await change(books, id, { set });
+      return [data.bill.next_due, warnings.map(({ message }: Json) => message).join()];
+    };
+    assertEquals(await moved({ frequency: "weekly", first_due: "2026-12-04" }), ["2026-12-04", ""]);
+    assertEquals(await moved({ frequency: "weekly", first_due: "2026-12-01" }), [
+      "2026-12-08",
+      "Rent is next due on 2026-12-08, not on 2026-12-01: everything due until 2026-12-01 is already paid or skipped.",
+    ]);
+    // December's rent is paid; the new day starts with the next one.
+    assertEquals((await moved({ first_due: "2026-11-28" }))[0], "2026-12-28");
+    // A past date only anchors the schedule.
+    assertEquals(await moved({ first_due: "2026-11-05" }), ["2027-01-05", ""]);
+    assertEquals(await moved({ first_due: "2026-12-10", month_days: [3] }), [
+      "2027-01-03",
+      "Rent is next due on 2027-01-03, not on 2026-12-10: that is not one of the given days of the month.",
+    ]);
+  },
+  "from a date on": async (books) => {
+    const id = await addRent(books);
+    await change(books, id, { set: { month_days: [1] }, apply_from: "2027-02-01" });
+    assertEquals((await nextDates(books, id)).slice(0, 4), ["2026-12-05", "2027-01-05", "2027-02-01", "2027-03-01"]);
+  },
+  "with another frequency counts from the next date, or from the given day": async (books) => {
+    const id = await addRent(books, { ends_after: 24 });
+    const { bill } = (await change(books, id, { set: { frequency: "yearly" } })).data;
+    assertEquals([bill.next_due, bill.schedule_text], ["2026-12-05", "every year on 5 December, 24 times"]);
+    const weekly = await change(books, id, { set: { frequency: "weekly", every: 2, first_due: "2026-11-27" } });
+    assertEquals(weekly.data.bill.schedule_text, "every 2 weeks on Friday, 24 times");
+    assertEquals((await nextDates(books, id)).slice(0, 2), ["2026-11-27", "2026-12-11"]);
+  },
+  "the 31st stays the last day": async (books) => {
+    books.goTo("2027-02-10");
+    const id = await addRent(books, { first_due: "2026-08-31" });
+    await change(books, id, { set: { every: 3 } });
+    assertEquals((await nextDates(books, id)).slice(0, 3), ["2027-02-28", "2027-05-31", "2027-08-31"]);
+  },
+  "with an end, and a later one": async (books) => {
+    const id = await addRent(books);
+    await change(books, id, { set: { ends_on: "2026-12-31" } });
+    assertEquals(await nextDates(books, id), ["2026-12-05"]);
+    await books.ok("mark_bill_paid", { bill_id: id });
+    assertEquals((await show(books, id)).status, "ended");
+    const { data } = await change(books, id, { set: { ends_on: "2027-12-31" } });
+    assertEquals([data.bill.status, data.bill.next_due], ["active", "2027-01-05"]);
+    await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { ends_on: "2026-01-01" } });
+  },
+  "with another weekend rule": async (books) => {
+    const id = await addRent(books);
+    const { bill } = (await change(books, id, { set: { weekend_rule: "before" } })).data;
+    assertEquals([bill.next_due, (await nextDates(books, id))[0]], ["2026-12-04", "2026-12-04"]);
+  },
+});
