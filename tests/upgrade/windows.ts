@@ -101,7 +101,11 @@ const OLD_CODE = [
   "tests/db/update_bill_provider_test.ts",
   "tests/db/update_bill_schedule_test.ts",
   "tests/db/mark_bill_paid_test.ts",
-  "tests/db/billing_test.ts",
+  "tests/db/billing_events_test.ts",
+  "tests/db/billing_features_test.ts",
+  "tests/db/billing_parked_test.ts",
+  "tests/db/billing_transitions_test.ts",
+  "tests/db/billing_what_counts_test.ts",
   "tests/db/reminders_test.ts",
 ];
 
