@@ -6,7 +6,8 @@ import { assertEquals } from "@std/assert";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "./chromium.ts";
 import { faultsOf, focused, startAtTop } from "./look.js";
-import { type State, STATES } from "./states.ts";
+import { STATES } from "./states.ts";
+import type { State } from "./states/state.ts";
 
 const PICTURES = new URL("../../node_modules/.cache/pictures/", import.meta.url).pathname;
 /** Phone, the narrowest width in WCAG 1.4.10 (also 1280 at 400 %), desktop, desktop at 200 %. */

@@ -3,7 +3,8 @@ import { assert, assertEquals } from "@std/assert";
 import { shownClientName } from "../../shared/oauth/client_name.ts";
 import { en } from "../../shared/words/en/mod.ts";
 import { accented, plainWords } from "../_support/accented.tsx";
-import { HOSTILE, LONG, STATES, UNBROKEN } from "../browser/states.ts";
+import { STATES } from "../browser/states.ts";
+import { HOSTILE, LONG, UNBROKEN } from "../browser/states/state.ts";
 
 const languages = { en: accented(en) };
 

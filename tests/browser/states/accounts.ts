@@ -1,0 +1,216 @@
+/** The account page: new, used, with its trial over, full of awkward names; and what its buttons ask first. */
+import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
+import { EMAIL, HOSTILE, LONG, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
+
+const profile: Account["profile"] = {
+  email: EMAIL,
+  country: "DE",
+  timezone: "Europe/Berlin",
+  email_enabled: true,
+  default_lead_days: 3,
+  reminder_email: null,
+  reminder_email_confirmed: false,
+  refused_email: null,
+};
+export const home: Account["organizations"][number] = {
+  id: "org_home00000000",
+  name: "Home",
+  role: "owner",
+  base_currency: "EUR",
+  reminders_enabled: true,
+  plan: "free",
+  plan_status: "active",
+  effective_plan: "team",
+  trial_ends_at: "2026-12-04T10:00:00Z",
+  is_trial: true,
+  grace_ends_at: null,
+  second_plan: null,
+  second_grace_ends_at: null,
+  period_ends_at: null,
+  features_off: [],
+};
+const claude: ConnectedApp = {
+  grant_id: "7d1d2c7a-0d53-4d3f-9a53-111111111111",
+  client_id: "https://claude.ai/oauth/mcp-oauth-client-metadata",
+  client_name: "Claude",
+  redirect_uri: "https://claude.ai/api/mcp/auth_callback",
+  organization_id: home.id,
+  organization_name: "Home",
+  created_at: "2026-10-03T09:00:00Z",
+  last_used_at: "2026-11-19T09:00:00Z",
+};
+const openaiLink: Account["provider_links"][number] = {
+  id: "lnk_1",
+  provider_key: "openai",
+  account_label: "Organization …3f9a",
+  status: "active",
+  bill: "OpenAI usage",
+  bill_id: "bill_000000000001",
+  bill_is_over: false,
+  bill_is_variable: true,
+  organization: "Home",
+  role: "owner",
+  last_success_period: "2026-10-01",
+};
+const ACCOUNTS: Record<string, Account> = {
+  "new": {
+    profile,
+    organizations: [home],
+    connected_apps: [],
+    grant_alerts: [],
+    provider_links: [],
+    connectable_bills: [],
+  },
+  "used": {
+    profile: { ...profile, reminder_email: "bills@example.com" },
+    organizations: [home, {
+      ...home,
+      id: "org_work00000000",
+      name: "Workshop",
+      role: "member",
+      plan: "pro",
+      effective_plan: "pro",
+      trial_ends_at: null,
+      is_trial: false,
+      period_ends_at: "2026-12-31T00:00:00Z",
+      features_off: ["bills:variable"],
+    }],
+    connected_apps: [
+      claude,
+      {
+        ...claude,
+        grant_id: "7d1d2c7a-0d53-4d3f-9a53-222222222222",
+        client_id: "client_b",
+        client_name: "Claude Code",
+        redirect_uri: "http://127.0.0.1:33418/callback",
+        last_used_at: null,
+      },
+      {
+        ...claude,
+        grant_id: "7d1d2c7a-0d53-4d3f-9a53-333333333333",
+        client_id: "client_c",
+        client_name: "Cursor",
+        redirect_uri: "cursor://anysphere.cursor-mcp/oauth/callback",
+      },
+    ],
+    grant_alerts: [{
+      grant_id: "7d1d2c7a-0d53-4d3f-9a53-555555555555",
+      client_name: "Claude Code",
+      organization_name: "Home",
+      ended_at: "2026-11-18T09:00:00Z",
+      reason: "refresh_token_replayed",
+    }],
+    provider_links: [
+      openaiLink,
+      {
+        ...openaiLink,
+        id: "lnk_2",
+        provider_key: "github",
+        account_label: "acme …77aa",
+        status: "needs_reauth",
+        bill: "GitHub",
+        last_success_period: null,
+      },
+      { ...openaiLink, id: "lnk_3", provider_key: "vercel", status: "paused", bill: "Vercel" },
+      { ...openaiLink, id: "lnk_4", provider_key: "digitalocean", status: "paused_by_plan", bill: "Droplets" },
+      { ...openaiLink, id: "lnk_5", bill: "The old experiment", bill_is_over: true },
+      {
+        ...openaiLink,
+        id: "lnk_6",
+        provider_key: "anthropic",
+        status: "needs_reauth",
+        bill: "Claude API",
+        organization: "Workshop",
+        role: "member",
+      },
+    ],
+    connectable_bills: [{ id: "bill_000000000009", name: "Electricity", organization: "Home" }],
+  },
+  "over": {
+    profile,
+    organizations: [{
+      ...home,
+      effective_plan: "free",
+      trial_ends_at: "2026-11-14T10:00:00Z",
+      is_trial: false,
+      features_off: ["ai:connector", "bills:variable", "reminders:email"],
+    }],
+    connected_apps: [claude],
+    grant_alerts: [],
+    provider_links: [],
+    connectable_bills: [],
+  },
+  "awkward": {
+    profile: { ...profile, reminder_email: `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com` },
+    organizations: [
+      { ...home, name: LONG },
+      {
+        ...home,
+        id: "org_2",
+        name: HOSTILE,
+        plan: "team",
+        plan_status: "past_due",
+        trial_ends_at: null,
+        is_trial: false,
+        grace_ends_at: "2026-11-25T00:00:00Z",
+      },
+      {
+        ...home,
+        id: "org_3",
+        name: RIGHT_TO_LEFT,
+        effective_plan: "free",
+        is_trial: false,
+        features_off: ["ai:connector", "bills:variable", "reminders:email"],
+      },
+      { ...home, id: "org_4", name: UNBROKEN, effective_plan: "free", trial_ends_at: null, is_trial: false },
+    ],
+    connected_apps: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({
+      ...claude,
+      grant_id: `7d1d2c7a-0d53-4d3f-9a53-44444444444${n}`,
+      client_id: "client_d",
+      client_name: name,
+      organization_name: name,
+      redirect_uri: `https://${"sub.".repeat(30)}example.com/callback`,
+    })),
+    grant_alerts: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({
+      grant_id: `7d1d2c7a-0d53-4d3f-9a53-66666666666${n}`,
+      client_name: name,
+      organization_name: name,
+      ended_at: "2026-11-18T09:00:00Z",
+      reason: "code_replayed",
+    })),
+    provider_links: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({
+      ...openaiLink,
+      id: `lnk_${n}`,
+      provider_key: "http_json",
+      account_label: name,
+      status: n % 2 ? "needs_reauth" : "active",
+      bill: name,
+      organization: name,
+    })),
+    connectable_bills: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({
+      id: `bill_00000000000${n}`,
+      name,
+      organization: name,
+    })),
+  },
+};
+
+const account = (name: string, query = ""): State =>
+  signedIn(`account-${name}${query && "-done"}`, `/account${query}`, { answers: { read_account: ACCOUNTS[name] } });
+
+export const ACCOUNT_STATES: readonly State[] = [
+  account("new"),
+  account("over"),
+  account("used"),
+  account("used", "?done=confirm"),
+  account("awkward"),
+  signedIn("disconnect", `/account/disconnect?grant=${claude.grant_id}`, { answers: { read_account: ACCOUNTS.used } }),
+  signedIn("disconnect-awkward", "/account/disconnect?grant=7d1d2c7a-0d53-4d3f-9a53-444444444441", {
+    answers: { read_account: ACCOUNTS.awkward },
+  }),
+  signedIn("providers-remove", "/account/providers/remove?link=lnk_1", { answers: { read_account: ACCOUNTS.used } }),
+  signedIn("providers-remove-awkward", "/account/providers/remove?link=lnk_1", {
+    answers: { read_account: ACCOUNTS.awkward },
+  }),
+];

@@ -1,0 +1,68 @@
+/** A page to look at, over a fake identity provider and a database that returns what a state needs. */
+import type { Config } from "../../../shared/config.ts";
+import { PROVIDERS } from "../../../shared/providers/registry.ts";
+import type { Languages } from "../../../shared/words/words.ts";
+import { answering, type Browser, createPages, signIn } from "../../functions/auth-callback/harness.ts";
+
+/** What a picture shows: the answer to one request, made by the app in the session of `browser`. */
+export interface State {
+  name: string;
+  /** Renders the page; each call renders it anew. @param languages the catalogs; a test may pass its own. */
+  show(siteUrl: string, languages?: Languages): Promise<Response>;
+}
+
+/** Names chosen by people and apps. */
+export const LONG =
+  "The Extraordinarily Long-Winded Household of Anna-Maria von Württemberg-Hohenzollern and Sons, Purveyors of Fine Dirigibles";
+export const UNBROKEN = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft_".repeat(2)
+  .slice(
+    0,
+    120,
+  );
+export const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)> \u202Egpj.exe`;
+export const RIGHT_TO_LEFT = "مصاريف عائلة الأندلسي (المنزل)";
+
+const CURRENCIES = ["AED", "CHF", "EUR", "GBP", "INR", "JPY", "USD"];
+export const EMAIL = "demo@example.com";
+
+export const LONG_ADDRESS = `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com`;
+
+interface Visit {
+  browser: Browser;
+  /** The identity provider's mail page, and the pages' other dependencies. */
+  pages: ReturnType<typeof createPages>;
+  languages: Languages | undefined;
+}
+
+const CONFIG: Partial<Config> = {
+  supportUrl: "https://expenses.example/support",
+  privacyUrl: "https://expenses.example/privacy",
+  termsUrl: "https://expenses.example/terms",
+};
+
+export function page(
+  name: string,
+  show: (visit: Visit) => Promise<Response>,
+  { answers = {}, config = {} }: { answers?: Record<string, unknown>; config?: Partial<Config> } = {},
+): State {
+  return {
+    name,
+    async show(siteUrl, languages) {
+      const database = answering({
+        claim_attempt: { outcome: "allowed" },
+        note_sign_in: { onboarded: false },
+        read_onboarding: { onboarded: false, currencies: CURRENCIES },
+        ...answers,
+      });
+      const pages = createPages(database, { ...CONFIG, ...config, siteUrl }, PROVIDERS, languages);
+      return await show({ browser: pages.browser(), pages, languages });
+    },
+  };
+}
+
+export const signedIn = (name: string, path: string, options?: Parameters<typeof page>[2]): State =>
+  page(
+    name,
+    async ({ pages }) => await (await signIn(pages, EMAIL)).browser.get(path, { "accept-language": "de-DE" }),
+    options,
+  );
