@@ -5942,7 +5942,7 @@ comment on function app.import_expenses is
 -- schemas/expenses/spending_chart.sql
 
 -- show_spending_chart: what the chart draws, as series of points. Sums are those of summarize_spending and list_bills;
--- nothing is added up here that they would add up otherwise.
+-- nothing is added up differently here.
 
 create or replace function app.chart_unit(period app.period) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -11479,7 +11479,7 @@ select cron.schedule('provider-sync-catch-up', '0 6 3-10 * *', $$select jobs.cal
 -- schemas/schema_version.sql
 
 -- The version of the schema: how many migrations it takes. Functions of version N also work on N - 1 and N + 1, so that
--- a deployment and its rollback have a time in between.
+-- functions and schema need not change at the same moment.
 
 create or replace function public.ping() returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -33,7 +33,7 @@ Deno.test("toolResult() cuts a CSV between lines", () => {
   const shown = JSON.parse(textOf({ ok: true, data: { csv: lines.join("\n") } }));
   const kept = shown.data.csv.split("\n");
   assertEquals(kept, lines.slice(0, kept.length));
-  assertMatch(shown.hint, /csv to \d+ of 3001/);
+  assertMatch(shown.hint, /\d+ of 3001 csv/);
 });
 
 Deno.test("toolResult() continues with the next list when cutting the longest is not enough", () => {

@@ -29,6 +29,7 @@ Deno.test("subjectOf() names what falls due, without amounts", () => {
     [[bill("Rent", 95)], "Due Tue, Jan 5, 2027: Rent"],
     [[bill("Rent", 1), bill("Netflix", 2), bill("Water", 3)], "3 bills due by Mon, Oct 5: Rent, Netflix, +1"],
     [[bill("Rent", 0), bill("Netflix", 0)], "2 bills due today: Netflix, Rent"],
+    [[bill("Rent", 0), bill("Netflix", 1)], "2 bills due by Sat, Oct 3: Rent, Netflix"],
     [
       [bill("Electricity", -10, { due_on: "2026-09-22" }), bill("Rent", 1)],
       "Overdue: Electricity (since Sep 22), +1 more",
