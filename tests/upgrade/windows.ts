@@ -106,7 +106,9 @@ const OLD_CODE = [
   "tests/db/billing_parked_test.ts",
   "tests/db/billing_transitions_test.ts",
   "tests/db/billing_what_counts_test.ts",
-  "tests/db/reminders_test.ts",
+  "tests/db/reminders_bills_test.ts",
+  "tests/db/reminders_owners_test.ts",
+  "tests/db/reminders_runs_test.ts",
 ];
 
 Deno.test("the old code works on the new schema: between db push and deployment, and after a rollback", async () => {

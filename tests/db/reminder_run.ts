@@ -1,0 +1,57 @@
+/** The database's part of a reminder run, and the books that it is about. */
+import { type Books, openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+import { rollAll } from "../_support/roll_bills.ts";
+
+export const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+export interface Digest {
+  id: string;
+  owner_id: string;
+  content: {
+    today: string;
+    address: string;
+    organizations: { name: string; bills: { name: string; days: number; dates: number; amount: string | null }[] }[];
+  };
+}
+
+/** The database's part of a run: roll, collect, claim and mark everything as sent. Returns the digests. */
+export async function run(at: string): Promise<Digest[]> {
+  await rollAll(database, at);
+  await database.asService("collect_reminders", { at });
+  const sent: Digest[] = [];
+  for (;;) {
+    const batch = await database.asService<{ id: string; lease_token: string; digests: Digest[] } | null>(
+      "claim_reminders",
+      { size: 100, at },
+    );
+    if (!batch) return sent;
+    sent.push(...batch.digests);
+    const results = batch.digests.map(({ id }) => ({ id, outcome: "sent" }));
+    await database.asService("settle_reminders", {
+      batch_id: batch.id,
+      lease_token: batch.lease_token,
+      results,
+      is_last: true,
+      retry_at: at,
+      at,
+    });
+  }
+}
+
+/** A run's digests: names by days left, negative when overdue. */
+export const said = (digests: Digest[]) =>
+  digests.map(({ content }) =>
+    content.organizations.flatMap(({ bills }) => bills.map(({ name, days }) => `${name} ${days}`)).join(", ")
+  );
+
+export const addBill = async (books: Books, name: string, first_due: string, more: Record<string, unknown> = {}) =>
+  (await books.ok("add_bill", { name, amount: "10", first_due, ...more })).bill.id as string;
+
+export async function fresh(options: Parameters<typeof openBooks>[1] = {}): Promise<Books> {
+  await database.reset();
+  return await openBooks(database, { day: "2026-11-10", ...options });
+}
+
+export const at = (day: string, time = "08:00") => `${day}T${time}:00Z`;

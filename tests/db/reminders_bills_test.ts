@@ -1,0 +1,115 @@
+/** Which bills a digest includes, and on which days: in the lead window, overdue, snoozed, stopped. */
+import { assertEquals } from "@std/assert";
+import { addBill, at, database, fresh, run, said } from "./reminder_run.ts";
+
+Deno.test("a reminder is sent inside the lead window: the bill's own, else the owner's, else three days", async () => {
+  const books = await fresh();
+  await addBill(books, "Default", "2026-11-23");
+  await addBill(books, "Own", "2026-11-27", { remind_days_before: 7 });
+  await addBill(books, "On the day", "2026-11-20", { remind_days_before: 0 });
+  await addBill(books, "Too far", "2026-11-24");
+  assertEquals(said(await run(at("2026-11-19"))), []);
+  assertEquals(said(await run(at("2026-11-20"))), ["On the day 0, Default 3, Own 7"]);
+  assertEquals(said(await run(at("2026-11-20", "08:10"))), []);
+  assertEquals(said(await run(at("2026-11-21"))), ["On the day -1, Too far 3"]);
+  await database.query("update identity.profiles set default_lead_days = 30");
+  await addBill(books, "Far", "2026-12-20");
+  assertEquals(said(await run(at("2026-11-22"))), ["On the day -2, Far 28"]);
+});
+
+Deno.test("missed days are caught up within the window, and not after", async () => {
+  const books = await fresh();
+  await addBill(books, "Rent", "2026-11-20", { frequency: "yearly" });
+  await addBill(books, "Water", "2026-11-18", { frequency: "yearly" });
+  assertEquals(said(await run(at("2026-11-19"))), ["Water -1, Rent 1"]);
+  const later = await fresh();
+  await addBill(later, "Rent", "2026-11-20", { frequency: "yearly" });
+  assertEquals(said(await run(at("2026-11-21"))), []);
+});
+
+Deno.test("overdue bills are listed with due ones, one line each, and alone send nothing", async () => {
+  const books = await fresh({ day: "2026-09-01" });
+  await addBill(books, "Water", "2026-09-05");
+  assertEquals(said(await run(at("2026-11-20"))), []);
+  await addBill(books, "Rent", "2026-11-21");
+  const [digest] = await run(at("2026-11-20"));
+  assertEquals(
+    digest!.content.organizations[0]!.bills.map(({ name, days, dates, amount }) => [name, days, dates, amount]),
+    [
+      ["Water", -76, 3, "30.00"],
+      ["Rent", 1, 1, "10.00"],
+    ],
+  );
+});
+
+Deno.test("paid, skipped, snoozed, paused and muted bills get no reminder; a snooze ends", async () => {
+  const books = await fresh();
+  for (const name of ["Paid", "Snoozed", "Paused", "Silent", "Kept"]) await addBill(books, name, "2026-11-22");
+  const idOf = async (name: string) =>
+    (await database.query<{ id: string }>("select id from app.expenses where name = $1", [name]))[0]!.id;
+  await books.ok("mark_bill_paid", { bill_id: await idOf("Paid"), due_on: "2026-11-22" });
+  await database.query("update app.expense_occurrences set snoozed_until = '2026-11-21' where expense_id = $1", [
+    await idOf("Snoozed"),
+  ]);
+  await database.query("update app.expenses set status = 'paused', next_due = null where name = 'Paused'");
+  await database.query("update app.expenses set reminder_enabled = false where name = 'Silent'");
+  assertEquals(said(await run(at("2026-11-20"))), ["Kept 2"]);
+  assertEquals(said(await run(at("2026-11-21"))), ["Snoozed 1"]);
+});
+
+Deno.test("a snoozed reminder comes again once, on the chosen day", async () => {
+  const books = await fresh();
+  const rent = await addBill(books, "Rent", "2026-11-25", { remind_days_before: 7 });
+  await addBill(books, "Water", "2026-11-25", { remind_days_before: 7 });
+  const snooze = (due_on: string, snooze_until: string) =>
+    books.ok("update_bill", { bill_id: rent, occurrence: { due_on, action: "snooze", snooze_until } });
+  assertEquals(said(await run(at("2026-11-18"))), ["Rent 7, Water 7"]);
+  await snooze("2026-11-25", "2026-11-20");
+  assertEquals(said(await run(at("2026-11-19"))), []);
+  assertEquals(said(await run(at("2026-11-20"))), ["Rent 5"]);
+  assertEquals(said(await run(at("2026-11-20", "08:10"))), []);
+  assertEquals(said(await run(at("2026-11-21"))), []);
+  // The same day again is not another reminder; a different day is, and is caught up after a missed run.
+  await snooze("2026-11-25", "2026-11-20");
+  assertEquals(said(await run(at("2026-11-22"))), []);
+  await snooze("2026-11-25", "2026-11-23");
+  assertEquals(said(await run(at("2026-11-24"))), ["Rent 1"]);
+  assertEquals(said(await run(at("2026-11-25"))), []);
+});
+
+Deno.test("snoozing beyond the due date gives one reminder, on that day", async () => {
+  const books = await fresh();
+  const rent = await addBill(books, "Rent", "2026-11-20");
+  const once = await addBill(books, "Once", "2026-11-20", { frequency: "once" });
+  await addBill(books, "Water", "2026-11-18");
+  assertEquals(said(await run(at("2026-11-18"))), ["Water 0, Once 2, Rent 2"]);
+  for (const snooze_until of ["2026-11-22", "2026-11-24"]) {
+    const occurrence = { due_on: "2026-11-20", action: "snooze", snooze_until };
+    await books.ok("update_bill", { bill_id: rent, occurrence });
+    await books.ok("update_bill", { bill_id: once, occurrence });
+    const day = Number(snooze_until.slice(8));
+    assertEquals(said(await run(at(`2026-11-${day - 1}`))), []);
+    assertEquals(said(await run(at(snooze_until))), [`Water ${18 - day}, Once ${20 - day}, Rent ${20 - day}`]);
+    assertEquals(said(await run(at(snooze_until, "08:10"))), []);
+  }
+  assertEquals(said(await run(at("2026-11-25"))), []);
+  const [log] = await database.query(
+    "select array_agg(coalesce(snoozed_until::text, 'never') order by id) as until from jobs.reminder_log where expense_id = $1",
+    [rent],
+  );
+  assertEquals(log!.until, ["never", "2026-11-22", "2026-11-24"]);
+});
+
+Deno.test("a snoozed bill that was paid meanwhile, or stopped, sends nothing", async () => {
+  const books = await fresh();
+  for (const name of ["Paid", "Stopped", "Overdue"]) await addBill(books, name, "2026-11-20");
+  await run(at("2026-11-18"));
+  await database.query("update app.expense_occurrences set snoozed_until = '2026-11-22'");
+  await database.query("update app.expenses set reminder_enabled = false where name = 'Stopped'");
+  await database.query(
+    "update app.expense_occurrences set snoozed_until = null where expense_id = (select id from app.expenses where name = 'Overdue')",
+  );
+  const [paid] = await database.query<{ id: string }>("select id from app.expenses where name = 'Paid'");
+  await books.ok("mark_bill_paid", { bill_id: paid!.id, due_on: "2026-11-20" });
+  assertEquals(said(await run(at("2026-11-22"))), []);
+});
