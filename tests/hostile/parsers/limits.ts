@@ -1,0 +1,37 @@
+/** How long the texts are that reach a parser, and pieces of them. */
+import type { Limits, Run } from "../cost.ts";
+
+export interface Parser extends Limits {
+  name: string;
+  run: Run;
+  /** Only these shapes, by name, when all others are equivalent. */
+  shapes?: readonly string[];
+}
+
+/** All headers of a request together, on the servers that we know. */
+export const HEADER = 16_384;
+/** The most that our functions read of a form. */
+export const FORM = 16_384;
+export const CSV = 524_288;
+export const RATES = 16_384;
+export const EVENT = 262_144;
+/** Arguments from an AI client, and one-line answers from other servers. */
+export const LINE = 65_536;
+
+export const at = new Date("2026-10-06T09:00:00Z");
+export const SITE = "https://expenses.example";
+export const SECRETS = ["a secret that is long enough for this test"];
+export const bytes = (text: string) => new TextEncoder().encode(text);
+export const pieces = (text: string, length: number) =>
+  Array.from({ length: Math.ceil(text.length / length) }, (_, i) => text.slice(i * length, (i + 1) * length));
+/** Repeats this for every piece of a text, such as the cells of a file. */
+export const each = (length: number, run: Run): Run => (text) => pieces(text, length).forEach(run);
+export const headers = (name: string, text: string) => new Headers({ [name]: text.replace(/[^\t\x20-\x7e]/g, "?") });
+
+export async function* chunks(text: string, length: number): AsyncGenerator<Uint8Array> {
+  const all = bytes(text);
+  for (let from = 0; from < all.length; from += length) yield all.subarray(from, from + length);
+}
+
+export const all = (runs: Record<string, Run>, limit: number, mostMs?: number): Parser[] =>
+  Object.entries(runs).map(([name, run]) => ({ name, run, limit, ...(mostMs && { mostMs }) }));

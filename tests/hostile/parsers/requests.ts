@@ -1,0 +1,129 @@
+/** Parsers of forms, of addresses with their parameters, and of headers. */
+import { Hono } from "hono";
+import { fieldProblems } from "../../../functions/auth-callback/account/providers/connect_problems.ts";
+import { cleanLine } from "../../../shared/clean_text.ts";
+import { acceptsEventStream, widenAccept } from "../../../shared/connector/accept.ts";
+import { readBearer } from "../../../shared/connector/bearer.ts";
+import { isAllowedOrigin } from "../../../shared/connector/origin.ts";
+import type { AppContext, AppEnv } from "../../../shared/http/app.ts";
+import { readCaller } from "../../../shared/http/caller.ts";
+import { readForm } from "../../../shared/http/form_post.ts";
+import { readBody } from "../../../shared/http/read_body.ts";
+import { countryOfLanguages } from "../../../functions/auth-callback/profile/country.ts";
+import { isEmail } from "../../../functions/auth-callback/profile/email.ts";
+import { safeNextPath } from "../../../shared/next_path.ts";
+import { isTimezone } from "../../../functions/auth-callback/profile/timezone.ts";
+import { createLog } from "../../../shared/log.ts";
+import { isHostName, judgeUrl } from "../../../shared/net/guarded_url.ts";
+import { parseAddress } from "../../../shared/net/ip_address.ts";
+import { isPublicAddress } from "../../../shared/net/public_address.ts";
+import { readers } from "../../../shared/pages/reader.ts";
+import { readAskingApp } from "../../../shared/oauth/asking_app.ts";
+import { judgeAuthorizationRequest } from "../../../shared/oauth/authorization_request.ts";
+import { isClientId } from "../../../shared/oauth/client_id.ts";
+import { freshUntil, judgeClientUrl } from "../../../shared/oauth/client_metadata_document.ts";
+import { cleanClientName } from "../../../shared/oauth/client_name.ts";
+import { appOfDocument } from "../../../shared/oauth/known_makers.ts";
+import { MAX_BODY_BYTES } from "../../../shared/oauth/limits.ts";
+import { readParameters } from "../../../shared/oauth/parameters.ts";
+import { isCodeChallenge, isCodeVerifier } from "../../../shared/oauth/pkce.ts";
+import { isRegistered, judgeRedirectUri, withParameters } from "../../../shared/oauth/redirect_uri.ts";
+import { judgeRegistration } from "../../../shared/oauth/registration.ts";
+import { isOurResource } from "../../../shared/oauth/resource.ts";
+import { isAccessToken, isRefreshToken } from "../../../shared/oauth/tokens.ts";
+import { failureOfStatus } from "../../../shared/providers/failure.ts";
+import { readPeriod } from "../../../shared/providers/period.ts";
+import { PROVIDERS } from "../../../shared/providers/registry.ts";
+import { isScope } from "../../../shared/reminders/unsubscribe_token.ts";
+import { localPath } from "../../../shared/routes.ts";
+import { readToken } from "../../../shared/signed_token.ts";
+import type { Run } from "../cost.ts";
+import { en } from "../../../shared/words/en/mod.ts";
+import { all, at, chunks, FORM, HEADER, headers, type Parser, pieces, SECRETS, SITE } from "./limits.ts";
+
+const CONNECT_WORDS = en.pages.connectProvider;
+
+const pages = new Hono<AppEnv>().post(
+  "/",
+  async (c) => c.json([...await readForm(c as AppContext, { siteUrl: SITE })]),
+);
+export const forms: Record<string, Run> = {
+  "readForm()": async (body) =>
+    await pages.request("/", {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    }),
+  "readBody() in small pieces": async (text) =>
+    await readBody(new Request(SITE, { method: "POST", body: ReadableStream.from(chunks(text, 32)) }), FORM),
+  "readParameters()": (text) => readParameters(new URLSearchParams(text), ["client_id", "a"]),
+  "cleanLine()": cleanLine,
+  "isEmail()": isEmail,
+  "safeNextPath()": (text) => safeNextPath(`/account?${text}`) ?? safeNextPath(text),
+  "isTimezone()": isTimezone,
+  "readPeriod()": (text) => readPeriod(text, at),
+  "readToken()": (token) => readToken(SECRETS, "test", { token, at }),
+  "isScope()": isScope,
+  "judgeRegistration()": (text) => [
+    judgeRegistration({ client_name: text, redirect_uris: ["https://a.example/callback"] }),
+    judgeRegistration({ redirect_uris: pieces(text, 40) }),
+    judgeRegistration({ redirect_uris: [text, `https://a.example/${text}`, `a.b:/${text}`] }),
+  ],
+  "judgeRegistration() of any JSON": (text) => judgeRegistration(JSON.parse(text)),
+  "cleanClientName()": cleanClientName,
+  "judgeRedirectUri()": (text) => [judgeRedirectUri(text), judgeRedirectUri(`https://${text}`)],
+  "isRegistered()": (text) => isRegistered(`http://localhost:1/${text}`, [`http://localhost:2/${text}`, text]),
+  "withParameters()": (text) => withParameters(`https://a.example/${text}`, { state: text }),
+  "isClientId()": (text) => isClientId(text) && appOfDocument(text),
+  "judgeClientUrl()": (text) => [text, `https://${text}`].map((url) => judgeClientUrl(url, { refusedHosts: ["a.b"] })),
+  "judgeUrl()": (text) => [text, `https://a.example/${text}`].map((url) => judgeUrl(url, { refusedHosts: ["a.b"] })),
+  "isHostName()": isHostName,
+  "isOurResource()": (text) => [text, SITE + text].map((url) => isOurResource(url, [SITE])),
+  "judgeAuthorizationRequest()": (text) =>
+    judgeAuthorizationRequest(
+      { client_id: "a", redirect_uri: SITE, code_challenge: text, state: text, resource: text },
+      {
+        resources: [SITE],
+      },
+    ),
+  "readAskingApp()": (text) => readAskingApp(SECRETS, `/a?asked_by=${text}`, at),
+  "tokens, challenges": (text) =>
+    [isCodeChallenge, isCodeVerifier, isAccessToken, isRefreshToken].map((is) => is(text)),
+  "credentials of providers": (text) =>
+    [...PROVIDERS.values()].map((provider) =>
+      fieldProblems(provider, Object.fromEntries(provider.fields.map(({ name }) => [name, text])), CONNECT_WORDS)
+    ),
+  "credentials of providers that begin well": (text) =>
+    [...PROVIDERS.values()].map((provider) =>
+      fieldProblems(provider, {
+        token: `dop_v1_${text}`,
+        api_key: `sk-admin-${text}`,
+        account: `users/${text}`,
+        url: `https://${text}`,
+        team_id: `team_${text}`,
+      }, CONNECT_WORDS)
+    ),
+};
+
+const requests: Record<string, Run> = {
+  "readBearer()": (text) => [readBearer(text), readBearer(`Bearer ${text}`)],
+  "widenAccept(), acceptsEventStream()": (text) => [widenAccept(text), acceptsEventStream(text)],
+  "isAllowedOrigin()": (text) => [isAllowedOrigin(text), isAllowedOrigin(`https://${text}`)],
+  "countryOfLanguages()": countryOfLanguages,
+  "readers()": async (text) => {
+    const context = { req: { header: () => text }, set: () => {} };
+    await readers()(context as unknown as AppContext, () => Promise.resolve());
+  },
+  "readCaller()": (text) => readCaller(headers("x-forwarded-for", text), { frontDoorSecrets: [] }),
+  "localPath()": (text) => localPath("oauth", `${SITE}/${text}`),
+  "parseAddress(), isPublicAddress()": (text) => [parseAddress(text), parseAddress(`::${text}`), isPublicAddress(text)],
+  "freshUntil()": (text) => freshUntil(headers("cache-control", text), at),
+  "failureOfStatus()": (text) =>
+    failureOfStatus({ status: 429, headers: headers("retry-after", text) }, { now: at, means: {} }),
+  "createLog()": (text) => createLog(() => {}).error("test", { error: text }),
+};
+
+export const REQUEST_PARSERS: readonly Parser[] = [
+  ...all(forms, Math.max(FORM, MAX_BODY_BYTES)),
+  ...all(requests, HEADER),
+];
