@@ -1,37 +1,17 @@
+/** A request for authorization: the page it leads to, and what is told to whom when it is wrong. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { openDatabase } from "../../_support/database.ts";
 import {
   answerOf,
   authorizationQuery,
   CALLBACK,
   CHALLENGE,
-  createHarness,
   createPerson,
-  exchangeFields,
   type Fields,
-  over,
-  type Person,
   registerClient,
   RESOURCE,
   SITE,
 } from "./harness.ts";
-
-const database = await openDatabase();
-Deno.test.afterAll(() => database.close());
-const person = await createPerson(database, "authorize@example.com", ["free", "pro", "team"]);
-const harness = createHarness(over(database));
-const clientId = await registerClient(harness);
-
-/** Answers a request, after checking what must hold for every page and redirect. */
-async function ask(more: Fields = {}, visitor: Person | null = person) {
-  const response = await harness.get(authorizationQuery(clientId, more), visitor);
-  const text = await response.text();
-  const location = response.headers.get("location");
-  assertEquals(response.headers.get("cache-control"), "no-store");
-  assertEquals(response.headers.get("referrer-policy"), location ? "no-referrer" : "same-origin");
-  assertEquals(response.headers.get("access-control-allow-origin"), null);
-  return { status: response.status, text, location, response };
-}
+import { ask, clientId, database, harness, person } from "./authorizing.ts";
 
 Deno.test("a person who is signed in sees what is asked, by one database call", async () => {
   harness.calls.length = 0;
@@ -141,108 +121,6 @@ Deno.test("what is wrong with the rest is told to the client, with issuer and st
     assertEquals([status, answer], [302, { error, state: "xyz", iss: SITE }]);
     assertEquals(typeof error_description, "string");
     assertEquals(location!.startsWith(`${CALLBACK}?`), true);
-  }
-});
-
-/** Connects the client at one redirect URI, as the signed-in person. */
-async function connectAt(id: string, redirect_uri: string, who: Person & { organizations: string[] } = person) {
-  const page = await (await harness.get(authorizationQuery(id, { redirect_uri }), who)).text();
-  const decided = await harness.decide(page, { action: "approve", organization_id: who.organizations.at(-1) }, who);
-  const { code } = answerOf(decided);
-  assertEquals((await harness.post("token", exchangeFields(id, code!, { redirect_uri }))).status, 200);
-}
-
-/** Errors found before the person is asked. */
-const EARLY_ERRORS: [Fields, string][] = [
-  [{ code_challenge: undefined }, "invalid_request"],
-  [{ response_type: "token" }, "unsupported_response_type"],
-  [{ prompt: "none" }, "consent_required"],
-  [{ prompt: "none", code_challenge: undefined }, "invalid_request"],
-];
-
-Deno.test("nobody is sent on to a stranger's website unasked: what is wrong is said on a page, with where the answer would go", async () => {
-  const redirect_uri = "https://evil.example/cb";
-  const id = await registerClient(harness, { redirect_uris: [redirect_uri, "https://evil.example/other"] });
-  // Approval by somebody else, for example its own makers, does not count.
-  await connectAt(id, redirect_uri, await createPerson(database, "evil@example.com", ["team"]));
-  for (const visitor of [null, person]) {
-    for (const [request, error] of EARLY_ERRORS) {
-      const { status, location, text } = await ask({ client_id: id, redirect_uri, ...request }, visitor);
-      assertEquals([status, location], [400, null]);
-      assertStringIncludes(text, "An app of evil.example sent you here");
-      const link = /href="(https:\/\/evil[^"]+)"[^>]*>Go to evil\.example</.exec(text)![1]!.replaceAll("&amp;", "&");
-      const expected = !visitor && error === "consent_required" ? "login_required" : error;
-      const { error_description, ...answer } = Object.fromEntries(new URL(link).searchParams);
-      assertEquals([answer, typeof error_description], [{ error: expected, state: "xyz", iss: SITE }, "string"]);
-    }
-  }
-  await connectAt(id, redirect_uri);
-  for (const [request] of EARLY_ERRORS) {
-    assertEquals((await ask({ client_id: id, redirect_uri, ...request })).status, 302);
-    assertEquals((await ask({ client_id: id, redirect_uri, ...request }, null)).status, 400);
-    // Approval covers the redirect URI, not the client at any URI.
-    assertEquals((await ask({ client_id: id, redirect_uri: "https://evil.example/other", ...request })).status, 400);
-  }
-  await database.query(
-    "update oauth.grants set revoked_at = $2, revocation_reason = 'revoked_by_user' where client_id = $1",
-    [id, "2026-11-20T10:00:00Z"],
-  );
-  assertEquals((await ask({ client_id: id, redirect_uri, prompt: "none" })).status, 400);
-});
-
-Deno.test("Medium 4: prompt=none leads nowhere that the person has not approved, to no maker's callback and to no app on the device", async () => {
-  for (
-    const redirect_uri of [
-      "https://claude.ai/api/mcp/auth_callback",
-      "http://localhost:54123/callback",
-      "cursor://anysphere.cursor-mcp/oauth/callback",
-    ]
-  ) {
-    const id = await registerClient(harness, { redirect_uris: [redirect_uri] });
-    const sent = { client_id: id, redirect_uri };
-    for (const visitor of [null, person]) {
-      const { status, location, text } = await ask({ ...sent, prompt: "none" }, visitor);
-      assertEquals([status, location], [400, null], redirect_uri);
-      assertStringIncludes(text, "Nothing was connected.");
-      assertStringIncludes(text, `href="${redirect_uri}?error=`);
-      // With a person present, redirects to an app of theirs or to a known maker are allowed.
-      assertEquals((await ask({ ...sent, response_type: "token" }, visitor)).status, 302, redirect_uri);
-    }
-    await connectAt(id, redirect_uri);
-    assertEquals(answerOf((await ask({ ...sent, prompt: "none" })).response).error, "consent_required");
-    assertEquals((await ask({ ...sent, prompt: "none" }, null)).status, 400);
-  }
-});
-
-Deno.test("Medium 4: no open redirector of a known maker is a redirect, and what VS Code's forwards leads nowhere unasked", async () => {
-  const redirectors = [
-    "https://www.google.com/url?q=https://evil.example",
-    "https://www.google.de/url?q=https://evil.example",
-    "https://script.google.com/macros/s/abc/exec",
-    "https://github.com/login?return_to=/evil",
-    "https://claude.ai/redirect?to=https://evil.example",
-    "https://vscode.dev/redirect?url=https://evil.example",
-    "https://vscode.dev/redirect/",
-  ];
-  for (const redirect_uri of redirectors) {
-    const refused = await harness.register({ client_name: "Tester", redirect_uris: [redirect_uri] });
-    assertEquals([refused.status, (await refused.json()).error], [400, "invalid_redirect_uri"], redirect_uri);
-    // Nor for a client that registered it before it was known.
-    const id = await registerClient(harness);
-    await database.query("update oauth.clients set redirect_uris = array[$2] where client_id = $1", [id, redirect_uri]);
-    for (const visitor of [null, person]) {
-      const { status, location, text } = await ask({ client_id: id, redirect_uri, prompt: "none" }, visitor);
-      assertEquals([status, location, text.includes("evil.example")], [400, null, false], redirect_uri);
-    }
-  }
-
-  const redirect_uri = "https://vscode.dev/redirect";
-  const id = await registerClient(harness, { client_name: "Visual Studio Code", redirect_uris: [redirect_uri] });
-  const sent = { client_id: id, redirect_uri, state: "https://evil.example/" };
-  assertStringIncludes((await ask(sent)).text, "vscode.dev passes our answer on");
-  await connectAt(id, redirect_uri);
-  for (const visitor of [null, person]) {
-    for (const [request] of EARLY_ERRORS) assertEquals((await ask({ ...sent, ...request }, visitor)).status, 400);
   }
 });
 

@@ -1,0 +1,29 @@
+/** A client and a person of three plans, and requests for authorization by them. */
+import { assertEquals } from "@std/assert";
+import { openDatabase } from "../../_support/database.ts";
+import {
+  authorizationQuery,
+  createHarness,
+  createPerson,
+  type Fields,
+  over,
+  type Person,
+  registerClient,
+} from "./harness.ts";
+
+export const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+export const person = await createPerson(database, "authorize@example.com", ["free", "pro", "team"]);
+export const harness = createHarness(over(database));
+export const clientId = await registerClient(harness);
+
+/** Answers a request, after checking what must hold for every page and redirect. */
+export async function ask(more: Fields = {}, visitor: Person | null = person) {
+  const response = await harness.get(authorizationQuery(clientId, more), visitor);
+  const text = await response.text();
+  const location = response.headers.get("location");
+  assertEquals(response.headers.get("cache-control"), "no-store");
+  assertEquals(response.headers.get("referrer-policy"), location ? "no-referrer" : "same-origin");
+  assertEquals(response.headers.get("access-control-allow-origin"), null);
+  return { status: response.status, text, location, response };
+}
