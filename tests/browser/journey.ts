@@ -162,7 +162,7 @@ journey("the local button signs in as the demo person", async (page) => {
 journey("the owner of a variable bill connects its provider, pauses and removes it", async (page) => {
   await page.goto("/login?next=%2Faccount%2Fproviders%2Fconnect%3Fbill%3Dbill_demo00000009");
   await press(page, `Sign in as ${stack.demo!.email}`);
-  assertEquals(await heading(page), "Who sends the bill Cloud hosting?");
+  assertEquals(await heading(page), "Which provider is Cloud hosting from?");
   await page.getByRole("link", { name: "Connect to DigitalOcean" }).click();
   assertStringIncludes(await page.locator("main").innerText(), "Connected now: Team …4f2a");
 
@@ -170,7 +170,7 @@ journey("the owner of a variable bill connects its provider, pauses and removes 
   await token.fill("dop_v1_0123456789abcdef-401");
   await press(page, "Try it and connect");
   assertStringIncludes(await page.getByRole("alert").innerText(), "Nothing was saved");
-  assertMatch(await page.locator("main").innerText(), /DigitalOcean doesn’t accept it/);
+  assertMatch(await page.locator("main").innerText(), /DigitalOcean doesn’t accept what you entered/);
   assertEquals(await token.inputValue(), "");
   await token.fill(" dop_v1_0123456789abcdef7e57 ");
   await press(page, "Try it and connect");

@@ -48,12 +48,12 @@ testBooks("review_bills", { day: TODAY }, {
     await books.ok("update_bill", { bill_id: phone, set: { amount: "25" } });
     const { price_rises } = await books.ok("review_bills");
     assertEquals(textsOf(price_rises), [
-      "Netflix will cost 15.99 EUR from 1 January 2027, before that 12.99 EUR (+23.1%).",
+      "Netflix will cost 15.99 EUR from 1 January 2027, up from 12.99 EUR (+23.1%).",
     ]);
     assertEquals([price_rises[0].upcoming, price_rises[0].since], [true, "2027-01-01"]);
     books.goTo("2027-06-20");
     assertEquals(textsOf((await books.ok("review_bills")).price_rises), [
-      "Netflix has cost 15.99 EUR since 1 January 2027, before that 12.99 EUR (+23.1%).",
+      "Netflix has cost 15.99 EUR since 1 January 2027, up from 12.99 EUR (+23.1%).",
     ]);
     assertEquals((await books.ok("review_bills", { lookback_months: 3 })).price_rises, []);
     assertEquals((await books.ok("review_bills", { lookback_months: 6 })).price_rises.length, 1);

@@ -172,7 +172,7 @@ Deno.test("a credential is found nowhere but encrypted", async (t) => {
         note(`page of ${address}`, inside);
       }
       const refused = await enter(browser, connectUrl, REFUSED);
-      assertStringIncludes(refused.html, "DigitalOcean doesn’t accept it");
+      assertStringIncludes(refused.html, "DigitalOcean doesn’t accept what you entered");
       note("page of a wrong one", refused);
     });
 

@@ -154,7 +154,7 @@ Deno.test("a mailed link tells a signed-in person that it switches accounts, and
   const text = async (browser: typeof victim) =>
     (await (await browser.get(path)).text()).replaceAll(/<[^>]+>/g, "").replaceAll(/\s+/g, " ");
   assertStringIncludes(await text(victim), "Sign in as attacker@example.com");
-  assertStringIncludes(await text(victim), "You’re signed in here as victim@example.com. This link switches");
+  assertStringIncludes(await text(victim), "You’re signed in here as victim@example.com. This link signs you in");
   const { browser: attacker } = await signIn(pages, "attacker@example.com");
   await pages.browser().post("/login", { email: "attacker@example.com" });
   assert(!(await text(attacker)).includes("switches"));

@@ -63,12 +63,12 @@ const FAILURES: Record<
   "refuses it": {
     answer: () => new Response(`no such key: ${CANARY}`, { status: 401, statusText: CANARY }),
     status: 400,
-    words: /Meter &amp; Sons doesn’t accept it\. It may be mistyped or expired/,
+    words: /Meter &amp; Sons doesn’t accept what you entered\. It may be mistyped or expired/,
   },
   "does not let it read this": {
     answer: () => Response.json({ message: CANARY }, { status: 403 }),
     status: 400,
-    words: /may not be allowed to read what was charged/,
+    words: /or not allowed to read what was charged/,
   },
   "was asked too often": {
     answer: () => new Response(CANARY, { status: 429, headers: { "retry-after": "240" } }),

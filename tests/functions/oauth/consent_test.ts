@@ -66,7 +66,7 @@ const TOOL_TEXTS: Record<string, string[]> = {
   mark_bill_paid: ["change and delete expenses, bills"],
   sync_bill_amounts: ["update amounts from connected providers"],
   delete_records: ["delete expenses, bills"],
-  undo_change: ["and undo it"],
+  undo_change: ["and undo changes"],
   update_settings: ["categories", "main currency", "time zone", "reminder emails"],
 };
 

@@ -144,7 +144,7 @@ Deno.test("warnings handle singular and plural, and unknown amounts", () => {
     [
       "applies_later",
       { name: "Power", from: "2027-01-01", currency: "EUR" },
-      "The new amount of Power applies to due dates from 2027-01-01 on; until then it stays open.",
+      "The new amount of Power applies to due dates from 2027-01-01 on; until then it stays unknown.",
     ],
     [
       "same_name",

@@ -84,7 +84,7 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
   price_rises: [
     [
       { name: "Netflix", old: "12.99", new: "15.99", currency: "EUR", change_percent: 23.1, since: "2026-11-01" },
-      "Netflix has cost 15.99 EUR since 1 November 2026, before that 12.99 EUR (+23.1%).",
+      "Netflix has cost 15.99 EUR since 1 November 2026, up from 12.99 EUR (+23.1%).",
     ],
     [
       {
@@ -96,7 +96,7 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
         since: "2027-01-01",
         upcoming: true,
       },
-      "Netflix will cost 11.00 EUR from 1 January 2027, before that 10.00 EUR (+10.0%).",
+      "Netflix will cost 11.00 EUR from 1 January 2027, up from 10.00 EUR (+10.0%).",
     ],
   ],
   unusual_amounts: [[
