@@ -185,7 +185,10 @@ testBooks("import_expenses", { day: "2026-10-06" }, {
     ]);
     assertEquals([near[1].bill_id, result.data.preview.duplicates_count], [rent.id, 1]);
     assertEquals(result.warnings.map(({ code }: Json) => code), ["may_be_bill_payment"]);
-    assertMatch(result.warnings[0].message, /^3 rows may be the payment of one of your bills .*line 2, Netflix; line 3, Rent; line 5, Rolls/);
+    assertMatch(
+      result.warnings[0].message,
+      /^3 rows may be the payment of one of your bills .*line 2, Netflix; line 3, Rent; line 5, Rolls/,
+    );
   },
 
   "asks before it creates categories": async (books) => {
