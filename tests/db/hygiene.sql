@@ -138,24 +138,19 @@ select is_empty($$
       and not (d.defaclobjtype = 'f' and n.nspname = 'app' and a.grantee = 'authenticated'::regrole) $$,
   'by default only functions are granted: to the service, and those of app to whoever is signed in');
 -- planted: alter default privileges in schema public grant execute on functions to anon
--- planted: alter default privileges in schema identity grant execute on functions to authenticated
--- planted: alter default privileges in schema app grant select on tables to authenticated
-
-select set_eq($$
-    select format('%s.%s', n.nspname, p.proname)
-    from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
-    where n.oid in (select oid from rules.schemas) and not has_function_privilege('service_role', p.oid, 'execute') $$,
-  array['app.forget_credential', 'app.pause_links_without_plan', 'identity.refuse_passwords', 'jobs.call_function'],
-  'the service may execute every function but these');
--- planted: grant execute on function jobs.call_function to service_role
 
 select is_empty($$
-    select format('%s.%s', n.nspname, p.proname)
-    from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
-    where n.oid in (select oid from rules.schemas)
-      and p.proowner <> (select nspowner from pg_namespace where nspname = 'app') $$,
+    select name from rules.functions
+    where has_function_privilege('service_role', oid, 'execute') = (name in (
+      'app.forget_credential', 'app.pause_links_without_plan', 'identity.refuse_passwords', 'jobs.call_function')) $$,
+  'the service may execute every function but these four');
+-- planted: create function app.planted() returns int language sql as 'select 1'; revoke all on function app.planted from service_role
+
+select is_empty($$
+    select name from rules.functions
+    where proowner <> (select nspowner from pg_namespace where nspname = 'app') $$,
   'one role owns the schemas and every function, since default rights are those of the role that makes one');
--- planted: alter function app.instant() owner to service_role
+-- planted: create function app.planted() returns int language sql as 'select 1'; grant create on schema app to service_role; alter function app.planted() owner to service_role
 
 select isnt_empty($$
     select from pg_default_acl as d
