@@ -1,6 +1,7 @@
 /** The real pg_cron triggers a function of a running stack on schedule, through the stand-ins for pg_net and Vault. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { postgresDatabase } from "../../local/database/postgres.ts";
+import { SCHEMA_VERSION } from "../../shared/schema_version.ts";
 import { withParts } from "../_support/new_database.ts";
 import { startStack } from "../_support/stack.ts";
 import { waitFor } from "../_support/wait_for.ts";
@@ -39,7 +40,7 @@ Deno.test("a schedule calls a function with a secret from Vault; one without a U
       async () => (await database.query("select status_code, content from net._http_response"))[0],
       { deadlineMs: DEADLINE_MS },
     );
-    assertEquals(response, { status_code: 200, content: `{"ok":true}` });
+    assertEquals(response, { status_code: 200, content: JSON.stringify({ ok: true, schema: SCHEMA_VERSION }) });
     const [run] = await database.query("select status, username from cron.job_run_details where jobid = $1", [job!.id]);
     assertEquals(run, { status: "succeeded", username: "postgres" });
     const failed = await waitFor(async () =>
