@@ -73,6 +73,8 @@ async function collect({ store, log }: Job, { problems, at, remainingMs }: Stage
       size = Math.max(1, Math.floor(size / PAGE_SHRINK_FACTOR));
     }
   }
+  // Out of time with pages left, which must not pass for a complete run.
+  if (!failure) problems.add(mailProblem("left_for_next_run"));
   return failure;
 }
 
