@@ -47,12 +47,13 @@ where e.kind = 'bill';
 -- Foreign keys are checked by plans that are made once, and must not be those of empty tables.
 analyze app.expenses;
 analyze app.expense_occurrences;
-insert into app.payments (id, organization_id, expense_id, occurrence_id, category_id, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate, fx_rate_on, fx_source)
+insert into app.payments (id, organization_id, expense_id, occurrence_id, category_id, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate, fx_rate_on, fx_source, is_final)
 select 'pay_' || substr(o.id, 5), o.organization_id, o.expense_id, o.id, e.category_id, o.expected_minor, o.currency, o.due_on,
-  'EUR', round(o.expected_minor / r.rate), 1 / r.rate, o.due_on, 'ecb'
+  'EUR', round(o.expected_minor / coalesce(r.rate, 1)), 1 / r.rate, case when r.rate > 0 then o.due_on end,
+  case when r.rate > 0 then 'ecb' end, true
 from app.expense_occurrences as o
 join app.expenses as e on e.id = o.expense_id
-cross join lateral (select case o.currency when 'USD' then 1.1 else 1.0 end as rate) as r
+cross join lateral (select case o.currency when 'USD' then 1.1 end as rate) as r
 where o.status = 'paid'
 order by o.due_on;
 
@@ -62,13 +63,14 @@ from generate_series(1, :payments - (select count(*) from app.payments)) as n
 join (select id, row_number() over (order by name) as place from app.categories where organization_id = 'org_00000000large') as c on c.place = 1 + n % 16
 order by n;
 analyze app.expenses;
-insert into app.payments (id, organization_id, expense_id, category_id, direction, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate, fx_rate_on, fx_source)
+insert into app.payments (id, organization_id, expense_id, category_id, direction, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate, fx_rate_on, fx_source, is_final)
 select 'pay_y' || substr(e.id, 6), e.organization_id, e.id, e.category_id, case when n % 50 = 0 then 'refund' else 'out' end, 100 + n * 7919 % 20000,
-  case when n % 10 = 7 then 'USD' else 'EUR' end, d.paid_on, 'EUR', round((100 + n * 7919 % 20000) / r.rate), 1 / r.rate, d.paid_on, 'ecb'
+  case when n % 10 = 7 then 'USD' else 'EUR' end, d.paid_on, 'EUR', round((100 + n * 7919 % 20000) / coalesce(r.rate, 1)), 1 / r.rate,
+  case when r.rate > 0 then d.paid_on end, case when r.rate > 0 then 'ecb' end, true
 from app.expenses as e
 cross join lateral (select substr(e.id, 6)::bigint as n) as k
 cross join lateral (select :today - 1826 + (n * 1826 / (select count(*) from app.expenses where kind = 'one_off'))::int as paid_on) as d
-cross join lateral (select case when n % 10 = 7 then 1.1 else 1.0 end as rate) as r
+cross join lateral (select case when n % 10 = 7 then 1.1 end as rate) as r
 where e.kind = 'one_off'
 order by d.paid_on;
 

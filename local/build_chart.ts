@@ -6,6 +6,7 @@ import { Buffer } from "node:buffer";
 import { build, stop } from "esbuild";
 // Only so that Deno installs it for esbuild.
 import "d3-scale";
+import { chartPage } from "../shared/words/en/chart_page.ts";
 
 const CHART = new URL("../functions/mcp/chart/", import.meta.url);
 export const CHART_MODULE = new URL("page.ts", CHART);
@@ -19,7 +20,7 @@ export async function buildChart(): Promise<string> {
   const html = [
     `<!doctype html><html lang="en"><head><meta charset="utf-8">`,
     `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
-    `<meta name="viewport" content="width=device-width, initial-scale=1"><title>Spending</title>`,
+    `<meta name="viewport" content="width=device-width, initial-scale=1"><title>${chartPage.title}</title>`,
     `<style>${style}</style></head><body><main aria-busy="true"></main><script>${script}</script></body></html>`,
   ].join("");
   return [

@@ -33,7 +33,10 @@ export class FormBrowser {
   }
 
   /** Loads a page. A redirect to another origin is not followed but returned, with its status. */
-  async open(address: string | URL, init: { method?: string; body?: URLSearchParams; from?: URL } = {}): Promise<Page> {
+  async open(
+    address: string | URL,
+    init: { method?: string; body?: URLSearchParams | FormData; from?: URL } = {},
+  ): Promise<Page> {
     let url = new URL(address, this.site);
     let { method = "GET", body } = init;
     for (let hops = 0; hops <= REDIRECTS; hops++) {
@@ -62,6 +65,14 @@ export class FormBrowser {
     if (button) body.set(button.name, button.value);
     if (form.method === "post") return this.open(form.action, { method: "POST", body, from: page.url });
     return this.open(new URL(`?${body}`, form.action), { from: page.url });
+  }
+
+  /** Submits a form that takes a file. */
+  upload(page: Page, form: Form, { name, file }: { name: string; file: File }): Promise<Page> {
+    const body = new FormData();
+    for (const [field, value] of Object.entries(form.fields)) if (field !== name) body.set(field, value);
+    body.set(name, file);
+    return this.open(form.action, { method: "POST", body, from: page.url });
   }
 
   private headers(from: URL | undefined): Record<string, string> {

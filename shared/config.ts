@@ -95,8 +95,8 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
       "fxSources",
       "FX_SOURCES",
       rateSources,
-      "has an entry that is neither ecb nor frankfurter, or no base URL after =",
-    ) ?? ["ecb", "frankfurter"],
+      "has an entry that is neither ecb, frankfurter nor central_banks, or no base URL after =",
+    ) ?? ["ecb", "frankfurter", "central_banks"],
     providerBases: read(
       "providerBases",
       "PROVIDER_BASES",
@@ -179,7 +179,7 @@ function providers(value: string): string[] | undefined {
 
 function rateSources(value: string): string[] | undefined {
   const entries = list(value);
-  const isKnown = (entry: string) => /^(ecb|frankfurter)(=https?:\/\/\S+)?$/.test(entry);
+  const isKnown = (entry: string) => /^(ecb|frankfurter|central_banks)(=https?:\/\/\S+)?$/.test(entry);
   return entries.length > 0 && entries.every(isKnown) ? entries : undefined;
 }
 

@@ -47,5 +47,5 @@ export function describeError(thrown: unknown): string {
 
 // Library messages may quote their input: tokens, bearer values and secret keys are redacted in the finished line.
 const SECRETS =
-  /exp_[ar]t_[\w-]+|sb_secret_\w+|(?<=Bearer )[^"\s]+|(?<=[?&](?:code|token|token_hash|secret|t)=)[^"&\s]+/g;
+  /exp_(?:[ar]t|cal)_[\w-]+|sb_secret_\w+|(?<=Bearer )[^"\s]+|(?<=[?&](?:code|token|token_hash|secret|t)=)[^"&\s]+/g;
 const redact = (line: string) => line.replace(SECRETS, "[redacted]");

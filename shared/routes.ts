@@ -38,9 +38,16 @@ export interface Route {
   readonly slug: Slug;
   /** Pages must reach browsers as text/html; the hosted gateway rewrites the type and the front door restores it. */
   readonly page?: true;
+  /** What follows the path is a secret: no log of ours or of a printed front door has it. */
+  readonly secret?: true;
   /** The function's own path for the route, if different. */
   readonly target?: string;
+  /** The largest body that a printed front door passes on, in MB; `LARGEST_BODY_MB` if absent. */
+  readonly bodyMb?: number;
 }
+
+/** Several times what any route reads, except those that name more. */
+export const LARGEST_BODY_MB = 2;
 
 const discovery = (name: string): string[] => [
   `/.well-known/${name}`,
@@ -74,8 +81,11 @@ export const ROUTES: readonly Route[] = [
   { path: "/logout", slug: "auth-callback", page: true },
   { path: "/onboarding", slug: "auth-callback", page: true },
   { path: "/account", slug: "auth-callback", page: true },
+  // A file of 10 MiB, and the form around it.
+  { path: "/account/import/", slug: "auth-callback", page: true, bodyMb: 11 },
   { path: "/account/", slug: "auth-callback", page: true },
   { path: "/email/unsubscribe", slug: "auth-callback", page: true },
+  { path: "/calendar/", slug: "auth-callback", secret: true },
   { path: "/favicon.ico", slug: "auth-callback" },
   { path: "/", slug: "auth-callback", page: true },
 ];
@@ -89,6 +99,15 @@ export function findRoute(pathname: string): Route | undefined {
   return ROUTES.find(({ path }) =>
     path === wanted || (path.length > 1 && path.endsWith("/") && wanted.startsWith(path))
   );
+}
+
+/** Whether a path holds a secret. */
+export const hasSecretPath = (pathname: string): boolean => findRoute(pathname)?.secret === true;
+
+/** A path as the log may have it. */
+export function loggedPath(pathname: string): string {
+  const route = findRoute(pathname);
+  return route?.secret ? `${route.path}[redacted]` : pathname;
 }
 
 // People and clients add a trailing slash; it is the same address.

@@ -1,4 +1,5 @@
 /** All absolute URLs that we publish, built from configuration only: `Host` and `X-Forwarded-*` can be forged. */
+import { calendarFile } from "./calendar/token.ts";
 import type { Config } from "./config.ts";
 
 /** One of the connector's two addresses: behind the front door, or the function's own. */
@@ -24,6 +25,12 @@ export interface Urls {
   account: string;
   /** The page that connects a bill to its provider; `?bill=` selects it. */
   connectProvider: string;
+  /** The download of a file of expenses; `?t=` says whose and which. */
+  expenseFile: string;
+  /** The page that takes the file of an import, which it never shows to the model. */
+  importUpload(importId: string): string;
+  /** What a calendar app reads; the token in it is its only credential. */
+  calendar(token: string): string;
   unsubscribe: string;
   /**
    * Where to change the plan, or see who can. The payment page puts the organization into the subscription's notes, so
@@ -51,6 +58,9 @@ export function createUrls(config: Pick<Config, "siteUrl" | "supabaseUrl" | "pri
     jwks: `${site}/api/oauth/jwks`,
     account: `${site}/account`,
     connectProvider: `${site}/account/providers/connect`,
+    expenseFile: `${site}/account/expenses.csv`,
+    importUpload: (importId) => `${site}/account/import/${importId}`,
+    calendar: (token) => `${site}/calendar/${calendarFile(token)}`,
     unsubscribe: `${site}/email/unsubscribe`,
     plans: (organizationId) => {
       const url = new URL(config.pricingUrl ?? `${site}/account`);

@@ -58,15 +58,12 @@ begin
     payers[1 + floor(pg_temp.draw('who' || habit || day) * cardinality(payers))::int], day + time '18:00', day + time '18:00'
   from unnest(days) as day;
   insert into app.payments (
-    organization_id, expense_id, direction, amount_minor, currency, paid_on, paid_by, created_at, updated_at,
-    base_currency, base_minor, fx_rate, fx_rate_on, fx_source
+    organization_id, expense_id, direction, amount_minor, currency, paid_on, paid_by, created_at, updated_at
   )
-  select e.organization_id, e.id, add_expenses.direction, drawn.amount_minor, add_expenses.currency, day, e.created_by, e.created_at, e.created_at, base.*
+  select e.organization_id, e.id, add_expenses.direction, drawn.amount_minor, add_expenses.currency, day, e.created_by, e.created_at, e.created_at
   from unnest(days) as day
   join app.expenses as e on e.id = 'exp_' || left(md5(habit || day), 12)
-  join identity.organizations as o on o.id = e.organization_id
-  cross join lateral (select (lowest + round((highest - lowest) * power(pg_temp.draw('amount' || habit || day), 2)))::bigint as amount_minor) as drawn
-  cross join lateral app.value_in_base(o.base_currency, drawn.amount_minor, add_expenses.currency, day) as base;
+  cross join lateral (select (lowest + round((highest - lowest) * power(pg_temp.draw('amount' || habit || day), 2)))::bigint as amount_minor) as drawn;
 end
 $$;
 
@@ -87,20 +84,17 @@ begin
     'paid', s.due_on + time '09:00', s.due_on - time '09:00', s.due_on + time '09:00'
   from app.scheduled_dates(bill, app.schedule_index(bill, bill.tracked_from), least(app.due_index(bill, last_day) - 1, app.last_index(bill))) as s;
   insert into app.payments (
-    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on, source, paid_by, created_at, updated_at,
-    base_currency, base_minor, fx_rate, fx_rate_on, fx_source
+    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on, source, paid_by, created_at, updated_at
   )
   select o.organization_id, o.expense_id, o.id, o.expected_minor, o.currency, paid.paid_on,
     case when bill.autopay then 'autopay' else 'assistant' end,
     case when not bill.autopay then payers[1 + floor(pg_temp.draw('who' || bill.id || o.due_on) * cardinality(payers))::int] end,
-    paid.paid_on + time '09:00', paid.paid_on + time '09:00', base.*
+    paid.paid_on + time '09:00', paid.paid_on + time '09:00'
   from app.expense_occurrences as o
-  join identity.organizations as g on g.id = o.organization_id
   -- People pay a day or two early or late; what is automatic is on time.
   cross join lateral (
     select least(today, o.due_on + case when bill.autopay then 0 else floor(pg_temp.draw('when' || bill.id || o.due_on) * 4)::int - 2 end) as paid_on
   ) as paid
-  cross join lateral app.value_in_base(g.base_currency, o.expected_minor, o.currency, paid.paid_on) as base
   where o.expense_id = bill.id
   order by o.due_on;
 end

@@ -1,4 +1,7 @@
 /** Routes of the identity pages. */
+import { etag } from "hono/etag";
+import { createCalendarStore } from "../../shared/db/calendar_store.ts";
+import { createImportStore } from "../../shared/db/import_store.ts";
 import { createProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
 import type { Deps } from "../../shared/deps.ts";
@@ -13,6 +16,11 @@ import { postDisconnect, showDisconnect } from "./account/disconnect.tsx";
 import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
 import { postRemove, showRemove } from "./account/providers/remove.tsx";
 import { postReminderEmail, showReminderEmail } from "./account/reminder_email.tsx";
+import { postCalendar } from "./calendar/change_calendar.tsx";
+import { getCalendar } from "./calendar/feed.ts";
+import { plainErrors } from "./calendar/plain_errors.ts";
+import { getExpenseFile } from "./download/expense_file.ts";
+import { postUpload, showUpload } from "./import/upload.ts";
 import { finishSignIn, postCallback } from "./sign_in/callback.ts";
 import { showFrontPage } from "./front_page/front_page.tsx";
 import { postLogin, showLogin } from "./sign_in/login.ts";
@@ -22,12 +30,14 @@ import type { PageDeps } from "./page_guards.ts";
 import { postUnsubscribe, showUnsubscribe } from "./unsubscribe/unsubscribe.ts";
 
 export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDERS, languages?: Languages): App {
-  const app = createApp("auth-callback", deps, pageErrors(deps.config));
+  const app = createApp("auth-callback", deps, plainErrors(pageErrors(deps.config)));
   app.use(readers(languages));
   const pages: PageDeps = {
     ...deps,
     store: createIdentityStore(deps.database),
     providerLinks: createProviderLinkStore(deps.database),
+    calendars: createCalendarStore(deps.database),
+    imports: createImportStore(deps.database),
     providers,
   };
 
@@ -42,11 +52,16 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.post("/logout", postLogout(pages));
   app.get("/onboarding", showOnboarding(pages)).post(postOnboarding(pages));
   app.get("/account", showAccount(pages)).post(postAccount(pages));
+  // The form is on the account page, where signing in again leads by this address.
+  app.get("/account/calendar", (c) => c.redirect("/account", 303)).post(postCalendar(pages));
+  app.get("/account/expenses.csv", getExpenseFile(pages));
+  app.get("/account/import/:id", showUpload(pages)).post(postUpload(pages));
   app.get("/account/disconnect", showDisconnect(pages)).post(postDisconnect(pages));
   app.get("/account/providers/connect", showConnect(pages)).post(postConnect(pages));
   app.get("/account/providers/connected", showConnected(pages));
   app.get("/account/providers/remove", showRemove(pages)).post(postRemove(pages));
   app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
+  app.get("/calendar/:file", etag(), getCalendar(pages));
   app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));
   return app;
 }

@@ -1,4 +1,6 @@
 /** The dependencies of the identity pages, and the two guards that most of them use. */
+import type { CalendarStore } from "../../shared/db/calendar_store.ts";
+import type { ImportStore } from "../../shared/db/import_store.ts";
 import type { ProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import type { IdentityStore } from "../../shared/db/identity_store.ts";
 import type { Deps } from "../../shared/deps.ts";
@@ -11,6 +13,8 @@ import type { Registry } from "../../shared/providers/registry.ts";
 export interface PageDeps extends Deps {
   store: IdentityStore;
   providerLinks: ProviderLinkStore;
+  calendars: CalendarStore;
+  imports: ImportStore;
   providers: Registry;
 }
 

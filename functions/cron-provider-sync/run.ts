@@ -1,15 +1,16 @@
 /**
  * One run of the job: leases links, queries their providers and stores the answers, several in parallel. A provider's
  * failure affects only its own link. Everything is keyed by link and month: concurrent runs share the links, and a
- * later run continues where an earlier one stopped.
+ * later run continues where an earlier one stopped. A link that lacks several months is asked for one; the others wait
+ * until every link had its turn, and are then asked for in turns.
  */
 import type { RecordRun } from "../../shared/db/job_run_store.ts";
-import type { ClaimedLink, Kept, LinkCounts, ProviderStore } from "../../shared/db/provider_store.ts";
+import type { ClaimedLink, Kept, LeasedMonth, LinkCounts, ProviderStore } from "../../shared/db/provider_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { type AppError, toAppError } from "../../shared/errors.ts";
 import { type Problem, Problems } from "../../shared/jobs/problems.ts";
 import { describeError } from "../../shared/log.ts";
-import type { Ask } from "../../shared/providers/ask.ts";
+import { type Ask, type AskedLink, isAboutOneMonth } from "../../shared/providers/ask.ts";
 import type { Period } from "../../shared/providers/period.ts";
 import { linkProblem, STAGE } from "./link_problems.ts";
 
@@ -24,7 +25,7 @@ export interface RunLimits {
   workMs: number;
   /** When the last query is aborted. */
   endMs: number;
-  /** Time limit of a link. */
+  /** Time limit of a month of a link. */
   linkMs: number;
   /** How many links are queried in parallel. */
   concurrency: number;
@@ -39,7 +40,7 @@ export interface RunAnswer {
   errors: Problem[];
 }
 
-/** Number of links by the answer's `status`. */
+/** Number of months by the answer's `status`. */
 type Tally = Record<string, number>;
 
 /**
@@ -60,15 +61,31 @@ export async function runProviderSync(
   let failure: AppError | undefined;
 
   const count = async () => counts = await store.countLinks({ period, again, before: startedAt, at: clock() });
+  /** Leased links that lack more months. Whatever is left of them at the end is in the database, too. */
+  const backlog: ClaimedLink[] = [];
+  let isAllClaimed = false;
+  const nextLink = async () => {
+    const link = isAllClaimed ? null : await store.claimLink({ period, again, before: startedAt, at: clock() });
+    isAllClaimed ||= !link;
+    return link ?? backlog.shift();
+  };
   const workers = () =>
     Array.from({ length: limits.concurrency }, async () => {
       while (!failure && elapsed() < limits.workMs) {
-        const link = await store.claimLink({ period, again, before: startedAt, at: clock() });
+        const link = await nextLink();
         if (!link) return;
         const deadlineMs = Math.min(limits.linkMs, limits.endMs - elapsed());
         // The database used up the remaining time. The lease expires by itself.
         if (deadlineMs <= 0) return;
-        await askOne(job, link, { deadlineMs, problems, tally });
+        const [asked, ...later] = link.periods;
+        const isOpen = await askOne(job, { ...link, period: asked }, {
+          deadlineMs,
+          problems,
+          tally,
+          isLast: later.length === 0,
+          isCurrent: asked === period,
+        });
+        if (isOpen) backlog.push({ ...link, periods: later as ClaimedLink["periods"] });
       }
     });
   const fail = (thrown: unknown) => {
@@ -90,8 +107,8 @@ export async function runProviderSync(
   if (failure) {
     log.error("job_stage_failed", { route: STAGE, code: failure.code, error: describeError(failure) });
     problems.add({ stage: STAGE, code: failure.code, message: "The job failed and will be tried again." });
-  } else if (counts.waiting > 0) {
-    problems.add({ ...linkProblem("left_for_next_run"), count: counts.waiting });
+  } else if (counts.waiting + backlog.length > 0) {
+    problems.add({ ...linkProblem("left_for_next_run"), count: counts.waiting + backlog.length });
   }
   const { links, synced } = counts;
   await job.recordRun({
@@ -106,29 +123,44 @@ export async function runProviderSync(
   return { ok: !failure, period, links, synced, errors: problems.list() };
 }
 
+interface Asking {
+  deadlineMs: number;
+  problems: Problems;
+  tally: Tally;
+  /** No other month of the link is to be asked for. */
+  isLast: boolean;
+  /** The month of the run. Of earlier ones there may be no statement at all. */
+  isCurrent: boolean;
+}
+
+/** @returns whether the link is still leased, to be asked for another month. */
 async function askOne(
   { store, ask, clock, log }: Job,
-  link: ClaimedLink,
-  { deadlineMs, problems, tally }: { deadlineMs: number; problems: Problems; tally: Tally },
-): Promise<void> {
+  link: AskedLink & LeasedMonth,
+  { deadlineMs, problems, tally, isLast, isCurrent }: Asking,
+): Promise<boolean> {
   const note = (word: string) => tally[word] = (tally[word] ?? 0) + 1;
   const blame = (code: string) => problems.add({ ...linkProblem(code), ref: link.link_id });
   const answer = await ask(link, { deadlineMs });
+  const isOpen = !isLast && isAboutOneMonth(answer);
   let kept: Kept;
   try {
-    kept = await store.keepAnswer(link, { answer, at: clock() });
+    kept = await store.keepAnswer(link, { answer, isLast: !isOpen, at: clock() });
   } catch (thrown) {
     // The lease expires and the link is retried; whether the database is still up shows with the next link.
     log.error("provider_answer_not_kept", { reason: link.link_id, error: describeError(thrown) });
     note("not_kept");
-    return blame("not_kept");
+    blame("not_kept");
+    return false;
   }
   if (kept.outcome === "lost") {
     note("lost");
-    return blame("lease_lost");
+    blame("lease_lost");
+    return false;
   }
   note(kept.status);
-  if (kept.code) blame(kept.code);
+  if (kept.code && (isCurrent || kept.code !== "not_ready")) blame(kept.code);
+  return isOpen;
 }
 
 function stopwatch(): () => number {

@@ -149,9 +149,9 @@ async function compose(
   const urls = createUrls(config);
   const host = new URL(config.siteUrl).hostname;
   const words = wordsOf("en");
-  for (const { id, owner_id: ownerId, content } of batch.digests) {
+  for (const { id, recipient_id: userId, content } of batch.digests) {
     try {
-      const token = await signUnsubscribing(config.codeSecrets, { ownerId, sentOn: content.today });
+      const token = await signUnsubscribing(config.codeSecrets, { userId, sentOn: content.today });
       const links: DigestLinks = {
         account: urls.account,
         connect: ({ bill_id, provider_key }) =>

@@ -5,6 +5,7 @@
 import { toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
 import { type Problem, Problems } from "../../shared/jobs/problems.ts";
+import { ratePastDays } from "./past_rates_stage.ts";
 import { refreshRates } from "./rates_stage.ts";
 import { sendReminders } from "./reminders_stage.ts";
 import { rollBills } from "./roll_stage.ts";
@@ -42,8 +43,9 @@ export async function runReminders(job: Job, { workMs }: { workMs: number }): Pr
     () => sendReminders(job, until(Math.max(workMs - KEPT_FOR_RATES_MS, workMs * 0.75))),
   );
   const rates = await run("rates", () => refreshRates(job, until(workMs)));
+  const past = await run("past_rates", () => ratePastDays(job, until(workMs)));
   return {
-    ok: [counted, rolled, sent, rates].every((counts) => counts !== null),
+    ok: [counted, rolled, sent, rates, past].every((counts) => counts !== null),
     candidates: counted?.candidates ?? 0,
     nextDueAdvanced: rolled?.advanced ?? 0,
     digestsSent: sent?.digests ?? 0,

@@ -3,22 +3,39 @@
  * built here from configuration.
  */
 import type { Envelope } from "../../shared/connector/result.ts";
+import type { Download } from "../../shared/export/download_token.ts";
 
 export interface Addresses {
   /** The page that connects a bill to its provider. */
   connectUrl: string;
   /** Where to change an organization's plan. */
   plansUrl: (organizationId?: string) => string;
+  /** The page that takes the file of an import. */
+  uploadUrl: (importId: string) => string;
+  /** Where to download a file of expenses, and until when. */
+  fileUrl: (download: Download) => Promise<{ csv_url: string; expires_at: string }>;
 }
 
 /**
- * The envelope with `connect_url` where a bill has to be connected, and `upgrade_url` where the plan is insufficient.
+ * The envelope with `connect_url` where a bill has to be connected, `csv_url` where a file is too long for an answer,
+ * `upload.url` where one is wanted, and `upgrade_url` where the plan is insufficient.
  */
-export function withAddresses(envelope: Envelope, { connectUrl, plansUrl }: Addresses): Envelope {
+export async function withAddresses(
+  envelope: Envelope,
+  { connectUrl, plansUrl, uploadUrl, fileUrl }: Addresses,
+): Promise<Envelope> {
   const { context, data, error } = envelope;
   if (error?.code === "feature_not_in_plan") {
     const upgradeUrl = plansUrl(context?.organization?.id);
     return { ...envelope, error: { ...error, details: { ...error.details, upgrade_url: upgradeUrl } } };
+  }
+  if (data?.file) {
+    const { user_id: userId, filter } = data.file as { user_id: string; filter: Download["filter"] };
+    return { ...envelope, data: await fileUrl({ userId, organizationId: context!.organization!.id, filter }) };
+  }
+  if (data?.upload) {
+    const { import_id, expires_at } = data.upload as { import_id: string; expires_at: string };
+    return { ...envelope, data: { upload: { import_id, url: uploadUrl(import_id), expires_at } } };
   }
   if (!data?.connect) return envelope;
   const { connect, ...rest } = data;

@@ -1,17 +1,19 @@
 /** Routes of the connector: an endpoint and a protected-resource document at each of its two addresses. */
 import type { MiddlewareHandler } from "hono";
-import { errorResponse } from "../../shared/connector/json_rpc.ts";
 import { isAllowedOrigin } from "../../shared/connector/origin.ts";
 import { createConnectorStore } from "../../shared/db/connector_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
-import { type App, type AppEnv, createApp, type RenderError } from "../../shared/http/app.ts";
+import { signDownload } from "../../shared/export/download_token.ts";
+import { type App, type AppEnv, createApp } from "../../shared/http/app.ts";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 import { createUrls } from "../../shared/urls.ts";
+import { type Words, wordsOf } from "../../shared/words/words.ts";
 import { createAskProviders } from "./ask_providers.ts";
 import { getCard } from "./card.ts";
 import type { Connector } from "./connector.ts";
 import { cors, preflight } from "./cors.ts";
+import { failureResponse } from "./failure_response.ts";
 import { postMessage } from "./message.ts";
 import { protectedResource } from "./protected_resource.ts";
 import { endSession } from "./session.ts";
@@ -26,14 +28,19 @@ const FRONT = {
 };
 const DIRECT = { endpoint: "/", documents: ["/.well-known/oauth-protected-resource"] };
 
-/** @param options.registry the providers; tests pass their own. */
-export function createMcpApp(deps: Deps, { registry = PROVIDERS }: { registry?: Registry } = {}): App {
+interface Options {
+  registry?: Registry;
+  words?: Words;
+}
+
+/** @param options the providers and the language; tests pass their own. */
+export function createMcpApp(deps: Deps, { registry = PROVIDERS, words = wordsOf("en") }: Options = {}): App {
   const { config, database, clock, log } = deps;
   const urls = createUrls(config);
   const askProviders = createAskProviders(deps, registry);
   const store = createConnectorStore({ database, clock, resource: urls.resource });
 
-  const app = createApp("mcp", deps, renderJsonRpcError);
+  const app = createApp("mcp", deps, (error, c) => failureResponse(error, c.get("requestId")));
   app.use(cors);
 
   for (const [paths, address] of [[FRONT, urls.front], [DIRECT, urls.direct]] as const) {
@@ -41,19 +48,31 @@ export function createMcpApp(deps: Deps, { registry = PROVIDERS }: { registry?: 
       store,
       config,
       log,
+      clock,
+      words,
       address,
       plansUrl: urls.plans,
       connectUrl: urls.connectProvider,
+      uploadUrl: urls.importUpload,
+      fileUrl: async (download) => {
+        const { token, expiresAt } = await signDownload(config.codeSecrets, { ...download, at: clock() });
+        return { csv_url: `${urls.expenseFile}?t=${token}`, expires_at: expiresAt.toISOString() };
+      },
       askProviders,
     };
-    app.use(paths.endpoint, refuseForeignOrigins);
+    app.use(paths.endpoint, refuseForeignOrigins(words));
     app.get(paths.endpoint, (c) => getCard(c, connector));
     app.post(paths.endpoint, (c) => postMessage(c, connector));
     app.delete(paths.endpoint, (c) => endSession(c, connector));
     app.options(paths.endpoint, (c) => preflight(c, ENDPOINT_METHODS));
 
     for (const path of paths.documents) {
-      app.get(path, (c) => protectedResource(c, { resource: address.resource, issuer: urls.issuer }, config));
+      app.get(path, (c) =>
+        protectedResource(c, {
+          resource: address.resource,
+          issuer: urls.issuer,
+          title: words.connector.title,
+        }, config));
       app.options(path, (c) => preflight(c, DOCUMENT_METHODS));
     }
   }
@@ -61,10 +80,7 @@ export function createMcpApp(deps: Deps, { registry = PROVIDERS }: { registry?: 
 }
 
 // The documents are public; only the endpoint checks the origin.
-const refuseForeignOrigins: MiddlewareHandler<AppEnv> = async (c, next) => {
-  if (!isAllowedOrigin(c.req.header("origin"))) throw new AppError("forbidden", "This origin is not allowed.");
+const refuseForeignOrigins = ({ connector }: Words): MiddlewareHandler<AppEnv> => async (c, next) => {
+  if (!isAllowedOrigin(c.req.header("origin"))) throw new AppError("forbidden", connector.refusals.foreignOrigin);
   await next();
 };
-
-const renderJsonRpcError: RenderError = ({ status, message }, c) =>
-  errorResponse({ status, message, ...(status >= 500 && { data: { request_id: c.get("requestId") } }) });

@@ -4,11 +4,12 @@
  */
 import type { FollowUpServices } from "../../shared/connector/tool.ts";
 import { createCredentialStore } from "../../shared/db/credential_store.ts";
+import type { Envelope } from "../../shared/credentials/envelope.ts";
 import type { Deps } from "../../shared/deps.ts";
-import { createAsk } from "../../shared/providers/ask.ts";
+import { type Answer, createAsk, isAboutOneMonth, type PendingLink } from "../../shared/providers/ask.ts";
 import type { Registry } from "../../shared/providers/registry.ts";
 
-/** A person is waiting. */
+/** For all months of a link: a person is waiting. */
 const DEADLINE_MS = 10_000;
 
 export function createAskProviders(deps: Deps, registry: Registry): FollowUpServices["askProviders"] {
@@ -21,10 +22,28 @@ export function createAskProviders(deps: Deps, registry: Registry): FollowUpServ
     bases: config.providerBases,
     reseal: store.resealCredential,
   });
-  return async (links) => {
-    const envelopes = await store.readCredentials(links.map(({ link_id }) => link_id));
-    return await Promise.all(
-      links.map((link) => ask({ ...link, envelope: envelopes.get(link.link_id) ?? null }, { deadlineMs: DEADLINE_MS })),
-    );
+  return async (months, { progress, signal }) => {
+    const byLink = Map.groupBy(months, ({ link_id }) => link_id);
+    let done = 0;
+    const report = () => progress?.({ progress: done, total: byLink.size });
+    report();
+    const envelopes = await store.readCredentials([...byLink.keys()]);
+    const answers = new Map<PendingLink, Answer>();
+    const endsAt = performance.now() + DEADLINE_MS;
+    const askLink = async (months: readonly PendingLink[], envelope: Envelope | null) => {
+      for (const month of months) {
+        const deadlineMs = endsAt - performance.now();
+        if (deadlineMs <= 0 || signal.aborted) return;
+        const answer = await ask({ ...month, envelope }, { deadlineMs });
+        answers.set(month, answer);
+        if (!isAboutOneMonth(answer)) return;
+      }
+    };
+    await Promise.all(Array.from(byLink, async ([linkId, months]) => {
+      await askLink(months, envelopes.get(linkId) ?? null);
+      done++;
+      report();
+    }));
+    return months.map((month) => answers.get(month) ?? null);
   };
 }

@@ -9,27 +9,26 @@ import { afterAnswer } from "../../shared/http/after_answer.ts";
 import { connectorLimits } from "../../shared/http/quotas.ts";
 import { describeError } from "../../shared/log.ts";
 import { hashToken } from "../../shared/oauth/tokens.ts";
-import type { ConnectorAddress } from "../../shared/urls.ts";
-import { wordsOf } from "../../shared/words/words.ts";
 import type { Connector } from "./connector.ts";
 
 /**
  * The caller's token, not yet checked.
  * @throws {AppError} `unauthorized` with a challenge, or `invalid_request` when it is not a bearer credential.
  */
-export async function callerOf(c: AppContext, { address, config }: Connector): Promise<Bearer> {
+export async function callerOf(c: AppContext, connector: Connector): Promise<Bearer> {
+  const { address, config, words } = connector;
   const bearer = readBearer(c.req.header("authorization"));
   switch (bearer.kind) {
     case "token":
       return { tokenHash: await hashToken(bearer.token), limits: await connectorLimits(config, c) };
     case "malformed":
-      throw new AppError("invalid_request", "The Authorization header is not a bearer credential.", {
+      throw new AppError("invalid_request", words.connector.refusals.notBearer, {
         headers: { "www-authenticate": challenge(address.metadata, "invalid_request") },
       });
     case "absent":
-      throw unauthorized(address);
+      throw unauthorized(connector);
     case "foreign":
-      throw unauthorized(address, "invalid_token");
+      throw unauthorized(connector, "invalid_token");
   }
 }
 
@@ -39,16 +38,16 @@ export async function callerOf(c: AppContext, { address, config }: Connector): P
  */
 export function refusalResponse(
   verdict: Authentication | ToolRun,
-  { address, plansUrl }: Connector,
+  connector: Connector,
   id: RequestId = null,
 ): Response | undefined {
   switch (verdict.outcome) {
     case "ok":
       return undefined;
     case "invalid_token":
-      throw unauthorized(address, "invalid_token");
+      throw unauthorized(connector, "invalid_token");
     case "feature_not_in_plan":
-      return planResponse(verdict, { address, upgradeUrl: plansUrl(verdict.organization.id), id });
+      return planResponse(verdict, connector, id);
   }
 }
 
@@ -78,8 +77,9 @@ export function recordLastUsed(
   );
 }
 
-function unauthorized(address: ConnectorAddress, error?: ChallengeError): AppError {
-  return new AppError("unauthorized", error ? "This access token is not valid. Sign in again." : "Sign in first.", {
+function unauthorized({ address, words }: Connector, error?: ChallengeError): AppError {
+  const { tokenNotValid, notSignedIn } = words.connector.refusals;
+  return new AppError("unauthorized", error ? tokenNotValid : notSignedIn, {
     headers: { "www-authenticate": challenge(address.metadata, error) },
   });
 }
@@ -87,12 +87,14 @@ function unauthorized(address: ConnectorAddress, error?: ChallengeError): AppErr
 /** 403 without an error in the challenge: given `insufficient_scope`, a client would sign in again, to no avail. */
 function planResponse(
   { plan, required_plan, organization }: Extract<Refusal, { outcome: "feature_not_in_plan" }>,
-  { address, upgradeUrl, id }: { address: ConnectorAddress; upgradeUrl: string; id: RequestId },
+  { address, plansUrl, words }: Connector,
+  id: RequestId,
 ): Response {
+  const upgradeUrl = plansUrl(organization.id);
   return errorResponse({
     status: 403,
     id,
-    message: wordsOf("en").answer.planMissing({
+    message: words.answer.planMissing({
       plan,
       required_plan,
       organization: organization.name,

@@ -4,7 +4,8 @@
  */
 import { plainError } from "./plain_error.ts";
 
-const EVENT_DATA = /^data: ?(.+)$/m;
+/** Ends at a line feed only: to "." and "$", U+2028 ends a line too, which JSON may contain. */
+const EVENT_DATA = /^data: ?([^\n]+)/m;
 
 /** @param acceptsEventStream whether the client named that type. */
 export async function bufferResponse(response: Response, acceptsEventStream: boolean): Promise<Response> {

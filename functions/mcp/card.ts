@@ -7,19 +7,19 @@ import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { authenticateRequest } from "./authentication.ts";
 import type { Connector } from "./connector.ts";
-import { DESCRIPTION, PROTOCOL_VERSIONS, SERVER_INFO } from "./server_info.ts";
+import { PROTOCOL_VERSIONS, serverInfo } from "./server_info.ts";
 
 export async function getCard(c: AppContext, connector: Connector): Promise<Response> {
   const refused = await authenticateRequest(c, connector);
   if (refused) return refused;
   if (acceptsEventStream(c.req.header("accept"))) {
-    throw new AppError("method_not_allowed", "This server does not support event streams; send requests by POST.", {
+    throw new AppError("method_not_allowed", connector.words.connector.refusals.noEventStreams, {
       headers: { allow: "POST, OPTIONS" },
     });
   }
   const card = {
-    ...SERVER_INFO,
-    description: DESCRIPTION,
+    ...serverInfo(connector.words),
+    description: connector.words.connector.description,
     protocol_versions: PROTOCOL_VERSIONS,
     resource: connector.address.resource,
   };

@@ -2,7 +2,8 @@
  * `POST` of the connector: one JSON-RPC message. The SDK handles it; this module decides who is served and how much is
  * read. A `tools/call` runs first, and its own SQL also checks the token, which saves a round trip; everything else,
  * and a call that reached no SQL, is authenticated by a cheap query. A message over the unauthenticated limit is
- * authenticated before the rest is read. An invalid token is 401 whatever else is wrong.
+ * authenticated before the rest is read. An invalid token is 401 whatever else is wrong. Answers are buffered, since
+ * the verdict on the caller comes with them; one with progress is a stream once there is an event, and so a verdict.
  */
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { acceptsEventStream, widenAccept } from "../../shared/connector/accept.ts";
@@ -13,27 +14,32 @@ import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import { BodyReader } from "../../shared/http/body_reader.ts";
 import { describeError } from "../../shared/log.ts";
+import type { Words } from "../../shared/words/words.ts";
 import { callerOf, recordLastUsed, refusalResponse } from "./authentication.ts";
 import type { Connector } from "./connector.ts";
 import { bufferResponse } from "./buffer_response.ts";
+import { refuseOnStream, untilBegun } from "./stream_progress.ts";
 import { createServer, type RunTool } from "./server.ts";
 import { createToolCall } from "./tool_call.ts";
 import { TOOLS } from "./tools/mod.ts";
 
-const BYTES_OF_TOOLS = new Map(TOOLS.map(({ listed, maxBytes }) => [listed.name, maxBytes]));
+const BYTES_OF_TOOLS = new Map<string, number>(TOOLS.map(({ listed, maxBytes }) => [listed.name, maxBytes]));
 const LARGEST_BYTES = Math.max(...BYTES_OF_TOOLS.values());
 /** Far deeper than any protocol message; the SDK recurses into it. */
 const MAX_DEPTH = 100;
 
 export async function postMessage(c: AppContext, connector: Connector): Promise<Response> {
+  const { words } = connector;
   const caller = await callerOf(c, connector);
   const body = new BodyReader(c.req.raw);
   try {
-    const isShort = await readUpTo(body, MESSAGE_BYTES);
+    const isShort = await readUpTo(body, { maxBytes: MESSAGE_BYTES, words });
     const verdict = isShort ? undefined : await authenticate(connector, caller);
     const refused = verdict && refusalResponse(verdict, connector);
     if (refused) return refused;
-    if (!isShort && !(await readUpTo(body, LARGEST_BYTES))) throw tooLarge(LARGEST_BYTES);
+    if (!isShort && !(await readUpTo(body, { maxBytes: LARGEST_BYTES, words }))) {
+      throw tooLarge(connector, LARGEST_BYTES);
+    }
     return await answer(c, connector, { caller, body, verdict });
   } finally {
     await body.close();
@@ -46,19 +52,26 @@ async function answer(
   connector: Connector,
   { caller, body, verdict: known }: { caller: Bearer; body: BodyReader; verdict: Authentication | undefined },
 ): Promise<Response> {
+  const { refusals } = connector.words.connector;
   const parsed = parseJson(body.text());
   const message = readMessage(parsed);
   const isCall = message.method === "tools/call";
   const maxBytes = (isCall && BYTES_OF_TOOLS.get(message.toolName ?? "")) || MESSAGE_BYTES;
   // Not checked earlier: only authenticated callers get here with a longer message.
-  if (body.length > maxBytes) throw tooLarge(maxBytes);
+  if (body.length > maxBytes) throw tooLarge(connector, maxBytes);
 
   const isTooDeep = nestsDeeper(parsed, MAX_DEPTH);
-  const call = createToolCall(connector, { caller, requestId: c.get("requestId"), known });
-  const exchange = { parsed, isStream: message.method === "subscriptions/listen", run: call.run };
+  const requestId = c.get("requestId");
+  const takesStream = acceptsEventStream(c.req.header("accept"));
+  const isStreamed = takesStream && message.wantsProgress;
+  const call = createToolCall(connector, { caller, requestId, known, isStreamed });
+  const exchange = { parsed, run: isStreamed ? refuseOnStream(call, connector, requestId) : call.run };
   if (isCall && !isTooDeep) {
-    const response = await serve(c, connector, exchange);
-    const verdict = await call.verdict();
+    const served = await serve(c, connector, exchange);
+    const stream = isStreamed ? await untilBegun(served, call) : served;
+    const begun = call.begun();
+    const response = begun ? stream : await bufferResponse(stream, takesStream);
+    const verdict = begun ?? await call.verdict();
     if (!known) recordLastUsed(connector, verdict, caller);
     return refusalResponse(verdict, connector, message.id) ?? response;
   }
@@ -70,14 +83,15 @@ async function answer(
     return errorResponse({
       status: 400,
       code: INVALID_REQUEST,
-      message: "The message is nested too deeply.",
+      message: refusals.tooDeep,
       id: message.id,
     });
   }
   if (Array.isArray(parsed)) {
-    return errorResponse({ status: 400, code: INVALID_REQUEST, message: "Send one message at a time, not a batch." });
+    return errorResponse({ status: 400, code: INVALID_REQUEST, message: refusals.batch });
   }
-  return await serve(c, connector, exchange);
+  const response = await serve(c, connector, exchange);
+  return message.method === "subscriptions/listen" ? response : await bufferResponse(response, takesStream);
 }
 
 async function authenticate(connector: Connector, caller: Bearer): Promise<Authentication> {
@@ -86,27 +100,26 @@ async function authenticate(connector: Connector, caller: Bearer): Promise<Authe
   return verdict;
 }
 
-async function readUpTo(body: BodyReader, maxBytes: number): Promise<boolean> {
+async function readUpTo(body: BodyReader, { maxBytes, words }: { maxBytes: number; words: Words }): Promise<boolean> {
   return await body.readUpTo(maxBytes).catch((cause) => {
-    throw new AppError("invalid_request", "The message did not arrive whole.", { cause });
+    throw new AppError("invalid_request", words.connector.refusals.incomplete, { cause });
   });
 }
 
-const tooLarge = (maxBytes: number) =>
-  new AppError("payload_too_large", `This message must not exceed ${maxBytes} bytes.`);
+const tooLarge = ({ words }: Connector, maxBytes: number) =>
+  new AppError("payload_too_large", words.connector.refusals.tooLarge(maxBytes));
 
-/** The SDK's response, buffered except for streams; the SDK reports problems with a request to the client itself. */
+/** The SDK's response; it reports problems with a request to the client itself. */
 async function serve(
   c: AppContext,
-  { log }: Connector,
-  { parsed, isStream, run }: { parsed: unknown; isStream: boolean; run: RunTool },
+  { log, words }: Connector,
+  { parsed, run }: { parsed: unknown; run: RunTool },
 ): Promise<Response> {
-  const accept = c.req.header("accept");
   const headers = new Headers(c.req.raw.headers);
-  headers.set("accept", widenAccept(accept));
+  headers.set("accept", widenAccept(c.req.header("accept")));
 
   let failure: unknown;
-  const handler = createMcpHandler(() => createServer(run), { onerror: (error) => failure = error });
+  const handler = createMcpHandler(() => createServer(run, words), { onerror: (error) => failure = error });
   // The body was already read, within our limit. Without one, the SDK reports it as missing or of the wrong type.
   const response = await handler.fetch(new Request(c.req.url, { method: "POST", headers }), { parsedBody: parsed });
 
@@ -114,7 +127,7 @@ async function serve(
   if (response.status >= 500) {
     log.error("mcp_failure", { request_id: c.get("requestId"), error: describeError(failure) });
   }
-  return isStream ? response : await bufferResponse(response, acceptsEventStream(accept));
+  return response;
 }
 
 function parseJson(text: string): unknown {

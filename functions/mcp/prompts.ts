@@ -1,22 +1,26 @@
 /** The catalog's prompts, as the protocol lists and returns them. */
-import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
+import type { GetPromptRequest, GetPromptResult, Prompt } from "@modelcontextprotocol/server";
 import type { PromptWords } from "../../shared/words/en/prompts.ts";
-import { wordsOf } from "../../shared/words/words.ts";
+import type { Words } from "../../shared/words/words.ts";
 
 const MAX_ARGUMENT = 200;
 
-const PROMPTS = new Map<string, PromptWords>(Object.entries(wordsOf("en").prompts));
+const promptsOf = ({ prompts }: Words) => new Map<string, PromptWords>(Object.entries(prompts));
 
-export const LISTED_PROMPTS: Prompt[] = [...PROMPTS].map(([name, { title, description, argument }]) => ({
-  name,
-  title,
-  description,
-  ...(argument && { arguments: [argument] }),
-}));
+export const listPrompts = (words: Words): Prompt[] =>
+  [...promptsOf(words)].map(([name, { title, description, argument }]) => ({
+    name,
+    title,
+    description,
+    ...(argument && { arguments: [argument] }),
+  }));
 
 /** @returns undefined when there is no prompt of this name. */
-export function getPrompt(name: string, filledIn: Record<string, string> = {}): GetPromptResult | undefined {
-  const prompt = PROMPTS.get(name);
+export function getPrompt(
+  words: Words,
+  { name, arguments: filledIn = {} }: GetPromptRequest["params"],
+): GetPromptResult | undefined {
+  const prompt = promptsOf(words).get(name);
   if (!prompt) return undefined;
   const { description, argument } = prompt;
   const value = argument && filledIn[argument.name]?.trim();

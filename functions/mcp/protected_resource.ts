@@ -5,12 +5,11 @@
 import { SCOPE } from "../../shared/oauth/scope.ts";
 import type { AppContext } from "../../shared/http/app.ts";
 import type { Urls } from "../../shared/urls.ts";
-import { TITLE } from "./server_info.ts";
 
 /** @param links policy and documentation pages, if any. */
 export function protectedResource(
   c: AppContext,
-  { resource, issuer }: { resource: string; issuer: Urls["issuer"] },
+  { resource, issuer, title }: { resource: string; issuer: Urls["issuer"]; title: string },
   links: { documentation?: string; privacyUrl?: string; termsUrl?: string },
 ): Response {
   const document = {
@@ -18,7 +17,7 @@ export function protectedResource(
     authorization_servers: [issuer],
     scopes_supported: [SCOPE],
     bearer_methods_supported: ["header"],
-    resource_name: TITLE,
+    resource_name: title,
     resource_documentation: links.documentation,
     resource_policy_uri: links.privacyUrl,
     resource_tos_uri: links.termsUrl,

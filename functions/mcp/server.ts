@@ -13,17 +13,18 @@ import {
   type ServerOptions,
 } from "@modelcontextprotocol/server";
 import type { Tool } from "../../shared/connector/tool.ts";
-import { CHART, readChart } from "./chart/resource.ts";
+import type { Progress } from "../../shared/words/message.ts";
+import type { Words } from "../../shared/words/words.ts";
+import { chartResource, readChart } from "./chart/resource.ts";
 import { CHART_URI } from "./chart/uri.ts";
-import { getPrompt, LISTED_PROMPTS } from "./prompts.ts";
-import { INSTRUCTIONS, SERVER_INFO } from "./server_info.ts";
+import { getPrompt, listPrompts } from "./prompts.ts";
+import { serverInfo } from "./server_info.ts";
 import { TOOLS } from "./tools/mod.ts";
 
 /** Lists change only with a release; private, because a shared cache must not answer without the token. */
 const LIST_CACHE = { ttlMs: 3_600_000, cacheScope: "private" } as const;
 
 const OPTIONS: ServerOptions = {
-  instructions: INSTRUCTIONS,
   // A client that is promised change notifications holds a stream open, which would tie up a worker for nothing.
   capabilities: { tools: { listChanged: false }, prompts: { listChanged: false }, resources: { listChanged: false } },
   cacheHints: {
@@ -36,29 +37,47 @@ const OPTIONS: ServerOptions = {
   },
 };
 
-const LISTED = TOOLS.map((tool) => tool.listed) as ListToolsResult["tools"];
-const BY_NAME = new Map(TOOLS.map((tool) => [tool.listed.name, tool]));
+const BY_NAME = new Map<string, Tool>(TOOLS.map((tool) => [tool.listed.name, tool]));
 
-export type RunTool = (tool: Tool, input: unknown) => Promise<CallToolResult>;
+/** @param client.progress sends an event at once, if the client gave a token for it. */
+export type RunTool = (
+  tool: Tool,
+  input: unknown,
+  client: { signal: AbortSignal; progress?: (event: ProgressEvent) => void },
+) => Promise<CallToolResult>;
 
-/** @param run answers a call of a known tool; must not throw. */
-export function createServer(run: RunTool): Server {
-  const server = new Server(SERVER_INFO, OPTIONS);
-  server.setRequestHandler("tools/list", () => ({ tools: LISTED }));
-  server.setRequestHandler("tools/call", ({ params }: CallToolRequest) => {
+export interface ProgressEvent extends Progress {
+  message?: string;
+}
+
+const listTools = ({ tools }: Words) =>
+  TOOLS.map(({ listed }) => ({ ...listed, ...tools[listed.name] })) as ListToolsResult["tools"];
+
+/** @param run answers a call of a known tool; what it throws goes to the client. */
+export function createServer(run: RunTool, words: Words): Server {
+  const { instructions, refusals } = words.connector;
+  const server = new Server(serverInfo(words), { ...OPTIONS, instructions });
+  server.setRequestHandler("tools/list", () => ({ tools: listTools(words) }));
+  server.setRequestHandler("tools/call", ({ params }: CallToolRequest, { mcpReq: { notify, signal } }) => {
     const tool = BY_NAME.get(params.name);
     if (!tool) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool; see tools/list.");
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, refusals.unknownTool);
     }
-    return run(tool, params.arguments);
+    const progressToken = params._meta?.progressToken;
+    if (progressToken === undefined) return run(tool, params.arguments, { signal });
+    const progress = (event: ProgressEvent) => {
+      // Fails when the client has gone, which `signal` tells.
+      notify({ method: "notifications/progress", params: { progressToken, ...event } }).catch(() => {});
+    };
+    return run(tool, params.arguments, { signal, progress });
   });
-  server.setRequestHandler("prompts/list", () => ({ prompts: LISTED_PROMPTS }));
+  server.setRequestHandler("prompts/list", () => ({ prompts: listPrompts(words) }));
   server.setRequestHandler("prompts/get", ({ params }) => {
-    const prompt = getPrompt(params.name, params.arguments);
+    const prompt = getPrompt(words, params);
     if (prompt) return prompt;
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown prompt; see prompts/list.");
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, refusals.unknownPrompt);
   });
-  server.setRequestHandler("resources/list", () => ({ resources: [CHART] }));
+  server.setRequestHandler("resources/list", () => ({ resources: [chartResource(words)] }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
   server.setRequestHandler("resources/read", ({ params }) => {
     if (params.uri === CHART_URI) return readChart();

@@ -2,15 +2,17 @@
  * One tool call: checks the arguments, runs the tool's SQL, and keeps its verdict on the caller, because the SDK turns
  * any result into a response before that could be checked.
  */
+import type { Arguments, Tool } from "../../shared/connector/tool.ts";
 import { type FactEnvelope, toolResult } from "../../shared/connector/result.ts";
 import type { Authentication, Bearer, ToolRun } from "../../shared/db/connector_store.ts";
 import { type AppError, toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
-import { wordsOf } from "../../shared/words/words.ts";
 import { withAddresses } from "./addresses.ts";
 import type { Connector } from "./connector.ts";
+import { presentPage } from "./present/page.ts";
 import { present } from "./present/present.ts";
-import type { RunTool } from "./server.ts";
+import { reportProgress } from "./report_progress.ts";
+import type { ProgressEvent, RunTool } from "./server.ts";
 
 export interface ToolCall {
   run: RunTool;
@@ -19,15 +21,28 @@ export interface ToolCall {
    * @throws {AppError} what kept the tool from running, unless it is a failure of the tool itself.
    */
   verdict(): Promise<Authentication | ToolRun>;
+  /** The verdict with which the first progress was reported. From then on the answer can only be a stream. */
+  begun(): ToolRun | undefined;
 }
 
-/** @param options.known an earlier verdict on the caller. */
-export function createToolCall(
-  connector: Connector,
-  { caller, requestId, known }: { caller: Bearer; requestId: string; known?: Authentication | undefined },
-): ToolCall {
-  const { store, log } = connector;
-  const words = wordsOf("en");
+/** A tool after its first database call. */
+interface Begun {
+  first: Extract<ToolRun, { outcome: "ok" }>;
+  signal: AbortSignal;
+  send: ((event: ProgressEvent) => void) | undefined;
+}
+
+interface Options {
+  caller: Bearer;
+  requestId: string;
+  /** An earlier verdict on the caller. */
+  known?: Authentication | undefined;
+  /** Whether the client takes progress. */
+  isStreamed: boolean;
+}
+
+export function createToolCall(connector: Connector, { caller, requestId, known, isStreamed }: Options): ToolCall {
+  const { store, log, clock, words } = connector;
   // For internal failures, the caller only learns what to quote in a report.
   const internal: FactEnvelope = {
     ok: false,
@@ -35,19 +50,45 @@ export function createToolCall(
   };
   let verdict: ToolRun | undefined;
   let failure: AppError | undefined;
+  let begun: ToolRun | undefined;
+  /** What follows in the same request; undefined also when the caller was refused meanwhile. */
+  async function followUp(
+    tool: Tool,
+    sent: Arguments,
+    { first, signal, send }: Begun,
+  ): Promise<FactEnvelope | undefined> {
+    const callTool = async (name: string, args: Arguments) => {
+      verdict = await store.callTool({ tokenHash: caller.tokenHash, limits: undefined, tool: name, arguments: args });
+      if (verdict.outcome !== "ok") throw new RefusedMeanwhile();
+      return verdict.result;
+    };
+    const progress = isStreamed && send && reportProgress(words.progress[tool.listed.name], (event) => {
+      begun = first;
+      send(event);
+    });
+    const { askProviders } = connector;
+    const services = { askProviders, callTool, clock, signal, ...(progress && { progress }) };
+    try {
+      return await tool.followUp?.(first.result, services, sent);
+    } catch (thrown) {
+      if (thrown instanceof RefusedMeanwhile) return undefined;
+      throw thrown;
+    }
+  }
   return {
-    async run(tool, input) {
-      const parsed = tool.parse(input);
+    async run(tool, input, { signal, progress: send }) {
+      const parsed = tool.parse(input, clock());
       const { name } = tool.listed;
       const answer = (facts: FactEnvelope) => toolResult(present(name, facts, words), words);
       if (!parsed.ok) return answer(parsed);
       try {
-        verdict = await store.callTool({ ...caller, tool: name, arguments: parsed.value });
-        const next = verdict.outcome === "ok" ? await tool.followUp?.(verdict.result, connector) : undefined;
-        if (next) verdict = await store.callTool({ ...caller, ...next });
+        const isLong = tool.isLong?.(parsed.value) ?? false;
+        verdict = await store.callTool({ ...caller, tool: name, arguments: parsed.value, isLong });
+        const first = verdict.outcome === "ok" ? verdict : undefined;
+        const facts = first && (await followUp(tool, parsed.value, { first, signal, send }) ?? first.result);
         // Never sent: the verdict replaces it.
-        if (verdict.outcome !== "ok") return answer(internal);
-        const result = withAddresses(present(name, verdict.result, words), connector);
+        if (!facts || verdict.outcome !== "ok") return answer(internal);
+        const result = await withAddresses(presentPage(name, facts, words), connector);
         log.info("tool_call", {
           request_id: requestId,
           tool: name,
@@ -67,5 +108,9 @@ export function createToolCall(
       if (failure && failure.code !== "internal") throw failure;
       return verdict ?? known ?? await store.authenticate(caller);
     },
+    begun: () => begun,
   };
 }
+
+/** Ends the work of a tool whose caller was refused in the middle of it; the verdict says why. */
+class RefusedMeanwhile extends Error {}

@@ -3,6 +3,7 @@ import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.
 import {
   FRONT_DOOR_HEADER,
   functionPath,
+  LARGEST_BODY_MB,
   METHODS,
   NOT_FOUND,
   PAGE_POLICY_HEADER,
@@ -31,6 +32,8 @@ function nginxConfig({ host, functionsUrl, secret }: Place): string {
     const body = [
       `proxy_pass ${functionsUrl}${functionPath(route, route.path)}${below};`,
       ...(route.page ? NGINX_PAGE : []),
+      ...(route.secret ? NGINX_UNLOGGED : []),
+      ...(route.bodyMb ? [`client_max_body_size ${route.bodyMb}m;`] : []),
     ];
     return `    location ${match} {\n${body.map((line) => `        ${line}\n`).join("")}    }`;
   };
@@ -66,7 +69,7 @@ server {
     proxy_buffering off;
     proxy_request_buffering off;
     proxy_read_timeout 160s;
-    client_max_body_size 2m;
+    client_max_body_size ${LARGEST_BODY_MB}m;
 
 ${NGINX_ALWAYS.map((line) => `    ${line}\n`).join("")}
     if ($request_method !~ "^(${METHODS.join("|")})$") {
@@ -91,6 +94,9 @@ const NGINX_ALWAYS = [
   "add_header Allow $allow always;",
 ];
 
+/** nginx quotes the request in its error log too, when the functions don't answer. */
+const NGINX_UNLOGGED = ["access_log off;", "error_log /dev/null;"];
+
 const NGINX_PAGE = [
   ...NGINX_ALWAYS,
   "proxy_hide_header Content-Type;",
@@ -114,16 +120,21 @@ function caddyConfig({ host, functionsUrl, secret }: Place): string {
   const handle = (route: Route) => {
     const below = coversBelow(route);
     const target = pathname + functionPath(route, below ? "{path}" : route.path);
-    return `    handle ${route.path}${below ? "*" : ""} {\n        rewrite * ${target}\n        import ${
-      route.page ? "page" : "answer"
-    }\n    }`;
+    const lines = [
+      `rewrite * ${target}`,
+      ...(route.bodyMb ? caddyBody(route.bodyMb) : ["import body"]),
+      `import ${route.page ? "page" : "answer"}`,
+    ];
+    return `    handle ${route.path}${below ? "*" : ""} {\n${lines.map((line) => `        ${line}\n`).join("")}    }`;
   };
+  // Caddy passes events on as they come. With flush_interval it would not tell the functions that a client has left.
   return `# A page of the functions names its own policy in ${PAGE_POLICY_HEADER}; anything else is passed on as it is.
+(body) {
+${caddyBody(LARGEST_BODY_MB).map((line) => `    ${line}\n`).join("")}}
 (answer) {
 ${methods}
     reverse_proxy ${origin} {
 ${caller}
-        flush_interval -1
     }
 }
 (page) {
@@ -145,17 +156,25 @@ ${caller}
 
 ${host} {
     header Strict-Transport-Security "${STRICT_TRANSPORT_SECURITY}"
+    # Kept out of the access log; Caddy 2.8 renamed the variable.
+${ROUTES.filter(({ secret }) => secret).map(({ path }) => `    vars ${path}* {\n${CADDY_UNLOGGED}    }`).join("\n")}
     # An address with a slash at its end is the same address.
     @slash path_regexp slash ^(/.+)/$
     rewrite @slash {re.slash.1}
 ${ROUTES.map(handle).join("\n")}
     handle {
         rewrite * ${new URL(functionsUrl).pathname}${functionPath(NOT_FOUND, "/")}
+        import body
         import page
     }
 }
 `;
 }
+
+/** Of several limits on a request the least would count, so each address has only its own. */
+const caddyBody = (megabytes: number) => ["request_body {", `    max_size ${megabytes}MiB`, "}"];
+
+const CADDY_UNLOGGED = ["log_skip", "skip_log"].map((name) => `        ${name} true\n`).join("");
 
 /** Caddy knows response headers only by their canonical spelling. */
 const CADDY_NAME = PAGE_POLICY_HEADER.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());

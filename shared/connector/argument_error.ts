@@ -7,10 +7,11 @@ import type { Facts, Limit, RefusalFacts, Unit } from "../words/message.ts";
 import type { RefusalCode } from "../words/words.ts";
 import { type FormHint, formHint } from "./form_hint.ts";
 import type { JsonSchema } from "./schema.ts";
+import { isChange } from "./understand.ts";
 
 /** A problem with the arguments themselves: the same call succeeds once the field is corrected. */
 export interface ArgumentError extends RefusalFacts {
-  code: RefusalCode & `invalid_argument.${string}`;
+  code: RefusalCode & (`invalid_argument.${string}` | `needs_answer.${string}`);
 }
 
 type Issue = z.core.$ZodIssue;
@@ -49,7 +50,10 @@ function explain(issue: Issue, schema: JsonSchema): ArgumentError {
   }
   switch (issue.code) {
     case "invalid_type":
-      if (issue.input === null) return problem("invalid_argument.null");
+      if (issue.input === null) {
+        const parent = nodeAt(schema, issue.path.slice(0, -1));
+        return problem("invalid_argument.null", { empty: isChange(parent) ? emptyOf(node) : undefined });
+      }
       if (issue.input === undefined) return problem("invalid_argument.required");
       return problem("invalid_argument.wrong_type", { type: node?.type ?? issue.expected });
     case "unrecognized_keys":
@@ -74,6 +78,13 @@ function explain(issue: Issue, schema: JsonSchema): ArgumentError {
       ? problem("invalid_argument.wrong_length", { ...limit, unit })
       : problem("invalid_argument.out_of_bounds", { is_inclusive: true, ...limit });
   }
+}
+
+/** What empties a field, as JSON. */
+function emptyOf(node: JsonSchema | undefined): string | undefined {
+  if (node?.type === "array") return node.minItems ? undefined : "[]";
+  const isText = node?.type === "string" && !node.enum && !node.minLength;
+  return isText && (!node.pattern || new RegExp(node.pattern as string).test("")) ? '""' : undefined;
 }
 
 function nodeAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {

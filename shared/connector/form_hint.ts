@@ -1,9 +1,12 @@
 /** Explains a badly formed text argument: the format its field expects, and a guess based on what was sent. */
 import { decimalSignOf, readMoney, toDecimal } from "../import/money_text.ts";
 import { type JsonSchema, PATTERNS } from "./schema.ts";
+import { possibleDays } from "./understand.ts";
 
 export type FormHint =
-  | { form: "date" | "currency" | "url" }
+  | { form: "currency" | "url" }
+  /** `days` are what the text may stand for. */
+  | { form: "date"; days?: string[] }
   | { form: "amount"; sent?: SentAmount }
   /** `sent` is the kind of id that was sent instead. */
   | { form: "id"; kinds: string[]; sent?: string }
@@ -33,7 +36,7 @@ export function formHint(field: JsonSchema | undefined, sent: unknown, siblings:
       return { form: "amount", ...(amount && { sent: amount }) };
     }
     case PATTERNS.date:
-      return { form: "date" };
+      return { form: "date", ...(typeof sent === "string" && { days: possibleDays(sent) }) };
     case PATTERNS.currency:
       return { form: "currency" };
     case PATTERNS.url:

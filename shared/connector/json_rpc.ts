@@ -40,16 +40,23 @@ export interface Message {
   id: RequestId;
   /** `params.name` of a `tools/call`. */
   toolName?: string;
+  /** Whether the client asks to be told of progress. */
+  wantsProgress: boolean;
 }
+
+/** Every event repeats the token; the SDKs use a number, and nobody needs more than this. */
+const MAX_PROGRESS_TOKEN = 256;
 
 /** @param value a parsed body of any shape. */
 export function readMessage(value: unknown): Message {
   const { method, id, params } = asRecord(value);
-  const { name } = asRecord(params);
+  const { name, _meta } = asRecord(params);
+  const { progressToken: token } = asRecord(_meta);
   return {
     method: typeof method === "string" ? method : undefined,
     id: typeof id === "string" || typeof id === "number" ? id : null,
     toolName: typeof name === "string" ? name : undefined,
+    wantsProgress: typeof token === "number" || (typeof token === "string" && token.length <= MAX_PROGRESS_TOKEN),
   };
 }
 

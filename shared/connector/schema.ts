@@ -19,6 +19,8 @@ export const PATTERNS = {
   date: "^(today|yesterday|tomorrow|\\d{4}-\\d{2}-\\d{2})$",
   amount: "^\\d{1,12}(\\.\\d{1,4})?$",
   currency: "^[A-Z]{3}$",
+  /** RFC 5545 section 3.3.10, `bywdaylist`, as far as every month has one. */
+  monthWeekday: "^(-1|[1-4])(MO|TU|WE|TH|FR|SA|SU)$",
   url: "^(https?://[^\\s/?#@\\\\]+([/?#]\\S*)?)?$",
 };
 
@@ -73,6 +75,20 @@ export const inCurrency = currency(
   "Convert totals to this currency (ISO 4217). Default: the organization's base currency.",
 );
 
+/** What the bank took for an amount in a foreign currency. @param more what an empty one means */
+export const charged = (more = ""): JsonSchema =>
+  object({ amount: amount("Positive decimal."), currency: currency() }, more ? [] : ["amount"], {
+    description: `What the bank charged for a foreign amount, if known.${more}`,
+  });
+
+/** The tax in an amount; either of both follows from the other. */
+export const tax = amount("Contained in amount.");
+export const taxPercent: JsonSchema = { type: "number", minimum: 0, maximum: 100 };
+
+/** Whether somebody pays it back. */
+export const reimbursement = oneOf(["open", "done", "none"]);
+export const reimbursedBy = text(120);
+
 /** One id: `<prefix>_` followed by lower-case letters and digits. */
 export const id = (prefix: string): JsonSchema => ({ type: "string", pattern: `^${prefix}_[0-9a-z]{8,32}$` });
 
@@ -91,6 +107,11 @@ export const inferredCategory = category("Category name. Omit to let the server 
 export const categories = list(text(60), { maxItems: 20 });
 export const tags = list(text(40, { minLength: 1 }), { maxItems: 10 });
 
+/** One expense as parts of several categories. */
+export const split: JsonSchema = list(object({ amount: amount("Omit in one: the rest."), category: text(60) }), {
+  maxItems: 20,
+});
+
 export const query = text(120, { description: "Text in name, payee or note." });
 export const limit = integer({ minimum: 1, maximum: 100, default: 25 });
 export const cursor = text(512, { description: "next_cursor of the previous page." });
@@ -103,15 +124,41 @@ export const idempotencyKey = text(128, {
 });
 
 /** The filter on payments that lists and summaries share. */
-export const paymentFilter = (currencyDescription: string): Record<string, JsonSchema> => ({
+export const paymentFilter = (currencyDescription = "Only amounts in this currency."): Record<string, JsonSchema> => ({
   from: date("First day, inclusive: YYYY-MM-DD, or today/yesterday/tomorrow in the owner's timezone."),
   to: date("Last day, inclusive."),
   query,
   categories,
+  not_categories: list(text(60), { maxItems: 20, description: "All but these." }),
   tags,
   payee,
-  min_amount: amount('Smallest amount in major units, e.g. "14.50".'),
-  max_amount: amount("Largest amount in major units."),
+  member: text(254, { description: "Who recorded it: an address, or me." }),
+  min_amount: amount("In currency, or else the base currency; others are converted."),
+  max_amount: amount("Likewise."),
   currency: currency(currencyDescription),
   kind: oneOf(["one_off", "bill_payment", "refund"]),
+  reimbursement,
 });
+
+/** Fields that another tool describes. */
+export const bare = (fields: Record<string, JsonSchema>): Record<string, JsonSchema> =>
+  Object.fromEntries(Object.entries(fields).map(([key, { description: _, ...field }]) => [key, field]));
+
+/** The same where list_expenses describes it: a change of whatever it lets through. */
+export const changeFilter: JsonSchema = object(bare(paymentFilter()));
+/** As clients see that: the names and types of its fields. */
+export const listedChangeFilter: JsonSchema = object(
+  Object.fromEntries(
+    Object.entries(paymentFilter()).map(([key, { type, items, enum: values }]) => [
+      key,
+      { type, ...(items && { items: { type: items.type } }), ...(values && { enum: values }) },
+    ]),
+  ),
+);
+
+/** What is said back before many records are touched. */
+export const confirm: JsonSchema = object(
+  { count: integer({ minimum: 1 }), total: amount("In the base currency.") },
+  ["count", "total"],
+  { description: "What dry_run or the error said, once the user agreed." },
+);

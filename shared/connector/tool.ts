@@ -3,12 +3,16 @@
  * defined by its SQL function (`app.<name>`).
  */
 import { z } from "zod";
+import type { Clock } from "../clock.ts";
 import { type ArgumentError, explainIssues } from "./argument_error.ts";
 import { SCOPE } from "../oauth/scope.ts";
 import type { Answer, PendingLink } from "../providers/ask.ts";
 import type { FactEnvelope } from "./result.ts";
-import type { JsonSchema } from "./schema.ts";
+import { type JsonSchema, PATTERNS } from "./schema.ts";
+import type { Progress } from "../words/message.ts";
+import type { ToolName } from "../words/words.ts";
 import { cleanStrings } from "./typed_text.ts";
+import { understand } from "./understand.ts";
 
 /** Hints for the host's confirmation prompts; not a guarantee. */
 export interface Annotations {
@@ -33,36 +37,53 @@ export const UPDATE = annotations(false, false, true);
 export const DELETE = annotations(false, true, true);
 export const REVERSE = annotations(false, true, false);
 
-/** Services outside the database that a tool may use. */
-export interface FollowUpServices {
+/** What a follow-up may use besides the database. */
+export interface FollowUpServices extends WorkOptions {
   /**
-   * Queries the providers of all links in parallel and returns their answers in order; never throws for a provider's
-   * failure.
+   * Queries the providers of all links in parallel, one month of a link after the other, and returns their answers in
+   * order; never throws for a provider's failure. Null for a month that was not asked for.
    */
-  askProviders(links: readonly PendingLink[]): Promise<Answer[]>;
+  askProviders(months: readonly PendingLink[], options: WorkOptions): Promise<(Answer | null)[]>;
+  /**
+   * Runs a tool as the same caller, by a name or arguments that clients cannot send; a part of the same request, so not
+   * counted again.
+   */
+  callTool(tool: string, args: Arguments): Promise<FactEnvelope>;
+  clock: Clock;
 }
 
-/** A second database call, by a name that clients cannot call. */
+/** How work that takes a while tells its client how far it is, and learns that the client has gone. */
+export interface WorkOptions {
+  /** Present if the client asked for progress. What does not exceed the last report is dropped. */
+  progress?: (reached: Progress) => void;
+  /** Aborted when the client of an event stream goes away: keep what is done and begin nothing more. */
+  signal: AbortSignal;
+}
+
+/** What a tool does after its first database call; its answer replaces the first one's. */
 export type FollowUp = (
   first: FactEnvelope,
   services: FollowUpServices,
-) => Promise<{ tool: string; arguments: Arguments } | undefined>;
+  args: Arguments,
+) => Promise<FactEnvelope | undefined>;
 
 /** The size limit of messages from unauthenticated callers; enough for most tools. */
 export const MESSAGE_BYTES = 65_536;
 
 export interface ToolContract {
-  name: string;
-  title: string;
+  /** Its title and description are in the catalog. */
+  name: ToolName;
   annotations: Annotations;
-  description: string;
   inputSchema: JsonSchema;
+  /** What clients see of it, where a shorter form says as much: another tool describes the rest. */
+  listedSchema?: JsonSchema;
   /** Top-level keys of `data` in the result and their JSON types. */
   data: Record<string, "array" | "object" | "string" | "integer">;
   /** Whether the result also has the keys of a list: `next_cursor`, `total_count`, `totals_by_currency`. */
   isList?: boolean;
-  /** What to run next, given the answer of the SQL function. Its answer replaces the first. */
   followUp?: FollowUp;
+  /** Whether a call may take the database longer than others do. */
+  isLong?(args: Arguments): boolean;
   /** Size of a message with the longest call the contract allows, where it exceeds `MESSAGE_BYTES`. */
   maxBytes?: number;
   /** Additional `_meta`. */
@@ -71,14 +92,17 @@ export interface ToolContract {
   repair?(input: Arguments): Arguments;
   /**
    * Turns validated arguments into those of the SQL function, or reports what the schema cannot express. @param sent
-   * the arguments as received.
+   * the arguments as received. @param at now.
    */
-  refine?(value: Arguments, sent: Arguments): ParsedArguments;
+  refine?(value: Arguments, sent: Arguments, at?: Date): ParsedArguments;
 }
 
-/** A tool as listed by `tools/list`. */
-export interface ListedTool
-  extends Omit<ToolContract, "data" | "isList" | "followUp" | "maxBytes" | "meta" | "repair" | "refine"> {
+/** A tool as listed by `tools/list`, without its words. */
+export interface ListedTool extends
+  Omit<
+    ToolContract,
+    "listedSchema" | "data" | "isList" | "followUp" | "isLong" | "maxBytes" | "meta" | "repair" | "refine"
+  > {
   outputSchema: JsonSchema;
   _meta: Record<string, unknown>;
 }
@@ -88,36 +112,48 @@ export type ParsedArguments = { ok: true; value: Arguments } | { ok: false; erro
 
 export interface Tool {
   listed: ListedTool;
-  /** Cleans and validates arguments and fills in defaults; never throws. */
-  parse(input: unknown): ParsedArguments;
+  /** Cleans and validates arguments and fills in defaults; never throws. @param at now, where it matters. */
+  parse(input: unknown, at?: Date): ParsedArguments;
   maxBytes: number;
   followUp?: FollowUp;
+  isLong?(args: Arguments): boolean;
 }
 
 /** Compiled once at module load, not per request. */
 export function defineTool(
-  { data, isList = false, followUp, maxBytes = MESSAGE_BYTES, meta, repair, refine, ...contract }: ToolContract,
+  { data, isList = false, followUp, isLong, maxBytes = MESSAGE_BYTES, meta, repair, refine, listedSchema, ...contract }:
+    ToolContract,
 ): Tool {
-  const schema = z.fromJSONSchema(contract.inputSchema as z.core.JSONSchema.JSONSchema);
+  const schema = z.fromJSONSchema(withYearlessDays(contract.inputSchema) as z.core.JSONSchema.JSONSchema);
   return {
     followUp,
+    isLong,
     maxBytes,
     listed: {
       ...contract,
+      inputSchema: listedSchema ?? contract.inputSchema,
       outputSchema: envelopeSchema(data, isList),
       // Hosts that show sign-in per tool read this. Access is enforced by the endpoint's own challenge.
       _meta: { ...meta, securitySchemes: [{ type: "oauth2", scopes: [SCOPE] }] },
     },
-    parse(input) {
+    parse(input, at) {
       const sent = limitUnknownFields(input ?? {}, contract.inputSchema);
       const repaired = repair && typeof sent === "object" ? repair(sent as Arguments) : sent;
-      const parsed = schema.safeParse(cleanStrings(repaired), { reportInput: true });
+      const understood = understand(cleanStrings(repaired), contract.inputSchema);
+      const parsed = schema.safeParse(understood, { reportInput: true });
       if (!parsed.success) return { ok: false, error: explainIssues(parsed.error.issues, contract.inputSchema) };
       const value = parsed.data as Arguments;
-      return refine ? refine(value, sent as Arguments) : { ok: true, value };
+      return refine ? refine(value, sent as Arguments, at) : { ok: true, value };
     },
   };
 }
+
+/** Days without a year are not offered, but understood: the database knows which day it is for the owner. */
+const withYearlessDays = (schema: JsonSchema): JsonSchema =>
+  JSON.parse(
+    JSON.stringify(schema),
+    (key, value) => key === "pattern" && value === PATTERNS.date ? `${value}|^--\\d{2}-\\d{2}$` : value,
+  );
 
 /** More unknown fields than one answer lists. */
 const MAX_UNKNOWN_FIELDS = 10;

@@ -39,12 +39,17 @@ export interface Bearer {
 /** Every method throws what `Database.call` throws, `unavailable` on a malformed answer, and `rate_limited`. */
 export interface ConnectorStore {
   authenticate(bearer: Bearer): Promise<Authentication>;
-  /** Resolves the token, then runs the tool as its user, in one transaction; a failing tool writes nothing. */
-  callTool(call: Bearer & { tool: string; arguments: Arguments }): Promise<ToolRun>;
+  /**
+   * Resolves the token, then runs the tool as its user, in one transaction; a failing tool writes nothing. One that is
+   * long may take a minute.
+   */
+  callTool(call: Bearer & { tool: string; arguments: Arguments; isLong?: boolean }): Promise<ToolRun>;
   /** Records that the token's client is in use; requested by `first_use_in_hour`. */
   recordUse(tokenHash: string): Promise<void>;
 }
 
+/** Longer than `call_long_tool` may take. */
+const LONG_MS = 58_000;
 const REFUSALS = hasOutcome("invalid_token", "feature_not_in_plan");
 
 /** @param resource the canonical resource identifier; tokens bound to another one are refused. */
@@ -66,11 +71,13 @@ export function createConnectorStore(
         (answer) => answer.outcome === "ok" || REFUSALS(answer),
       ));
     },
-    async callTool({ tokenHash, limits, tool, arguments: args }) {
+    async callTool({ tokenHash, limits, tool, arguments: args, isLong }) {
       const call = { token_hash: tokenHash, resource, tool, arguments: args, at: at(), ...(limits && { limits }) };
       return withinLimits(expectAnswer<ToolRun | Limited>(
         "call_tool",
-        await database.call("call_tool", call),
+        await (isLong
+          ? database.call("call_long_tool", call, { deadlineMs: LONG_MS })
+          : database.call("call_tool", call)),
         (answer) =>
           answer.outcome === "ok" ? typeof answer.result === "object" && answer.result !== null : REFUSALS(answer),
       ));

@@ -23,6 +23,17 @@ export type Database = {
         Args: { "at": string; "limits"?: Json; "resource": string; "token_hash": string };
         Returns: Json;
       };
+      "call_long_tool": {
+        Args: {
+          "arguments": Json;
+          "at": string;
+          "limits"?: Json;
+          "resource": string;
+          "token_hash": string;
+          "tool": string;
+        };
+        Returns: Json;
+      };
       "call_tool": {
         Args: {
           "arguments": Json;
@@ -34,9 +45,17 @@ export type Database = {
         };
         Returns: Json;
       };
+      "change_calendar": {
+        Args: { "at": string; "organization_id": string; "show_amounts": boolean; "user_id": string };
+        Returns: Json;
+      };
       "change_country": { Args: { "at": string; "country": string; "user_id": string }; Returns: Json };
       "change_provider_link": {
         Args: { "action": string; "at": string; "link_id": string; "user_id": string };
+        Returns: Json;
+      };
+      "choose_mails": {
+        Args: { "at": string; "mails": string; "organization_id": string; "user_id": string };
         Returns: Json;
       };
       "claim_attempt": {
@@ -86,11 +105,24 @@ export type Database = {
         Args: { "at": string; "client_id": string; "code_expires_at": string; "code_id": string; "limits"?: Json };
         Returns: Json;
       };
+      "create_calendar": {
+        Args: { "at": string; "organization_id": string; "token_hash": string; "user_id": string };
+        Returns: Json;
+      };
       "dismiss_grant_alerts": { Args: { "at": string; "until": string; "user_id": string }; Returns: Json };
+      "end_calendar": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
       "find_client": { Args: { "at": string; "client_id": string; "limits"?: Json }; Returns: Json };
+      "find_days_to_rate": { Args: { "at": string; "size": number }; Returns: Json };
       "find_rolling_pages": { Args: { "at": string; "size": number }; Returns: Json };
       "keep_provider_answer": {
-        Args: { "answer": Json; "at": string; "lease_token": string; "link_id": string; "period": string };
+        Args: {
+          "answer": Json;
+          "at": string;
+          "is_last"?: boolean;
+          "lease_token": string;
+          "link_id": string;
+          "period": string;
+        };
         Returns: Json;
       };
       "list_connected_apps": { Args: { "at": string; "user_id": string }; Returns: Json };
@@ -115,12 +147,19 @@ export type Database = {
         };
         Returns: Json;
       };
+      "open_upload": { Args: { "at": string; "import_id": string; "user_id": string }; Returns: Json };
       "ping": { Args: Record<PropertyKey, never>; Returns: Json };
       "read_account": { Args: { "at": string; "user_id": string }; Returns: Json };
+      "read_calendar": { Args: { "at": string; "limits": Json; "token_hash": string }; Returns: Json };
+      "read_expense_file": {
+        Args: { "arguments": Json; "at": string; "organization_id": string; "user_id": string };
+        Returns: Json;
+      };
       "read_newest_rates": { Args: Record<PropertyKey, never>; Returns: Json };
       "read_onboarding": { Args: { "user_id": string }; Returns: Json };
       "read_provider_credentials": { Args: { "link_ids": (string)[] }; Returns: Json };
-      "read_unsubscribing": { Args: { "owner_id": string; "with_bills": boolean }; Returns: Json };
+      "read_rates_of_day": { Args: { "day": string }; Returns: Json };
+      "read_unsubscribing": { Args: { "user_id": string; "with_bills": boolean }; Returns: Json };
       "record_job_run": {
         Args: {
           "counts": Json;
@@ -174,7 +213,6 @@ export type Database = {
         Args: { "at": string; "envelope": Json; "link_id": string; "replaced": Json };
         Returns: Json;
       };
-      "resume_reminders": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
       "revoke_grant": { Args: { "at": string; "grant_id": string; "user_id": string }; Returns: Json };
       "revoke_token": {
         Args: { "at": string; "client_id": string; "limits"?: Json; "token_hash": string };
@@ -192,6 +230,11 @@ export type Database = {
         };
         Returns: Json;
       };
+      "run_import_step": {
+        Args: { "arguments": Json; "at": string; "organization_id": string; "user_id": string };
+        Returns: Json;
+      };
+      "settle_day": { Args: { "at": string; "day": string; "is_answered": boolean }; Returns: Json };
       "settle_reminders": {
         Args: {
           "at": string;
@@ -203,6 +246,7 @@ export type Database = {
         };
         Returns: Json;
       };
+      "settle_values": { Args: { "after": Json; "size": number }; Returns: Json };
       "store_client_document": {
         Args: {
           "at": string;
@@ -216,10 +260,10 @@ export type Database = {
         Returns: Json;
       };
       "store_rates": {
-        Args: { "at": string; "per_euro": Json; "published_on": string; "source": string };
+        Args: { "at": string; "days": Json; "per_euro": Json; "published_on": string; "source": string };
         Returns: Json;
       };
-      "unsubscribe": { Args: { "at": string; "owner_id": string; "scope": string }; Returns: Json };
+      "unsubscribe": { Args: { "at": string; "scope": string; "user_id": string }; Returns: Json };
       "update_reminders": {
         Args: {
           "at": string;

@@ -11,13 +11,15 @@ export interface Onboarding {
   reminder_email: string;
 }
 
+/** Which bills a person gets mails of: theirs (all for the owner, else those assigned to them), all, or none. */
+export type Mails = "mine" | "all" | "none";
+
 export interface AccountOrganization {
   id: string;
   name: string;
   role: "owner" | "member";
   base_currency: string;
-  /** Whether the owner wants reminders for its bills. */
-  reminders_enabled: boolean;
+  mails: Mails;
   plan: Plan;
   plan_status: "active" | "past_due" | "canceled";
   /** The plan whose features currently apply. */
@@ -34,6 +36,8 @@ export interface AccountOrganization {
   period_ends_at: string | null;
   /** Features that the current plan does not include. */
   features_off: Feature[];
+  /** The reader's own; its address is not kept. Null when there is none. */
+  calendar: { show_amounts: boolean; created_at: string } | null;
 }
 export type Feature = "ai:connector" | "reminders:email" | "bills:variable";
 export type Plan = "free" | "pro" | "team";
@@ -104,8 +108,8 @@ export interface Unsubscribable {
   organizations: {
     id: string;
     name: string;
-    reminders_enabled: boolean;
-    /** The bills with reminders, if requested. */
+    mails: Mails;
+    /** The bills with reminders that they own, if requested. */
     bills?: { id: string; name: string }[];
   }[];
 }
@@ -115,6 +119,13 @@ export interface Reminders {
   timezone: string;
   default_lead_days: number;
   email_enabled: boolean;
+}
+
+/** A part of a file of expenses, as list_expenses answers it. */
+export interface ExpenseFilePart {
+  ok: boolean;
+  data: { csv: Record<string, unknown>[] };
+  next_cursor?: string;
 }
 
 type Invalid = { outcome: "invalid"; field: "timezone" | "base_currency" };
@@ -143,6 +154,21 @@ export function createIdentityStore(database: Database) {
     /** Stores the address the identity provider has now, and returns whether the person has been through onboarding. */
     noteSignIn: ({ userId, email, at }: Person & { email: string }) =>
       database.call<{ onboarded: boolean }>("note_sign_in", { user_id: userId, email, at }),
+
+    /** A part of a file of expenses, read as the person; `refused` when they may not any more. */
+    readExpenseFile: (
+      { userId, organizationId, filter, cursor, at }: Person & {
+        organizationId: string;
+        filter: Record<string, unknown>;
+        cursor?: string;
+      },
+    ) =>
+      database.call<{ outcome: "ok"; result: ExpenseFilePart } | { outcome: "refused" }>("read_expense_file", {
+        user_id: userId,
+        organization_id: organizationId,
+        arguments: { ...filter, ...(cursor && { cursor }) },
+        at,
+      }),
 
     readOnboarding: (userId: string) =>
       database.call<{ onboarded: boolean; currencies: string[] }>("read_onboarding", { user_id: userId }),
@@ -192,18 +218,19 @@ export function createIdentityStore(database: Database) {
         at,
       }),
 
-    /** Null when the person does not exist. @param asked.withBills only for the signed-in owner. */
-    readUnsubscribing: ({ ownerId, withBills }: { ownerId: string; withBills: boolean }) =>
-      database.call<Unsubscribable | null>("read_unsubscribing", { owner_id: ownerId, with_bills: withBills }),
+    /** Null when the person does not exist. @param asked.withBills only for that person, signed in. */
+    readUnsubscribing: ({ userId, withBills }: { userId: string; withBills: boolean }) =>
+      database.call<Unsubscribable | null>("read_unsubscribing", { user_id: userId, with_bills: withBills }),
 
     /** @param asked.scope `all`, or the id of an organization or bill of theirs. */
-    unsubscribe: ({ ownerId, scope, at }: { ownerId: string; scope: string; at: Date }) =>
-      database.call<{ outcome: "unsubscribed" | "unknown" }>("unsubscribe", { owner_id: ownerId, scope, at }),
+    unsubscribe: ({ userId, scope, at }: Person & { scope: string }) =>
+      database.call<{ outcome: "unsubscribed" | "unknown" }>("unsubscribe", { user_id: userId, scope, at }),
 
-    resumeReminders: ({ userId, organizationId, at }: Person & { organizationId: string }) =>
-      database.call<{ outcome: "resumed" | "not_owner" }>("resume_reminders", {
+    chooseMails: ({ userId, organizationId, mails, at }: Person & { organizationId: string; mails: Mails }) =>
+      database.call<{ outcome: "chosen" | "not_member" }>("choose_mails", {
         user_id: userId,
         organization_id: organizationId,
+        mails,
         at,
       }),
   };

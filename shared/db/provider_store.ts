@@ -1,9 +1,16 @@
 /** Database calls of the job that fetches amounts: one transaction and one link per call. */
-import type { Answer, AskedLink } from "../providers/ask.ts";
+import type { Answer, AskedLink, PendingLink } from "../providers/ask.ts";
 import type { Period } from "../providers/period.ts";
 import type { Database } from "./client.ts";
 
-export interface ClaimedLink extends AskedLink {
+export interface ClaimedLink extends Omit<AskedLink, "period"> {
+  lease_token: string;
+  /** The months to ask for, in this order; at least one. */
+  periods: [Period, ...Period[]];
+}
+
+/** A month of a leased link. */
+export interface LeasedMonth extends PendingLink {
   lease_token: string;
 }
 
@@ -40,8 +47,11 @@ export function createProviderStore(database: Database) {
     claimLink: ({ period, again, before, at }: ClaimOptions) =>
       database.call<ClaimedLink | null>("claim_provider_link", { period, again, before, at }),
 
-    keepAnswer: ({ link_id, lease_token, period }: ClaimedLink, { answer, at }: { answer: Answer; at: Date }) =>
-      database.call<Kept>("keep_provider_answer", { link_id, lease_token, period, answer, at }),
+    /** @param kept.isLast ends the lease. */
+    keepAnswer: (
+      { link_id, lease_token, period }: LeasedMonth,
+      { answer, isLast, at }: { answer: Answer; isLast: boolean; at: Date },
+    ) => database.call<Kept>("keep_provider_answer", { link_id, lease_token, period, answer, at, is_last: isLast }),
 
     /** `waiting`: links that claimLink could still return, including those leased by another run. */
     countLinks: ({ period, again, before, at }: ClaimOptions) =>

@@ -26,7 +26,7 @@ export interface ClaimedBatch {
   id: string;
   lease_token: string;
   attempts: number;
-  digests: { id: string; owner_id: string; content: DigestContent }[];
+  digests: { id: string; recipient_id: string; content: DigestContent }[];
 }
 
 /** A digest whose contents could not be built; it waits an hour while the others go on. */
@@ -80,7 +80,28 @@ export function createRemindersStore(database: Database) {
     /** `rates_on` is the newest day stored, of any currency. */
     readNewestRates: () => database.call<{ rates_on: string | null; per_euro: StoredRates }>("read_newest_rates", {}),
 
-    storeRates: ({ source, publishedOn, perEuro }: RateSet, at: Date) =>
-      database.call<{ added: number }>("store_rates", { source, published_on: publishedOn, per_euro: perEuro, at }),
+    storeRates: ({ source, publishedOn, perEuro, days = {} }: RateSet, at: Date) =>
+      database.call<{ added: number }>("store_rates", {
+        source,
+        published_on: publishedOn,
+        per_euro: perEuro,
+        days,
+        at,
+      }),
+
+    /** Past days whose rates the books need, those that were asked for least first. */
+    findDaysToRate: ({ at, size }: { at: Date; size: number }) =>
+      database.call<string[]>("find_days_to_rate", { at, size }),
+
+    /** The rates that hold on a day. */
+    readRatesOfDay: (day: string) => database.call<StoredRates>("read_rates_of_day", { day }),
+
+    /** Notes that the sources were asked; a day is settled when all of them answered, or after the last attempt. */
+    settleDay: ({ day, isAnswered, at }: { day: string; isAnswered: boolean; at: Date }) =>
+      database.call<{ settled: boolean }>("settle_day", { day, is_answered: isAnswered, at }),
+
+    /** Gives a page of payments that wait for a rate the value that they have by now. */
+    settleValues: ({ after, size }: { after: Cursor; size: number }) =>
+      database.call<{ settled: number; next: Cursor }>("settle_values", { after, size }),
   };
 }

@@ -3,11 +3,12 @@
  * for methods that a path does not serve. Each surface decides how its errors look.
  */
 import { type Context, Hono } from "hono";
+import { METHOD_NAME_ALL } from "hono/router";
 import type { Config } from "../config.ts";
 import { AppError, toAppError } from "../errors.ts";
 import { describeError, type Log } from "../log.ts";
 import type { Reader } from "../words/reader.ts";
-import { localPath, METHODS, type Slug } from "../routes.ts";
+import { localPath, loggedPath, METHODS, type Slug } from "../routes.ts";
 import { STRICT_TRANSPORT_SECURITY } from "./transport_security.ts";
 
 export type AppEnv = {
@@ -51,7 +52,7 @@ export function createApp(
     log.info("request", {
       request_id: c.get("requestId"),
       method: c.req.method,
-      route: c.req.path,
+      route: loggedPath(c.req.path),
       status: c.res.status,
       duration_ms: Math.round(performance.now() - startedAt),
     });
@@ -62,7 +63,7 @@ export function createApp(
     if (error.status >= 500) {
       log.error("failure", {
         request_id: c.get("requestId"),
-        route: c.req.path,
+        route: loggedPath(c.req.path),
         code: error.code,
         error: describeError(error),
       });
@@ -89,8 +90,10 @@ export function createApp(
 
 /** The methods an app handles at a path; empty if unknown. Hono serves HEAD with the GET handler. */
 function servedMethods(app: App, path: string): readonly string[] {
-  const own = app.routes.filter((route) => route.path === path).map(({ method }) => method);
-  return METHODS.filter((method) => own.includes(method === "HEAD" ? "GET" : method));
+  // What `use` adds is there for all methods.
+  const isServed = (method: string) =>
+    app.router.match(method, path)[0].some(([[, route]]) => route.method !== METHOD_NAME_ALL);
+  return METHODS.filter((method) => isServed(method === "HEAD" ? "GET" : method));
 }
 
 function methodNotAllowed(methods: readonly string[]): AppError {

@@ -48,8 +48,9 @@ export async function readVisitorForm(
  * Refuses cross-site posts. A page cannot forge `Sec-Fetch-Site`; older browsers send only `Origin`, which is ours on
  * our own forms (see the referrer policy in layout.tsx) and `null` when hidden. If neither tells, the form token
  * decides.
+ * @throws {AppError} `forbidden`
  */
-function refuseOtherSites(c: AppContext, config: Pick<Config, "siteUrl">): void {
+export function refuseOtherSites(c: AppContext, config: Pick<Config, "siteUrl">): void {
   const site = c.req.header("sec-fetch-site");
   const origin = c.req.header("origin");
   const isOurs = site ? site === "same-origin" : !origin || origin === config.siteUrl;

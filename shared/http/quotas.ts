@@ -3,6 +3,7 @@
  * so no addresses are stored.
  */
 import type { Config } from "../config.ts";
+import type { CalendarLimits } from "../db/calendar_store.ts";
 import type { ConnectorLimits } from "../db/connector_store.ts";
 import type { Allowance, ClientLimits, ClientRoom, Quota } from "../db/quota.ts";
 import { AppError } from "../errors.ts";
@@ -48,6 +49,13 @@ const LIMITS = {
   /** Mails to a reminder address that its owner has not confirmed. */
   reminder_mail_address: { atMost: 5, seconds: 3600 },
   reminder_mail_ip: { atMost: 20, seconds: 3600 },
+  /** Files sent to be imported per hour: each is read whole. */
+  import_upload_person: { atMost: 30, seconds: 3600 },
+  import_upload_ip: { atMost: 120, seconds: 3600 },
+  /** Calendar addresses that we never issued, or ended, by caller: apps of many people share the hosted ones' callers. */
+  wrong_calendar: { atMost: 60, seconds: 3600 },
+  /** Reads of one calendar: apps ask a few times a day, and people press refresh. */
+  calendar_feed: { atMost: 60, seconds: 3600 },
   /**
    * Fetches of metadata documents (functions/oauth/document_quotas.ts picks which apply): by caller and by host; then
    * in total, with separate totals for connected clients, for each maker's host, and for each well-known document.
@@ -133,6 +141,12 @@ export async function connectorLimits(config: LimitConfig, c: AppContext): Promi
   const read = limitOf(config, "connector_read");
   const write = limitOf(config, "connector_write");
   return read && write && { caller: await callerQuotas(config, "failed_bearer", c), read, write };
+}
+
+/** Limits of a request for a calendar. */
+export async function calendarLimits(config: LimitConfig, c: AppContext): Promise<CalendarLimits> {
+  const feed = limitOf(config, "calendar_feed");
+  return { caller: await callerQuotas(config, "wrong_calendar", c), ...(feed && { feed }) };
 }
 
 /** The allowance of a limit whose subject SQL determines; undefined when limits are off. */

@@ -14,22 +14,22 @@ export interface DateText {
 }
 
 /**
- * Month prefixes without accents, in the seven languages of header_words.ts; the longer of two with a common start
+ * Month prefixes without accents, in the eight languages of header_words.ts; the longer of two with a common start
  * first.
  */
 const MONTHS: [RegExp, number][] = [
-  [/^(jan|gen|ene|janv)/, 1],
-  [/^(feb|fev|febr)/, 2],
+  [/^(jan|gen|ene|janv|sty)/, 1],
+  [/^(feb|fev|febr|lut)/, 2],
   [/^(mar|mrz|maar|mrt|maerz|mars|marz)/, 3],
-  [/^(apr|avr|abr)/, 4],
-  [/^(mai|may|mag|mei)/, 5],
-  [/^(jun|juin|giu)/, 6],
-  [/^(jul|juil|lug)/, 7],
-  [/^(aug|aou|ago)/, 8],
-  [/^(sep|set)/, 9],
-  [/^(oct|okt|ott|out)/, 10],
-  [/^(nov)/, 11],
-  [/^(dec|dez|dic)/, 12],
+  [/^(apr|avr|abr|kwi)/, 4],
+  [/^(mai|may|mag|mei|maj)/, 5],
+  [/^(jun|juin|giu|cze)/, 6],
+  [/^(jul|juil|lug|lip)/, 7],
+  [/^(aug|aou|ago|sie)/, 8],
+  [/^(sep|set|wrz)/, 9],
+  [/^(oct|okt|ott|out|paz)/, 10],
+  [/^(nov|lis)/, 11],
+  [/^(dec|dez|dic|gru)/, 12],
 ];
 
 const monthOf = (word: string): number | undefined => {
@@ -71,6 +71,19 @@ export function toIsoDate({ parts: [a, b, c], order: own, isCertain }: DateText,
   const [year, month, day] = known === "YMD" ? [a, b, c] : known === "MDY" ? [c, a, b] : [c, b, a];
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   return [String(year).padStart(4, "0"), pad(month), pad(day)].join("-");
+}
+
+/** A day without a year, "1 Nov" or "November 1st", as --MM-DD (ISO 8601); undefined when the text is no such day. */
+export function readYearlessDay(text: string): string | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  const dayFirst = /^(\d{1,2})(?:st|nd|rd|th|\.|º)?[- ]*(?:(?:of|de) )?(\p{L}{3,})\.?$/iu.exec(text.trim());
+  const monthFirst = /^(\p{L}{3,})\.? +(\d{1,2})(?:st|nd|rd|th)?$/iu.exec(text.trim());
+  const [day, word] = dayFirst?.slice(1) ?? [monthFirst?.[2], monthFirst?.[1]];
+  const month = word && monthOf(word);
+  // 2000 is a leap year.
+  return month && Number(day) >= 1 && Number(day) <= daysIn(2000, month)
+    ? `--${pad(month)}-${pad(Number(day))}`
+    : undefined;
 }
 
 const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();

@@ -1,13 +1,31 @@
 /**
- * Column names in exports of banks and expense programs, in seven languages; the most distinctive words of each field
+ * Column names in exports of banks and expense programs, in eight languages; the most distinctive words of each field
  * first.
  */
 
 export const FIELDS = ["date", "amount", "name", "payee", "currency", "category", "note", "url"] as const;
 export type Field = typeof FIELDS[number];
 
-/** As normalized by `plainHeader`. English, German, French, Spanish, Italian, Dutch, Portuguese. */
-const HEADER_WORDS: Record<Field, string[]> = {
+/** What a column may be besides a field of an expense. */
+export const HINTS = [
+  "out",
+  "in",
+  "balance",
+  "type",
+  "state",
+  "fee",
+  "direction",
+  "account",
+  "counter_account",
+  "tax",
+  "original_amount",
+  "original_currency",
+] as const;
+export type Role = Field | typeof HINTS[number];
+export const ROLES: readonly Role[] = [...FIELDS, ...HINTS];
+
+/** As normalized by `plainHeader`. English, German, French, Spanish, Italian, Dutch, Portuguese, Polish. */
+const HEADER_WORDS: Record<Role, string[]> = {
   date: [
     ...[
       "date",
@@ -26,6 +44,7 @@ const HEADER_WORDS: Record<Field, string[]> = {
     ...["data", "data operazione", "data contabile", "data valuta", "data movimento"],
     ...["boekdatum", "transactiedatum", "rentedatum", "datum transactie"],
     ...["data movimento", "data do movimento", "data operacao", "data valor", "data lancamento"],
+    ...["data operacji", "data transakcji", "data ksiegowania", "data waluty", "dzien"],
   ],
   amount: [
     ...[
@@ -36,20 +55,59 @@ const HEADER_WORDS: Record<Field, string[]> = {
       "sum",
       "price",
       "cost",
-      "debit",
-      "debit amount",
-      "paid out",
-      "money out",
-      "withdrawal",
-      "withdrawals",
     ],
-    ...["betrag", "umsatz", "summe", "preis", "kosten", "soll", "ausgabe", "belastung"],
+    ...["betrag", "umsatz", "summe", "preis", "kosten"],
     ...["montant", "somme", "prix"],
-    ...["importe", "monto", "cantidad", "valor", "precio", "cargo"],
-    ...["importo", "somma", "prezzo", "addebito", "dare", "uscite"],
+    ...["importe", "monto", "cantidad", "valor", "precio"],
+    ...["importo", "somma", "prezzo"],
     ...["bedrag", "prijs"],
-    ...["quantia", "montante", "preco", "debito"],
+    ...["quantia", "montante", "preco"],
+    ...["kwota", "kwota operacji", "kwota transakcji", "cena"],
   ],
+  out: [
+    ...["debit", "debit amount", "debits", "paid out", "money out", "withdrawal", "withdrawals", "outflow", "spent"],
+    ...["soll", "ausgabe", "ausgaben", "belastung", "belastungen", "lastschrift", "auszahlung"],
+    ...["debit euros", "depenses", "cargo", "cargos", "adeudo", "gastos"],
+    ...["addebito", "addebiti", "dare", "uscite", "af", "debet", "uitgaven", "debito", "debitos", "saida", "saidas"],
+    ...["obciazenia", "obciazenie", "wydatki", "wyplata"],
+  ],
+  in: [
+    ...["credit", "credit amount", "credits", "paid in", "money in", "deposit", "deposits", "inflow", "received"],
+    ...["haben", "einnahme", "einnahmen", "gutschrift", "gutschriften", "einzahlung"],
+    ...["credit euros", "recettes", "abono", "abonos", "ingresos"],
+    ...["accredito", "accrediti", "avere", "entrate", "bij", "inkomsten", "credito", "creditos", "entrada", "entradas"],
+    ...["uznania", "uznanie", "wplywy", "wplata"],
+  ],
+  balance: [
+    ...["balance", "running balance", "running bal", "account balance", "balance after", "resulting balance"],
+    ...[
+      "saldo",
+      "kontostand",
+      "saldo nach buchung",
+      "solde",
+      "solde apres operation",
+      "saldo contable",
+      "saldo disponible",
+    ],
+    ...["saldo contabile", "saldo na mutatie", "saldo na trn", "saldo contabilistico", "saldo po operacji"],
+  ],
+  type: [
+    ...["type", "transaction type", "kind", "typ", "art", "umsatzart", "umsatztyp", "transaktionstyp", "buchungsart"],
+    ...["type de transaction", "nature", "tipo", "tipo de movimiento", "tipo de operacion", "tipo di transazione"],
+    ...["soort", "mutatiesoort", "transactietype", "tipo de transacao", "rodzaj", "typ operacji", "typ transakcji"],
+  ],
+  state: [
+    ...["status", "state", "transaction status", "buchungsstatus", "statut", "etat", "estado", "stato"],
+    ...["situacao", "stan", "status transakcji"],
+  ],
+  fee: [],
+  direction: [],
+  account: [],
+  counter_account: [],
+  // Only of our own export: in others a column of this name may hold rates or codes.
+  tax: [],
+  original_amount: ["original amount", "foreign amount", "originalbetrag", "fremdwahrungsbetrag", "fremdbetrag"],
+  original_currency: ["original currency", "foreign currency", "originalwahrung", "fremdwahrung"],
   name: [
     ...[
       "name",
@@ -81,6 +139,7 @@ const HEADER_WORDS: Record<Field, string[]> = {
     ...["descrizione", "causale", "nome", "spesa", "operazione", "voce"],
     ...["omschrijving", "naam omschrijving", "beschrijving", "naam", "uitgave", "mededelingen"],
     ...["descricao", "designacao", "nome", "despesa", "historico"],
+    ...["opis", "opis operacji", "opis transakcji", "tytul", "tytul operacji", "nazwa", "wydatek"],
   ],
   payee: [
     ...[
@@ -109,6 +168,7 @@ const HEADER_WORDS: Record<Field, string[]> = {
     ...["beneficiario", "esercente", "negozio", "destinatario", "commerciante"],
     ...["begunstigde", "tegenpartij", "naam tegenpartij", "ontvanger", "winkel", "handelaar"],
     ...["beneficiario", "comerciante", "destinatario", "loja", "estabelecimento"],
+    ...["odbiorca", "kontrahent", "sprzedawca", "sklep", "nadawca odbiorca"],
   ],
   currency: [
     "currency",
@@ -123,8 +183,9 @@ const HEADER_WORDS: Record<Field, string[]> = {
     "valuta",
     "munt",
     "moeda",
+    "waluta",
   ],
-  category: ["category", "kategorie", "rubrik", "categorie", "rubrique", "categoria", "rubro", "rubriek"],
+  category: ["category", "kategorie", "rubrik", "categorie", "rubrique", "categoria", "rubro", "rubriek", "kategoria"],
   note: [
     ...[
       "note",
@@ -154,6 +215,7 @@ const HEADER_WORDS: Record<Field, string[]> = {
       "annotazioni",
     ],
     ...["opmerking", "opmerkingen", "notitie", "toelichting", "observacoes", "comentarios"],
+    ...["notatka", "uwagi", "komentarz"],
   ],
   url: [
     ...[
@@ -167,7 +229,7 @@ const HEADER_WORDS: Record<Field, string[]> = {
       "invoice url",
       "invoice link",
     ],
-    ...["beleg link", "belegurl", "lien", "lien du recu", "enlace", "collegamento", "ligacao"],
+    ...["beleg link", "belegurl", "lien", "lien du recu", "enlace", "collegamento", "ligacao", "odnosnik"],
   ],
 };
 
@@ -183,7 +245,7 @@ const MAX_LENGTH = 100;
  */
 export const plainHeader = (header: string): string =>
   header.slice(0, MAX_LENGTH).replace(/[([][^()[\]]*[)\]]/g, " ").normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
-    .replace(/ß/g, "ss")
+    .replace(/ß/g, "ss").replace(/ł/g, "l")
     .replace(/[^\p{L}\p{N}\ufffd]+/gu, " ").trim();
 
 /** Whether two plain headers are the same; a lost letter matches any one, or ss, or the gap left by a sign. */
@@ -212,18 +274,20 @@ function fits(damaged: string, whole: string): boolean {
 
 /** Cached by plain header and field: most cells are looked up and match nothing. */
 const RANKS = new Map(
-  FIELDS.map((field) => [field, new Map(HEADER_WORDS[field].map((word, rank) => [word, rank] as const).reverse())]),
+  ROLES.map((field) => [field, new Map(HEADER_WORDS[field].map((word, rank) => [word, rank] as const).reverse())]),
 );
 
 /**
  * How distinctive a plain header is for a field: 0 is best, undefined no match. A currency after the word is ignored.
  */
-export function rankOf(field: Field, plain: string): number | undefined {
+export function rankOf(field: Role, plain: string): number | undefined {
   const rank = rankOfWord(field, plain);
-  return rank === undefined && field === "amount" ? rankOfWord(field, plain.replace(/( in)? [a-z]{3}$/, "")) : rank;
+  return rank === undefined && MONEY.has(field) ? rankOfWord(field, plain.replace(/( in)? [a-z]{3}$/, "")) : rank;
 }
 
-function rankOfWord(field: Field, plain: string): number | undefined {
+const MONEY: ReadonlySet<Role> = new Set(["amount", "out", "in", "balance"]);
+
+function rankOfWord(field: Role, plain: string): number | undefined {
   if (!plain.includes(LOST_LETTER)) return RANKS.get(field)!.get(plain);
   const rank = HEADER_WORDS[field].findIndex(couldFit(plain));
   return rank < 0 ? undefined : rank;

@@ -11,6 +11,8 @@ export interface MoneyText {
   isNegative: boolean;
   /** A code or a sign; ambiguous signs are kept as they are: $, ¥, kr, Rs. */
   currency?: string;
+  /** Its direction is a word, "DR" or "CR". */
+  isMarked?: true;
 }
 
 /** Signs of a single currency, in lower case. */
@@ -71,12 +73,19 @@ export function isKnownCurrency(text: string): boolean {
   return currency !== undefined && (text.trim().toLowerCase() in SIGNS || CODES.has(currency));
 }
 
+/** Whether a currency is named by its code rather than by a sign that several have. */
+export const isCode = (currency: string): boolean => CODES.has(currency);
+
 /** Fits a currency, signs and spaces. Longer text is no amount, and the patterns would be slow on it. */
 const MAX_LENGTH = 40;
 
 /** @returns undefined when the text is not an amount. */
 export function readMoney(cell: string): MoneyText | undefined {
   if (cell.length > MAX_LENGTH) return undefined;
+  if (/^-?\d+([.,]\d+)?$/.test(cell)) {
+    const isNegative = cell.startsWith("-");
+    return { digits: isNegative ? cell.slice(1) : cell, isNegative };
+  }
   let text = cell.normalize("NFKC").replace(/[\s'’`´]/g, "").replace(/[−–—‐‑﹣]/g, "-");
   // Normalization can turn one character into eighteen.
   if (text.length > MAX_LENGTH) return undefined;
@@ -97,7 +106,7 @@ export function readMoney(cell: string): MoneyText | undefined {
   const words = [before, marker ? "" : after].filter(Boolean) as string[];
   const currency = words[0] && readCurrency(words[0]);
   if (words.length > 1 || (words.length === 1 && !currency)) return undefined;
-  return { digits: digits!, isNegative, ...(currency && { currency }) };
+  return { digits: digits!, isNegative, ...(currency && { currency }), ...(marker && { isMarked: true as const }) };
 }
 
 /**
@@ -117,16 +126,19 @@ export function decimalSignOf(digits: string): DecimalSign | undefined {
 /** Accepts thousands in groups of three or two (lakh); the database checks the number of decimals. */
 export function toDecimal(digits: string, decimal: DecimalSign): string | undefined {
   const thousands = decimal === "." ? "," : ".";
-  const [whole, fraction, ...more] = digits.split(decimal);
-  if (more.length > 0 || fraction?.includes(thousands)) return undefined;
-  if (whole!.includes(thousands)) {
-    const groups = whole!.split(thousands);
+  const sign = digits.indexOf(decimal);
+  const whole = sign < 0 ? digits : digits.slice(0, sign);
+  const fraction = sign < 0 ? "" : digits.slice(sign + 1);
+  if (fraction.includes(decimal) || fraction.includes(thousands)) return undefined;
+  if (whole.includes(thousands)) {
+    const groups = whole.split(thousands);
     const isGrouped = /^\d{1,3}$/.test(groups[0]!) && groups.at(-1)!.length === 3 &&
       groups.slice(1, -1).every(({ length }) => length === 2 || length === 3);
     if (!isGrouped) return undefined;
   }
-  const plain = whole!.replaceAll(thousands, "").replace(/^0+(?=\d)/, "") || "0";
+  const plain = (whole.includes(thousands) ? whole.replaceAll(thousands, "") : whole).replace(/^0+(?=\d)/, "") ||
+    "0";
   // Drop trailing zeros: a currency without decimals would reject them.
-  const kept = fraction?.replace(/0+$/, "");
+  const kept = fraction.endsWith("0") ? fraction.replace(/0+$/, "") : fraction;
   return /^\d{1,12}$/.test(plain) ? plain + (kept ? `.${kept}` : "") : undefined;
 }

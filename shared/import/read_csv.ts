@@ -27,10 +27,13 @@ const ROWS_TO_GUESS_BY = 10;
 const LENGTH_TO_GUESS_BY = 16_384;
 
 /** An unclosed quote takes the rest of the file into its cell. */
-export function readCsv(text: string, { maxRows, maxCells }: { maxRows: number; maxCells: number }): Csv {
+export function readCsv(
+  text: string,
+  { maxRows, maxCells, delimiter: known }: { maxRows: number; maxCells: number; delimiter?: string | undefined },
+): Csv {
   // "sep=;" is a hint for Excel, not a row.
   const told = /^sep=([^"\r\n])\r?\n/i.exec(text);
-  const delimiter = told ? told[1]! : guessDelimiter(text, maxCells);
+  const delimiter = told ? told[1]! : known ?? guessDelimiter(text, maxCells);
   const rows: CsvRow[] = [];
   for (const row of rowsOf(text, { delimiter, maxCells, from: told?.[0].length ?? 0 })) {
     if (row.cells.length > maxCells) return { rows: [...rows, row], delimiter, stoppedAt: "cells" };

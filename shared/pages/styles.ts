@@ -58,6 +58,10 @@ input:not([type=radio], [type=checkbox], [type=hidden]), select {
   display: block; width: 100%; max-width: 27rem; min-height: 2.875rem; padding: .5rem .75rem; font: inherit; color: inherit;
   background: var(--paper); border: 1px solid var(--edge); border-radius: .375rem; text-overflow: ellipsis;
 }
+input.drop { max-width: none; padding: 2.75rem 1.25rem; background: var(--soft); border: .125rem dashed var(--edge); text-align: center; cursor: pointer; }
+input.drop:hover { border-color: var(--accent); }
+input.drop::file-selector-button { min-height: 2.875rem; margin: 0 1rem 0 0; padding: .625rem 1.25rem; font: inherit; font-weight: 600; color: inherit; background: var(--paper); border: 1px solid var(--edge); border-radius: .375rem; cursor: pointer; }
+progress { display: block; width: 100%; height: .75rem; accent-color: var(--accent); }
 input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: .375rem; }
 input[aria-invalid=true] { border-color: var(--danger); box-shadow: inset 0 0 0 1px var(--danger); }
 input.code { max-width: 11rem; font-size: 1.375rem; letter-spacing: .25em; }
@@ -89,6 +93,7 @@ button:disabled { color: var(--muted); background: var(--soft); border-color: va
 .link { min-height: 0; padding: .25rem 0; font-weight: 400; color: var(--accent); background: none; border: 0; text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: .06em; }
 .link:enabled:hover { background: none; color: var(--accent-strong); }
 a.danger, a.danger:hover { color: var(--danger); border: 0; }
+.link.danger, .link.danger:enabled:hover { color: var(--danger); }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 input.short { max-width: 7rem; }
 summary { color: var(--accent); text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: .06em; cursor: pointer; list-style: none; }
@@ -113,6 +118,8 @@ details form input { flex: 1 1 12rem; }
 .row:first-child { padding-top: 0; }
 .row > :first-child { flex: 1 1 16rem; min-width: 0; }
 .row p { margin: 0; }
+.entry { flex-wrap: nowrap; }
+.entry > :last-child { flex: none; }
 .row p.invalid { margin-block: .25rem; }
 .actions { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1.25rem; }
 .facts { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr; gap: .5rem 1.5rem; margin-bottom: 0; }

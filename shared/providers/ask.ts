@@ -55,6 +55,10 @@ export interface AskDeps {
   reseal(change: { linkId: string; replaced: Envelope; envelope: Envelope; at: Date }): Promise<unknown>;
 }
 
+/** Whether the provider may be asked for another month of the same account: the answer is about one month only. */
+export const isAboutOneMonth = (answer: Answer): boolean =>
+  answer.outcome === "statement" || ["not_ready", "bad_shape", "defect"].includes(answer.code);
+
 /** @param options.deadlineMs for the whole query. */
 export type Ask = (link: AskedLink, options: { deadlineMs: number }) => Promise<Answer>;
 

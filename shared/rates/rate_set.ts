@@ -6,9 +6,12 @@ export interface RateSet {
   publishedOn: string;
   /** What one euro buys, by currency code, as a decimal string in the source's own digits. */
   perEuro: Readonly<Record<string, string>>;
+  /** The days of single rates, where the source has several; otherwise all are of `publishedOn`. */
+  days?: Readonly<Record<string, string>>;
 }
 
-export type SourceName = "ecb" | "frankfurter";
+/** `central_banks` has all currencies in use, the other two the thirty of the European Central Bank. */
+export type SourceName = "ecb" | "frankfurter" | "central_banks";
 
 /** A source's response is not a valid set of rates. */
 export class MalformedRates extends Error {
@@ -19,15 +22,19 @@ const CODE = /^[A-Z]{3}$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const DECIMAL = /^\d{1,9}(\.\d{1,10})?$/;
 
+export const isDay = (day: unknown): day is string =>
+  typeof day === "string" && DAY.test(day) && !Number.isNaN(Date.parse(day));
+
+/** A rate as plain digits; one in scientific notation is none. */
+export const isRate = (rate: unknown): rate is string => typeof rate === "string" && DECIMAL.test(rate);
+
 /** @throws {MalformedRates} when a part is malformed; plausibility is checked elsewhere. */
 export function rateSet(source: SourceName, publishedOn: unknown, entries: readonly [unknown, unknown][]): RateSet {
-  if (typeof publishedOn !== "string" || !DAY.test(publishedOn) || Number.isNaN(Date.parse(publishedOn))) {
-    throw new MalformedRates("the set has no date");
-  }
+  if (!isDay(publishedOn)) throw new MalformedRates("the set has no date");
   const perEuro: Record<string, string> = {};
   for (const [code, rate] of entries) {
     if (typeof code !== "string" || !CODE.test(code)) throw new MalformedRates("a currency has no code");
-    if (typeof rate !== "string" || !DECIMAL.test(rate)) throw new MalformedRates(`${code} has no decimal rate`);
+    if (!isRate(rate)) throw new MalformedRates(`${code} has no decimal rate`);
     perEuro[code] = rate;
   }
   return { source, publishedOn, perEuro };

@@ -1,26 +1,57 @@
 /** Plausibility checks of exchange rates: better yesterday's rates than wrong ones. */
-import type { RateSet } from "./rate_set.ts";
+import type { RateSet, SourceName } from "./rate_set.ts";
 
-export type Refusal = "not_positive" | "missing_currency" | "too_few" | "in_the_future" | "jump";
+export type Refusal =
+  | "not_positive"
+  | "missing_currency"
+  | "too_few"
+  | "in_the_future"
+  | "jump"
+  | "too_old"
+  | "disagrees";
 
 /** The newest stored rate of each currency. */
 export type StoredRates = Readonly<Record<string, string>>;
 
 const ALWAYS_PUBLISHED = ["USD", "GBP", "JPY"];
-/** The central bank publishes about 30. */
-const MIN_CURRENCIES = 20;
+/** The European Central Bank publishes about 30, all central banks together about 165. */
+const MIN_CURRENCIES: Record<SourceName, number> = { ecb: 20, frankfurter: 20, central_banks: 120 };
 const LARGEST_MOVE = 0.2;
 /** Two sources round and date slightly differently. */
 const CONFIRMATION_TOLERANCE = 0.02;
+/** A blend of many banks may be of another hour than the central bank's rate. */
+const BLEND_TOLERANCE = 0.05;
+/** As long as a rate is used (`app.rates_as_of`). */
+const MAX_AGE_DAYS = 7;
 
 /** Why a set is refused, or null. A `jump` can be confirmed by another source: {@link isConfirmed}. */
 export function refusalOf(set: RateSet, { stored, today }: { stored: StoredRates; today: string }): Refusal | null {
   const rates = Object.values(set.perEuro);
   if (rates.some((rate) => !(Number(rate) > 0))) return "not_positive";
   if (ALWAYS_PUBLISHED.some((code) => !(code in set.perEuro))) return "missing_currency";
-  if (rates.length < MIN_CURRENCIES) return "too_few";
+  if (rates.length < MIN_CURRENCIES[set.source]) return "too_few";
   if (set.publishedOn > today) return "in_the_future";
   return jumps(set, stored).length > 0 ? "jump" : null;
+}
+
+/**
+ * Why the rates that a source gives for a day are refused, or null.
+ * @param stored the rates that hold on that day as far as is known: few or none, when nobody asked for it before.
+ */
+export function refusalOfDay(set: RateSet, { stored, day }: { stored: StoredRates; day: string }): Refusal | null {
+  if (Date.parse(day) - Date.parse(set.publishedOn) > MAX_AGE_DAYS * 86_400_000) return "too_old";
+  const refusal = refusalOf(set, { stored, today: day });
+  if (set.source !== "central_banks" || (refusal && refusal !== "jump")) return refusal;
+  const isApart = (code: string) =>
+    stored[code] !== undefined && moveOf(set.perEuro[code]!, stored[code]) > BLEND_TOLERANCE;
+  return ALWAYS_PUBLISHED.some(isApart) ? "disagrees" : null;
+}
+
+/** The set without the rates that moved too far for one source to be trusted, and their codes. */
+export function withoutJumps(set: RateSet, stored: StoredRates): { set: RateSet; left_out: string[] } {
+  const left_out = jumps(set, stored);
+  const perEuro = Object.fromEntries(Object.entries(set.perEuro).filter(([code]) => !left_out.includes(code)));
+  return { set: { ...set, perEuro }, left_out };
 }
 
 /** Whether another source agrees on every currency that moved too far for one source to be trusted. */

@@ -1,4 +1,5 @@
 /** The exchange rate sources and their order. `FX_SOURCES` is `name` or `name=base URL`, separated by commas. */
+import { parseCentralBanks } from "./central_banks.ts";
 import { parseEcb } from "./ecb.ts";
 import { parseFrankfurter } from "./frankfurter.ts";
 import type { RateSet, SourceName } from "./rate_set.ts";
@@ -10,16 +11,45 @@ export interface RateSource {
   parse(text: string): RateSet;
 }
 
-const KNOWN: Record<SourceName, { base: string; path: string; parse: RateSource["parse"] }> = {
-  ecb: { base: "https://www.ecb.europa.eu", path: "/stats/eurofxref/eurofxref-daily.xml", parse: parseEcb },
-  frankfurter: { base: "https://api.frankfurter.dev", path: "/v1/latest?base=EUR", parse: parseFrankfurter },
+interface Known {
+  base: string;
+  /** The newest rates, where the source has a path of its own for them. */
+  latest?: string;
+  /** The rates that held on a day. */
+  ofDay?: (day: string) => string;
+  parse: RateSource["parse"];
+}
+
+const KNOWN: Record<SourceName, Known> = {
+  ecb: { base: "https://www.ecb.europa.eu", latest: "/stats/eurofxref/eurofxref-daily.xml", parse: parseEcb },
+  frankfurter: {
+    base: "https://api.frankfurter.dev",
+    latest: "/v1/latest?base=EUR",
+    ofDay: (day) => `/v1/${day}?base=EUR`,
+    parse: parseFrankfurter,
+  },
+  central_banks: {
+    base: "https://api.frankfurter.dev",
+    ofDay: (day) => `/v2/rates?base=EUR&date=${day}`,
+    parse: parseCentralBanks,
+  },
 };
 
-/** @param entries from the configuration, which accepts only these names. */
-export function rateSources(entries: readonly string[]): RateSource[] {
-  return entries.map((entry) => {
+/**
+ * The sources of the newest rates, each of which stands in for those before it.
+ * @param entries from the configuration, which accepts only known names.
+ */
+export const latestSources = (entries: readonly string[]): RateSource[] => sources(entries, ({ latest }) => latest);
+
+/** The sources of a day's rates, all of which are asked: one has the central bank's, one those of more currencies. */
+export const sourcesOfDay = (entries: readonly string[], day: string): RateSource[] =>
+  sources(entries, ({ ofDay }) => ofDay?.(day));
+
+function sources(entries: readonly string[], pathOf: (known: Known) => string | undefined): RateSource[] {
+  return entries.flatMap((entry) => {
     const [name, ...base] = entry.split("=") as [SourceName, ...string[]];
     const known = KNOWN[name];
-    return { name, url: (base.join("=") || known.base).replace(/\/+$/, "") + known.path, parse: known.parse };
+    const path = pathOf(known);
+    return path ? [{ name, url: (base.join("=") || known.base).replace(/\/+$/, "") + path, parse: known.parse }] : [];
   });
 }

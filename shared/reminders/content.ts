@@ -2,11 +2,11 @@
 
 export interface DigestContent {
   address: string;
-  /** The owner's country, ISO 3166-1 alpha-2: determines how dates and numbers are written. */
+  /** The recipient's country, ISO 3166-1 alpha-2: determines how dates and numbers are written. */
   country: string | null;
-  /** Today in the owner's time zone, YYYY-MM-DD; all days are relative to it. */
+  /** Today in the recipient's time zone, YYYY-MM-DD; all days are relative to it. */
   today: string;
-  /** The owner wants no amounts in mails; all amounts are null then. */
+  /** The recipient wants no amounts in mails; all amounts are null then. */
   hides_amounts: boolean;
   organizations: DigestOrganization[];
   /** Their bills whose provider has to be reconnected. */
@@ -25,6 +25,8 @@ export interface Reconnect {
 export interface DigestOrganization {
   id: string;
   name: string;
+  /** Why the recipient is told: it is theirs, they want all of it, or only what is assigned to them. */
+  hears: "owner" | "all" | "mine";
   base_currency: string;
   /** Overdue first, then by due date; at most a hundred of each. */
   bills: DigestBill[];
@@ -33,6 +35,59 @@ export interface DigestOrganization {
   total: string | null;
   /** Date of the oldest exchange rate used; null when none was. */
   rates_on: string | null;
+  /** What else is coming, by date; at most fifty. */
+  notices: DigestNotice[];
+  unlisted_notices: number;
+  /** Budgets of which 80 or 100 percent are used, each said once; at most twenty. */
+  budgets: DigestBudget[];
+  unlisted_budgets: number;
+}
+
+/** What was spent of a budget in a month or year. */
+export interface DigestBudget {
+  /** Null for the budget of all spending. */
+  category: string | null;
+  per: "month" | "year";
+  /** The month or year has ended, a few days ago. */
+  is_over: boolean;
+  /** Null when there was nothing to spend: earlier ones took it. */
+  used_percent: number | null;
+  currency: string;
+  /** Null when hidden. */
+  spent: string | null;
+  /** With what was carried over; null when hidden. */
+  available: string | null;
+  /** Some of what was spent could not be converted. */
+  is_partial: boolean;
+}
+
+/**
+ * A trial that ends, a contract to cancel or that renews, a price that rises, an automatic payment without an amount.
+ * Said once, or once more near the day.
+ */
+export interface DigestNotice {
+  kind: "trial" | "cancel_by" | "renewal" | "price_rise" | "awaited";
+  bill_id: string;
+  name: string;
+  /** The last day of a trial, the last day to cancel, the renewal, the first date with the new price, the due date. */
+  on: string;
+  /** From today. */
+  days: number;
+  /** Another member who looks after it. */
+  assignee: string | null;
+  currency: string;
+  frequency: "once" | "daily" | "weekly" | "monthly" | "yearly";
+  every: number;
+  /** For how many years it renews. */
+  term_years: number;
+  /** Whether it renews by a contract; else it is a yearly bill that comes again. */
+  is_contract: boolean;
+  /** With `cancel_by`: when it renews unless cancelled. */
+  renews_on: string | null;
+  /** The bill's amount, of a contract that of its next term, of a rise the new one; null when unknown or hidden. */
+  amount: string | null;
+  /** The price before a rise. */
+  earlier_amount: string | null;
 }
 
 /** Lines left out of the list; the total includes them. */
@@ -56,6 +111,8 @@ export interface DigestBill {
   autopay: boolean;
   /** Due every day. */
   is_daily: boolean;
+  /** Another member who looks after it. */
+  assignee: string | null;
   currency: string;
   /** The remaining amount; null when unknown or hidden. */
   amount: string | null;
@@ -90,6 +147,17 @@ export function billsOf({ organizations }: DigestContent): DigestBill[] {
     a.days - b.days || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
   );
 }
+
+/** All notices of a digest across organizations, by date. */
+export function noticesOf({ organizations }: DigestContent): DigestNotice[] {
+  return organizations.flatMap(({ notices }) => notices).toSorted((a, b) =>
+    a.days - b.days || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+  );
+}
+
+/** All budgets of a digest across organizations. */
+export const budgetsOf = ({ organizations }: DigestContent): DigestBudget[] =>
+  organizations.flatMap(({ budgets }) => budgets);
 
 /** The lines left out, over all organizations. */
 export function unlistedOf({ organizations }: DigestContent): Unlisted {

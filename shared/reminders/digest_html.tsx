@@ -5,7 +5,7 @@
  */
 import type { DigestContent, DigestLinks } from "./content.ts";
 import { advice, reason, reconnectSentences } from "./phrases.ts";
-import { type Row, type Section, sectionsOf } from "./rows.ts";
+import { type BudgetRow, type Row, type Section, sectionsOf } from "./rows.ts";
 import { headlineOf, subjectOf } from "./subject.ts";
 import type { Wording } from "./wording.ts";
 
@@ -102,7 +102,8 @@ export async function digestHtml(
 }
 
 function Bills({ section, words: { headings } }: { section: Section; words: Wording["words"] }) {
-  const { title, overdue, due, moreOverdue, moreDue, total } = section;
+  const { title, overdue, due, notices, awaited, budgets, moreOverdue, moreDue, moreNotices, moreBudgets, total } =
+    section;
   return (
     <>
       {title && <h2 dir="auto" style="margin:28px 0 4px;font-size:17px;line-height:1.35;font-weight:600">{title}</h2>}
@@ -126,37 +127,62 @@ function Bills({ section, words: { headings } }: { section: Section; words: Word
             </td>
           </tr>
         )}
+        {awaited.length > 0 && <Group heading={headings.awaited} rows={awaited} more={null} />}
+        {notices.length > 0 && <Group heading={headings.notices} rows={notices} more={moreNotices} />}
+        {budgets.length > 0 && <Budgets heading={headings.budgets} rows={budgets} more={moreBudgets} />}
       </table>
     </>
   );
 }
 
 function Group({ heading, rows, more }: { heading: string; rows: Row[]; more: string | null }) {
-  const color = rows[0]!.isOverdue ? DANGER : MUTED;
   return (
     <>
-      <tr>
-        <th
-          colspan={2}
-          align="left"
-          scope="colgroup"
-          class={rows[0]!.isOverdue ? "bad" : "muted"}
-          style={`padding:12px 0 4px;color:${color};font-size:14px;font-weight:600;text-align:start`}
-        >
-          {heading}
-        </th>
-      </tr>
+      <Heading heading={heading} isBad={rows[0]!.isOverdue} />
       {rows.map((row) => <Line row={row} />)}
-      {more && (
-        <tr>
-          <td colspan={2} class="line muted" style={`padding:10px 0;border-top:1px solid ${LINE};color:${MUTED}`}>
-            {more}
-          </td>
-        </tr>
-      )}
+      <More more={more} />
     </>
   );
 }
+
+function Budgets({ heading, rows, more }: { heading: string; rows: BudgetRow[]; more: string | null }) {
+  return (
+    <>
+      <Heading heading={heading} isBad={false} />
+      {rows.map(({ name, used }) => (
+        <tr>
+          <td colspan={2} class="line" style={`padding:10px 0;border-top:1px solid ${LINE}`}>
+            <bdi style="font-weight:600">{name}</bdi>: {used}
+          </td>
+        </tr>
+      ))}
+      <More more={more} />
+    </>
+  );
+}
+
+const Heading = ({ heading, isBad }: { heading: string; isBad: boolean }) => (
+  <tr>
+    <th
+      colspan={2}
+      align="left"
+      scope="colgroup"
+      class={isBad ? "bad" : "muted"}
+      style={`padding:12px 0 4px;color:${isBad ? DANGER : MUTED};font-size:14px;font-weight:600;text-align:start`}
+    >
+      {heading}
+    </th>
+  </tr>
+);
+
+const More = ({ more }: { more: string | null }) =>
+  more && (
+    <tr>
+      <td colspan={2} class="line muted" style={`padding:10px 0;border-top:1px solid ${LINE};color:${MUTED}`}>
+        {more}
+      </td>
+    </tr>
+  );
 
 function Line({ row: { name, date, distance, amount, notes } }: { row: Row }) {
   return (

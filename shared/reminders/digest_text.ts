@@ -29,20 +29,26 @@ export function digestText(
 }
 
 function sectionText(section: Section, { words: { headings } }: Wording): string {
-  const { title, overdue, due, moreOverdue, moreDue, total } = section;
+  const { title, overdue, due, notices, awaited, budgets, moreOverdue, moreDue, moreNotices, moreBudgets, total } =
+    section;
   return [
     ...(title ? [title] : []),
     ...group(headings.overdue, overdue, moreOverdue),
     ...group(headings.due, due, moreDue),
     ...(total ? [total] : []),
+    ...group(headings.awaited, awaited, null),
+    ...group(headings.notices, notices, moreNotices),
+    ...lines(headings.budgets, budgets.map(({ name, used }) => `${name}: ${used}`), moreBudgets),
   ].join("\n");
 }
 
-const group = (heading: string, rows: Row[], more: string | null) =>
-  rows.length === 0 ? [] : [`${heading}:`, ...rows.map(rowText), ...(more ? [`  ${more}`] : [])];
+const group = (heading: string, rows: Row[], more: string | null) => lines(heading, rows.map(rowText), more);
+
+const lines = (heading: string, texts: string[], more: string | null) =>
+  texts.length === 0 ? [] : [`${heading}:`, ...[...texts, ...(more ? [more] : [])].map((text) => `  ${text}`)];
 
 function rowText({ name, date, distance, amount, notes }: Row): string {
   const amounts = amount ? `: ${amount}` : "";
   const detail = notes.length > 0 ? ` (${notes.join("; ")})` : "";
-  return `  ${[name, date, distance].join(" · ")}${amounts}${detail}`;
+  return `${[name, date, distance].join(" · ")}${amounts}${detail}`;
 }

@@ -3,7 +3,9 @@ import type { Difference } from "../words/message.ts";
 import { difference, percentOf } from "./amounts.ts";
 import {
   type DigestBill,
+  type DigestBudget,
   type DigestContent,
+  type DigestNotice,
   type DigestOrganization,
   isOverdue,
   type ProviderWord,
@@ -24,15 +26,28 @@ export interface Row {
   isOverdue: boolean;
 }
 
+/** "Groceries", "€412.00 of €500.00 this month (82%)". */
+export interface BudgetRow {
+  name: string;
+  used: string;
+}
+
 export interface Section {
   /** Null when the owner has only one organization. */
   title: string | null;
   organizationId: string;
   overdue: Row[];
   due: Row[];
+  /** What else is coming. */
+  notices: Row[];
+  /** Automatic payments that wait for their amount. */
+  awaited: Row[];
+  budgets: BudgetRow[];
   /** "and 12 more", for lines left out. */
   moreOverdue: string | null;
   moreDue: string | null;
+  moreNotices: string | null;
+  moreBudgets: string | null;
   /** "Total: €1,284.10 (exchange rates of November 19)"; null when unknown, hidden, or the same as a single line. */
   total: string | null;
 }
@@ -55,8 +70,13 @@ export function sectionsOf(content: DigestContent, wording: Wording): Section[] 
       organizationId: organization.id,
       overdue: rows.filter((row) => row.isOverdue),
       due: rows.filter((row) => !row.isOverdue),
+      notices: organization.notices.filter(({ kind }) => kind !== "awaited").map((one) => noticeRow(one, setting)),
+      awaited: organization.notices.filter(({ kind }) => kind === "awaited").map((one) => noticeRow(one, setting)),
       moreOverdue: more(organization.unlisted.overdue),
       moreDue: more(organization.unlisted.due),
+      moreNotices: more(organization.unlisted_notices),
+      budgets: organization.budgets.map((budget) => budgetRow(budget, setting)),
+      moreBudgets: more(organization.unlisted_budgets),
       total: totalOf(organization, setting),
     };
   });
@@ -75,9 +95,66 @@ function rowOf(bill: DigestBill, setting: Setting): Row {
     notes: [
       ...(setting.hidesAmounts ? [] : amountNotes(bill, setting)),
       ...(bill.autopay ? [line.paidAutomatically] : []),
+      ...assigneeNotes(bill, setting),
     ],
     isOverdue: isOverdue(bill),
   };
+}
+
+function noticeRow(notice: DigestNotice, setting: Setting): Row {
+  const { format, today } = setting;
+  return {
+    name: oneLine(notice.name),
+    date: format.date(notice.on, { style: "full", today }),
+    distance: format.daysFromNow(notice.days),
+    amount: null,
+    notes: [noticeNote(notice, setting), ...assigneeNotes(notice, setting)],
+    isOverdue: false,
+  };
+}
+
+const assigneeNotes = ({ assignee }: Pick<DigestBill, "assignee">, { words: { line } }: Setting): string[] =>
+  assignee ? [line.assignedTo({ name: oneLine(assignee) })] : [];
+
+function budgetRow({ category, currency, ...budget }: DigestBudget, { words, format }: Setting): BudgetRow {
+  const money = (amount: string | null) => amount === null ? undefined : format.money(amount, currency);
+  return {
+    name: category === null ? words.budget.all : oneLine(category),
+    used: words.budget.used({
+      spent: money(budget.spent),
+      available: money(budget.available),
+      percent: budget.used_percent === null ? undefined : format.percent(budget.used_percent),
+      per: budget.per,
+      isOver: budget.is_over,
+      isPartial: budget.is_partial,
+    }),
+  };
+}
+
+function noticeNote(notice: DigestNotice, { words, format, today }: Setting): string {
+  const { kind, currency, frequency, every, term_years: years, is_contract: isContract } = notice;
+  const money = (amount: string | null) => amount === null ? undefined : format.money(amount, currency);
+  const amount = money(notice.amount);
+  switch (kind) {
+    case "trial":
+      return words.notice.trial({ amount, frequency, every });
+    case "cancel_by":
+      return words.notice.cancel_by({
+        amount,
+        renewsOn: format.date(notice.renews_on!, { style: "day", today }),
+        years,
+      });
+    case "renewal":
+      return words.notice.renewal({ amount, years, isContract });
+    case "awaited":
+      return words.notice.awaited;
+    case "price_rise": {
+      const { amount: now, earlier_amount: earlier } = notice;
+      if (now === null || earlier === null) return words.notice.price_rise({});
+      const { share } = differenceOf(difference(now, earlier), { of: earlier, format });
+      return words.notice.price_rise({ amounts: { old: money(earlier)!, new: money(now)!, share } });
+    }
+  }
 }
 
 function amountNotes(bill: DigestBill, setting: Setting): string[] {

@@ -7,17 +7,17 @@ import { openToken, signToken } from "../signed_token.ts";
 const LABEL = "unsubscribe";
 const LIFETIME_DAYS = 90;
 
-/** @param mail.sentOn the owner's date, YYYY-MM-DD. Not an instant, since a resent mail must be identical. */
+/** @param mail.sentOn the recipient's date, YYYY-MM-DD. Not an instant, since a resent mail must be identical. */
 export function signUnsubscribing(
   secrets: readonly string[],
-  { ownerId, sentOn }: { ownerId: string; sentOn: string },
+  { userId, sentOn }: { userId: string; sentOn: string },
 ): Promise<string> {
   const expiresAt = new Date(Date.parse(sentOn) + LIFETIME_DAYS * 86_400_000);
-  return signToken(secrets, LABEL, { claims: { sub: ownerId }, expiresAt });
+  return signToken(secrets, LABEL, { claims: { sub: userId }, expiresAt });
 }
 
 export interface Unsubscribing {
-  ownerId: string;
+  userId: string;
   isExpired: boolean;
 }
 
@@ -27,7 +27,7 @@ export async function readUnsubscribing(
   { token, at }: { token: string; at: Date },
 ): Promise<Unsubscribing | null> {
   const claims = await openToken(secrets, LABEL, token);
-  return claims && { ownerId: String(claims.sub), isExpired: claims.exp * 1000 <= at.getTime() };
+  return claims && { userId: String(claims.sub), isExpired: claims.exp * 1000 <= at.getTime() };
 }
 
 /** What to unsubscribe from: `all`, or the id of an organization or a bill. */

@@ -27,6 +27,12 @@ export interface Said {
   params?: Facts;
 }
 
+/** How much of a call's work is done. */
+export interface Progress {
+  progress: number;
+  total: number;
+}
+
 /** A list in a result of which the text shows only the first items. */
 export interface Cut {
   key: string;

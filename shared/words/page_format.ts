@@ -1,4 +1,5 @@
-/** Formats dates and names on pages for a locale; mails use shorter ones (format.ts). */
+/** Formats dates, amounts and names on pages for a locale; mails use shorter dates (format.ts). */
+import { formatOf } from "./format.ts";
 
 export interface PageFormat {
   /** "November 22, 2026" from YYYY-MM-DD, or from an instant in UTC. */
@@ -7,6 +8,12 @@ export interface PageFormat {
   time(at: string, timeZone: string): string;
   /** "November 2026" from YYYY-MM-DD. */
   month(day: string): string;
+  /** "€1,450.00": a decimal string with all its digits and the currency's sign. */
+  money(amount: string, currency: string): string;
+  /** "8%" of 8. */
+  percent(number: number): string;
+  /** "12,000" */
+  number(value: number): string;
   /** "Germany" from ISO 3166-1 alpha-2; the code itself if it has no name. */
   country(code: string): string;
   /** "Euro" from ISO 4217. */
@@ -27,6 +34,9 @@ export function pageFormat(locale: string): PageFormat {
     date: (at) => write(at, { dateStyle: "long" }),
     time: (at, timeZone) => write(at, { dateStyle: "long", timeStyle: "short", timeZone }),
     month: (day) => write(day, { month: "long", year: "numeric" }),
+    money: formatOf(locale).money,
+    percent: formatOf(locale).percent,
+    number: new Intl.NumberFormat(locale).format,
     country: names("region"),
     currency: names("currency"),
     compare: new Intl.Collator(locale).compare,

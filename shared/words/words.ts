@@ -9,6 +9,9 @@ export type Words = typeof en;
 /** Refusals that have words; naming any other does not compile. */
 export type RefusalCode = keyof Words["refusals"];
 
+/** Tools that have a title and a description; naming any other does not compile. */
+export type ToolName = keyof Words["tools"];
+
 /** Assumptions that the import can make. */
 export type Assumption = keyof Words["assumptions"];
 

@@ -1,7 +1,7 @@
 /** Organizations whose tools a test calls as a person, straight in the database: no tokens, no HTTP. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type ChangeFacts, presentChange } from "../../functions/mcp/present/change.ts";
-import { present } from "../../functions/mcp/present/present.ts";
+import { presentPage } from "../../functions/mcp/present/page.ts";
 import type { FactEnvelope } from "../../shared/connector/result.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 import type { TestDatabase } from "./database.ts";
@@ -57,6 +57,12 @@ export async function readChange(database: TestDatabase, id: string): Promise<{ 
   return { tool: change!.tool, summary };
 }
 
+/** Arguments that delete records, with what the preview asks to be said back. */
+export async function confirmed(books: Books, ids: string[]): Promise<Record<string, unknown>> {
+  const { data } = await books.call("delete_records", { ids, dry_run: true });
+  return { ids, ...(data?.confirm && { confirm: data.confirm }) };
+}
+
 /** What a template prints when a fact is missing. */
 const MISSING = /\b(undefined|null|NaN|Invalid Date)\b|\[object/;
 
@@ -74,8 +80,13 @@ export async function addRate(database: TestDatabase, quote: string, day: string
   );
 }
 
+/** Says of a day that the rates before it stand. */
+export async function settleDay(database: TestDatabase, day: string): Promise<void> {
+  await database.query("insert into app.fx_days (day, attempts, settled_at) values ($1, 1, $1::date)", [day]);
+}
+
 const TODAY = "2026-11-20";
-const presentEnglish = (tool: string, facts: FactEnvelope) => present(tool, facts, wordsOf("en"));
+const presentEnglish = (tool: string, facts: FactEnvelope) => presentPage(tool, facts, wordsOf("en"));
 
 interface OpenedBooks {
   organizationId: string;
@@ -133,7 +144,7 @@ function booksOf(database: TestDatabase, opened: OpenedBooks): Books {
   };
 }
 
-async function addPerson(database: TestDatabase, timezone: string): Promise<string> {
+export async function addPerson(database: TestDatabase, timezone: string): Promise<string> {
   const id = crypto.randomUUID();
   await database.query("insert into auth.users (id, email) values ($1, $2)", [id, `${id}@example.com`]);
   await database.query("insert into identity.profiles (user_id, email, country, timezone) values ($1, $2, 'DE', $3)", [
@@ -144,7 +155,12 @@ async function addPerson(database: TestDatabase, timezone: string): Promise<stri
   return id;
 }
 
-async function addMember(database: TestDatabase, organizationId: string, userId: string, role: string): Promise<void> {
+export async function addMember(
+  database: TestDatabase,
+  organizationId: string,
+  userId: string,
+  role: string,
+): Promise<void> {
   await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, $3)", [
     organizationId,
     userId,

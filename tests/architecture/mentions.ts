@@ -38,6 +38,16 @@ export const mentionRules: Rule[] = [
     where: DEPLOYED,
     planted: { "functions/mcp/planted.ts": "const sql = `select id\n from app.expenses`;" },
   }),
+  onlyIn("what the connector says is in the catalog", {
+    mention: /^"[^"]*\b[a-z’']+ [a-z’']+ [a-z’']+\b/i,
+    // The contracts describe their fields (decision 087); host.ts answers in the words of JSON-RPC.
+    places: /^functions\/mcp\/(tools\/\w+|chart\/page|chart\/view\/host)\.ts$/,
+    where: /^functions\/mcp\//,
+    planted: {
+      "functions/mcp/planted.ts": `const message = "This message is too long.";`,
+      "functions/mcp/chart/view/planted.ts": "const text = `Not part of it: ${left}`;",
+    },
+  }),
   onlyIn("only the clock and the log ask the system what time it is", {
     mention: /^(Date\.now|new Date\(\))$/,
     places: /^shared\/(clock|log)\.ts$/,

@@ -113,11 +113,12 @@ Deno.test({
   ...options,
   name: "the chart says the number first, then how it compares, in the reader's locale",
   async fn() {
-    for (const [locale, number] of [["en-IE", "€1,284.10"], ["de-DE", "1.284,10 €"], ["nonsense!", "€1,284.10"]]) {
+    const readers = [["en-IE", "€1,284.10", "8%"], ["de-DE", "1.284,10 €", "8 %"], ["nonsense!", "€1,284.10", "8%"]];
+    for (const [locale, number, share] of readers) {
       const { page, frame } = await look(EXAMPLES.categories!, { width: 360, theme: "light", locale });
       const text = (await frame.innerText("main")).replaceAll("\u00a0", " ");
       assert(text.startsWith(`${number} this month\n`), text);
-      assert(text.includes("8% less than by this day last month ("), text);
+      assert(text.includes(`${share} less than by this day last month (`), text);
       await page.context().close();
     }
   },
@@ -136,6 +137,35 @@ Deno.test({
     assert(/6 Oct 2026 – .*4 Nov 2026\s+Breakfast rolls \(30 ×\)\s+€114\.00/.test(rows[2]!), rows[2]);
     await page.keyboard.press("Tab");
     assertEquals(await frame.evaluate(() => document.activeElement?.getAttribute("role")), "region");
+    await page.context().close();
+  },
+});
+
+Deno.test({
+  ...options,
+  name: "a budget is a mark on its bar, in words below it, and a column of the table",
+  async fn() {
+    const { page, frame } = await look(EXAMPLES.budgets!, { width: 360, theme: "light" });
+    const bars = await frame.locator(".bars li").allInnerTexts();
+    assert(bars[1]!.endsWith("82% of €500.00"), bars[1]);
+    assert(/over budget[^]*123% of €50\.00$/.test(bars[3]!), bars[3]);
+    assert((await frame.innerText("main")).includes("Budget: 85% of €1,500.00"));
+    const marks = await frame.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>(".bar[data-limit]")].map((bar) => {
+        const { left, width } = getComputedStyle(bar, "::after");
+        return Math.round((parseFloat(left) + parseFloat(width)) / bar.clientWidth * 100);
+      })
+    );
+    // As wide as the largest budget, 700.00, each at the end of what may be spent.
+    assertEquals(
+      marks.map((mark, i) => Math.abs(mark - [89, 71, 7, 1, 6, 100][i]!) <= 1),
+      Array(6).fill(true),
+      `${marks}`,
+    );
+    await frame.click("summary");
+    const rows = await frame.locator("tbody tr").allInnerTexts();
+    assert(/^Groceries\s+€414\.35\s+82% of €500\.00$/.test(rows[1]!), rows[1]);
+    assert(/^Food\s+€30\.00\s+nothing left from before$/.test(rows[4]!), rows[4]);
     await page.context().close();
   },
 });

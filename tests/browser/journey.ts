@@ -1,8 +1,10 @@
 /** `deno task test:browser`: a person's journey through the running embedded stack, in Chromium with scripts off. */
+import { Buffer } from "node:buffer";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { newestLink } from "../../local/sign_in.ts";
 import { startStack, type TestStack } from "../_support/stack.ts";
+import { connectFor, personOf } from "../e2e/person.ts";
 import { launchChromium } from "./chromium.ts";
 
 let browser: Browser;
@@ -185,6 +187,48 @@ journey("the owner of a variable bill connects its provider, pauses and removes 
   await press(page, "Remove");
   assertStringIncludes(await page.getByRole("status").first().innerText(), "its key is deleted");
   assertEquals(await page.getByRole("link", { name: "Connect Cloud hosting" }).count(), 1);
+});
+
+const STATEMENT = [
+  "Date,Description,Amount,Balance,Currency",
+  "2026-10-01,LIDL SAGT DANKE 4411,-23.80,976.20,EUR",
+  "2026-10-02,Stadtwerke,-54.90,921.30,EUR",
+  "2026-10-15,Salary,2500.00,3421.30,EUR",
+].join("\n");
+
+journey("a person chooses a statement on the page that their assistant's link opens", async (page) => {
+  const { client, call } = await connectFor(personOf(stack, stack.demo!.email), stack.mcp_url);
+  const { data: { upload } } = await call("import_expenses");
+  await page.goto(upload.url);
+  await press(page, `Sign in as ${stack.demo!.email}`);
+  assertEquals(page.url(), upload.url, "signing in leads back");
+  const choose = (name: string, content: string | Uint8Array) =>
+    page.getByLabel("The file from your bank").setInputFiles({
+      name,
+      mimeType: "text/csv",
+      buffer: Buffer.from(content as string),
+    });
+
+  await choose("statement.csv", new Uint8Array(12 * 1024 * 1024).fill(97));
+  await press(page, "Upload");
+  assertStringIncludes(await page.locator("main").innerText(), "larger than 10 MB");
+  await page.getByRole("link", { name: "Try again" }).click();
+  await choose("receipt.pdf", "%PDF-1.7\n1 0 obj");
+  await press(page, "Upload");
+  assertMatch(await page.getByRole("alert").innerText(), /PDF[^]*Choose another file/);
+  await choose("October <b>2026</b>.csv", STATEMENT);
+  await press(page, "Upload");
+  assertEquals(await heading(page), "We’ve read your file");
+  assertStringIncludes(await page.getByRole("status").innerText(), "“It’s uploaded.”");
+  assertMatch(await page.locator("main").innerText(), /New expenses\s+2\s[^]*78\.70[^]*LIDL SAGT DANKE 4411/);
+  await page.reload();
+  assertEquals(await heading(page), "We’ve read your file");
+
+  const { data: { preview } } = await call("import_expenses", { import_id: upload.import_id });
+  await call("import_expenses", preview.commit_with);
+  await page.reload();
+  assertEquals(await heading(page), "This file is in your books");
+  await client.close();
 });
 
 Deno.test({

@@ -5,12 +5,14 @@ import { ACCOUNT_STATES } from "./states/accounts.ts";
 import { SIGN_IN_STATES } from "./states/sign_in.ts";
 import { CONNECTING_STATES } from "./states/connecting.ts";
 import { MAILED_LINK_STATES } from "./states/mailed_links.ts";
+import { UPLOAD_STATES } from "./states/uploads.ts";
 import { CONSENT_STATES } from "./states/consent.ts";
 
 export const STATES: readonly State[] = [
   ...SIGN_IN_STATES,
   ...ACCOUNT_STATES,
   ...CONNECTING_STATES,
+  ...UPLOAD_STATES,
   page("not-found", ({ browser }) => browser.get("/nothing/here")),
   ...MAILED_LINK_STATES,
   page("broken", async ({ pages }) => await (await signIn(pages, EMAIL)).browser.get("/account"), { answers: {} }),

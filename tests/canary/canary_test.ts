@@ -23,6 +23,7 @@ Deno.test("the canary is in every text and every amount that can hold it", async
   const { words, amounts } = await fresh();
   const list = `${words.join(" ")}\n${amounts.join(" ")}`;
   const expected = [
+    "app.accounts.name",
     "app.categories.name",
     "app.change_items.after",
     "app.change_sets.client_name",
@@ -31,8 +32,11 @@ Deno.test("the canary is in every text and every amount that can hold it", async
     "app.expenses.note",
     "app.expenses.payee",
     "app.expenses.tags",
-    "app.import_batches.rows",
+    "app.import_batches.file",
+    "app.import_batches.read",
+    "app.import_rows.item",
     "app.provider_links.account_label",
+    "app.statement_lines.text",
     "identity.audit_events.detail",
     "identity.organizations.name",
     "identity.profiles.email",
@@ -90,7 +94,13 @@ Deno.test("no mail to the first organization tells of the second, which has its 
   const tenants = await fresh();
   const { first } = tenants;
   // What the job writes for every recipient; nothing else may change.
-  const own = ["jobs.reminder_digests", "jobs.reminder_log", "app.expense_occurrences", "app.expenses"];
+  const own = [
+    "jobs.reminder_digests",
+    "jobs.reminder_log",
+    "jobs.notice_log",
+    "app.expense_occurrences",
+    "app.expenses",
+  ];
   const before = await dump(database, tenants, own);
   const mail = mailService();
   const job = createJob({ database: asDatabase(database), fetch: withRates(mail.fetch), now: () => new Date(NOW) });

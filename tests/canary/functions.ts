@@ -28,7 +28,7 @@ const until = "2027-01-01T00:00:00Z";
 const envelope = { key_id: "00000000", alg: "aes-gcm-hkdf", nonce: "AAAAAAAAAAAAAAAA", data: "AA==" };
 /** Says whose rows are whose; only ids and dates, which only the job sees. */
 const nothing = () => null;
-const DIGESTS = ["jobs.reminder_digests", "jobs.reminder_log"];
+const DIGESTS = ["jobs.reminder_digests", "jobs.reminder_log", "jobs.notice_log"];
 
 /** How each function is called. Job functions that work for everybody say what they touch. */
 const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
@@ -68,9 +68,16 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       at,
     },
   }],
+  call_long_tool: ({ first }) => [{
+    args: { token_hash: first.accessHash, resource: RESOURCE, tool: "get_context", arguments: {}, at },
+  }],
+  change_calendar: (t) =>
+    of(t, (one) => ({ user_id: t.first.memberId, organization_id: one.organizationId, show_amounts: false, at })),
   change_country: ({ first }) => [{ args: { user_id: first.ownerId, country: "FR", at } }],
   change_provider_link: (t) =>
     of(t, (one) => ({ user_id: t.first.ownerId, link_id: one.linkId, action: "remove", at })),
+  choose_mails: (t) =>
+    of(t, (one) => ({ user_id: t.first.memberId, organization_id: one.organizationId, mails: "all", at })),
   claim_attempt: () => [{ args: { key_hash: "a", at_most: 5, seconds_apart: 60, quotas: [], at } }],
   claim_provider_link: () => [{
     args: { period: "2026-10-01", again: false, before: at, at },
@@ -82,7 +89,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
     after: [["collect_reminders", { at }]],
     touches: DIGESTS,
     part: ({ digests }) => {
-      const own = digests.filter(({ owner_id }: Json) => owner_id === first.ownerId);
+      const own = digests.filter(({ recipient_id }: Json) => recipient_id === first.ownerId);
       if (own.length !== 1) throw new Error("the first organization has no digest");
       return own;
     },
@@ -117,8 +124,18 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   count_wrong_verifier: ({ first }) => [{
     args: { code_id: first.consentId, code_expires_at: until, client_id: first.clientId, at },
   }],
+  create_calendar: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.memberId,
+      organization_id: one.organizationId,
+      token_hash: "05".repeat(32),
+      at,
+    })),
   dismiss_grant_alerts: ({ first }) => [{ args: { user_id: first.memberId, until: at, at } }],
+  end_calendar: (t) => of(t, (one) => ({ user_id: t.first.memberId, organization_id: one.organizationId, at })),
   find_client: ({ first }) => [{ args: { client_id: first.clientId, at } }],
+  // Days alone, whosever payments wait for them.
+  find_days_to_rate: () => [{ args: { at, size: 60 } }],
   find_rolling_pages: () => [{ args: { at, size: 2000 }, part: nothing }],
   keep_provider_answer: (t) =>
     of(t, (one) => ({
@@ -137,16 +154,34 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   open_document_consent: ({ first }) => [{
     args: { client_id: first.clientId, user_id: first.memberId, quotas: [], at },
   }],
+  open_upload: (t) => of(t, (one) => ({ user_id: t.first.memberId, import_id: one.importId, at })),
   ping: () => [{ args: {} }],
   read_account: ({ first }) => [{ args: { user_id: first.ownerId, at } }, { args: { user_id: first.memberId, at } }],
+  read_calendar: ({ first }) => [{
+    args: { token_hash: first.calendarHash, limits: { caller: [] }, at },
+    part: (answer) => {
+      if (answer.outcome !== "ok" || answer.calendar.dates.length === 0) throw new Error("nothing is due in the first");
+      return answer;
+    },
+  }],
+  read_expense_file: (t) =>
+    of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, arguments: {}, at })),
   read_newest_rates: () => [{ args: {} }],
+  read_rates_of_day: () => [{ args: { day: "2026-11-19" } }],
   read_onboarding: ({ first }) => [{ args: { user_id: first.ownerId } }],
   read_provider_credentials: ({ first }) => [{ args: { link_ids: [first.linkId, first.brokenLinkId] } }],
   read_unsubscribing: ({ first }) => [
-    { args: { owner_id: first.ownerId, with_bills: true } },
-    { args: { owner_id: first.ownerId, with_bills: false } },
-    { args: { owner_id: first.memberId, with_bills: true } },
+    { args: { user_id: first.ownerId, with_bills: true } },
+    { args: { user_id: first.ownerId, with_bills: false } },
+    { args: { user_id: first.memberId, with_bills: true } },
   ],
+  run_import_step: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.memberId,
+      organization_id: one.organizationId,
+      arguments: { step: "open", import_id: `imp_${one.organizationId.slice(4)}` },
+      at: "2026-01-01T00:00:00Z",
+    })),
   record_job_run: () => [{
     args: {
       job: "reminders",
@@ -184,7 +219,6 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   // Protected by the envelope it replaces, which nobody else knows.
   reseal_provider_credential: (t) =>
     of(t, (one) => ({ link_id: one.linkId, replaced: { ...envelope, data: "AQ==" }, envelope, at })),
-  resume_reminders: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
   revoke_grant: (t) => of(t, (one) => ({ user_id: t.first.memberId, grant_id: one.grantId, at })),
   revoke_token: (t) => of(t, (one) => ({ token_hash: one.refreshHash, client_id: t.first.clientId, at })),
   roll_bills: () => [{
@@ -200,6 +234,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       access_token_hash: "04".repeat(32),
       at,
     })),
+  settle_day: () => [{ args: { day: "2026-11-18", is_answered: true, at } }],
   settle_reminders: (t) =>
     of(t, (one) => ({
       batch_id: "00000000-0000-4000-8000-000000000003",
@@ -209,6 +244,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       retry_at: at,
       at,
     })),
+  settle_values: () => [{ args: { after: null, size: 500 } }],
   store_client_document: ({ first }) => [{
     args: {
       client_id: "https://app.example/client.json",
@@ -219,11 +255,13 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       at,
     },
   }],
-  store_rates: () => [{ args: { source: "ecb", published_on: "2026-11-19", per_euro: { USD: 1.1 }, at } }],
+  store_rates: () => [{
+    args: { source: "ecb", published_on: "2026-11-19", per_euro: { USD: 1.1 }, days: {}, at },
+  }],
   unsubscribe: (t) => [
-    { args: { owner_id: t.first.ownerId, scope: "all", at } },
-    ...of(t, (one) => ({ owner_id: t.first.ownerId, scope: one.organizationId, at })),
-    ...of(t, (one) => ({ owner_id: t.first.ownerId, scope: one.openBillId, at })),
+    { args: { user_id: t.first.ownerId, scope: "all", at } },
+    ...of(t, (one) => ({ user_id: t.first.ownerId, scope: one.organizationId, at })),
+    ...of(t, (one) => ({ user_id: t.first.ownerId, scope: one.openBillId, at })),
   ],
   update_reminders: ({ first }) => [{
     args: {

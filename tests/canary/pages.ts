@@ -9,14 +9,19 @@ import type { TestDatabase } from "../_support/database.ts";
 import { difference } from "./functions.ts";
 import { dump, leaksIn, type Tenant, type Tenants } from "./tenants.ts";
 
-/** Addresses to open, by route, for an organization. `unsubscribe` is a signed link of the first owner's. */
-const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[] }) => string[]> = {
+/**
+ * Addresses to open, by route, for an organization. `unsubscribe` is a signed link of the first owner's, `calendar` the
+ * first member's.
+ */
+const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; calendar: string[] }) => string[]> = {
   "/": () => ["/"],
   "/favicon.ico": () => ["/favicon.ico"],
   "/login": () => ["/login", "/login?next=/account"],
   "/auth/callback": () => ["/auth/callback", "/auth/callback?code=unknown"],
   "/onboarding": () => ["/onboarding"],
   "/account": () => ["/account"],
+  "/account/calendar": () => ["/account/calendar"],
+  "/calendar/:file": (_, { calendar }) => [...calendar, "/calendar/none"],
   "/account/disconnect": (one) => [`/account/disconnect?grant=${one.grantId}`],
   "/account/providers/connect": (one) =>
     [one.openBillId, one.brokenBillId].flatMap((bill) => [
@@ -25,6 +30,8 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[] }) 
     ]),
   "/account/providers/connected": (one) => [`/account/providers/connected?bill=${one.brokenBillId}`],
   "/account/providers/remove": (one) => [`/account/providers/remove?link=${one.linkId}`],
+  "/account/import/:id": (one) => [one.waitingImportId, one.importId].map((id) => `/account/import/${id}`),
+  "/account/expenses.csv": () => ["/account/expenses.csv", "/account/expenses.csv?t=unknown"],
   "/account/reminder-email": () => ["/account/reminder-email", "/account/reminder-email?t=unknown"],
   "/email/unsubscribe": (_, { unsubscribe }) => ["/email/unsubscribe", ...unsubscribe],
 };
@@ -54,7 +61,8 @@ export async function checkPages(
         `the page ${path} is not opened: add to ADDRESSES in tests/canary/pages.ts by which addresses`
       ),
     );
-    const links = { unsubscribe: await unsubscribing(pages, tenants) };
+    const calendar = [`/calendar/${first.calendarToken}.ics`];
+    const links = { unsubscribe: await unsubscribing(pages, tenants), calendar };
     const browser = await open(pages, first);
     for (const addressesOf of Object.values(ADDRESSES)) {
       for (const address of new Set([...addressesOf(first, links), ...addressesOf(second, links)])) {
@@ -112,7 +120,7 @@ const unsubscribing = (pages: Pages, { first }: Tenants) =>
   Promise.all(
     [pages.clock.now.toISOString().slice(0, 10), "2024-01-01"].map(async (sentOn) =>
       `/email/unsubscribe?t=${
-        encodeURIComponent(await signUnsubscribing(pages.config.codeSecrets, { ownerId: first.ownerId, sentOn }))
+        encodeURIComponent(await signUnsubscribing(pages.config.codeSecrets, { userId: first.ownerId, sentOn }))
       }`
     ),
   );

@@ -43,13 +43,13 @@ const PLANTED: Planted[] = [
   {
     what: "an unsubscribe page that lists other tenants' bills",
     in: "public.read_unsubscribing",
-    filter: /(?<=where )o\.owner_id = p\.user_id/,
+    filter: /(?<=where )m\.user_id = p\.user_id/,
     seenBy: "read_unsubscribing",
   },
   {
     what: "an unsubscribe that switches off other tenants' bills",
     in: "public.unsubscribe",
-    filter: /(?<=e\.id = scope) and o\.owner_id = unsubscribe\.owner_id/,
+    filter: /(?<=e\.id = scope) and o\.owner_id = unsubscribe\.user_id/,
     seenBy: "unsubscribe",
   },
 ];

@@ -1,7 +1,9 @@
--- Beside the access fixture, for the canary: bills that are due, overdue, to be connected and to be connected again, and tokens that are good.
+-- Beside the access fixture, for the canary: bills that are due, overdue, to be connected and to be connected again,
+-- tokens that are good, and imports under way.
 
 update identity.profiles set country = 'DE', refused_at = '2026-01-01', refused_email = 'gone@example.com' where user_id = '00000000-0000-4000-8000-00000000000b';
 update oauth.grants set expires_at = '2027-06-01' where id = '00000000-0000-4000-8000-000000000001';
+update identity.calendar_feeds set token_hash = 'calendar-hash' where user_id = '00000000-0000-4000-8000-00000000000b';
 insert into oauth.tokens (token_hash, kind, grant_id, issued_at, expires_at) values
   ('access-hash', 'access', '00000000-0000-4000-8000-000000000001', '2026-11-20', '2027-01-01'),
   ('refresh-hash', 'refresh', '00000000-0000-4000-8000-000000000001', '2026-11-20', '2027-01-01');
@@ -27,3 +29,6 @@ insert into app.expenses (id, organization_id, kind, name, payee, category_id) v
   ('exp_00000000000e', 'org_00000000000a', 'one_off', 'Bread', 'Baker', 'cat_00000000000a');
 insert into app.payments (id, organization_id, expense_id, amount_minor, currency, paid_on) values
   ('pay_00000000000e', 'org_00000000000a', 'exp_00000000000e', 350, 'EUR', '2026-11-12');
+insert into app.import_batches (id, organization_id, actor_id, account_id, state, file, read, row_count, expires_at) values
+  ('imp_00000000000c', 'org_00000000000a', '00000000-0000-4000-8000-00000000000b', 'acc_00000000000a', 'waiting', null, '{}', 0, '2027-01-01'),
+  ('imp_00000000000d', 'org_00000000000a', '00000000-0000-4000-8000-00000000000b', 'acc_00000000000a', 'reading', 'a', '{"name": "a", "revision": 1}', 1, '2027-01-01');

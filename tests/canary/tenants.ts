@@ -4,6 +4,8 @@
  * and columns are included automatically.
  */
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
+import { calendarToken } from "../../shared/calendar/token.ts";
+import { hashToken } from "../../shared/oauth/tokens.ts";
 import { splitStatements } from "../_support/tap.ts";
 
 export const WORD = "Zq7Canary";
@@ -19,6 +21,7 @@ export const RESOURCE = "https://example.com/api/mcp";
 const UNOWNED_TABLES = [
   "app.category_keywords",
   "app.currencies",
+  "app.fx_days",
   "app.fx_rates",
   "billing.billing_plans",
   "billing.plan_features",
@@ -48,11 +51,17 @@ export interface Tenant {
   brokenBillId: string;
   linkId: string;
   brokenLinkId: string;
+  /** Imports of the member's: one that waits for its file, and one whose file is being read. */
+  waitingImportId: string;
+  importId: string;
   grantId: string;
   clientId: string;
   consentId: string;
   digestId: string;
   subscriptionId: string;
+  /** The address of the member's calendar. */
+  calendarToken: string;
+  calendarHash: string;
   /** SHA-256 in hex of an access and a refresh token, valid at `NOW`. */
   accessHash: string;
   refreshHash: string;
@@ -71,6 +80,12 @@ export interface Tenants {
 const FIXTURE = await Deno.readTextFile(new URL("../db/fixtures/access.sql", import.meta.url));
 const MORE = await Deno.readTextFile(new URL("tenant.sql", import.meta.url));
 
+const calendarOf = async (letter: string) => {
+  const token = calendarToken(letter.repeat(43));
+  return { calendarToken: token, calendarHash: await hashToken(token) };
+};
+const calendars = { first: await calendarOf("A"), second: await calendarOf("B") };
+
 const tenant = (digit: string, suffix: string, name: string): Tenant => {
   const id = (prefix: string, last: string) => `${prefix}_0000000000${suffix}${last}`;
   const uuid = (last: string) => `00000000-0000-4000-${digit}000-00000000000${last}`;
@@ -85,11 +100,14 @@ const tenant = (digit: string, suffix: string, name: string): Tenant => {
     brokenBillId: id("bill", "d"),
     linkId: id("lnk", "a"),
     brokenLinkId: id("lnk", "d"),
+    waitingImportId: id("imp", "c"),
+    importId: id("imp", "d"),
     grantId: uuid("1"),
     clientId: `client_${name}`,
     consentId: uuid("2"),
     digestId: uuid("4"),
     subscriptionId: `sub_${name}`,
+    ...calendars[name as keyof typeof calendars],
     accessHash: name === "first" ? "aa".repeat(32) : "bb".repeat(32),
     refreshHash: name === "first" ? "cc".repeat(32) : "dd".repeat(32),
   };
@@ -105,6 +123,7 @@ const rowsOf = (own: Tenant, name: string) =>
         .replaceAll("@example.com", `@${name}.example`)
         .replaceAll(/\b(client|plan|sub)_access\b/g, `$1_${name}`)
         .replaceAll("sha256('a')", `sha256('${name}')`)
+        .replaceAll("'calendar-hash'", `'\\x${own.calendarHash}'`)
         .replaceAll("'access-hash'", `'\\x${own.accessHash}'`)
         .replaceAll("'refresh-hash'", `'\\x${own.refreshHash}'`)
         .replace("payment_events (body_hash,", "payment_events (event_id, body_hash,")

@@ -18,6 +18,7 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
   show_spending_chart: () => [{}],
   list_bills: () => [{}, { status: "all" }],
   review_bills: () => [{}],
+  reconcile: (one) => [{ account: id(one, "acc", "a") }],
   log_expenses: () => [{ items: [{ name: "Lunch", amount: "9.00" }] }],
   import_expenses: () => [{ csv: "Date,Name,Amount\n2026-11-10,Phone,15.00\n2026-11-11,Tea,3.00\n" }],
   update_expenses: (one) => [{ ids: [id(one, "exp", "e")], set: { note: "Mine" } }],
@@ -38,7 +39,7 @@ const id = ({ organizationId }: Tenant, prefix: string, last: string) =>
  * worked.
  */
 export async function checkTools(database: TestDatabase, tenants: Tenants): Promise<string[]> {
-  const names = TOOLS.map(({ listed }) => listed.name);
+  const names: string[] = TOOLS.map(({ listed }) => listed.name);
   const findings = [
     ...names.filter((name) => !(name in CALLS)).map((name) =>
       `the tool ${name} is not called: add to CALLS in tests/canary/tools.ts what to ask it`

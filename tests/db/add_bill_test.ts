@@ -81,7 +81,8 @@ Deno.test("add_bill", async (t) => {
         amount: "89.50",
         currency: "CHF",
         amount_mode: "estimated",
-        schedule_text: "every year on 28 February, on a weekend the Friday before, until 31 December 2030, 3 times",
+        schedule_text:
+          "every year on 28 February, or the Friday before if that is a weekend, until 2030-12-31, 3 times",
         next_due: "2027-02-26",
         days_until: 98,
         state: "upcoming",
@@ -116,6 +117,24 @@ Deno.test("add_bill", async (t) => {
         assertEquals([today.bill.next_due, today.bill.state, today.first_reminder_on], [TODAY, "due", TODAY]);
       },
     );
+
+    await step("counts weekdays of the month, also once a year", async (books) => {
+      const cleaner = await books.ok("add_bill", {
+        name: "Cleaner",
+        amount: "60",
+        month_weekdays: ["3MO", "1MO", "1MO"],
+      });
+      assertEquals(cleaner.next_dates, ["2026-12-07", "2026-12-21", "2027-01-04"]);
+      assertEquals(cleaner.bill.schedule_text, "twice a month on the first Monday and third Monday");
+      const gala = { name: "Gala", amount: "1", month_weekdays: ["-1FR"], every: 12, first_due: "2027-05-01" };
+      const { bill, next_dates } = await books.ok("add_bill", gala);
+      assertEquals(next_dates, ["2027-05-28", "2028-05-26", "2029-05-25"]);
+      const moved = await books.ok("update_bill", { bill_id: bill.id, set: { month_weekdays: ["2TU"], every: 1 } });
+      assertEquals([moved.bill.next_due, moved.bill.schedule_text], [
+        "2027-06-08",
+        "every month on the second Tuesday",
+      ]);
+    });
 
     await step("says that past due dates are not tracked", async (books) => {
       const result = await books.call("add_bill", { name: "Rent", amount: "1", first_due: "2026-10-01" });
@@ -229,7 +248,7 @@ Deno.test("add_bill", async (t) => {
     await step("previews without writing", async (books) => {
       const result = await books.call("add_bill", { name: "Rent", amount: "1", month_days: [1], dry_run: true });
       assertEquals([result.data.status, result.data.bill.id, result.data.bill.next_due], [
-        "created",
+        "would_create",
         undefined,
         "2026-12-01",
       ]);
@@ -264,6 +283,24 @@ Deno.test("add_bill", async (t) => {
         "invalid_argument",
         { ...bill, frequency: "weekly", month_days: [1] },
         "month_days",
+      ],
+      [
+        "weekdays of the month for a yearly bill",
+        "invalid_argument",
+        { ...bill, frequency: "yearly", month_weekdays: ["1MO"] },
+        "month_weekdays",
+      ],
+      [
+        "days and weekdays",
+        "invalid_argument",
+        { ...bill, month_days: [1], month_weekdays: ["1MO"] },
+        "month_weekdays",
+      ],
+      [
+        "weekdays that may be the same day",
+        "invalid_argument",
+        { ...bill, month_weekdays: ["4MO", "-1MO"] },
+        "month_weekdays",
       ],
       ["an end before the start", "invalid_argument", { ...bill, ends_on: "2026-11-30" }, "ends_on"],
       ["a schedule that is over", "invalid_argument", { ...bill, first_due: "2026-01-01", ends_after: 3 }, "first_due"],

@@ -1,6 +1,8 @@
-/** Automatic payments: which are recorded when a bill rolls, and which are left to a person. */
+/** Automatic payments: which are recorded when a bill rolls, with what amount, and which wait for it. */
 import { assertEquals } from "@std/assert";
-import { addBill, overdueOf, refresh, showBill, test, TODAY } from "./occurrence_bills.ts";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import type { TestDatabase } from "../_support/database.ts";
+import { addBill, overdueOf, refresh, showBill, test } from "./occurrence_bills.ts";
 
 test(
   "automatic payments of a fixed amount are recorded on their due dates when the bill rolls",
@@ -61,12 +63,105 @@ test("an undone automatic payment is not recorded again", async (database, books
   assertEquals(overdueOf(await showBill(books, bill.id)), ["2026-12-05", "2027-01-05"]);
 });
 
-test("automatic payments of variable amounts are left to a person", async (database, books) => {
-  for (const amounts of [{ amount_mode: "estimated", amount: "80" }, { amount_mode: "variable", amount: undefined }]) {
-    const bill = await addBill(books, { first_due: "2026-12-05", autopay: true, ...amounts });
-    books.goTo("2026-12-06");
-    await refresh(database, bill.id, "2026-12-06");
-    assertEquals(overdueOf(await showBill(books, bill.id)), ["2026-12-05"]);
-    books.goTo(TODAY);
+const paymentsOf = (database: TestDatabase, id: string) =>
+  database.query(
+    "select paid_on, amount_minor, is_estimate, source from app.payments where expense_id = $1 and deleted_at is null " +
+      "order by paid_on",
+    [id],
+  );
+const warningsOf = async (books: Books, args: Json): Promise<string[]> =>
+  (await books.call("summarize_spending", args)).warnings.map(({ message }: Json) => message);
+const paid = (paid_on: string, amount_minor: number, is_estimate: boolean) => ({
+  paid_on,
+  amount_minor,
+  is_estimate,
+  source: "autopay",
+});
+
+test("an estimated amount is recorded as an estimate, and put right by a person", async (database, books) => {
+  const { bill } = await books.ok("add_bill", {
+    name: "Gas",
+    amount: "80",
+    amount_mode: "estimated",
+    first_due: "2026-12-05",
+    autopay: true,
+  });
+  books.goTo("2026-12-20");
+  assertEquals([(await showBill(books, bill.id)).overdue, (await showBill(books, bill.id)).state], [[], "paid"]);
+  await refresh(database, bill.id, "2026-12-20");
+  assertEquals(await paymentsOf(database, bill.id), [paid("2026-12-05", 8000, true)]);
+  const { payments } = await books.ok("list_bills", { bill_id: bill.id });
+  assertEquals([payments[0].amount, payments[0].is_estimate], ["80.00", true]);
+  // An answer that will change says so.
+  const [row] = (await books.ok("list_expenses")).rows;
+  assertEquals([row.name, row.is_estimate], ["Gas", true]);
+  const { csv } = await books.ok("list_expenses", { format: "csv" });
+  assertEquals(csv.split("\r\n").map((line: string) => line.split(",").at(-1)).slice(0, 2), ["is_estimate", "true"]);
+  assertEquals(await warningsOf(books, { period: "this_month" }), [
+    "1 automatic payment of this period, 80.00 EUR, is an estimate and will change when the real amount is known.",
+  ]);
+  assertEquals(await warningsOf(books, { period: "this_month", query: "water" }), []);
+  // The amount that was charged, even the same, is no estimate any more.
+  await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-05", amount: "80" });
+  assertEquals(await paymentsOf(database, bill.id), [paid("2026-12-05", 8000, false)]);
+  assertEquals(await warningsOf(books, { period: "this_month" }), []);
+  assertEquals((await books.ok("list_expenses")).rows[0].is_estimate, undefined);
+});
+
+test("nobody's warnings are of another organization", async (database, books) => {
+  const others = await openBooks(database, { day: "2026-12-01" });
+  for (const [mode, amount] of [["estimated", "80"], ["variable", undefined]]) {
+    const { bill } = await others.ok("add_bill", {
+      name: `Their ${mode}`,
+      amount,
+      amount_mode: mode,
+      first_due: "2026-12-05",
+      autopay: true,
+    });
+    await refresh(database, bill.id, "2026-12-20");
   }
+  books.goTo("2026-12-20");
+  others.goTo("2026-12-20");
+  assertEquals([(await warningsOf(others, {})).length, await warningsOf(books, {})], [2, []]);
+});
+
+test("without any known amount it waits: neither paid nor overdue, until somebody says it", async (database, books) => {
+  const { bill } = await books.ok("add_bill", {
+    name: "Power",
+    amount_mode: "variable",
+    first_due: "2026-12-05",
+    autopay: true,
+  });
+  for (const day of ["2026-12-20", "2026-12-21"]) {
+    books.goTo(day);
+    await refresh(database, bill.id, day);
+    const shown = await showBill(books, bill.id);
+    assertEquals([shown.overdue, await paymentsOf(database, bill.id)], [[], []]);
+    assertEquals([shown.awaiting_amount, shown.state], [["2026-12-05"], "amount_missing"]);
+  }
+  const inState = async (state: string) => (await books.ok("list_bills", { state })).bills.length;
+  assertEquals([await inState("amount_missing"), await inState("overdue"), await inState("paid")], [1, 0, 0]);
+  assertEquals((await books.ok("review_bills")).counts.overdue, 0);
+  assertEquals(await warningsOf(books, { period: "this_month" }), [
+    "Power was charged automatically in this period, but the amount is not known yet, so it is in no total.",
+  ]);
+  for (const other of [{ period: "last_month" }, { period: "this_month", kind: "one_off" }]) {
+    assertEquals(await warningsOf(books, other), []);
+  }
+  const set = await books.call("update_bill", {
+    bill_id: bill.id,
+    occurrence: { due_on: "2026-12-05", action: "set_amount", amount: "84.20" },
+  });
+  assertEquals(await paymentsOf(database, bill.id), [paid("2026-12-05", 8420, false)]);
+  assertEquals((await showBill(books, bill.id)).awaiting_amount, undefined);
+  await books.ok("undo_change", { change_id: set.change_id });
+  assertEquals([(await showBill(books, bill.id)).overdue, await paymentsOf(database, bill.id)], [[], []]);
+  await books.ok("update_bill", {
+    bill_id: bill.id,
+    occurrence: { due_on: "2027-01-05", action: "set_amount", amount: "70" },
+  });
+  // From then on there is an amount to go by: the last one.
+  books.goTo("2027-02-10");
+  await refresh(database, bill.id, "2027-02-10");
+  assertEquals(await paymentsOf(database, bill.id), [paid("2027-01-05", 7000, false), paid("2027-02-05", 7000, true)]);
 });

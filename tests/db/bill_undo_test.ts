@@ -16,14 +16,17 @@ Deno.test("undo_change of bills", async (t) => {
   try {
     await step("a payment: the date is open again and next_due goes back", async (books, rent) => {
       const before = await shown(books, rent.id);
-      await books.ok("mark_bill_paid", { bill_id: rent.id });
+      await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id });
       await books.ok("undo_change");
       assertEquals(await shown(books, rent.id), { ...before, version: (await shown(books, rent.id)).version });
-      assertEquals((await books.ok("mark_bill_paid", { bill_id: rent.id })).occurrence.due_on, "2026-12-01");
+      assertEquals(
+        (await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id })).occurrence.due_on,
+        "2026-12-01",
+      );
     });
 
     await step("a payment months later: the date is overdue, later ones are as they were", async (books, rent) => {
-      const { change_id } = await books.call("mark_bill_paid", { bill_id: rent.id });
+      const { change_id } = await books.call("mark_bill_paid", { bill_id: rent.id, advance: true });
       books.goTo("2026-12-02");
       await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2027-01-01" });
       await books.ok("undo_change", { change_id });
@@ -32,7 +35,7 @@ Deno.test("undo_change of bills", async (t) => {
     });
 
     await step("a part payment: only after the payment that settled the date", async (books, rent) => {
-      const part = await books.call("mark_bill_paid", { bill_id: rent.id, amount: "500" });
+      const part = await books.call("mark_bill_paid", { bill_id: rent.id, advance: true, amount: "500" });
       const rest = await books.call("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01" });
       const before = await shown(books, rent.id);
       const error = await books.fails("undo_conflict", "undo_change", { change_id: part.change_id });
@@ -51,7 +54,7 @@ Deno.test("undo_change of bills", async (t) => {
         frequency: "once",
         first_due: "2026-11-25",
       });
-      await books.ok("mark_bill_paid", { bill_id: bill.id });
+      await books.ok("mark_bill_paid", { advance: true, bill_id: bill.id });
       await books.ok("undo_change");
       const again = await shown(books, bill.id);
       assertEquals([again.status, again.next_due], ["active", "2026-11-25"]);
@@ -83,7 +86,7 @@ Deno.test("undo_change of bills", async (t) => {
           books.organizationId,
         ],
       );
-      await books.ok("mark_bill_paid", { bill_id: rent.id });
+      await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id });
       await books.fails("undo_conflict", "undo_change", { change_id: added!.id });
       assertEquals((await shown(books, rent.id)).next_due, "2027-01-01");
     });
@@ -96,7 +99,7 @@ Deno.test("undo_change of bills", async (t) => {
         autopay: true,
       });
       books.goTo("2026-12-10");
-      await books.ok("mark_bill_paid", { bill_id: bill.id });
+      await books.ok("mark_bill_paid", { advance: true, bill_id: bill.id });
       const [automatic] = await database.query<{ id: string }>(
         "select id from app.change_sets where tool = 'autopay' and organization_id = $1",
         [books.organizationId],

@@ -45,6 +45,7 @@ testBooks("update_expenses", { day: TODAY }, {
         },
         version: 3,
       }],
+      count: 1,
     });
     const [row] = await rows(books);
     assertEquals([row.base_amount, row.version, row.note], ["16.00", 3, undefined]);
@@ -175,7 +176,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
       expected: [{ id, amount: "14.5", date: "today" }],
       reason: "Logged twice",
     });
-    assertEquals(result.data, { deleted: [{ id, name: "Lunch" }], restorable_until: "2026-11-05" });
+    assertEquals(result.data, { deleted: [{ id, name: "Lunch" }], count: 1, restorable_until: "2026-11-05" });
     assertEquals((await readChange(database, result.change_id)).summary, "Deleted Lunch: Logged twice");
     assertEquals((await rows(books)).map(({ id }: Json) => id), [other]);
     assertEquals((await books.ok("summarize_spending")).total, { amount: "2.00", currency: "INR", count: 1 });
@@ -212,7 +213,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
   "deletes a bill with its payments, and only one": async (books) => {
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-10-01" });
     const { bill: other } = await books.ok("add_bill", { name: "Gym", amount: "20", first_due: "2026-10-01" });
-    await books.ok("mark_bill_paid", { bill_id: bill.id });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: bill.id });
     const [id] = await log(books, { name: "Tea", amount: "2" });
     for (const ids of [[bill.id, other.id], [id, bill.id]]) {
       await books.fails("invalid_argument", "delete_records", { ids });
@@ -222,7 +223,21 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
       ids: [bill.id],
       expected: [{ id: bill.id, amount: "1200", date: "2026-10-01" }],
     });
+    const all = { ids: [bill.id], expected: [{ id: bill.id, amount: "1200", date: next_due }] };
+    const { details, hint } = await books.fails("confirmation_required", "delete_records", all);
+    assertEquals(details, { confirm: { count: 2, total: "1200.00" }, currency: "INR" });
+    assertMatch(hint, /confirm \{"count": 2, "total": "1200\.00"\}\.$/);
+    for (const wrong of [{ count: 1 }, { total: "1200.01" }]) {
+      await books.fails("confirmation_required", "delete_records", {
+        ...all,
+        confirm: { ...details.confirm, ...wrong },
+      });
+    }
+    const preview = await books.call("delete_records", { ...all, dry_run: true });
+    assertEquals([preview.data.confirm, preview.change_id], [details.confirm, undefined]);
+    assertEquals((await books.ok("list_bills")).bills.length, 2);
     const { data, warnings } = await books.call("delete_records", {
+      confirm: preview.data.confirm,
       ids: [bill.id],
       expected: [{ id: bill.id, amount: "1200", date: next_due }],
     });
@@ -230,7 +245,7 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
     assertEquals(warnings, [{
       code: "payments_deleted",
       message:
-        "One payment of this bill leaves every total with it, 1200.00 INR. To stop a bill and keep what was paid, undo this and " +
+        "One payment of this bill goes with it, out of every total: 1200.00 INR. To stop a bill and keep what was paid, undo this and " +
         'use update_bill with status "cancelled".',
     }]);
     assertEquals((await rows(books)).map(({ name }: Json) => name), ["Tea"]);
@@ -238,6 +253,25 @@ testBooks("delete_records", { day: TODAY, timezone: "Asia/Kolkata", baseCurrency
     const unpaid = await books.call("delete_records", { ids: [other.id] });
     assertEquals([unpaid.data.deleted[0].payments, unpaid.warnings], [{ count: 0, totals: {} }, []]);
     await books.fails("not_found", "mark_bill_paid", { bill_id: bill.id });
+  },
+
+  "asks for more than twenty records, more than a thousand, and what has no known worth": async (books) => {
+    const many = await log(books, ...Array.from({ length: 21 }, (_, i) => ({ name: `N${i}`, amount: "1" })));
+    const { message, details } = await books.fails("confirmation_required", "delete_records", { ids: many });
+    assertEquals(message, "This would delete 21 records worth 21.00 INR. Nothing was deleted.");
+    assertEquals(details.confirm, { count: 21, total: "21.00" });
+    await books.ok("delete_records", { ids: many.slice(1) });
+    const [most, back, foreign] = await log(
+      books,
+      { name: "Most", amount: "999.99" },
+      { name: "Back", amount: "600", is_refund: true },
+      { name: "Foreign", amount: "1", currency: "THB" },
+    );
+    // What came back does not make up for what goes.
+    await books.fails("confirmation_required", "delete_records", { ids: [most, back] });
+    assertMatch((await books.fails("confirmation_required", "delete_records", { ids: [foreign] })).message, /in THB/);
+    await books.ok("delete_records", { ids: [foreign], confirm: { count: 1, total: "0.00" } });
+    await books.ok("delete_records", { ids: [most] });
   },
 
   "cannot see another organization": async (books, database) => {

@@ -55,7 +55,7 @@ test("expected_in_period() counts a variable bill at its usual amount", async (d
     due_on: "2026-12-01",
     expected_minor: null,
   }]);
-  await books.ok("mark_bill_paid", { bill_name: "Power", amount: "84.20" });
+  await books.ok("mark_bill_paid", { advance: true, bill_name: "Power", amount: "84.20" });
   assertEquals(await expected(database, books, TODAY, "2027-01-31"), [{
     payee: "Power",
     due_on: "2027-01-01",
@@ -68,6 +68,10 @@ const schedules = fc.record({
   every: fc.integer({ min: 1, max: 3 }),
   first: fc.integer({ min: -400, max: 60 }),
   month_days: fc.option(fc.uniqueArray(fc.constantFrom(1, 5, 15, 28, 29, 30, -1), { minLength: 1, maxLength: 3 })),
+  month_weekdays: fc.option(
+    fc.uniqueArray(fc.constantFrom<[number, number]>([1, 1], [2, 2], [3, 7], [-1, 5]), { minLength: 1, maxLength: 3 }),
+    { freq: 2 },
+  ),
   weekend_rule: fc.constantFrom<Schedule["weekend_rule"]>("none", "before", "after"),
   ends_after: fc.option(fc.integer({ min: 1, max: 40 }), { freq: 1 }),
   autopay: fc.boolean(),
@@ -76,13 +80,18 @@ const schedules = fc.record({
 
 test("open dates match a walk through the calendar, before and after a roll", async (database, books) => {
   for (
-    const { first, later, autopay, month_days, ends_after, ...rest } of fc.sample(schedules, { numRuns: 120, seed: 8 })
+    const { first, later, autopay, month_days, month_weekdays, ends_after, ...rest } of fc.sample(schedules, {
+      numRuns: 120,
+      seed: 8,
+    })
   ) {
+    const isMonthly = rest.frequency === "monthly";
     const rule: Schedule = {
       ...rest,
       every: rest.frequency === "once" ? 1 : rest.every,
       anchor_on: addDays(TODAY, first),
-      month_days: rest.frequency === "monthly" ? month_days : null,
+      month_days: isMonthly && !month_weekdays ? month_days : null,
+      month_weekdays: isMonthly ? month_weekdays : null,
       ends_on: null,
       ends_after: rest.frequency === "once" ? 1 : ends_after,
     };
@@ -98,6 +107,11 @@ test("open dates match a walk through the calendar, before and after a roll", as
       every: rule.every,
       weekend_rule: rule.weekend_rule,
       ...(rule.month_days && { month_days: rule.month_days }),
+      ...(rule.month_weekdays && {
+        month_weekdays: rule.month_weekdays.map(([which, day]) =>
+          `${which}${["MO", "TU", "WE", "TH", "FR", "SA", "SU"][day - 1]}`
+        ),
+      }),
       ...(ends_after && { ends_after }),
     });
     // The schedule starts on the first of the month days, whatever months are skipped after that.

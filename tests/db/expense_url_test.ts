@@ -1,6 +1,6 @@
 /** The link from an expense to its receipt or order: in every tool that takes or shows it, and restored by undo. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { readImport } from "../../shared/import/read_import.ts";
+import { importOfFile } from "../_support/import_args.ts";
 import type { Books, Json } from "../_support/books.ts";
 import { testBooks } from "../_support/book_steps.ts";
 
@@ -22,12 +22,12 @@ testBooks("url of an expense", {}, {
 
   "is changed, removed, and restored by undo": async (books) => {
     const id = await log(books);
-    const { updated } = await books.ok("update_expenses", { ids: [id], set: { url: OTHER } });
+    const { data: { updated }, change_id } = await books.call("update_expenses", { ids: [id], set: { url: OTHER } });
     assertEquals([updated[0].before, updated[0].after], [{ url: ORDER }, { url: OTHER }]);
-    await books.ok("update_expenses", { ids: [id], set: { url: "" } });
+    const removed = await books.call("update_expenses", { ids: [id], set: { url: "" } });
     assertEquals(await urls(books), [undefined]);
-    for (const url of [OTHER, ORDER]) {
-      await books.ok("undo_change");
+    for (const [change, url] of [[removed.change_id, OTHER], [change_id, ORDER]]) {
+      await books.ok("undo_change", { change_id: change });
       assertEquals(await urls(books), [url]);
     }
   },
@@ -43,7 +43,7 @@ testBooks("url of an expense", {}, {
     const { csv } = await books.ok("list_expenses", { format: "csv" });
     assertMatch(csv, /,note,url,amount,/);
     await books.ok("delete_records", { ids: [id] });
-    const { preview } = await books.ok("import_expenses", readImport(csv) as Json);
+    const { preview } = await books.ok("import_expenses", importOfFile(csv));
     assertEquals([preview.mapping.url, preview.sample[0].url], ["url", ORDER]);
     await books.ok("import_expenses", preview.commit_with);
     assertEquals(await urls(books), [ORDER]);

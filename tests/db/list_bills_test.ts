@@ -166,7 +166,7 @@ Deno.test("list_bills", async (t) => {
 
     await step("with bill_id tells the history of one bill", async (books) => {
       const rent = await add(books, "Rent", { first_due: "2026-12-01", amount: "1000", payee: "Landlord" });
-      const [payment] = [await books.ok("mark_bill_paid", { bill_id: rent.id, note: "first" })];
+      const [payment] = [await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id, note: "first" })];
       await database.query("update app.expenses set amount_minor = 110000 where id = $1", [rent.id]);
       await database.query(
         "update app.expense_occurrences set expected_minor = 110000 where expense_id = $1 and status = 'open'",
@@ -211,7 +211,7 @@ Deno.test("list_bills", async (t) => {
         "insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status) values ($1, $2, 'openai', '…1234', 'active')",
         [books.organizationId, power.id],
       );
-      await books.ok("mark_bill_paid", { bill_id: power.id, amount: "80" });
+      await books.ok("mark_bill_paid", { advance: true, bill_id: power.id, amount: "80" });
       await books.ok("mark_bill_paid", { bill_id: power.id, amount: "90", due_on: "2027-01-01" });
       const { bills: [bill], price_changes } = await books.ok("list_bills", { bill_id: power.id });
       assertEquals([bill.provider, bill.amount, bill.usual_amount, price_changes], [
@@ -224,7 +224,7 @@ Deno.test("list_bills", async (t) => {
 
     await step("shows what remains of a date that was paid in part", async (books) => {
       const rent = await add(books, "Rent", { first_due: "2026-11-30", amount: "1000" });
-      await books.ok("mark_bill_paid", { bill_id: rent.id, amount: "400" });
+      await books.ok("mark_bill_paid", { advance: true, bill_id: rent.id, amount: "400" });
       const { bills: [bill], totals } = await books.ok("list_bills");
       assertEquals([bill.amount, bill.remaining, totals.due.amount], ["1000.00", "600.00", "600.00"]);
     });

@@ -101,6 +101,7 @@ testBooks("list_expenses", { day: TODAY }, {
   },
 
   "filters by every field": async (books, database) => {
+    await addRate(database, "JPY", "2026-10-03", "150");
     await log(
       books,
       { name: "Lunch", payee: "Cafe Neu", amount: "14.50", tags: ["Trip", "Work"], date: "2026-10-01" },
@@ -123,8 +124,14 @@ testBooks("list_expenses", { day: TODAY }, {
       [{ tags: ["work", "none"] }, ["Lunch"]],
       [{ payee: "cafe neu" }, ["Lunch"]],
       [{ payee: "train" }, ["Train"]], // how summarize_spending labels expenses without a payee
-      [{ min_amount: "80" }, ["Rent", "Qwerty", "Sushi", "Train"]],
-      [{ min_amount: "14.50", max_amount: "80.00" }, ["Qwerty", "Train", "Lunch"]],
+      [{ not_categories: ["food", "travel"] }, ["Rent", "Qwerty"]],
+      [{ not_categories: ["Uncategorized"] }, ["Rent", "Sushi", "Train", "Lunch"]],
+      [{ categories: ["Food", "Travel"], not_categories: ["Travel"] }, ["Sushi", "Lunch"]],
+      // 3,000 JPY are 20 EUR: amounts are compared in one currency.
+      [{ min_amount: "80" }, ["Rent", "Qwerty", "Train"]],
+      [{ min_amount: "20", max_amount: "20.00" }, ["Sushi"]],
+      [{ min_amount: "3000", currency: "JPY" }, ["Sushi"]],
+      [{ min_amount: "14.50", max_amount: "80.00" }, ["Qwerty", "Sushi", "Train", "Lunch"]],
       [{ max_amount: "14.4999" }, []],
       [{ currency: "JPY" }, ["Sushi"]],
       [{ kind: "one_off" }, ["Sushi", "Train", "Lunch"]],
@@ -268,12 +275,15 @@ testBooks("list_expenses", { day: TODAY }, {
     const { csv, rows } = await books.ok("list_expenses", { format: "csv", order: "asc" });
     assertEquals(rows, undefined);
     const [header, ...lines] = csv.replaceAll(/exp_\w+/g, "ID").split("\r\n");
-    assertEquals(header, "id,kind,date,name,payee,category,tags,note,url,amount,currency,base_amount,bill_id");
+    assertEquals(
+      header,
+      "id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent,reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate",
+    );
     assertEquals(lines, [
-      `ID,one_off,2026-10-01,"'=HYPERLINK(""http://x"")",'+1,Uncategorized,"'-x; b,c",'@sum,,1.00,EUR,1.00,`,
-      `ID,one_off,2026-10-02,Line,,Uncategorized,,"two\nlines",,2.50,EUR,2.50,`,
-      "ID,refund,2026-10-03,'＝1+1,,Uncategorized,,,,-3.00,EUR,-3.00,",
-      `ID,one_off,2026-10-04,After a line,,Uncategorized,,"'\n=1+1",,4.00,EUR,4.00,`,
+      `ID,one_off,2026-10-01,"'=HYPERLINK(""http://x"")",'+1,Uncategorized,"'-x; b,c",'@sum,,1.00,EUR,,,,,,,1.00,,`,
+      `ID,one_off,2026-10-02,Line,,Uncategorized,,"two\nlines",,2.50,EUR,,,,,,,2.50,,`,
+      "ID,refund,2026-10-03,'＝1+1,,Uncategorized,,,,-3.00,EUR,,,,,,,-3.00,,",
+      `ID,one_off,2026-10-04,After a line,,Uncategorized,,"'\n=1+1",,4.00,EUR,,,,,,,4.00,,`,
       "",
     ]);
   },
@@ -296,16 +306,21 @@ testBooks("list_expenses", { day: TODAY }, {
     ]);
   },
 
-  "writes at most 500 rows of CSV at a time": async (books) => {
+  "writes as many rows of CSV as an answer holds, page by page": async (books) => {
     for (let i = 0; i < 6; i++) await log(books, ...Array.from({ length: 90 }, () => ({ name: "A", amount: "1" })));
     const parse = (args: Record<string, unknown>) => {
       const parsed = listExpenses.parse(args);
       return parsed.ok ? parsed.value : {};
     };
-    const first = await books.call("list_expenses", parse({ format: "csv" }));
-    assertEquals([first.data.csv.split("\r\n").length, first.total_count], [502, 540]);
-    const second = await books.call("list_expenses", parse({ format: "csv", cursor: first.next_cursor }));
-    assertEquals([second.data.csv.split("\r\n").length, second.next_cursor], [42, undefined]);
+    let cursor: string | undefined;
+    const lines: number[] = [];
+    do {
+      const page = await books.call("list_expenses", parse({ format: "csv", limit: 100, ...(cursor && { cursor }) }));
+      assertEquals(page.total_count, 540);
+      lines.push(page.data.csv.trimEnd().split("\r\n").length - 1);
+      cursor = page.next_cursor;
+    } while (cursor);
+    assertEquals(lines.reduce((sum, count) => sum + count), 540, `${lines}`);
     const few = await books.call("list_expenses", parse({ format: "csv", limit: 2 }));
     assertEquals([few.data.csv.split("\r\n").length, typeof few.next_cursor], [4, "string"]);
     assertEquals((await books.call("list_expenses", parse({}))).data.rows.length, 25);

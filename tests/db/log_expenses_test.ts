@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
-import { addRate, type Books, type Json } from "../_support/books.ts";
+import { addRate, type Books, confirmed, type Json, settleDay } from "../_support/books.ts";
 
 const TODAY = "2026-10-06";
 const YESTERDAY = "2026-10-05";
@@ -12,6 +12,7 @@ const count = async (books: Books) => (await books.call("list_expenses")).total_
 testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolkata" }, {
   "writes one expense as one row, and says what it assumed": async (books, database) => {
     await addRate(database, "INR", "2026-10-02", "98");
+    await settleDay(database, "2026-10-05");
     const lunch = {
       name: "  Team   lunch ",
       amount: "14.5",
@@ -159,7 +160,7 @@ testBooks("log_expenses", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kol
     const items = Array.from({ length: 100 }, (_, i) => ({ name: `N${i}`, amount: "1" }));
     const ids = (await books.ok("log_expenses", { items })).results.map(({ id }: Json) => id);
     await books.ok("update_expenses", { ids, set: { note: "x" } });
-    await books.ok("delete_records", { ids });
+    await books.ok("delete_records", await confirmed(books, ids));
     const kept = await database.query(
       `select facts ->> 'count' as count, jsonb_array_length(coalesce(facts -> 'written', facts -> 'names')) as named
        from app.change_sets where organization_id = $1`,

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { addRate, type Books, type Json, openBooks, readChange } from "../_support/books.ts";
+import { addRate, type Books, type Json, openBooks, readChange, settleDay } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-11-20";
@@ -122,11 +122,12 @@ test("mark_bill_paid", async (t, database) => {
     const first = await books.ok("mark_bill_paid", { bill_name: "Rent" });
     const error = await books.fails("already_paid", "mark_bill_paid", { bill_name: "Rent" });
     assertEquals(error.retryable, false);
-    assertEquals(error.details.payment.id, first.payment.id);
+    assertEquals([error.details.payment.id, error.details.payment.paid_on], [first.payment.id, TODAY]);
+    assertMatch(error.message, /already recorded: paid by \S+@example\.com on 2026-11-20/);
     assertMatch(error.hint, /due_on "2026-12-01"/);
     await books.fails("already_paid", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
     assertEquals((await paymentsOf(database, rent.id)).length, 1);
-    books.goTo("2026-11-22");
+    books.goTo("2026-11-28");
     assertEquals((await books.ok("mark_bill_paid", { bill_name: "Rent" })).occurrence.due_on, "2026-12-01");
   });
 
@@ -137,10 +138,134 @@ test("mark_bill_paid", async (t, database) => {
     assertEquals((await paymentsOf(database, rent.id)).length, 2);
   });
 
-  await step("another member's call is not a repeat", async (books, rent) => {
-    await books.ok("mark_bill_paid", { bill_id: rent.id });
+  await step("another member's call is a repeat, and so is one of days later", async (books, rent) => {
+    await books.ok("mark_bill_paid", { bill_id: rent.id, paid_on: "2026-11-01" });
     const member = await books.join();
-    assertEquals((await member.ok("mark_bill_paid", { bill_id: rent.id })).occurrence.due_on, "2026-12-01");
+    await member.fails("already_paid", "mark_bill_paid", { bill_id: rent.id });
+    for (const day of ["2026-11-21", "2026-11-23", "2026-11-27"]) {
+      books.goTo(day);
+      for (const caller of [books, member]) {
+        const error = await caller.fails("already_paid", "mark_bill_paid", { bill_id: rent.id });
+        assertMatch(
+          error.message,
+          /^Rent due 2026-11-01 was paid by \S+@example\.com on 2026-11-01; the next date is 2026-12-01\./,
+        );
+        assertMatch(error.hint, /due_on "2026-12-01" or advance true/);
+      }
+    }
+    assertEquals((await paymentsOf(database, rent.id)).length, 1);
+  });
+
+  await step(
+    "the next date is not meant while the one that is paid is nearer, however long the lead",
+    async (books) => {
+      const { bill } = await books.ok("add_bill", {
+        name: "Club",
+        amount: "5",
+        frequency: "weekly",
+        first_due: TODAY,
+        reminder: { enabled: true, days_before: 30 },
+      });
+      await books.ok("mark_bill_paid", { bill_id: bill.id });
+      books.goTo("2026-11-22");
+      await books.fails("already_paid", "mark_bill_paid", { bill_id: bill.id });
+      books.goTo("2026-11-25");
+      assertEquals((await books.ok("mark_bill_paid", { bill_id: bill.id })).occurrence.due_on, "2026-11-27");
+    },
+  );
+
+  await step("advance pays the one date that follows, once", async (books, rent) => {
+    const open = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, advance: true });
+    assertEquals([open.field, open.message.includes("2026-11-01")], ["advance", true]);
+    await books.ok("mark_bill_paid", { bill_id: rent.id });
+    const ahead = await books.call("mark_bill_paid", { bill_id: rent.id, advance: true });
+    assertEquals([ahead.data.occurrence.due_on, codes(ahead)], ["2026-12-01", ["paid_in_advance"]]);
+    const error = await books.fails("already_paid", "mark_bill_paid", { bill_id: rent.id, advance: true });
+    assertMatch(error.hint, /due_on "2027-01-01"/);
+    await books.fails("already_paid", "mark_bill_paid", { bill_id: rent.id });
+    assertEquals((await paymentsOf(database, rent.id)).length, 2);
+  });
+
+  await step("a bill that was never paid is not paid ahead of time unasked", async (books) => {
+    const { bill } = await books.ok("add_bill", {
+      name: "Tax",
+      amount: "9",
+      frequency: "yearly",
+      first_due: "2027-03-01",
+    });
+    const error = await books.fails("not_due", "mark_bill_paid", { bill_id: bill.id });
+    assertEquals(error.details, { bill_id: bill.id, next_due: "2027-03-01" });
+    assertEquals(await paymentsOf(database, bill.id), []);
+    await books.ok("mark_bill_paid", { bill_id: bill.id, advance: true });
+  });
+
+  await step("asks back for a payment half a year from its date", async (books, rent) => {
+    const far = { bill_id: rent.id, paid_on: "2020-01-01" };
+    const error = await books.fails("date_out_of_range", "mark_bill_paid", far);
+    assertEquals([error.field, error.retryable], ["paid_on", true]);
+    assertMatch(error.hint, /due_on "2026-11-01", paid_on "2020-01-01" and confirm_days 2496\.$/);
+    await books.fails("date_out_of_range", "mark_bill_paid", { ...far, confirm_days: 2495 });
+    await books.fails("date_out_of_range", "mark_bill_paid", { bill_id: rent.id, due_on: "2027-11-01" });
+    await books.ok("mark_bill_paid", { bill_id: rent.id, paid_on: "2026-05-05" });
+    await books.fails("date_out_of_range", "mark_bill_paid", { ...far, due_on: "2026-11-01" });
+    await books.ok("mark_bill_paid", { bill_id: rent.id, due_on: "2026-12-01", paid_on: "2026-06-04" });
+    assertEquals((await paymentsOf(database, rent.id)).length, 2);
+    await books.ok("mark_bill_paid", { ...far, due_on: "2026-11-01", confirm_days: 2496 });
+    // What nobody paid for long is asked back too: it is rarely the date that is meant.
+    books.goTo("2027-07-20");
+    await books.fails("date_out_of_range", "mark_bill_paid", { bill_id: rent.id });
+  });
+
+  await step("corrects a settled date in one call, which can be undone", async (books, rent) => {
+    const of = { bill_id: rent.id, due_on: "2026-11-01" };
+    await books.ok("mark_bill_paid", { ...of, paid_on: "2026-11-02" });
+    const tipped = await books.call("mark_bill_paid", { ...of, amount: "1250" });
+    assertEquals(tipped.data.payment.amount, "1250.00");
+    assertEquals([tipped.data.payment.paid_on, tipped.data.before, tipped.data.occurrence], [
+      "2026-11-02",
+      { amount: "1200.00", paid_on: "2026-11-02" },
+      { due_on: "2026-11-01", status: "paid" },
+    ]);
+    assertEquals(codes(tipped), ["corrected"]);
+    assertEquals(
+      (await readChange(database, tipped.change_id)).summary,
+      "Corrected the payment for Rent due 2026-11-01: 1200.00 EUR on 2026-11-02 became 1250.00 EUR on 2026-11-02",
+    );
+    const again = await books.fails("already_paid", "mark_bill_paid", { ...of, amount: "1250" });
+    assertMatch(again.message, /already recorded as paid: 1250\.00 EUR by \S+ on 2026-11-02/);
+    await books.ok("mark_bill_paid", { ...of, amount: "1100", paid_on: "2026-11-03", note: "less" });
+    assertEquals(await paymentsOf(database, rent.id), [
+      { amount_minor: 110000, paid_on: "2026-11-03", source: "assistant" },
+    ]);
+    const { undone } = await books.ok("undo_change", {});
+    assertMatch(undone.summary, /^Corrected/);
+    assertEquals((await paymentsOf(database, rent.id))[0]!.amount_minor, 125000);
+    assertEquals((await books.ok("list_bills", { bill_id: rent.id })).bills[0].next_due, "2026-12-01");
+  });
+
+  await step("a correction takes the rate of its own day", async (books) => {
+    await addRate(database, "USD", "2026-11-02", "1.1000");
+    await addRate(database, "USD", "2026-11-16", "1.2000");
+    const { bill } = await books.ok("add_bill", {
+      name: "Seat",
+      amount: "132",
+      currency: "USD",
+      first_due: "2026-11-21",
+    });
+    const of = { bill_id: bill.id, due_on: "2026-11-21" };
+    assertEquals((await books.ok("mark_bill_paid", of)).payment.base_amount, "110.00");
+    assertEquals((await books.ok("mark_bill_paid", { ...of, paid_on: "2026-11-03" })).payment.base_amount, "120.00");
+  });
+
+  await step("does not guess which of several parts is wrong", async (books, rent) => {
+    const of = { bill_id: rent.id, due_on: "2026-11-01" };
+    await books.ok("mark_bill_paid", { ...of, amount: "500" });
+    await books.ok("mark_bill_paid", { ...of, amount: "700" });
+    const repeated = await books.fails("already_paid", "mark_bill_paid", { ...of, amount: "700" });
+    assertMatch(repeated.message, /700\.00 EUR/);
+    const error = await books.fails("already_paid", "mark_bill_paid", { ...of, amount: "900" });
+    assertMatch(error.hint, /"action": "reopen"/);
+    assertEquals((await paymentsOf(database, rent.id)).length, 2);
   });
 
   await step("answers a repeated key with the first result", async (books, rent) => {
@@ -158,7 +283,7 @@ test("mark_bill_paid", async (t, database) => {
       autopay: true,
     });
     books.goTo("2027-01-20");
-    const result = await books.ok("mark_bill_paid", { bill_id: bill.id });
+    const result = await books.ok("mark_bill_paid", { bill_id: bill.id, advance: true });
     assertEquals([result.occurrence.due_on, result.next_due], ["2027-02-05", "2027-03-05"]);
     assertEquals((await paymentsOf(database, bill.id)).map(({ source }) => source), [
       "autopay",
@@ -174,7 +299,7 @@ test("mark_bill_paid", async (t, database) => {
       amount_mode: "estimated",
       first_due: "2026-12-01",
     });
-    const less = await books.ok("mark_bill_paid", { bill_id: bill.id, amount: "73.20" });
+    const less = await books.ok("mark_bill_paid", { bill_id: bill.id, advance: true, amount: "73.20" });
     assertEquals(less.occurrence, { due_on: "2026-12-01", status: "paid" });
     const more = await books.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2027-01-01", amount: "95" });
     assertEquals(more.occurrence.status, "paid");
@@ -184,9 +309,12 @@ test("mark_bill_paid", async (t, database) => {
 
   await step("a variable bill needs its amount until it is known", async (books) => {
     const { bill } = await books.ok("add_bill", { name: "Power", amount_mode: "variable", first_due: "2026-12-01" });
-    const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: bill.id });
+    const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id: bill.id, advance: true });
     assertEquals(error.field, "amount");
-    assertEquals((await books.ok("mark_bill_paid", { bill_id: bill.id, amount: "84.20" })).occurrence.status, "paid");
+    assertEquals(
+      (await books.ok("mark_bill_paid", { bill_id: bill.id, advance: true, amount: "84.20" })).occurrence.status,
+      "paid",
+    );
     // Fetched from the provider, so exact from then on.
     await database.query(
       "update app.expense_occurrences set expected_minor = 9000, amount_source = 'provider' where expense_id = $1 and status = 'open'",
@@ -201,8 +329,14 @@ test("mark_bill_paid", async (t, database) => {
 
   await step("keeps the base-currency value at the payment day's rate", async (books) => {
     await addRate(database, "USD", "2026-11-13", "1.0800");
+    await settleDay(database, "2026-11-14");
     await books.ok("add_bill", { name: "Hosting", amount: "10.80", currency: "USD", first_due: "2026-12-01" });
-    const known = await books.call("mark_bill_paid", { bill_name: "Hosting", paid_on: "2026-11-14", currency: "USD" });
+    const known = await books.call("mark_bill_paid", {
+      bill_name: "Hosting",
+      advance: true,
+      paid_on: "2026-11-14",
+      currency: "USD",
+    });
     assertEquals([known.data.payment.base_amount, codes(known)], ["10.00", ["paid_in_advance"]]);
     const unknown = await books.call("mark_bill_paid", {
       bill_name: "Hosting",
@@ -236,7 +370,8 @@ test("mark_bill_paid", async (t, database) => {
     const books = await openBooks(database, { day: TODAY });
     const add = async (name: string, payee?: string) =>
       (await books.ok("add_bill", { name, payee, amount: "1", first_due: "2026-12-01" })).bill.id;
-    const paidFor = async (bill_name: string) => (await books.ok("mark_bill_paid", { bill_name })).bill_id;
+    const paidFor = async (bill_name: string) =>
+      (await books.ok("mark_bill_paid", { bill_name, due_on: "2026-12-01" })).bill_id;
     const old = await add("Rent");
     await database.query("update app.expenses set status = 'cancelled', next_due = null where id = $1", [old]);
     const flat = await add("Rent flat", "Landlord");
@@ -262,9 +397,9 @@ test("mark_bill_paid", async (t, database) => {
       const error = await books.fails("invalid_argument", "mark_bill_paid", { bill_id, bill_name: "Rent" });
       assertEquals([error.field, error.details.bill_id], ["bill_id", bill_id]);
     }
-    await books.ok("mark_bill_paid", { bill_id: flat, bill_name: "flat" });
+    await books.ok("mark_bill_paid", { bill_id: flat, bill_name: "flat", advance: true });
     await books.ok("mark_bill_paid", { bill_id: rent.id, bill_name: "rent " });
-    await books.ok("mark_bill_paid", { bill_id: netflix, bill_name: "" });
+    await books.ok("mark_bill_paid", { bill_id: netflix, bill_name: "", advance: true });
   });
 
   await step("for a future day says what to do about this bill", async (books, rent) => {
@@ -312,7 +447,11 @@ test("mark_bill_paid", async (t, database) => {
       [rent.id],
     );
     await books.fails("invalid_argument", "mark_bill_paid", { bill_id: rent.id, due_on: "2026-11-01" });
-    assertEquals((await books.ok("mark_bill_paid", { bill_id: rent.id })).occurrence.due_on, "2026-12-01");
+    await books.fails("not_due", "mark_bill_paid", { bill_id: rent.id });
+    assertEquals(
+      (await books.ok("mark_bill_paid", { bill_id: rent.id, advance: true })).occurrence.due_on,
+      "2026-12-01",
+    );
   });
 
   await step("refuses a paused bill with nothing open, and pays its open dates", async (books, rent) => {
@@ -351,21 +490,35 @@ test("mark_bill_paid", async (t, database) => {
 
 // PGlite has one connection: concurrent calls need a server.
 Deno.test({
-  name: "two concurrent calls of mark_bill_paid pay once",
+  name: "concurrent calls of mark_bill_paid pay once, pay ahead once and correct once",
   ignore: !Deno.env.get("TEST_DATABASE_URL"),
   async fn() {
     const database = await openDatabase();
     try {
       for (let round = 0; round < 10; round++) {
         const books = await openBooks(database, { day: TODAY });
-        const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: "2026-12-01" });
-        const results = await Promise.all([1, 2, 3].map(() => books.call("mark_bill_paid", { bill_id: bill.id })));
+        const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: TODAY });
+        const callers = [books, await books.join(), books];
+        const results = await Promise.all(callers.map((one) => one.call("mark_bill_paid", { bill_id: bill.id })));
         assertEquals(results.map(({ ok, error }) => ok || error.code).toSorted(), [
           "already_paid",
           "already_paid",
           true,
         ]);
         assertEquals((await paymentsOf(database, bill.id)).length, 1);
+        const ahead = await Promise.all(
+          callers.map((one) => one.call("mark_bill_paid", { bill_id: bill.id, advance: true })),
+        );
+        assertEquals(ahead.filter(({ ok }) => ok).map(({ data }) => data.occurrence.due_on), ["2026-12-20"]);
+        const corrections = await Promise.all(
+          callers.map((one) => one.call("mark_bill_paid", { bill_id: bill.id, due_on: TODAY, amount: "1250" })),
+        );
+        assertEquals(corrections.map(({ ok, error }) => ok || error.code).toSorted(), [
+          "already_paid",
+          "already_paid",
+          true,
+        ]);
+        assertEquals((await paymentsOf(database, bill.id)).map(({ amount_minor }) => amount_minor), [125000, 120000]);
       }
     } finally {
       await database.close();

@@ -1,7 +1,7 @@
 /** Properties of money: nothing is lost at the edges, and every total is the sum of its parts. */
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
+import { addRate, type Books, confirmed, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
 const TODAY = "2026-10-06";
@@ -201,7 +201,7 @@ class Model {
       case "delete": {
         if (ids.length === 0) return;
         const gone = ids.slice(step.which % ids.length).slice(0, step.many);
-        answer = await this.books.call("delete_records", { ids: gone });
+        answer = await this.books.call("delete_records", await confirmed(this.books, gone));
         gone.forEach((id) => this.balances.delete(id));
         break;
       }
@@ -218,9 +218,10 @@ class Model {
   }
 
   private async undo(named: Change | undefined): Promise<void> {
-    const change = named ?? this.changes.findLast(({ isUndo, stands }) => !isUndo && stands);
+    const change = named ?? this.changes.at(-1);
     const answer = await this.books.call("undo_change", named ? { change_id: named.id } : {});
     if (!change) return assertEquals(answer.error.code, "not_found");
+    if (!change.stands || !named && change.isUndo) return assertEquals(answer.error.code, "already_undone");
     const touched = [...new Set([...change.before.keys(), ...change.after.keys()])].filter((id) =>
       change.before.get(id) !== change.after.get(id)
     );

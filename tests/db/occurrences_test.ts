@@ -40,7 +40,7 @@ test(
       due_on: "2026-11-01",
       status: "open",
     }]);
-    await books.ok("mark_bill_paid", { bill_id: bill.id });
+    await books.ok("mark_bill_paid", { bill_id: bill.id, confirm_days: 212 });
     const paid = await showBill(books, bill.id);
     assertEquals([paid.status, paid.state, paid.overdue, paid.next_due], ["ended", "paid", [], undefined]);
   },

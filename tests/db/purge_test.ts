@@ -14,7 +14,7 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
     await database.exec(`
       insert into app.idempotency_keys select '${organization}', '${user}', 'log_expenses', 'key-' || n || '-abcd', '\\x00', '{}', at
         from (values (1, ${ago("1 second")}), (2, ${ago("-1 second")})) as v (n, at);
-      insert into app.import_batches (organization_id, actor_id, rows, expires_at) select '${organization}', '${user}', '[{}]', at
+      insert into app.import_batches (organization_id, actor_id, state, expires_at) select '${organization}', '${user}', 'ready', at
         from (values (${ago("1 second")}), (${ago("-1 second")})) as v (at);
       insert into oauth.clients (client_id, client_name, redirect_uris, created_at, granted_at)
         select 'client_' || n, 'Client', '{http://127.0.0.1/}', created_at, granted_at
@@ -54,7 +54,7 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
         select 'reminders', '2026-01-01', 'roll', 'ok', at, at from (values (${ago("91 days")}), (${
       ago("89 days")
     })) as v (at);
-      insert into jobs.reminder_digests (id, owner_id, local_on, status, next_attempt_at, created_at, closed_at)
+      insert into jobs.reminder_digests (id, recipient_id, local_on, status, next_attempt_at, created_at, closed_at)
         select md5(n::text)::uuid, '${user}', '2025-10-01'::date + n, 'sent', at, at, at
         from (values (1, ${ago("401 days")}), (2, ${ago("399 days")})) as v (n, at);
       insert into cron.job_run_details (jobid, end_time) values (1, ${ago("8 days")}), (1, ${ago("6 days")}), (1, null);

@@ -33,6 +33,15 @@ Deno.test("a schedule counts from its anchor and is clamped to short months", as
         "2026-02-28",
         "2026-03-30",
       ]],
+      ["second Tuesdays", { anchor_on: "2026-11-10", month_days: [202] }, ["2026-11-10", "2026-12-08", "2027-01-12"]],
+      ["last Fridays", { anchor_on: "2026-10-30", month_days: [505] }, ["2026-10-30", "2026-11-27", "2026-12-25"]],
+      ["weekdays whose order changes", { anchor_on: "2026-11-02", month_days: [101, 102] }, [
+        "2026-11-02",
+        "2026-11-03",
+        "2026-12-01",
+        "2026-12-07",
+      ]],
+      ["every 6 weeks", { frequency: "weekly", every: 6, anchor_on: "2026-11-20" }, ["2026-11-20", "2027-01-01"]],
       ["quarters", { every: 3, anchor_on: "2025-11-30" }, ["2025-11-30", "2026-02-28", "2026-05-30"]],
     ];
     for (const [name, schedule, dates] of cases) {
@@ -53,13 +62,20 @@ Deno.test("a schedule in words", async (t) => {
       [{ month_days: [-1, 15] }, "twice a month on the 15th and last day"],
       [{ month_days: [1, 11, 21] }, "three times a month on the 1st, 11th and 21st"],
       [{ every: 2, month_days: [1, 15] }, "every 2 months on the 1st and 15th"],
+      [{ month_days: [202] }, "every month on the second Tuesday"],
+      [{ month_days: [101, 505] }, "twice a month on the first Monday and last Friday"],
+      [{ every: 12, month_days: [404] }, "every 12 months on the fourth Thursday"],
+      [{ frequency: "weekly", every: 6, anchor_on: "2026-11-20" }, "every 6 weeks on Friday"],
       [{ frequency: "daily" }, "every day"],
       [{ frequency: "weekly", every: 2, anchor_on: "2026-11-20" }, "every 2 weeks on Friday"],
       [{ frequency: "yearly", anchor_on: "2024-02-29" }, "every year on 29 February"],
-      [{ frequency: "once", anchor_on: "2026-12-01" }, "once on 1 December 2026"],
-      [{ weekend_rule: "before" }, "every month on the 1st, on a weekend the Friday before"],
-      [{ weekend_rule: "after", ends_after: 12 }, "every month on the 1st, on a weekend the Monday after, 12 times"],
-      [{ ends_on: "2027-05-31" }, "every month on the 1st, until 31 May 2027"],
+      [{ frequency: "once", anchor_on: "2026-12-01" }, "once on 2026-12-01"],
+      [{ weekend_rule: "before" }, "every month on the 1st, or the Friday before if that is a weekend"],
+      [
+        { weekend_rule: "after", ends_after: 12 },
+        "every month on the 1st, or the Monday after if that is a weekend, 12 times",
+      ],
+      [{ ends_on: "2027-05-31" }, "every month on the 1st, until 2027-05-31"],
     ];
     for (const [schedule, words] of cases) {
       await t.step(words, async () => {

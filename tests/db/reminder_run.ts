@@ -1,4 +1,5 @@
 /** The database's part of a reminder run, and the books that it is about. */
+import type { DigestBudget, DigestNotice } from "../../shared/reminders/content.ts";
 import { type Books, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
@@ -8,18 +9,33 @@ Deno.test.afterAll(() => database.close());
 
 export interface Digest {
   id: string;
-  owner_id: string;
+  recipient_id: string;
   content: {
     today: string;
     address: string;
-    organizations: { name: string; bills: { name: string; days: number; dates: number; amount: string | null }[] }[];
+    organizations: {
+      name: string;
+      bills: { name: string; days: number; dates: number; amount: string | null }[];
+      notices: DigestNotice[];
+      budgets: DigestBudget[];
+    }[];
   };
+}
+
+/** Makes the digests, page by page. */
+export async function collect(at: string, size = 2000): Promise<void> {
+  for (let after: unknown = null, page = 0;; page++) {
+    const { next } = await database.asService<{ next: unknown }>("collect_reminders", { at, after, size });
+    if (next === null) return;
+    if (page > 100) throw new Error("collecting does not end");
+    after = next;
+  }
 }
 
 /** The database's part of a run: roll, collect, claim and mark everything as sent. Returns the digests. */
 export async function run(at: string): Promise<Digest[]> {
   await rollAll(database, at);
-  await database.asService("collect_reminders", { at });
+  await collect(at);
   const sent: Digest[] = [];
   for (;;) {
     const batch = await database.asService<{ id: string; lease_token: string; digests: Digest[] } | null>(
@@ -45,6 +61,13 @@ export const said = (digests: Digest[]) =>
   digests.map(({ content }) =>
     content.organizations.flatMap(({ bills }) => bills.map(({ name, days }) => `${name} ${days}`)).join(", ")
   );
+
+/** A run's notices: kinds and names by days left. */
+export const noticed = (digests: Digest[]) =>
+  digests.map(({ content }) =>
+    content.organizations.flatMap(({ notices }) => notices.map(({ kind, name, days }) => `${kind} ${name} ${days}`))
+      .join(", ")
+  ).filter((line) => line !== "");
 
 export const addBill = async (books: Books, name: string, first_due: string, more: Record<string, unknown> = {}) =>
   (await books.ok("add_bill", { name, amount: "10", first_due, ...more })).bill.id as string;

@@ -27,7 +27,7 @@ Deno.test("missed days are caught up within the window, and not after", async ()
   assertEquals(said(await run(at("2026-11-21"))), []);
 });
 
-Deno.test("overdue bills are listed with due ones, one line each, and alone send nothing", async () => {
+Deno.test("overdue bills are listed with due ones, one line each", async () => {
   const books = await fresh({ day: "2026-09-01" });
   await addBill(books, "Water", "2026-09-05");
   assertEquals(said(await run(at("2026-11-20"))), []);
@@ -88,11 +88,11 @@ Deno.test("snoozing beyond the due date gives one reminder, on that day", async 
     await books.ok("update_bill", { bill_id: rent, occurrence });
     await books.ok("update_bill", { bill_id: once, occurrence });
     const day = Number(snooze_until.slice(8));
-    assertEquals(said(await run(at(`2026-11-${day - 1}`))), []);
+    assertEquals(said(await run(at(`2026-11-${day - 1}`))), day === 22 ? ["Water -3"] : []);
     assertEquals(said(await run(at(snooze_until))), [`Water ${18 - day}, Once ${20 - day}, Rent ${20 - day}`]);
     assertEquals(said(await run(at(snooze_until, "08:10"))), []);
   }
-  assertEquals(said(await run(at("2026-11-25"))), []);
+  assertEquals(said(await run(at("2026-11-25"))), ["Water -7, Once -5, Rent -5"]);
   const [log] = await database.query(
     "select array_agg(coalesce(snoozed_until::text, 'never') order by id) as until from jobs.reminder_log where expense_id = $1",
     [rent],
@@ -112,4 +112,55 @@ Deno.test("a snoozed bill that was paid meanwhile, or stopped, sends nothing", a
   const [paid] = await database.query<{ id: string }>("select id from app.expenses where name = 'Paid'");
   await books.ok("mark_bill_paid", { bill_id: paid!.id, due_on: "2026-11-20" });
   assertEquals(said(await run(at("2026-11-22"))), []);
+});
+
+Deno.test("a bill with several lead times is mailed at each, once, whatever order they are given in", async () => {
+  const books = await fresh({ day: "2026-11-01" });
+  const id = await addBill(books, "Tax", "2026-11-30", {
+    remind_days_before: 3,
+    remind_again: [0, 14],
+    frequency: "once",
+  });
+  await addBill(books, "Rent", "2026-11-25", { frequency: "once" });
+  const { bills } = await books.ok("list_bills");
+  const { reminder } = bills.find((bill: { id: string }) => bill.id === id);
+  assertEquals(reminder, { enabled: true, days_before: 14, again: [3, 0] });
+  const days: Record<string, string> = {};
+  for (let day = 12; day <= 30; day++) {
+    const [text] = said(await run(at(`2026-11-${day}`)));
+    if (text) days[day] = text;
+    assertEquals(await run(at(`2026-11-${day}`, "08:10")), []);
+  }
+  assertEquals(days, {
+    16: "Tax 14",
+    22: "Rent 3",
+    27: "Rent -2, Tax 3",
+    28: "Rent -3",
+    30: "Rent -5, Tax 0",
+  });
+  const log = await database.query(
+    "select due_on::text from jobs.reminder_log where expense_id = $1",
+    [id],
+  );
+  assertEquals(log, [{ due_on: "2026-11-30" }], "the reminder log has one row for an expense and due date");
+});
+
+Deno.test("a later reminder is not sent of what is paid or snoozed, nor after a longer lead was set", async () => {
+  const books = await fresh({ day: "2026-11-01" });
+  const leads = { remind_days_before: 10, remind_again: [3], frequency: "once" };
+  for (const name of ["Paid", "Snoozed", "Cleared", "Longer"]) await addBill(books, name, "2026-11-25", leads);
+  assertEquals(said(await run(at("2026-11-15"))), ["Cleared 10, Longer 10, Paid 10, Snoozed 10"]);
+  const { bills } = await books.ok("list_bills");
+  const idOf = (name: string) => bills.find((bill: { name: string }) => bill.name === name).id;
+  books.goTo("2026-11-16");
+  await books.ok("mark_bill_paid", { bill_id: idOf("Paid"), due_on: "2026-11-25" });
+  await books.ok("update_bill", { bill_id: idOf("Cleared"), set: { remind_again: [] } });
+  await books.ok("update_bill", { bill_id: idOf("Longer"), set: { remind_days_before: 20 } });
+  await books.ok("update_bill", {
+    bill_id: idOf("Snoozed"),
+    occurrence: { due_on: "2026-11-25", action: "snooze", snooze_until: "2026-11-24" },
+  });
+  assertEquals(said(await run(at("2026-11-17"))), []);
+  assertEquals(said(await run(at("2026-11-22"))), ["Longer 3"]);
+  assertEquals(said(await run(at("2026-11-24"))), ["Snoozed 1"]);
 });

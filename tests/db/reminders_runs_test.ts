@@ -90,8 +90,8 @@ Deno.test("a digest that cannot be rendered is set aside, and the others are sen
     "select pg_get_functiondef('jobs.describe_digest'::regproc) as source",
   );
   const planted =
-    `if digest.owner_id = '${one.userId}' then raise exception 'planted'; end if;\n  if not owner.email_enabled`;
-  await database.exec(row!.source.replace("if not owner.email_enabled", planted));
+    `if digest.recipient_id = '${one.userId}' then raise exception 'planted'; end if;\n  if not recipient.email_enabled`;
+  await database.exec(row!.source.replace("if not recipient.email_enabled", planted));
   const claims = [];
   for (let i = 0; i < 3; i++) {
     claims.push(
@@ -102,9 +102,9 @@ Deno.test("a digest that cannot be rendered is set aside, and the others are sen
     );
   }
   await database.exec(row!.source);
-  assertEquals(claims.flatMap((claim) => claim?.digests ?? []).map(({ owner_id }) => owner_id), [other.userId]);
+  assertEquals(claims.flatMap((claim) => claim?.digests ?? []).map(({ recipient_id }) => recipient_id), [other.userId]);
   assertEquals(claims.filter((claim) => claim?.set_aside).length, 1);
   assertEquals(claims[2], null);
   assertEquals((await run(at("2026-11-20", "08:59"))).length, 1);
-  assertEquals((await run(at("2026-11-20", "09:00"))).map(({ owner_id }) => owner_id), [one.userId]);
+  assertEquals((await run(at("2026-11-20", "09:00"))).map(({ recipient_id }) => recipient_id), [one.userId]);
 });

@@ -35,25 +35,25 @@ testBooks("review_bills", { day: TODAY }, {
       dates: 2,
       amount: "160.00",
       currency: "EUR",
-      text: "Rent has been overdue since 1 December 2026 (2 dates): 160.00 EUR.",
+      text: "Rent has been overdue since 2026-12-01 (2 dates): 160.00 EUR.",
     }]);
     assertEquals(counts.overdue, 1);
   },
   "price_rises: what became more expensive within the period, not cheaper": async (books) => {
     const netflix = await add(books, "Netflix", { amount: "12.99" });
     const phone = await add(books, "Phone", { amount: "30" });
-    await books.ok("mark_bill_paid", { bill_id: netflix });
-    await books.ok("mark_bill_paid", { bill_id: phone });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: netflix });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: phone });
     await books.ok("update_bill", { bill_id: netflix, set: { amount: "15.99" } });
     await books.ok("update_bill", { bill_id: phone, set: { amount: "25" } });
     const { price_rises } = await books.ok("review_bills");
     assertEquals(textsOf(price_rises), [
-      "Netflix will cost 15.99 EUR from 1 January 2027, up from 12.99 EUR (+23.1%).",
+      "Netflix will cost 15.99 EUR from 2027-01-01, up from 12.99 EUR (+23.1%).",
     ]);
     assertEquals([price_rises[0].upcoming, price_rises[0].since], [true, "2027-01-01"]);
     books.goTo("2027-06-20");
     assertEquals(textsOf((await books.ok("review_bills")).price_rises), [
-      "Netflix has cost 15.99 EUR since 1 January 2027, up from 12.99 EUR (+23.1%).",
+      "Netflix has cost 15.99 EUR since 2027-01-01, up from 12.99 EUR (+23.1%).",
     ]);
     assertEquals((await books.ok("review_bills", { lookback_months: 3 })).price_rises, []);
     assertEquals((await books.ok("review_bills", { lookback_months: 6 })).price_rises.length, 1);
@@ -91,7 +91,7 @@ testBooks("review_bills", { day: TODAY }, {
       occurrence: { action: "set_amount", due_on: await next(books, id), amount: "130" },
     });
     assertEquals(textsOf((await books.ok("review_bills")).unusual_amounts), [
-      "Power due 1 March 2027 is 130.00 EUR, usually about 84.20 EUR (+54.4%).",
+      "Power due 2027-03-01 is 130.00 EUR, usually about 84.20 EUR (+54.4%).",
     ]);
   },
   "possible_duplicates: the same payee, rhythm and amount, or the same name": async (books) => {
@@ -114,9 +114,9 @@ testBooks("review_bills", { day: TODAY }, {
     await add(books, "Late", { renews_on: "2026-12-01", notice_days: 30 });
     const data = await books.ok("review_bills", { horizon_days: 14 });
     assertEquals(textsOf(data.trials_ending), [
-      "The trial of Zoom ends on 25 November 2026; after that it costs 10.00 EUR every month on the 1st.",
+      "The trial of Zoom ends on 2026-11-25; after that it costs 10.00 EUR every month on the 1st.",
     ]);
-    assertEquals(textsOf(data.cancel_by), ["Gym renews on 1 March 2027; to end it, cancel by 1 December 2026."]);
+    assertEquals(textsOf(data.cancel_by), ["Gym renews on 2027-03-01; to end it, cancel by 2026-12-01."]);
     assertEquals((await books.ok("review_bills", { horizon_days: 5 })).counts.cancel_by, 0);
   },
   "provider_attention: links that need a person": async (books, database) => {
@@ -136,7 +136,7 @@ testBooks("review_bills", { day: TODAY }, {
     assertEquals((await books.ok("review_bills")).counts.provider_attention, 2);
     books.goTo("2026-12-11");
     assertEquals(textsOf((await books.ok("review_bills")).provider_attention).filter((text) => text.includes(" C ")), [
-      "The amount of C is missing: openai has no statement for November 2026.",
+      "The amount of C is missing: openai has no statement for 2026-11.",
     ]);
   },
   "provider_attention: an amount that nothing waits for is not missing": async (books, database) => {

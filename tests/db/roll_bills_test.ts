@@ -30,6 +30,7 @@ const bills = fc.record({
   every: fc.integer({ min: 1, max: 5 }),
   first: fc.integer({ min: -60, max: 40 }),
   month_days: fc.option(fc.uniqueArray(fc.constantFrom(1, 15, 28, 30, 31, -1), { minLength: 1, maxLength: 3 })),
+  month_weekdays: fc.option(fc.uniqueArray(fc.constantFrom("1MO", "2TU", "-1FR"), { minLength: 1, maxLength: 3 })),
   weekend_rule: fc.constantFrom("none", "before", "after"),
   amount_mode: fc.constantFrom("fixed", "estimated", "variable"),
   autopay: fc.boolean(),
@@ -48,15 +49,15 @@ Deno.test("roll_bills() gives each bill what refresh_bill() gives it", async () 
         const many = await openBooks(database, { day: TODAY });
         const single = await openBooks(database, { day: TODAY });
         for (const books of [many, single]) {
-          for (const [index, { first, paid, month_days, ends_after, ...rest }] of drawn.entries()) {
-            const isMonthly = rest.frequency === "monthly" && month_days;
+          for (const [index, { first, paid, month_days, month_weekdays, ends_after, ...rest }] of drawn.entries()) {
+            const days = month_days ? { month_days } : month_weekdays && { month_weekdays };
             const added = await books.call("add_bill", {
               name: `Bill ${index}`,
               ...rest,
               every: rest.frequency === "once" ? 1 : rest.every,
               ...(rest.amount_mode !== "variable" && { amount: "10" }),
               first_due: addDays(TODAY, first),
-              ...(isMonthly && { month_days }),
+              ...(rest.frequency === "monthly" && days),
               ...(ends_after && rest.frequency !== "once" && { ends_after }),
               on_duplicate: "allow",
             });
@@ -69,7 +70,7 @@ Deno.test("roll_bills() gives each bill what refresh_bill() gives it", async () 
         const day = addDays(TODAY, later);
         const stale = await database.query<{ id: string }>(
           `select id from app.expenses where organization_id = $1 and kind = 'bill' and status = 'active' and next_due < $2
-           and (frequency <> 'once' or autopay and amount_mode = 'fixed')`,
+           and (frequency <> 'once' or autopay and amount_minor is not null)`,
           [single.organizationId, day],
         );
         for (const { id } of stale) await database.query("select app.refresh_bill($1, $2)", [id, day]);

@@ -55,7 +55,7 @@ testBooks("run_tool", { day: TODAY, timezone: "Pacific/Auckland" }, {
     const before = await dump(database, books);
     const preview = await books.call("log_expenses", { ...LUNCH, dry_run: true, idempotency_key: "key-000001" });
     assertEquals([preview.data.results[0].status, preview.data.results[0].id, preview.change_id], [
-      "created",
+      "would_create",
       undefined,
       undefined,
     ]);
@@ -281,6 +281,7 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
         email: `${books.userId}@example.com`,
         default_days_before: 3,
         hide_amounts_in_email: false,
+        my_mails: "mine",
       },
     });
     await database.query(
@@ -305,13 +306,13 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     await set("plan = 'free', trial_ends_at = '2026-10-20T12:00:00Z'");
     assertEquals(await warnings("2026-10-12"), []);
     assertEquals(await warnings("2026-10-15"), [
-      `The trial of the Team plan ends on 20 October 2026. From then on ${name} is without access for AI assistants, amounts from bill ` +
+      `The trial of the Team plan ends on 2026-10-20. From then on ${name} is without access for AI assistants, amounts from bill ` +
       "providers and reminder emails until its owner chooses a plan that includes them.",
     ]);
     // Paid history remains.
     await set("plan = 'pro'");
     assertEquals(await warnings("2026-10-15"), [
-      `The trial of the Team plan ends on 20 October 2026. From then on ${name} is without amounts from bill providers until its owner ` +
+      `The trial of the Team plan ends on 2026-10-20. From then on ${name} is without amounts from bill providers until its owner ` +
       "chooses a plan that includes them.",
     ]);
     await set("plan = 'team'");
@@ -320,13 +321,13 @@ testBooks("get_context", { day: TODAY, baseCurrency: "INR", timezone: "Asia/Kolk
     assertEquals(await warnings("2026-10-21"), []);
     await set("trial_ends_at = null, plan = 'pro', plan_status = 'past_due', past_due_since = '2026-10-10T12:00:00Z'");
     assertEquals(await warnings("2026-10-12"), [
-      `A payment for the Pro plan did not arrive. Unless one does by 17 October 2026, ${name} loses access for AI assistants and reminder ` +
+      `A payment for the Pro plan did not arrive. Unless one does by 2026-10-17, ${name} loses access for AI assistants and reminder ` +
       "emails.",
     ]);
     await set("second_plan = 'team', second_past_due_since = '2026-10-09T12:00:00Z'");
     assertEquals(await warnings("2026-10-12"), [
-      `A payment for the Team plan did not arrive. Unless one does by 16 October 2026, ${name} loses amounts from bill providers.`,
-      `A payment for the Pro plan did not arrive. Unless one does by 17 October 2026, ${name} loses access for AI assistants and reminder emails.`,
+      `A payment for the Team plan did not arrive. Unless one does by 2026-10-16, ${name} loses amounts from bill providers.`,
+      `A payment for the Pro plan did not arrive. Unless one does by 2026-10-17, ${name} loses access for AI assistants and reminder emails.`,
     ]);
     await set("plan_status = 'active', past_due_since = null, second_plan = null, second_past_due_since = null");
     assertEquals(await warnings("2026-10-13"), []);

@@ -9,6 +9,8 @@ export interface Schedule {
   every: number;
   anchor_on: string;
   month_days: number[] | null;
+  /** As `[which, ISO weekday]`, -1 for the last, instead of `month_days`. */
+  month_weekdays?: [number, number][] | null;
   weekend_rule: "none" | "before" | "after";
   ends_on: string | null;
   ends_after: number | null;
@@ -31,6 +33,11 @@ export function dueDate(date: string, rule: Schedule["weekend_rule"]): string {
   return day.toString();
 }
 
+function weekdayOf(month: Temporal.PlainYearMonth, [which, weekday]: [number, number]): Temporal.PlainDate {
+  const days = Array.from({ length: month.daysInMonth }, (_, index) => month.toPlainDate({ day: index + 1 }));
+  return days.filter(({ dayOfWeek }) => dayOfWeek === weekday).at(which < 0 ? which : which - 1)!;
+}
+
 function datesOfStep(schedule: Schedule, anchor: Temporal.PlainDate, distance: number): Temporal.PlainDate[] {
   switch (schedule.frequency) {
     case "daily":
@@ -41,6 +48,11 @@ function datesOfStep(schedule: Schedule, anchor: Temporal.PlainDate, distance: n
       return [anchor.add({ years: distance })];
     default: {
       const month = anchor.toPlainYearMonth().add({ months: distance });
+      if (schedule.month_weekdays) {
+        return schedule.month_weekdays.map((weekday) => weekdayOf(month, weekday)).toSorted(
+          Temporal.PlainDate.compare,
+        );
+      }
       const days = (schedule.month_days ?? [anchor.day]).map((day) =>
         day === -1 ? month.daysInMonth : Math.min(day, month.daysInMonth)
       );

@@ -36,13 +36,22 @@ const questions = fc.record({
   every: fc.oneof(fc.constantFrom(1, 2, 3, 6, 12), fc.integer({ min: 1, max: 120 })),
   anchor_on: anchors,
   month_days: fc.option(fc.uniqueArray(monthDays, { minLength: 1, maxLength: 4 }), { freq: 3 }),
+  month_weekdays: fc.option(
+    fc.uniqueArray(fc.tuple(fc.constantFrom(1, 2, 3, -1), fc.integer({ min: 1, max: 7 })), {
+      minLength: 1,
+      maxLength: 4,
+      selector: String,
+    }),
+    { freq: 2 },
+  ),
   weekend_rule: fc.constantFrom<Schedule["weekend_rule"]>("none", "before", "after"),
   ends_on: fc.option(distances),
   ends_after: fc.option(fc.integer({ min: 1, max: 1_200 })),
   day: distances,
 }).map((rule): Question => ({
   ...rule,
-  month_days: rule.frequency === "monthly" ? rule.month_days : null,
+  month_days: rule.frequency === "monthly" && !rule.month_weekdays ? rule.month_days : null,
+  month_weekdays: rule.frequency === "monthly" ? rule.month_weekdays : null,
   ends_on: rule.ends_on === null ? null : addDays(rule.anchor_on, Math.max(0, rule.ends_on)),
   day: addDays(rule.anchor_on, rule.day),
 }));
@@ -59,13 +68,19 @@ export async function checkSchedules(database: TestDatabase, rules: number, seed
        from jsonb_array_elements($1::jsonb) with ordinality as questions (question, position),
          jsonb_populate_record(null::app.expenses, question) as bill, cast(question ->> 'day' as date) as day
        order by position`,
-      [JSON.stringify(samples)],
+      [JSON.stringify(samples.map(asRow))],
     );
     for (const [position, question] of samples.entries()) {
       assertEquals(answers[position], answersTo(question), JSON.stringify(question));
     }
   }
 }
+
+/** The question with its weekdays as the column keeps them. */
+const asRow = ({ month_weekdays, ...question }: Question) => ({
+  ...question,
+  month_days: month_weekdays?.map(([which, weekday]) => (which < 0 ? 5 : which) * 100 + weekday) ?? question.month_days,
+});
 
 /** The expected result of the query above. */
 function answersTo(question: Question): Record<string, unknown> {

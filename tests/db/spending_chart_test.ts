@@ -40,11 +40,67 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     );
   },
 
+  "shows the budgets of a whole month or year, those of what nothing was spent on too": async (books) => {
+    await spend(books, [
+      ["2026-10-02", "Lunch", "36", "Food"],
+      ["2026-10-02", "Bus", "7", "Transport"],
+      ["2026-09-02", "Bus", "120", "Transport"],
+    ]);
+    const set = (budget: Json) => books.ok("update_settings", { budget: { action: "set", ...budget } });
+    await set({ category: "Food", amount: "50" });
+    await set({ category: "Transport", amount: "100", carry_over: true });
+    await set({ category: "Travel", amount: "20" });
+    await set({ amount: "200", per: "year" });
+    await set({ category: "Food", amount: "300", per: "year" });
+    const month = await books.ok("show_spending_chart", {});
+    assertEquals(month.series[0].points, [
+      { x: "Food", y: "36.00", budget: { amount: "50.00", used_percent: 72 } },
+      { x: "Transport", y: "7.00", budget: { amount: "100.00", used_percent: 7 } },
+      { x: "Travel", y: "0.00", budget: { amount: "20.00", used_percent: 0 } },
+    ]);
+    assertEquals([month.total.amount, month.budget, month.table.split("\n").slice(2)], ["43.00", undefined, [
+      "| Category | Amount (EUR) | Share | Budget |",
+      "| --- | ---: | ---: | --- |",
+      "| Food | 36.00 | 84% | 72% of 50.00 EUR |",
+      "| Transport | 7.00 | 16% | 7% of 100.00 EUR |",
+      "| Travel | 0.00 | 0% | 0% of 20.00 EUR |",
+    ]]);
+    const year = await books.ok("show_spending_chart", { from: "2026-01-01", to: "2026-12-31" });
+    assertEquals([year.budget, year.series[0].points.map(({ budget }: Json) => budget?.amount)], [
+      { amount: "200.00", used_percent: 81 },
+      [undefined, "300.00"],
+    ]);
+    assertEquals(year.table.split("\n")[0], "163.00 EUR from 2026-01-01 to 2026-12-31. Budget: 81% of 200.00 EUR.");
+    const september = await books.ok("show_spending_chart", { period: "last_month", categories: ["Transport"] });
+    assertEquals(september.series[0].points, [
+      { x: "Transport", y: "120.00", budget: { amount: "100.00", used_percent: 120 } },
+    ]);
+    // A part of a month, several months, and another currency have none.
+    for (
+      const args of [
+        { from: "2026-10-01", to: "2026-10-30" },
+        { period: "last_12_months" },
+        { period: "this_quarter" },
+        {
+          in_currency: "USD",
+        },
+        { chart: "over_time" },
+      ]
+    ) {
+      const data = await books.ok("show_spending_chart", args);
+      assertEquals(JSON.stringify(data).includes("budget"), false, JSON.stringify(args));
+    }
+    books.goTo("2026-11-03");
+    await spend(books, [["2026-11-02", "Bus", "186", "Transport"]]);
+    const november = await books.ok("show_spending_chart", {});
+    assertEquals(november.series[0].points[0].budget, { amount: "193.00", used_percent: 96 });
+  },
+
   "says when the books begin instead of comparing with an earlier period": async (books) => {
     await spend(books, [["2025-04-29", "A", "10"], ["2025-11-03", "B", "21"]]);
     const data = await books.ok("show_spending_chart", { chart: "over_time", period: "last_12_months" });
     assertEquals(data.compared, undefined);
-    assertEquals(data.table.split("\n")[0], "21.00 EUR in the last 12 months; the books begin on 29 April 2025.");
+    assertEquals(data.table.split("\n")[0], "21.00 EUR in the last 12 months; the books begin on 2025-04-29.");
   },
 
   "over time: every step, even those without a payment": async (books) => {
@@ -106,7 +162,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
       ],
     );
     assertEquals(data.total, { amount: "1808.00", currency: "EUR", count: 3, overdue: 1 });
-    assertEquals(data.table.split("\n")[0], "1808.00 EUR due until 2026-11-05, 1 of 3 dates overdue.");
+    assertEquals(data.table.split("\n")[0], "1808.00 EUR due by 2026-11-05, 1 of 3 dates overdue.");
     assertEquals(warnings.map(({ code }: Json) => code), ["amount_missing"]);
   },
 
@@ -157,7 +213,7 @@ testBooks("show_spending_chart", { day: "2026-10-06" }, {
     assertEquals((await books.ok("show_spending_chart", { chart: "category_over_time" })).series, []);
     assertEquals(
       (await books.ok("show_spending_chart", { chart: "upcoming_bills" })).table,
-      "Nothing due until 2026-11-05.",
+      "Nothing due by 2026-11-05.",
     );
     await books.ok("log_expenses", { items: [{ name: "Far", amount: "5", currency: "JPY" }] });
     const { data, warnings } = await books.call("show_spending_chart", {});

@@ -92,7 +92,7 @@ Deno.test("a digest that was made before its owner was suspended is not sent; af
   mail.before = undefined;
   await run();
   assertEquals(to(), ["owner1@example.com"]);
-  assertEquals(await database.query("select from jobs.reminder_digests where owner_id = $1", [owner(2)]), []);
+  assertEquals(await database.query("select from jobs.reminder_digests where recipient_id = $1", [owner(2)]), []);
   await run(24 * 60);
   assertEquals(to(), ["owner1@example.com", "owner2@example.com"]);
 });
@@ -107,7 +107,7 @@ Deno.test("a mail that may not have arrived is not retried for an owner suspende
   await run(5);
   assertEquals(to(), ["owner1@example.com"]);
   assertEquals(
-    await database.query("select status, content from jobs.reminder_digests where owner_id = $1", [owner(2)]),
+    await database.query("select status, content from jobs.reminder_digests where recipient_id = $1", [owner(2)]),
     [{ status: "unknown", content: null }],
   );
   assertEquals(await database.query("select from jobs.reminder_batches"), []);

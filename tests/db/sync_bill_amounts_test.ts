@@ -21,7 +21,12 @@ async function connect(
 /** Both calls, with what the provider of every pending link answers. */
 async function sync(books: Books, answer: Record<string, unknown>, args: Record<string, unknown> = {}): Promise<Json> {
   const { bills, pending } = (await books.facts("sync_bill_amounts", args)).data;
-  const results = pending.map(({ link_id, lease_token, period }: Json) => ({ link_id, lease_token, period, answer }));
+  const results = (pending ?? []).map(({ link_id, lease_token, period }: Json) => ({
+    link_id,
+    lease_token,
+    period,
+    answer,
+  }));
   return await books.call("store_bill_amounts", { bills, results });
 }
 const first = async (books: Books, answer: Record<string, unknown>, args?: Record<string, unknown>): Promise<Json> =>
@@ -39,6 +44,40 @@ const statements = (database: TestDatabase, books: Books) =>
   );
 
 testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
+  "leaves what is in a closed month to a person: an estimate stands, and a date is not paid": async (
+    books,
+    database,
+  ) => {
+    const estimated = await connect(database, books, "Power", { autopay: true });
+    const october = { occurrence: { due_on: "2026-11-25", action: "set_amount", amount: "80" } };
+    await books.ok("update_bill", { bill_id: estimated, ...october });
+    await connect(database, books, "Water", { autopay: true, first_due: "2026-12-05" });
+    books.goTo("2027-01-01");
+    // Power of December is recorded with the amount of November; of Water nothing is known.
+    await books.ok("update_settings", { closed_through: "2026-12" });
+    const payments = () =>
+      database.query(
+        "select e.name, p.paid_on, p.amount_minor::int as minor, p.is_estimate from app.payments as p " +
+          "join app.expenses as e on e.id = p.expense_id where p.organization_id = $1 order by p.paid_on",
+        [books.organizationId],
+      );
+    const before = await payments();
+    assertEquals(before, [
+      { name: "Power", paid_on: "2026-11-25", minor: 8000, is_estimate: false },
+      { name: "Power", paid_on: "2026-12-25", minor: 8000, is_estimate: true },
+    ]);
+    const { data: { bills } } = await sync(books, statement("75.00"), { period: "2026-12" });
+    assertEquals(bills.map(({ name, status }: Json) => [name, status]), [["Power", "needs_review"], [
+      "Water",
+      "updated",
+    ]]);
+    assertEquals(await payments(), before);
+    const { overdue } = await books.ok("review_bills");
+    assertEquals(overdue.map(({ name, amount }: Json) => [name, amount]), [["Water", "75.00"]]);
+    await books.ok("mark_bill_paid", { bill_name: "Water" });
+    assertEquals((await payments()).at(-1), { name: "Water", paid_on: "2027-01-01", minor: 7500, is_estimate: false });
+  },
+
   "applies last month's statement, once an hour, and can be undone": async (books, database) => {
     const id = await connect(database, books);
     const { data, change_id } = await sync(books, statement("84.20"));
@@ -56,7 +95,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
       { period: "2026-10-01", minor: 8420, status: "applied", reason: null },
     ]);
     const again = await books.ok("sync_bill_amounts");
-    assertEquals([again.pending, again.bills[0].status], [[], "unchanged"]);
+    assertEquals([again.pending, again.bills[0].status], [undefined, "unchanged"]);
     await books.ok("undo_change", { change_id });
     assertEquals((await open(books, id)).amount, undefined);
     books.goTo("2026-11-21");
@@ -82,7 +121,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const [finding] = (await books.ok("review_bills")).provider_attention;
     assertEquals([finding.kind, finding.text], [
       "needs_review",
-      "City Utility reports 130.00 EUR for Power due 25 November 2026, which is far from the usual 80.00 EUR. It was not applied; if it is right, set the amount of that date with update_bill.",
+      "City Utility reports 130.00 EUR for Power due 2026-11-25, which is far from the usual 80.00 EUR. It was not applied; if it is right, set the amount of that date with update_bill.",
     ]);
     books.goTo("2026-11-21");
     assertEquals((await first(books, statement("81", "USD"))).reason, undefined);
@@ -102,6 +141,94 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals(
       (await statements(database, books)).map(({ status, reason }) => [status, reason]),
       [["superseded", null], ["superseded", null], ["superseded", null], ["needs_review", "paid"]],
+    );
+  },
+  "the statement corrects what an automatic payment estimated, and can be undone": async (books, database) => {
+    const id = await connect(database, books, "Cloud", { autopay: true, amount: "80" });
+    const paid = async () => (await books.ok("list_bills", { bill_id: id })).payments;
+    books.goTo("2026-11-28");
+    const { change_id } = await books.call("update_bill", { bill_id: id, set: { note: "rolls it" } });
+    assertEquals([change_id !== undefined, (await open(books, id)).overdue], [true, []]);
+    assertEquals((await paid()).map(({ amount, is_estimate }: Json) => [amount, is_estimate]), [["80.00", true]]);
+    const synced = await sync(books, statement("71.30"));
+    assertEquals([synced.data.bills[0].status, synced.data.bills[0].old], ["updated", "80.00"]);
+    const [corrected] = await paid();
+    assertEquals([corrected.amount, corrected.paid_on, corrected.is_estimate, corrected.source], [
+      "71.30",
+      "2026-11-25",
+      undefined,
+      "autopay",
+    ]);
+    assertEquals((await books.ok("summarize_spending", { period: "this_month" })).total.amount, "71.30");
+    await books.ok("undo_change", { change_id: synced.change_id });
+    assertEquals((await paid()).map(({ amount, is_estimate }: Json) => [amount, is_estimate]), [["80.00", true]]);
+  },
+  "a jump is left to a person, and the estimate stays": async (books, database) => {
+    const id = await connect(database, books, "Cloud", { autopay: true, amount: "80" });
+    books.goTo("2026-11-28");
+    await books.ok("update_bill", { bill_id: id, set: { note: "rolls it" } });
+    await books.ok("mark_bill_paid", { bill_id: id, amount: "80", due_on: "2026-12-25" });
+    assertEquals((await first(books, statement("300"))).status, "needs_review");
+    assertEquals((await books.ok("list_bills", { bill_id: id })).payments[1].amount, "80.00");
+  },
+  "what waited for its amount is recorded with the statement": async (books, database) => {
+    const id = await connect(database, books, "Cloud", { autopay: true });
+    books.goTo("2026-11-28");
+    await books.ok("update_bill", { bill_id: id, set: { note: "rolls it" } });
+    assertEquals([(await open(books, id)).overdue, (await books.ok("list_bills", { bill_id: id })).payments], [[], []]);
+    await first(books, statement("71.30"));
+    const { bills, payments } = await books.ok("list_bills", { bill_id: id });
+    assertEquals([bills[0].overdue, payments[0].amount, payments[0].paid_on], [[], "71.30", "2026-11-25"]);
+  },
+  "asked again within the hour, the answer says so and nothing else": async (books, database) => {
+    await connect(database, books);
+    await sync(books, statement("84.20"));
+    assertEquals(Object.keys(await books.ok("sync_bill_amounts")), ["bills"]);
+  },
+  "asks for a year in one go, latest first, and for one month when that is named": async (books, database) => {
+    books.goTo("2025-10-20");
+    const id = await connect(database, books, "Cloud", { autopay: true, first_due: "2025-10-25" });
+    await connect(database, books, "Other");
+    books.goTo("2026-11-20");
+    await database.query("select app.refresh_bill($1, '2026-11-20')", [id]);
+    const named = (await books.ok("sync_bill_amounts", { bill_ids: [id], period: "2026-10" })).pending;
+    assertEquals(named.map(({ period }: Json) => period), ["2026-09-01"]);
+    await database.query("update app.provider_links set leased_until = null");
+    const { data } = await sync(books, statement("71.30"));
+    assertEquals(
+      data.bills.map(({ name, due_on }: Json) => `${name} ${due_on}`),
+      [
+        "Cloud 2026-11-25",
+        "Other 2026-11-25",
+        ...["2026-10", "2026-09", "2026-08", "2026-07", "2026-06", "2026-05", "2026-04", "2026-03", "2026-02"],
+        "2026-01",
+        "2025-12",
+      ].map((text) => text.length === 7 ? `Cloud ${text}-25` : text),
+    );
+    assertEquals(Object.keys(data), ["bills"]);
+    assertEquals((await books.ok("list_bills", { bill_id: id })).payments.length, 11);
+    books.goTo("2026-11-21");
+    assertEquals((await books.ok("sync_bill_amounts")).pending.length, 2, "then there is the last month only");
+  },
+  "what no time was left for stays, and only the last answer ends the lease": async (books, database) => {
+    books.goTo("2026-08-20");
+    const id = await connect(database, books, "Cloud", { first_due: "2026-08-25" });
+    books.goTo("2026-11-20");
+    await database.query("select app.refresh_bill($1, '2026-11-20')", [id]);
+    const { pending } = await books.ok("sync_bill_amounts");
+    const results = pending.slice(0, 2).map(({ link_id, lease_token, period }: Json) => ({
+      link_id,
+      lease_token,
+      period,
+      answer: statement("71.30"),
+    }));
+    const { bills } = await books.ok("store_bill_amounts", { bills: [], results });
+    assertEquals(bills.map(({ status }: Json) => status), ["updated", "updated"]);
+    assertEquals(
+      await database.query("select backlog::text, lease_token from app.provider_links where expense_id = $1", [id]),
+      [
+        { backlog: "{2026-08-01,2026-07-01}", lease_token: null },
+      ],
     );
   },
   "a person's decision on an amount that was not applied ends the question": async (books, database) => {
@@ -147,12 +274,12 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await open(books, id)).provider.needs_review, { ...date, amount: "84.20", currency: "EUR" });
     assertEquals(
       (await books.ok("review_bills")).provider_attention[0].text,
-      "City Utility reports 84.20 EUR for Power due 25 November 2026, which could not be applied at the time. sync_bill_amounts for 2026-11 applies it now.",
+      'City Utility reports 84.20 EUR for Power due 2026-11-25, which could not be applied at the time. sync_bill_amounts with period "2026-11" applies it now.',
     );
     assertEquals((await first(books, statement("84.20"), { period: "2026-11" })).status, "updated");
     assertEquals((await open(books, id)).provider.needs_review, undefined);
     // Corrected after the zero payment.
-    const { change_id } = await books.call("mark_bill_paid", { bill_id: id });
+    const { change_id } = await books.call("mark_bill_paid", { bill_id: id, advance: true });
     books.goTo("2026-11-22");
     await first(books, statement("200"));
     assertEquals((await open(books, id)).provider.needs_review.reason, "paid");
@@ -183,7 +310,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
   },
   "a statement that confirms what was paid needs no review": async (books, database) => {
     const id = await connect(database, books);
-    await books.ok("mark_bill_paid", { bill_id: id, amount: "84.20" });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id, amount: "84.20" });
     assertEquals((await first(books, statement("84.20"))).status, "unchanged");
     assertEquals((await statements(database, books))[0]!.status, "applied");
     assertEquals((await open(books, id)).provider, { name: "City Utility", status: "active" });
@@ -191,7 +318,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
   "an amount for a month in which nothing is due is stored without a question": async (books, database) => {
     const id = await connect(database, books);
     const answer = await first(books, statement("84.20"), { bill_ids: [id], period: "2026-08" });
-    assertEquals([answer.status, answer.text], ["unchanged", "Power is not due in August 2026."]);
+    assertEquals([answer.status, answer.text], ["unchanged", "Power is not due in 2026-08."]);
     assertEquals(await statements(database, books), [
       { period: "2026-07-01", minor: 8420, status: "ignored", reason: "not_due" },
     ]);
@@ -220,7 +347,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
         "failed",
         "Amounts cannot be fetched from City Utility; enter the amount of Power by hand.",
       ],
-      ["22", failed("not_ready"), "not_ready", "City Utility has no statement for October 2026 yet."],
+      ["22", failed("not_ready"), "not_ready", "City Utility has no statement for 2026-10 yet."],
       [
         "23",
         failed("timeout"),
@@ -265,7 +392,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     }
     books.goTo("2026-11-29");
     const { bills, pending } = await books.ok("sync_bill_amounts", { bill_ids: [id] });
-    assertEquals([bills[0].status, pending], ["needs_reauth", []]);
+    assertEquals([bills[0].status, pending], ["needs_reauth", undefined]);
     assertEquals((await open(books, id)).provider, { name: "City Utility", status: "needs_reauth" });
     assertEquals(await statements(database, books), []);
   },
@@ -274,7 +401,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     assertEquals((await first(books, failed("rate_limited", { retry_after: 40_000 }))).status, "failed");
     await database.query("update app.provider_links set asked_at = asked_at - interval '2 hours'");
     const { bills, pending } = await books.ok("sync_bill_amounts");
-    assertEquals([bills[0].text, pending], ["City Utility asked us to wait. Try again later.", []]);
+    assertEquals([bills[0].text, pending], ["City Utility asked us to wait. Try again later.", undefined]);
     books.goTo("2026-11-21");
     assertEquals((await first(books, statement("84"))).status, "updated");
   },
@@ -302,7 +429,7 @@ testBooks("sync_bill_amounts", { day: "2026-11-20" }, {
     const { pending: [link] } = await books.ok("sync_bill_amounts");
     const meanwhile = await books.ok("sync_bill_amounts", { bill_ids: [id] });
     assertEquals([meanwhile.pending, meanwhile.bills[0].text], [
-      [],
+      undefined,
       "The amount of Power is being fetched from City Utility right now.",
     ]);
     await database.query("update app.provider_links set leased_until = leased_until - interval '90 seconds'");
@@ -351,8 +478,8 @@ testBooks("sync_bill_amounts where the month has begun before it has in UTC", {
     const { bills, pending } = await books.ok("sync_bill_amounts", { period: "2026-12" });
     assertEquals([bills[0].status, bills[0].text, pending], [
       "not_ready",
-      "City Utility has no statement for November 2026 yet.",
-      [],
+      "City Utility has no statement for 2026-11 yet.",
+      undefined,
     ]);
   },
 });

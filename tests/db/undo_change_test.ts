@@ -1,3 +1,4 @@
+import { importOf } from "../_support/import_args.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { testBooks } from "../_support/book_steps.ts";
 import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
@@ -70,7 +71,7 @@ const WRITES: Record<string, (books: Books, ids: Record<string, string>) => Prom
   "mark_bill_paid in part": (books, { rent }) => books.call("mark_bill_paid", { bill_id: rent, amount: "100" }),
   "mark_bill_paid in advance": (books, { rent }) =>
     books.call("mark_bill_paid", { bill_id: rent, due_on: "2026-12-06" }),
-  "mark_bill_paid of the last date": (books, { tv }) => books.call("mark_bill_paid", { bill_id: tv }),
+  "mark_bill_paid of the last date": (books, { tv }) => books.call("mark_bill_paid", { bill_id: tv, advance: true }),
 };
 
 async function fill(books: Books, database: TestDatabase): Promise<Record<string, string>> {
@@ -112,8 +113,9 @@ testBooks(
       assertEquals(await look(books), seenAfter);
       assertEquals(await dump(database, books), after);
 
-      // "Undo that" now refers to the write itself again.
-      const again = await books.ok("undo_change");
+      // "Undo that" never undoes the same again: only its id does.
+      assertEquals((await books.fails("already_undone", "undo_change")).details, { change_id: written.change_id });
+      const again = await books.ok("undo_change", { change_id: written.change_id });
       assertEquals(again.undone.change_id, written.change_id);
       assertEquals(await dump(database, books), before);
       const { recent_changes } = await books.ok("get_context", { include: ["recent_changes"], changes_limit: 4 });
@@ -142,10 +144,10 @@ testBooks("undo_change", { day: TODAY }, {
         summary: "Changed Weights: amount, note",
         by: `${books.userId}@example.com`,
       },
-      reversed: [{ id, what: "Weights: amount, note set back" }],
+      reversed: [{ id, what: "Weights: amount, note changed back" }],
       not_reversible: [],
     });
-    const { reversed } = await books.ok("undo_change");
+    const { reversed } = await books.ok("undo_change", { change_id: written.change_id });
     assertEquals(reversed.map(({ what }: Json) => what), ["Category Sport removed", "Weights removed"]);
     const { bill } = await books.ok("add_bill", { name: "Rent", amount: "1200", first_due: TODAY });
     const { payment } = await books.ok("mark_bill_paid", { bill_id: bill.id });
@@ -161,7 +163,10 @@ testBooks("undo_change", { day: TODAY }, {
         "Payment of 1200.00 EUR for Rent restored",
       ],
     );
-    const deleted = await books.call("delete_records", { ids: [bill.id] });
+    const deleted = await books.call("delete_records", {
+      ids: [bill.id],
+      confirm: { count: 2, total: "1200.00" },
+    });
     assertEquals(
       (await books.ok("undo_change", { change_id: deleted.change_id })).reversed.map(({ what }: Json) => what),
       [
@@ -172,13 +177,8 @@ testBooks("undo_change", { day: TODAY }, {
   },
 
   "lists what it reverted in the order of the books, at most a hundred and the count": async (books) => {
-    const rows = Array.from({ length: 120 }, (_, line) => ({ line, name: `Row ${line}`, amount: "1", date: TODAY }));
-    const { data } = await books.call("import_expenses", {
-      rows,
-      rows_bad: [],
-      mapping: { assumed: [] },
-      warnings: [],
-    });
+    const rows = Array.from({ length: 120 }, (_, i) => ({ line: i + 2, name: `Row ${i}`, amount: "1", date: TODAY }));
+    const { data } = await books.call("import_expenses", importOf(rows));
     await books.ok("import_expenses", data.preview.commit_with);
     let undone = await books.call("undo_change");
     for (const verb of ["removed", "restored"]) {
@@ -195,30 +195,34 @@ testBooks("undo_change", { day: TODAY }, {
     const empty = await dump(database, books);
     const ids = await fill(books, database);
     const states = [await dump(database, books)];
+    const changes: string[] = [];
     const undoable = Object.entries(WRITES).filter(([name]) => !/mark_bill_paid|of a bill/.test(name));
     for (const [, write] of undoable) {
-      assertEquals((await write(books, ids)).ok, true);
+      changes.push((await write(books, ids)).change_id);
       states.push(await dump(database, books));
     }
     for (const state of states.slice(0, -1).reverse()) {
-      await books.ok("undo_change");
+      await books.ok("undo_change", { change_id: changes.pop() });
       assertEquals(await dump(database, books), state);
     }
-    for (let i = 0; i < 3; i++) await books.ok("undo_change");
+    const filled = await database.query<{ id: string }>(
+      "select id from app.change_sets where organization_id = $1 and undoes is null and undone_by is null " +
+        "order by recorded_seq desc",
+      [books.organizationId],
+    );
+    for (const { id } of filled) await books.ok("undo_change", { change_id: id });
     assertEquals(await dump(database, books), empty);
-    const error = await books.fails("not_found", "undo_change");
-    assertEquals(error.message, "You have no changes in Household that can be undone.");
   },
 
   "reverts nothing when any of it was changed since": async (books, database) => {
     const [lunch] = await log(books, { name: "Lunch", amount: "14.50" }, { name: "Tea", amount: "2" });
     const member = await books.join();
-    await member.ok("update_expenses", { ids: [lunch], set: { amount: "20" } });
+    const updated = await member.call("update_expenses", { ids: [lunch], set: { amount: "20" } });
     const before = await dump(database, books);
     const error = await books.fails("undo_conflict", "undo_change");
     assertEquals(
       error.message,
-      '"Logged 2 expenses: Lunch and Tea" cannot be undone, because it was changed since: Lunch. Nothing was changed.',
+      '"Logged 2 expenses: Lunch and Tea" cannot be undone, because something it touched has changed since: Lunch. Nothing was changed.',
     );
     assertEquals(error.details.rows, [{
       id: lunch,
@@ -226,14 +230,14 @@ testBooks("undo_change", { day: TODAY }, {
       current: { amount: "20.00", currency: "EUR", date: TODAY },
     }]);
     assertEquals(await dump(database, books), before);
-    await member.ok("delete_records", { ids: [lunch] });
+    const deleted = await member.call("delete_records", { ids: [lunch] });
     assertEquals((await books.fails("undo_conflict", "undo_change")).details.rows, [{
       id: lunch,
       what: "Lunch",
       current: { deleted: true },
     }]);
-    await member.ok("undo_change");
-    await member.ok("undo_change");
+    await member.ok("undo_change", { change_id: deleted.change_id });
+    await member.ok("undo_change", { change_id: updated.change_id });
     // Changed and changed back, it reads the same again.
     await books.ok("undo_change");
     assertEquals((await books.call("list_expenses")).total_count, 0);
@@ -241,7 +245,7 @@ testBooks("undo_change", { day: TODAY }, {
 
   "does not remove a bill that was paid since": async (books) => {
     const added = await books.call("add_bill", { name: "Rent", amount: "1200", first_due: "2026-10-01" });
-    await books.ok("mark_bill_paid", { bill_name: "rent" });
+    await books.ok("mark_bill_paid", { advance: true, bill_name: "rent" });
     const error = await books.fails("undo_conflict", "undo_change", { change_id: added.change_id });
     assertEquals(error.details.rows[0].what, "Payment of 1200.00 EUR for Rent");
     assertEquals((await books.ok("list_bills")).bills.length, 1);
@@ -268,14 +272,15 @@ testBooks("undo_change", { day: TODAY }, {
     await log(books, { name: "Lunch", amount: "1" });
     const undone = await books.call("undo_change");
     const { change_id } = undone.data.undone;
-    const error = await books.fails("undo_conflict", "undo_change", { change_id });
+    const error = await books.fails("already_undone", "undo_change", { change_id });
     assertEquals([error.message, error.details], ['"Logged Lunch, 1.00 EUR" has already been undone.', {
+      change_id,
       undone_by: undone.change_id,
     }]);
     await books.ok("undo_change", { change_id: error.details.undone_by });
     assertEquals(
-      (await books.fails("undo_conflict", "undo_change", { change_id: undone.change_id })).code,
-      "undo_conflict",
+      (await books.fails("already_undone", "undo_change", { change_id: undone.change_id })).code,
+      "already_undone",
     );
   },
 
@@ -284,9 +289,9 @@ testBooks("undo_change", { day: TODAY }, {
     books.goTo("2026-11-06");
     const error = await books.fails("undo_expired", "undo_change", { change_id });
     assertMatch(error.message, /more than 30 days ago/);
-    await books.fails("undo_expired", "undo_change");
+    assertEquals((await books.fails("not_found", "undo_change")).details, { change_id });
     books.goTo("2026-11-05");
-    await books.ok("undo_change");
+    await books.ok("undo_change", { change_id });
   },
 
   "defaults to the caller's own changes; others' only by id": async (books, database) => {
@@ -299,13 +304,47 @@ testBooks("undo_change", { day: TODAY }, {
       summary: "Logged Tea, 2.00 EUR",
       by: `${member.userId}@example.com`,
     });
-    await member.fails("not_found", "undo_change");
+    await member.fails("already_undone", "undo_change");
     const stranger = await openBooks(database, { day: TODAY });
     const foreign = await stranger.call("log_expenses", { items: [{ name: "Foreign", amount: "1" }] });
     for (const change_id of [foreign.change_id, "chg_000000000000"]) {
       await books.fails("not_found", "undo_change", { change_id });
     }
     assertEquals((await stranger.call("list_expenses")).total_count, 1);
+  },
+
+  "goes back no further when it is repeated": async (books) => {
+    await log(books, { name: "Dinner", amount: "40" });
+    await log(books, { name: "Tea", amount: "2" });
+    const args = { idempotency_key: "undo-0001" };
+    const first = await books.call("undo_change", args);
+    assertEquals(first.data.undone.summary, "Logged Tea, 2.00 EUR");
+    assertEquals(await books.call("undo_change", args), { ...first, replayed: true });
+    const error = await books.fails("already_undone", "undo_change");
+    assertEquals([error.retryable, error.details], [false, {
+      change_id: first.data.undone.change_id,
+      undone_by: first.change_id,
+    }]);
+    // Redone, it is not undone by a late repeat either.
+    await books.ok("undo_change", { change_id: first.change_id });
+    assertEquals((await books.call("undo_change", args)).replayed, true);
+    await books.fails("already_undone", "undo_change");
+    assertEquals((await books.call("list_expenses")).total_count, 2);
+  },
+
+  "means the latest change of this connection, within half an hour": async (books, database) => {
+    const { change_id } = await books.call("log_expenses", { items: [{ name: "Lunch", amount: "1" }] });
+    const at = (minutes: number, sql: string) =>
+      database.query(sql, [new Date(Date.parse(`${TODAY}T12:00:00Z`) - minutes * 60_000).toISOString(), change_id]);
+    await at(31, "update app.change_sets set created_at = $1 where id = $2");
+    const error = await books.fails("not_found", "undo_change");
+    assertMatch(error.message, /^Your latest change, "Logged Lunch, 1\.00 EUR", was made more than 30 minutes ago\./);
+    assertEquals(error.details, { change_id });
+    await at(29, "update app.change_sets set created_at = $1 where id = $2");
+    await database.query("update app.change_sets set grant_id = gen_random_uuid() where id = $1", [change_id]);
+    await books.fails("not_found", "undo_change");
+    await database.query("update app.change_sets set grant_id = null where id = $1", [change_id]);
+    assertEquals((await books.ok("undo_change")).undone.change_id, change_id);
   },
 
   "previews without undoing": async (books) => {
@@ -337,7 +376,7 @@ testBooks("undo_change", { day: TODAY }, {
       async (session) => {
         await session.exec("set local timezone = 'America/New_York'");
         return await session.query<{ result: Json }>(
-          `select app.run_tool('undo_change', '{}', '${TODAY}T13:00:00Z') as result`,
+          `select app.run_tool('undo_change', '{}', '${TODAY}T12:10:00Z') as result`,
         );
       },
     );

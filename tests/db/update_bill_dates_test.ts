@@ -22,7 +22,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
   },
   "a cancelled bill keeps its payments and expects nothing": async (books) => {
     const id = await addRent(books);
-    await books.ok("mark_bill_paid", { bill_id: id });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id });
     const { data, change_id } = await change(books, id, { set: { status: "cancelled" } });
     assertEquals([data.bill.status, data.bill.next_due, data.occurrences], ["cancelled", undefined, [{
       due_on: "2027-01-05",
@@ -35,7 +35,7 @@ testBooks("update_bill of a status", { day: TODAY }, {
   },
   "a date that refers to an undone payment is no obstacle": async (books) => {
     const id = await addRent(books);
-    await books.ok("mark_bill_paid", { bill_id: id });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id });
     await books.ok("undo_change");
     const { data } = await change(books, id, { set: { month_days: [10] } });
     assertEquals([data.bill.next_due, data.occurrences], ["2026-12-10", [{
@@ -80,12 +80,16 @@ testBooks("update_bill of one date", { day: TODAY }, {
     });
     assertEquals(data.occurrences, [{ due_on: "2027-01-05", status: "open", amount: "84.20" }]);
     assertEquals([data.bill.state, data.bill.next_due], ["amount_missing", "2026-12-05"]);
-    await books.ok("mark_bill_paid", { bill_id: id, due_on: "2027-01-05" });
-    await books.fails("overpayment", "mark_bill_paid", { bill_id: await addRent(books), amount: "1300" });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id, due_on: "2027-01-05" });
+    await books.fails("overpayment", "mark_bill_paid", {
+      advance: true,
+      bill_id: await addRent(books),
+      amount: "1300",
+    });
   },
   "reopen of a paid date removes its payment from the books": async (books) => {
     const id = await addRent(books);
-    await books.ok("mark_bill_paid", { bill_id: id });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id });
     const { data, warnings, change_id } = await change(books, id, {
       occurrence: { action: "reopen", due_on: "2026-12-05" },
     });
@@ -97,7 +101,7 @@ testBooks("update_bill of one date", { day: TODAY }, {
   "what is paid or partly paid cannot be skipped": async (books) => {
     const id = await addRent(books);
     const skip = { bill_id: id, occurrence: { action: "skip", due_on: "2026-12-05" } };
-    await books.ok("mark_bill_paid", { bill_id: id, amount: "100" });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id, amount: "100" });
     await books.fails("invalid_argument", "update_bill", skip);
     const { data } = await change(books, id, {
       occurrence: { action: "set_amount", due_on: "2026-12-05", amount: "500" },

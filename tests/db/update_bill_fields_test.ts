@@ -45,9 +45,9 @@ testBooks("update_bill of fields", { day: TODAY }, {
     );
     assertEquals(
       await told({ set: { renews_on: "2027-06-01", notice_days: 30 } }),
-      "Changed Rent: notice days, renews on",
+      "Changed Rent: notice period, renewal date",
     );
-    assertEquals(await told({ set: { notice_days: 60 } }), "Changed Rent: notice days");
+    assertEquals(await told({ set: { notice_days: 60 } }), "Changed Rent: notice period");
     assertEquals(await told({ set: { first_due: "2027-03-05" } }), "Changed Rent: schedule");
     assertEquals(await told({ set: { status: "paused" } }), "Paused Rent");
     assertEquals(await told({ set: { status: "active", name: "Flat" } }), "Resumed Flat; Changed Flat: name");

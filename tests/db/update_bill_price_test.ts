@@ -7,7 +7,7 @@ import { addRent, change, show, TODAY } from "./update_bill.ts";
 testBooks("update_bill of a price", { day: TODAY }, {
   "applies from the next open date on; overdue and paid dates keep the old one": async (books) => {
     const id = await addRent(books);
-    await books.ok("mark_bill_paid", { bill_id: id });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id });
     books.goTo("2027-02-10");
     const { data, change_id } = await change(books, id, { set: { amount: "1300" } });
     assertEquals(data.bill.overdue, [{ due_on: "2027-01-05", amount: "1200.00" }, {
@@ -45,7 +45,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
   },
   "closes a date if that much was paid": async (books) => {
     const id = await addRent(books);
-    await books.ok("mark_bill_paid", { bill_id: id, amount: "1000" });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id, amount: "1000" });
     const { data, change_id } = await change(books, id, { set: { amount: "900" } });
     assertEquals(data.occurrences, [{ due_on: "2026-12-05", status: "paid", amount: "1000.00" }]);
     assertEquals([data.bill.next_due, data.bill.amount, data.bill.remaining], ["2027-01-05", "900.00", undefined]);
@@ -71,7 +71,7 @@ testBooks("update_bill of a price", { day: TODAY }, {
     assertEquals([data.bill.currency, data.bill.amount], ["USD", "1400.00"]);
     await books.ok("undo_change", { change_id });
     assertEquals((await show(books, id)).currency, "EUR");
-    await books.ok("mark_bill_paid", { bill_id: id, amount: "100" });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id, amount: "100" });
     await books.fails("invalid_argument", "update_bill", { bill_id: id, set: { currency: "USD", amount: "1400" } });
   },
   "to a variable one, and back": async (books) => {

@@ -36,7 +36,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
   "from the given day, even if an earlier date was paid ahead": async (books) => {
     const moved = async (set: Json) => {
       const id = await addRent(books, { first_due: "2026-12-01", on_duplicate: "allow" });
-      await books.ok("mark_bill_paid", { bill_id: id, amount: "1200" });
+      await books.ok("mark_bill_paid", { advance: true, bill_id: id, amount: "1200" });
       const { data, warnings } = await change(books, id, { set });
       return [data.bill.next_due, warnings.map(({ message }: Json) => message).join()];
     };
@@ -77,7 +77,7 @@ testBooks("update_bill of a schedule", { day: TODAY }, {
     const id = await addRent(books);
     await change(books, id, { set: { ends_on: "2026-12-31" } });
     assertEquals(await nextDates(books, id), ["2026-12-05"]);
-    await books.ok("mark_bill_paid", { bill_id: id });
+    await books.ok("mark_bill_paid", { advance: true, bill_id: id });
     assertEquals((await show(books, id)).status, "ended");
     const { data } = await change(books, id, { set: { ends_on: "2027-12-31" } });
     assertEquals([data.bill.status, data.bill.next_due], ["active", "2027-01-05"]);

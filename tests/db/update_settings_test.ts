@@ -25,7 +25,7 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
       false,
       7,
     ]);
-    assertEquals(changed.warnings.map(({ code }: Json) => code), ["from_now_on"]);
+    assertEquals(changed.warnings.map(({ code }: Json) => code), ["revalued"]);
     // The answer describes the books after the write.
     assertEquals([changed.context.timezone, changed.context.base_currency], ["Asia/Kolkata", "INR"]);
     const again = await books.call("update_settings", args);
@@ -59,19 +59,19 @@ testBooks("update_settings of preferences", { day: "2026-11-20" }, {
     }
     await books.fails("currency_unknown", "update_settings", { base_currency: "XXX" });
   },
-  "another base currency converts totals and rewrites nothing": async (books, database) => {
+  "another base currency values every payment anew, and rewrites no amount": async (books, database) => {
     await addRate(database, "USD", "2026-11-20", "1.25");
     await books.ok("log_expenses", { items: [{ name: "Lunch", amount: "8" }] });
     await books.ok("update_settings", { base_currency: "USD" });
     const { total } = await books.ok("summarize_spending", { period: "this_month" });
     assertEquals([total.amount, total.currency], ["10.00", "USD"]);
     const [row] = await database.query(
-      "select currency, amount_minor, base_currency from app.payments where organization_id = $1",
+      "select currency, amount_minor, base_currency, base_minor from app.payments where organization_id = $1",
       [
         books.organizationId,
       ],
     );
-    assertEquals(row, { currency: "EUR", amount_minor: 800, base_currency: "EUR" });
+    assertEquals(row, { currency: "EUR", amount_minor: 800, base_currency: "USD", base_minor: 1000 });
   },
   "can be previewed": async (books) => {
     const before = await settings(books);
@@ -159,7 +159,7 @@ testBooks("update_settings of categories", { day: "2026-11-20" }, {
     const error = await books.fails("invalid_argument", "update_settings", merge);
     assertEquals(
       [error.field, error.message],
-      ["category.name", "More than 2,000 expenses are in Food, too many to move at once. Nothing was changed."],
+      ["category.name", "More than 2000 expenses are in Food, too many to move at once. Nothing was changed."],
     );
     assertMatch(
       error.hint,

@@ -1,6 +1,6 @@
 /** Text that strangers and members chose reaches a model as data, never as our own sentences. */
 import { assert, assertEquals } from "@std/assert";
-import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import { importOfFile } from "../_support/import_args.ts";
 import { testBooks } from "../_support/book_steps.ts";
 import type { Books, Json } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
@@ -31,13 +31,6 @@ function placesOf(value: Json, text: string, path: string[] = []): string[] {
   return Object.entries(value).flatMap(([key, item]) =>
     placesOf(item, text, Array.isArray(value) ? path : [...path, key])
   );
-}
-
-/** The parsed form of a file. */
-function readFile(csv: string): Record<string, unknown> {
-  const parsed = importExpenses.parse({ csv });
-  if (!parsed.ok) throw new Error(parsed.error.code);
-  return parsed.value;
 }
 
 testBooks("words of others", { day: "2026-11-20" }, {
@@ -112,10 +105,12 @@ testBooks("words of others", { day: "2026-11-20" }, {
       ["update_bill", { bill_id: bill.id, set: { payee, note, amount: "8" } }],
       ["mark_bill_paid", { bill_id: bill.id, amount: "8", note }],
       ["mark_bill_paid", { bill_id: bill.id, bill_name: "Other", amount: "8", note }],
-      ["import_expenses", readFile(`date,amount,name,payee,note\n2026-11-01,5,Tea,${payee},${note}\n`)],
+      ["import_expenses", importOfFile(`date,amount,name,payee,note\n2026-11-01,5,Tea,${payee},${note}\n`)],
       [
         "import_expenses",
-        readFile(`date,amount,name,payee,note\n2026-11-01,5,Tea,${payee},${note}\n2026-11-02,x,Tea,${payee},${note}\n`),
+        importOfFile(
+          `date,amount,name,payee,note\n2026-11-01,5,Tea,${payee},${note}\n2026-11-02,x,Tea,${payee},${note}\n`,
+        ),
       ],
       ["delete_records", { ids: [id] }],
       ["undo_change", {}],

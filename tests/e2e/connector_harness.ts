@@ -2,9 +2,14 @@
 import { createMcpApp } from "../../functions/mcp/app.ts";
 import type { Config } from "../../shared/config.ts";
 import { createLog } from "../../shared/log.ts";
+import { assertEquals } from "@std/assert";
 import type { TestDatabase } from "../_support/database.ts";
 
 const SITE = "https://expenses.example";
+/** The connector's address, which nothing listens at. */
+export const MCP_URL = `${SITE}/api/mcp`;
+/** Signs the links of answers. */
+export const CODE_SECRET = "a-secret-of-more-than-thirty-two-bytes";
 export const NOW = new Date("2026-10-06T09:00:00Z");
 
 // deno-lint-ignore no-explicit-any -- results are inspected field by field
@@ -14,46 +19,89 @@ export interface Member {
   userId: string;
   email: string;
   organizationId: string;
+  /** What an AI client of theirs sends to the connector's address is answered in this process. */
+  fetch: typeof fetch;
   /** Calls a tool and returns the whole response as text, and its envelope. */
   call(tool: string, args?: Record<string, unknown>): Promise<{ text: string; envelope: Json }>;
+}
+
+interface NewMember {
+  email: string;
+  /** The name of their own organization. */
+  organization: string;
+  timezone?: string;
+  baseCurrency?: string;
+  clock?: () => Date;
 }
 
 /** A person with an organization and a token. */
 export async function newMember(
   database: TestDatabase,
-  { email, organization }: { email: string; organization: string },
+  { email, organization, timezone = "Europe/Berlin", baseCurrency = "EUR", clock = () => NOW }: NewMember,
 ): Promise<Member> {
   const userId = crypto.randomUUID();
-  const token = `exp_at_${crypto.randomUUID().replaceAll("-", "").padEnd(43, "0")}`;
   await database.query("insert into auth.users (id, email) values ($1, $2)", [userId, email]);
   const { organization_id: organizationId } = await database.asService<Json>("complete_onboarding", {
     user_id: userId,
     email,
     country: "DE",
     organization_name: organization,
-    timezone: "Europe/Berlin",
-    base_currency: "EUR",
+    timezone,
+    base_currency: baseCurrency,
     reminder_email: email,
-    at: NOW.toISOString(),
+    at: clock().toISOString(),
   });
-  await issueToken(database, { userId, organizationId, token });
+  return await connectClient(database, { userId, email, organizationId }, clock);
+}
 
+/** A person who joins the organization of another. */
+export async function joinMember(
+  database: TestDatabase,
+  { email, organizationId, clock }: { email: string; organizationId: string; clock?: () => Date },
+): Promise<Member> {
+  const { userId } = await newMember(database, { email, organization: "Another" });
+  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
+    organizationId,
+    userId,
+  ]);
+  return await connectClient(database, { userId, email, organizationId }, clock);
+}
+
+/** A further AI client of a person: a grant and a token of its own. */
+export async function connectClient(
+  database: TestDatabase,
+  { userId, email, organizationId }: Pick<Member, "userId" | "email" | "organizationId">,
+  clock = () => NOW,
+): Promise<Member> {
+  const token = `exp_at_${crypto.randomUUID().replaceAll("-", "").padEnd(43, "0")}`;
+  await issueToken(database, { userId, organizationId, token, at: clock() });
   const app = createMcpApp({
-    config: { siteUrl: SITE, supabaseUrl: "https://ref.supabase.example", rateLimits: "off" } as Config,
+    config: {
+      siteUrl: SITE,
+      supabaseUrl: "https://ref.supabase.example",
+      rateLimits: "off",
+      codeSecrets: [CODE_SECRET] as readonly string[],
+    } as Config,
     database: { call: <Result>(name: string, args: Record<string, unknown>) => database.asService<Result>(name, args) },
-    clock: () => NOW,
+    clock,
     log: createLog(() => {}),
     fetch: () => Promise.reject(new Error("the connector fetches nothing")),
     guardedFetch: () => Promise.reject(new Error("the connector fetches nothing")),
   });
+  const fetch: Member["fetch"] = async (input, init) => {
+    const request = new Request(input, init);
+    request.headers.set("authorization", `Bearer ${token}`);
+    return await app.fetch(request);
+  };
   return {
     userId,
     email,
     organizationId,
+    fetch,
     async call(tool, args = {}) {
-      const response = await app.request(`${SITE}/api/mcp`, {
+      const response = await fetch(MCP_URL, {
         method: "POST",
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        headers: { "content-type": "application/json" },
         body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } }),
       });
       const text = await response.text();
@@ -64,19 +112,33 @@ export async function newMember(
 
 async function issueToken(
   database: TestDatabase,
-  { userId, organizationId, token }: { userId: string; organizationId: string; token: string },
+  { userId, organizationId, token, at }: { userId: string; organizationId: string; token: string; at: Date },
 ): Promise<void> {
   await database.query(
     `with client as (
        insert into oauth.clients (client_id, client_name, redirect_uris, created_at)
-       values ('client_' || $2, 'Test client', '{https://client.example/callback}', $4) returning client_id
+       values ('client_' || $6, 'Test client', '{https://client.example/callback}', $4) returning client_id
      ), consent as (
        insert into oauth.grants (client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at)
-       select client_id, $1::uuid, $2, 'https://client.example/callback', $5, $4, $4::timestamptz + interval '30 days'
+       select client_id, $1::uuid, $2, 'https://client.example/callback', $5, $4, $4::timestamptz + interval '2 years'
        from client returning id
      )
      insert into oauth.tokens (token_hash, kind, grant_id, issued_at, expires_at)
-     select sha256(convert_to($3, 'UTF8')), 'access', id, $4, $4::timestamptz + interval '1 hour' from consent`,
-    [userId, organizationId, token, NOW.toISOString(), `${SITE}/api/mcp`],
+     select sha256(convert_to($3, 'UTF8')), 'access', id, $4, $4::timestamptz + interval '2 years' from consent`,
+    [userId, organizationId, token, at.toISOString(), MCP_URL, crypto.randomUUID()],
   );
+}
+
+/** The envelope of a call that must succeed. */
+export async function ok({ call }: Member, tool: string, args: Record<string, unknown> = {}): Promise<Json> {
+  const { envelope } = await call(tool, args);
+  assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
+  return envelope;
+}
+
+/** The error of a call that must be refused. */
+export async function fails({ call }: Member, tool: string, args: Record<string, unknown> = {}): Promise<Json> {
+  const { envelope } = await call(tool, args);
+  assertEquals(envelope.ok, false, JSON.stringify(envelope));
+  return envelope.error;
 }

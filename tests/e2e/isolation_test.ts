@@ -36,7 +36,7 @@ const VICTIM_CALLS: [tool: string, args: Record<string, unknown>][] = [
     frequency: "weekly",
     tags: [SECRET],
   }],
-  ["mark_bill_paid", { bill_name: "Villa rent", note: SECRET }],
+  ["mark_bill_paid", { bill_name: "Villa rent", advance: true, note: SECRET }],
   ["import_expenses", { csv: `Date,Name,Amount,Note\n2026-10-01,Caviar,99.00,${SECRET}\n` }],
   ["log_expenses", { items: [{ name: "Mistake", amount: "1.00", payee: SECRET }] }],
   ["undo_change", {}],
@@ -153,6 +153,7 @@ function stringsOf(
   if (pattern === PATTERNS.date) return fc.constantFrom("today", "yesterday", "2026-10-01", "2026-10-08");
   if (pattern === PATTERNS.amount) return fc.constantFrom("1.00", "15.00", "8123.45");
   if (pattern === PATTERNS.currency) return fc.constantFrom("EUR", "USD");
+  if (pattern === PATTERNS.monthWeekday) return fc.constantFrom("2TU", "-1FR");
   if (pattern === PATTERNS.url) return fc.constantFrom("https://shop.example/orders/1", "");
   if (pattern) {
     return fc.constantFrom(...[...ids, "2026-10"].filter((value) => new RegExp(String(pattern)).test(value)));

@@ -112,7 +112,10 @@ Deno.test("an amount is fetched when the month is over, mailed, paid, and in the
     });
 
     await t.step("once paid it is in the totals", async () => {
-      assertEquals((await call("mark_bill_paid", { bill_id: bill.id })).data.payment.amount, amount);
+      assertEquals(
+        (await call("mark_bill_paid", { bill_id: bill.id, due_on: bill.next_due })).data.payment.amount,
+        amount,
+      );
       const { data } = await call("summarize_spending", { period: "this_month", in_currency: "USD" });
       assertEquals([data.total.amount, data.total.currency], [amount, "USD"]);
     });

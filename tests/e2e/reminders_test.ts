@@ -1,33 +1,9 @@
 /** Reminders on a running stack: days pass, mails arrive, run manually and on schedule; a mail's link ends them. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import type { ReceivedMail } from "../../local/mail/smtp_sink.ts";
-import { startStack, type TestStack } from "../_support/stack.ts";
+import { startStack } from "../_support/stack.ts";
 import { waitFor } from "../_support/wait_for.ts";
 import { connectFor, newPerson } from "./person.ts";
-
-const ROOT = new URL("../../", import.meta.url).pathname;
-
-const moveClock = async (stack: TestStack, now: string) => {
-  const response = await fetch(`${stack.supabase_url}/local/clock`, { method: "POST", body: JSON.stringify({ now }) });
-  assertEquals(response.status, 200, await response.text());
-};
-
-async function mailsTo(stack: TestStack, email: string): Promise<ReceivedMail[]> {
-  const mails: ReceivedMail[] = await (await fetch(`${stack.mail_url}?to=${encodeURIComponent(email)}`)).json();
-  return mails.filter(({ headers }) => headers["list-unsubscribe"]);
-}
-
-/** `deno task cron -- reminders`, as a person runs it. */
-async function runByHand(stack: TestStack) {
-  const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "cron", "--", "reminders", "--data", stack.folder],
-    cwd: ROOT,
-    stdout: "piped",
-    stderr: "piped",
-  }).output();
-  assert(success, new TextDecoder().decode(stderr));
-  return JSON.parse(new TextDecoder().decode(stdout));
-}
+import { mailsTo, moveClock, runByHand } from "./reminder_days.ts";
 
 Deno.test("reminders arrive on a running stack", async (t) => {
   // Its own schedule would fire at real times of day; the clock below decides when.

@@ -32,6 +32,22 @@ export const environmentOf = (supabaseUrl: string): Record<string, string> => ({
 
 const ANSWERS: Record<string, unknown> = {
   authenticate_bearer: { outcome: "ok", organization: { id: "org_00000000", name: "Household" } },
+  read_calendar: {
+    outcome: "ok",
+    calendar: {
+      organization: "Household",
+      country: "DE",
+      is_cut: false,
+      dates: [{
+        bill_id: "bill_000000000001",
+        name: "Rent",
+        due_on: "2026-12-01",
+        dates: 1,
+        autopay: false,
+        changed_at: "2026-11-03T09:30:00Z",
+      }],
+    },
+  },
   register_client: { outcome: "registered" },
   apply_payment_event: { outcome: "applied", organization_id: "org_00000000" },
   count_reminder_candidates: 0,
@@ -41,6 +57,8 @@ const ANSWERS: Record<string, unknown> = {
   claim_reminders: null,
   count_waiting_reminders: 0,
   read_newest_rates: { rates_on: null, per_euro: {} },
+  find_days_to_rate: [],
+  settle_values: { settled: 0, next: null },
   count_provider_links: { links: 3, synced: 3, waiting: 0 },
   claim_provider_link: null,
   record_job_run: null,
@@ -107,6 +125,7 @@ export const QUESTIONS: Partial<Record<Slug, () => Promise<Question[]>>> = {
   "auth-callback": () =>
     Promise.resolve([
       { path: "/auth-callback/login", status: 200, says: `name="email"` },
+      { path: `/auth-callback/calendar/exp_cal_${"A".repeat(43)}.ics`, status: 200, says: "SUMMARY:Due: Rent" },
       { path: "/auth-callback/auth/callback?error=access_denied", status: 400, says: "/login" },
     ]),
   "cron-reminders": () =>

@@ -1,4 +1,7 @@
-/** The job holds one page at a time: it needs as much memory after 20,000 reminders as after 2,000, and little. */
+/**
+ * The job holds one page at a time: it needs as much memory after 20,000 reminders as after 2,000, and little. Only on a
+ * PostgreSQL server of its own, as `deno task test:faults` starts one: PGlite would live in the heap that is measured.
+ */
 import { assert, assertEquals } from "@std/assert";
 
 const OWNERS = 2_000;
@@ -11,6 +14,12 @@ interface Sample {
   reminders: number;
   heap: number;
   resident: number;
+}
+
+if (!Deno.env.get("TEST_DATABASE_URL")) {
+  throw new Error(
+    "TEST_DATABASE_URL is not set: memory is measured against a PostgreSQL server; run deno task test:faults",
+  );
 }
 
 async function runJob(...args: string[]): Promise<{ success: boolean; out: string; errors: string }> {

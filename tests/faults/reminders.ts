@@ -9,6 +9,7 @@ const isLong = Deno.env.get("FAULTS") === "long";
 const plan = isLong
   ? { owners: 10_000, each: 2, crashes: 120, mostInOnePlace: 30, parallel: 4, seed: 20_000 }
   : { owners: 2_000, each: 2, crashes: 30, mostInOnePlace: 8, parallel: 4, seed: 20_000 };
+const shared = { ...plan, owners: plan.owners / 2, members: true };
 const reminders = plan.owners * plan.each;
 /** Mails that a process sends concurrently: one per connection (shared/mail/smtp_transport.ts). */
 const CONNECTIONS = 4;
@@ -41,6 +42,23 @@ Deno.test(`${reminders} reminders, and processes that die anywhere: each deliver
     }; ${mail.calls.length} calls of the mail ` +
       `service; heap ${grown} MiB more, mails kept`,
   );
+});
+
+Deno.test(`${reminders} reminders to owners and members, and processes that die: each to each exactly once`, async () => {
+  await database.reset();
+  const mail = mailService();
+  const report = await crashUntilDone(database, shared, (process) => async (input, init) => {
+    process.check();
+    if (!String(input).startsWith("https://api.resend.com/")) throw new TypeError("no network");
+    const response = await mail.fetch(input, init);
+    process.mayDie("taken, before the answer");
+    return response;
+  });
+  assertEquals(report.crashes, shared.crashes);
+  for (const role of ["owner", "member"]) {
+    assertEachOnce(mail.delivered.filter(({ to }) => to.startsWith(role)).map(({ text }) => text), shared);
+  }
+  print(`${reminders} reminders, half of them to members; ${told(report)}`);
 });
 
 Deno.test(`${reminders} reminders over SMTP, and processes that die anywhere: none is lost`, {

@@ -22,12 +22,16 @@ const FACTS = [
     "GitHub",
     "Droplets",
     "Electricity",
+    "Home",
+    "Workshop",
   ],
   ...["The old experiment", "Claude API"],
   // Products and their makers.
   ...["Google", "OpenAI", "Anthropic", "DigitalOcean", "HTTP JSON", "Visual Studio Code"],
   // What Intl inserts: a country, and months of dates.
   ...["Germany", "November", "December"],
+  // A kind of file.
+  "PDF",
   // Currencies by code.
   ...["EUR"],
 ];

@@ -31,9 +31,12 @@ function createAll(siteUrl: string) {
   }));
 }
 
+/** For routes that cover what is below them. */
+const BELOW: Record<string, string> = { "/account/": "/account/disconnect", "/calendar/": "/calendar/one.ics" };
+
 /** Every route, the bare path of every function, and an unknown path. */
 const ADDRESSES = [
-  ...ROUTES.map((route) => functionPath(route, route.path === "/account/" ? "/account/disconnect" : route.path)),
+  ...ROUTES.map((route) => functionPath(route, BELOW[route.path] ?? route.path)),
   ...SLUGS.map((slug) => `/${slug}`),
   ...SLUGS.map((slug) => `/${slug}/where/nothing/is`),
 ];

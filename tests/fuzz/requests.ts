@@ -82,7 +82,14 @@ const rpcMessage = fc.record({
       ...["resources/read", "server/discover", "notifications/initialized", "subscriptions/listen", "logging/setLevel"],
     ),
   ),
-  params: fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.record({ name: hostileText, arguments: fc.jsonValue() })),
+  params: fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.record({
+      name: fc.oneof(hostileText, fc.constant("sync_bill_amounts")),
+      arguments: fc.jsonValue(),
+      _meta: fc.record({ progressToken: fc.oneof(hostileText, fc.integer(), fc.jsonValue()) }),
+    }, { requiredKeys: ["name", "arguments"] }),
+  ),
 }, { requiredKeys: [] }).map((message) => JSON.stringify(message));
 
 const body = fc.oneof(

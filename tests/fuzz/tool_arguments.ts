@@ -41,6 +41,7 @@ function textsOf({ pattern, maxLength = 0 }: JsonSchema, ids: readonly string[])
   if (pattern === PATTERNS.date) return DATES;
   if (pattern === PATTERNS.amount) return AMOUNTS;
   if (pattern === PATTERNS.currency) return ["EUR", "USD", "JPY", "XXX"];
+  if (pattern === PATTERNS.monthWeekday) return ["2TU", "-1FR", "4MO", "-1MO"];
   const fitting = typeof pattern === "string" ? ids.filter((id) => new RegExp(pattern).test(id)) : [];
   if (fitting.length > 0) return fitting;
   return Number(maxLength) > 10_000 ? [STATEMENT, STATEMENT.replaceAll(",", ";")] : WORDS;

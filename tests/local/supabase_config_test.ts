@@ -17,6 +17,14 @@ Deno.test("signing in by mail is on, by the key that the CLI keeps: auth.email.e
   assertEquals([enabled, enable_signup], [true, undefined]);
 });
 
+Deno.test("a new address of an account has to be confirmed from the old one too, as SECURITY.md says", async () => {
+  assertEquals((config.auth!.email as Record<string, unknown>).double_confirm_changes, true);
+  assertMatch(
+    await Deno.readTextFile(new URL("SECURITY.md", ROOT)),
+    /`double_confirm_changes` in\s+`supabase\/config.toml`/,
+  );
+});
+
 Deno.test("each sign-in mail holds one link, to our own page, and the digits", async () => {
   const { templates } = await readAuthSettings();
   const values = {

@@ -41,7 +41,10 @@ Deno.test("an owner of thousands of bills, overdue for a month, gets a one-page 
     const answer = await run();
     assertEquals([answer.digestsSent, answer.remindersSent, answer.errors], [3, 3 * 4 + more, []]);
     const { text, html, subject } = mail.delivered.find(({ to }) => to === "owner2@example.com")!;
-    assertEquals(subject, `Overdue: Daily 1 (since 20 Oct), +${more + more + 4 - 1} more`);
+    assertEquals(
+      subject,
+      `${more + 4} bills due by Mon, 23 Nov: Bill 2.1, Bill 2.2, Bill 2.3, +${more + 1} more (+${more} overdue)`,
+    );
     assertEquals(text.match(/^ {2}Daily .* 31 due dates: €310\.00/gm)?.length, 100);
     assertEquals(text.match(/^ {2}and \d+ more$/gm), [`  and ${more - 100} more`, `  and ${more + 4 - 100} more`]);
     assert(
@@ -67,8 +70,8 @@ Deno.test("a digest that takes too long waits for an hour, alone", async () => {
       "select pg_get_functiondef('jobs.describe_digest'::regproc) as source",
     );
     const slow =
-      "if owner.email = 'owner7@example.com' then perform pg_sleep(5); end if;\n  if not owner.email_enabled";
-    await database.exec(row!.source.replace("if not owner.email_enabled", slow));
+      "if recipient.email = 'owner7@example.com' then perform pg_sleep(5); end if;\n  if not recipient.email_enabled";
+    await database.exec(row!.source.replace("if not recipient.email_enabled", slow));
 
     const { mail, clock, run } = remindersOf(database);
     const first = await run();

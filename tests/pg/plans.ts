@@ -2,6 +2,7 @@
  * Query plans of the hot reads on much data: no full table scan, and the rows touched follow what was asked, not what
  * exists. Judged by the server's counters, which include nested plans, unlike an EXPLAIN of the outer call.
  */
+import { importOf } from "../_support/import_args.ts";
 import { assert, assertEquals } from "@std/assert";
 import { buildLargeOrganization, HOT_READS, LARGE, readWithin } from "../../bench/large_organization_reads.ts";
 import type { Session } from "../../local/database/sql.ts";
@@ -48,17 +49,12 @@ Deno.test("hot reads of a large organization scan no table", async (t) => {
       assertEquals(reads.map(({ scans }) => scans), [0, 0, 1]);
     });
     const rows = Array.from({ length: 200 }, (_, line) => ({
-      line,
+      line: line + 2,
       name: `Row ${line}`,
       amount: "4.50",
       date: `2026-11-${10 + line % 10}`,
     }));
-    const preview: typeof HOT_READS[number] = ["import_expenses", {
-      rows,
-      rows_bad: [],
-      mapping: { assumed: [] },
-      warnings: [],
-    }];
+    const preview: typeof HOT_READS[number] = ["import_expenses", importOf(rows)];
     const states: typeof HOT_READS = [["list_bills", { status: "all", state: "due" }], ["list_bills", {
       due_within_days: 366,
     }], ["review_bills", {}]];

@@ -8,7 +8,7 @@ import { deliver, PLANS } from "../_support/billing.ts";
 import { openBooks } from "../_support/books.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { rollAll } from "../_support/roll_bills.ts";
-import { addDueBills } from "../functions/cron-reminders/due_bills.ts";
+import { addDueBills, addMembers } from "../functions/cron-reminders/due_bills.ts";
 import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
 import { AT, createHousehold, newHash, newPerson, RESOURCE, signIn } from "./household.ts";
 
@@ -263,13 +263,31 @@ Deno.test("a run sends reminders for what another is still rolling", async () =>
   assertEquals(errors.filter(({ stage }) => stage !== "rates"), []);
 });
 
+Deno.test("runs at once make one digest a recipient, and send each once", async () => {
+  await database.reset();
+  const owners = 60;
+  await addDueBills(database, { owners, each: 2, today: "2026-11-20" });
+  await addMembers(database);
+  const at = "2026-11-20T08:00:00Z";
+  const mail = mailService();
+  const jobs = Array.from(
+    { length: 4 },
+    () => createJob({ database: asDatabase(database), fetch: withRates(mail.fetch), now: () => new Date(at) }),
+  );
+  const answers = await Promise.all(jobs.map((job) => job.run()));
+  assertEquals(answers.reduce((sum, { digestsSent }) => sum + digestsSent, 0), 2 * owners);
+  assertEquals(answers.reduce((sum, { remindersSent }) => sum + remindersSent, 0), 2 * owners * 2);
+  assertEquals([mail.delivered.length, new Set(mail.delivered.map(({ to }) => to)).size], [2 * owners, 2 * owners]);
+  assertEquals([await count("jobs.reminder_log"), await count("jobs.notice_log")], [2 * owners, 2 * owners]);
+});
+
 Deno.test("an undo waits for the page that rolls its bill, and neither aborts the other", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-11-19", timezone: "UTC" });
   const gym = { name: "Gym", amount: "10", frequency: "weekly", first_due: "2026-11-19", autopay: true };
   const { bill } = await books.ok("add_bill", gym);
   const occurrence = { due_on: "2026-11-19", action: "set_amount", amount: "12" };
-  await books.ok("update_bill", { bill_id: bill.id, occurrence });
+  const { change_id } = await books.call("update_bill", { bill_id: bill.id, occurrence });
   books.goTo("2026-11-20");
   const at = "2026-11-20T08:00:00Z";
   const [page] = await database.asService<RollingPage[]>("find_rolling_pages", { at, size: 2000 });
@@ -279,7 +297,7 @@ Deno.test("an undo waits for the page that rolls its bill, and neither aborts th
       at,
       page,
     ]);
-    const answer = books.call("undo_change");
+    const answer = books.call("undo_change", { change_id });
     await new Promise((resolve) => setTimeout(resolve, 300));
     await job.query("select jobs.roll_bills($1::text::jobs.stale_bill[], $2)", [row!.stale, at]);
     return { answer };
@@ -287,4 +305,73 @@ Deno.test("an undo waits for the page that rolls its bill, and neither aborts th
   const { error } = await undo.answer;
   assertEquals(error.code, "undo_conflict");
   assertEquals(await count("app.payments where amount_minor = 1200 and source = 'autopay'"), 1);
+});
+
+Deno.test("a payment is written before its month is closed, or refused, and payments do not wait for each other", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: "2026-11-19", timezone: "UTC" });
+  const { results: [{ id }] } = await books.ok("log_expenses", {
+    items: [{ name: "Before", amount: "8", date: "2026-10-01" }],
+  });
+  // As a job writes: without the lock that tools take.
+  const pay = (session: Pick<TestDatabase, "query"> = database) =>
+    session.query(
+      `insert into app.payments (organization_id, expense_id, amount_minor, currency, paid_on)
+       values ($1, $2, 1600, 'EUR', '2026-10-31')`,
+      [books.organizationId, id],
+    ).then(() => "paid", ({ code }) => code);
+  const isWaiting = async () =>
+    await count("pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()") > 0;
+
+  const { closing } = await database.transaction(async (writer) => {
+    assertEquals(await pay(writer), "paid");
+    assertEquals(await pay(), "paid");
+    const closing = books.call("update_settings", { closed_through: "2026-10" });
+    while (!await isWaiting());
+    return { closing };
+  });
+  assertEquals((await closing).ok, true);
+  assertEquals([await pay(), await count("app.payments where paid_on = '2026-10-31'")], ["EX001", 2]);
+
+  const close = (session: Pick<TestDatabase, "query">, day: string | null) =>
+    session.query("update identity.organizations set closed_through = $2 where id = $1", [books.organizationId, day]);
+  await close(database, null);
+  const { late } = await database.transaction(async (owner) => {
+    await close(owner, "2026-10-31");
+    const late = pay();
+    while (!await isWaiting());
+    return { late };
+  });
+  assertEquals([await late, await count("app.payments where paid_on = '2026-10-31'")], ["EX001", 2]);
+});
+
+Deno.test("a payment written while the base currency changes is never left with a value in the old one", async () => {
+  await database.reset();
+  const books = await openBooks(database, { day: "2026-11-19", timezone: "UTC" });
+  await database.query(
+    "insert into app.fx_rates (quote, rate_on, source, rate) values ('USD', '2026-11-19', 'ecb', 1.25)",
+  );
+  const { results: [{ id }] } = await books.ok("log_expenses", { items: [{ name: "Before", amount: "8" }] });
+  // As a job writes: without the lock that tools take.
+  const pay = () =>
+    database.query(
+      `insert into app.payments (organization_id, expense_id, amount_minor, currency, paid_on)
+       values ($1, $2, 1600, 'EUR', '2026-11-19')`,
+      [books.organizationId, id],
+    ).then(() => "paid", ({ code }) => code);
+  const { answer } = await database.transaction(async (owner) => {
+    await owner.query("update identity.organizations set base_currency = 'USD' where id = $1", [books.organizationId]);
+    const answer = pay();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return { answer };
+  });
+  // It waits for the organization before it is valued.
+  assertEquals(await answer, "paid");
+  assertEquals(
+    await database.query("select base_currency, base_minor, is_final from app.payments order by recorded_seq"),
+    [
+      { base_currency: "USD", base_minor: 1000, is_final: true },
+      { base_currency: "USD", base_minor: 2000, is_final: true },
+    ],
+  );
 });

@@ -13,6 +13,9 @@ const RUNNING = [
   "tests/e2e/",
   "tests/local/",
   "tests/pg/races.ts",
+  "tests/pg/bookkeeping_races.ts",
+  "tests/pg/import_races.ts",
+  "tests/pg/large_import.ts",
   "tests/pg/registrations.ts",
   "tests/pg/busy_books.ts",
   "tests/pg/large_digests.ts",
@@ -51,7 +54,7 @@ async function run(template: Template, files: string[]): Promise<boolean> {
   print(`\nDefault privileges ${template.replace("supabase_", "")}: ${files.join(" ")}`);
   const { success } = await new Deno.Command(Deno.execPath(), {
     args: ["test", "--quiet", "--no-prompt", "-A", ...further, ...files],
-    env: { TEST_DATABASE_URL: cluster.urlOf("postgres", template) },
+    env: { TEST_DATABASE_URL: cluster.urlOf("postgres", template), ...(isLong && { TEST_LONG: "1" }) },
   }).spawn().status;
   return success;
 }

@@ -14,6 +14,7 @@ function lineOf(write: (log: ReturnType<typeof createLog>) => void): string {
 const SECRETS = {
   "an access token": `exp_at_${SECRET}-_x`,
   "a refresh token": `exp_rt_${SECRET}`,
+  "the token of a calendar": `https://expenses.example/calendar/exp_cal_${SECRET}-_x`,
   "a key of the platform": `sb_secret_${SECRET}`,
   "a bearer value": `Bearer ${SECRET}.eyJ/+=`,
   "a code in an address": `https://expenses.example/auth/callback?code=${SECRET}`,

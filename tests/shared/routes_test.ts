@@ -1,13 +1,14 @@
 import { assertEquals } from "@std/assert";
-import { findRoute, functionPath, localPath, NOT_FOUND, ROUTES, type Slug } from "../../shared/routes.ts";
+import { findRoute, functionPath, localPath, loggedPath, NOT_FOUND, ROUTES, type Slug } from "../../shared/routes.ts";
 
 const seenBy = (slug: Slug, path: string) => localPath(slug, `http://edge-runtime.example${path}`);
 
 Deno.test("findRoute() knows every path of the table, with and without a slash at the end", () => {
   for (const route of ROUTES) {
     const isFolder = route.path.length > 1 && route.path.endsWith("/");
-    assertEquals(findRoute(isFolder ? `${route.path}page` : route.path), route);
-    assertEquals(findRoute(route.path.replace(/\/?$/, "/"))?.slug, route.slug);
+    const path = isFolder ? `${route.path}page` : route.path;
+    assertEquals(findRoute(path), route);
+    assertEquals(findRoute(path.replace(/\/?$/, "/"))?.slug, route.slug);
   }
 });
 
@@ -17,6 +18,15 @@ Deno.test("findRoute() finds nothing outside the table", () => {
   ) {
     assertEquals(findRoute(path), undefined, path);
   }
+});
+
+Deno.test("loggedPath() leaves out what follows a secret path, and nothing else", () => {
+  assertEquals(
+    ["/calendar/one.ics", "/calendar/one.ics/", "/calendar/a/b", "/calendar", "/account", "/account/calendar"].map(
+      loggedPath,
+    ),
+    [...Array(3).fill("/calendar/[redacted]"), "/calendar", "/account", "/account/calendar"],
+  );
 });
 
 Deno.test("an unknown path has no route", () => {

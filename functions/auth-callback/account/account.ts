@@ -1,7 +1,7 @@
 /**
  * The account page and its changes. Each change is one form, one database call, one audit event, and a redirect back.
  */
-import type { Reminders } from "../../../shared/db/identity_store.ts";
+import type { Mails, Reminders } from "../../../shared/db/identity_store.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
@@ -22,7 +22,7 @@ export const showAccount = (deps: PageDeps): Handler =>
   });
 
 /**
- * Field `action`: change the `country`, `rename` an organization, `resume` its reminders, change the `reminders`,
+ * Field `action`: change the `country`, `rename` an organization, choose its `mails`, change the `reminders`,
  * `pause_link` or `resume_link`, or `alerts_seen`.
  */
 export const postAccount = (deps: PageDeps): Handler =>
@@ -32,8 +32,8 @@ export const postAccount = (deps: PageDeps): Handler =>
         return back(c, await changeCountry(deps, user, form));
       case "rename":
         return back(c, await rename(deps, user, form));
-      case "resume":
-        return back(c, await resumeReminders(deps, user, form));
+      case "mails":
+        return back(c, await chooseMails(deps, user, form));
       case "reminders":
         return back(c, await changeReminders(c, deps, { user, form }));
       case "pause_link":
@@ -88,13 +88,19 @@ async function dismissAlerts({ store, clock }: PageDeps, user: SignedInUser, for
   return "seen";
 }
 
-async function resumeReminders({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
-  const organizationId = form.get("organization_id") ?? "";
-  const { outcome } = await store.resumeReminders({ userId: user.id, organizationId, at: clock() });
-  if (outcome === "not_owner") {
-    throw new AppError("forbidden", "not the owner", { says: ({ onlyOwnerReminded }) => onlyOwnerReminded });
+const isMails = (value: string | undefined): value is Mails => ["mine", "all", "none"].includes(value ?? "");
+
+async function chooseMails({ store, clock }: PageDeps, user: SignedInUser, form: Form): Promise<Done> {
+  const mails = form.get("mails");
+  if (!isMails(mails)) {
+    throw new AppError("invalid_request", "unknown choice of mails", { says: ({ unknownChange }) => unknownChange });
   }
-  return "resumed";
+  const organizationId = form.get("organization_id") ?? "";
+  const { outcome } = await store.chooseMails({ userId: user.id, organizationId, mails, at: clock() });
+  if (outcome === "not_member") {
+    throw new AppError("forbidden", "not a member", { says: ({ onlyMembersMailed }) => onlyMembersMailed });
+  }
+  return "mails";
 }
 
 async function changeReminders(

@@ -10,25 +10,30 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { createUrls } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_guards.ts";
+import { Calendars } from "../calendar/calendars.tsx";
 import { ConnectedApps } from "./connected_apps.tsx";
 import { GrantAlerts } from "./grant_alerts.tsx";
 import { Organizations } from "./organizations.tsx";
 import { Person } from "./person.tsx";
 import { ProviderLinks } from "./provider_links.tsx";
-import { EndedReminders, ReminderForm } from "./reminders.tsx";
+import { OrganizationMails } from "./organization_mails.tsx";
+import { ReminderForm } from "./reminders.tsx";
 
 /** What was just done (`?done=` after a redirect), and how it is shown. */
 const DONE = {
   moved: "done",
   renamed: "done",
   saved: "done",
-  resumed: "done",
+  mails: "done",
   confirm: "done",
   not_sent: "warning",
   seen: "done",
   link_paused: "done",
   link_resumed: "done",
   link_removed: "done",
+  calendar_with_amounts: "done",
+  calendar_without_amounts: "done",
+  calendar_ended: "done",
   disconnected: "done",
 } as const;
 export type Done = keyof typeof DONE;
@@ -96,8 +101,16 @@ export async function renderAccount(
             format={format}
           />
         </Section>
+        <Section title={words.account.calendars}>
+          <Calendars
+            organizations={account.organizations}
+            token={token}
+            words={words.calendars}
+            format={format}
+          />
+        </Section>
         <Section title={words.account.reminders}>
-          <EndedReminders organizations={account.organizations} token={token} words={words.reminders} />
+          <OrganizationMails organizations={account.organizations} token={token} words={words.reminders} />
           <ReminderForm
             profile={account.profile}
             organizations={account.organizations}

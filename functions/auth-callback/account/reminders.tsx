@@ -75,7 +75,7 @@ export function ReminderForm(
   );
 }
 
-/** Organizations that send no reminders whatever is ticked: only owners are mailed, and the plan must include it. */
+/** A person's own organizations that send no reminders whatever is ticked: the plan must include them. */
 function PlanNotice({ organizations, words }: Pick<ReminderView, "organizations" | "words">) {
   const own = organizations.filter(({ role }) => role === "owner");
   const off = own.filter(({ features_off }) => features_off.includes("reminders:email"));
@@ -85,26 +85,5 @@ function PlanNotice({ organizations, words }: Pick<ReminderView, "organizations"
     <Notice kind="warning">
       <p>{warn(off.map(({ name }) => <Name>{name}</Name>))}</p>
     </Notice>
-  );
-}
-
-/** Organizations whose reminders the owner turned off from a mail. */
-export function EndedReminders({ organizations, token, words }: Omit<ReminderView, "profile">) {
-  const ended = organizations.filter(({ role, reminders_enabled }) => role === "owner" && !reminders_enabled);
-  if (ended.length === 0) return null;
-  return (
-    <ul class="rows">
-      {ended.map(({ id, name }) => (
-        <li class="row">
-          <p>{words.ended(<Name>{name}</Name>)}</p>
-          <form method="post" action="/account">
-            {token}
-            <input type="hidden" name="action" value="resume" />
-            <input type="hidden" name="organization_id" value={id} />
-            <button type="submit">{words.resume}</button>
-          </form>
-        </li>
-      ))}
-    </ul>
   );
 }

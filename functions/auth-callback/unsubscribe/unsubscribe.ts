@@ -2,7 +2,7 @@
  * The unsubscribe link of reminder mails. GET asks, because mail scanners follow links; POST acts without a session or
  * form token: for 90 days the signed link is the authorization, and mail programs post to it (RFC 8058 section 3.2).
  * Mails get forwarded and archived, so the link reveals nothing about the bills, and an old link, or choosing a single
- * bill, requires the owner's session.
+ * bill, requires the person's session.
  */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken, requireFormToken } from "../../../shared/http/form_post.ts";
@@ -20,13 +20,13 @@ const linkOf = (c: AppContext, { config, clock }: PageDeps) =>
 export const showUnsubscribe = (deps: PageDeps): Handler => async (c) => {
   const link = await linkOf(c, deps);
   if (!link) return await refuseLink(c, deps);
-  const { ownerId } = link;
+  const { userId } = link;
   const user = await visitorOf(c, deps, link);
-  const isOwner = user?.id === ownerId;
-  if (link.isExpired && !isOwner) return await askToSignIn(c, deps, user);
-  const choices = await deps.store.readUnsubscribing({ ownerId, withBills: isOwner });
+  const isTheirs = user?.id === userId;
+  if (link.isExpired && !isTheirs) return await askToSignIn(c, deps, user);
+  const choices = await deps.store.readUnsubscribing({ userId, withBills: isTheirs });
   if (!choices) return await refuseLink(c, deps);
-  const formToken = isOwner ? await createFormToken(deps.config, { userId: ownerId, at: deps.clock() }) : undefined;
+  const formToken = isTheirs ? await createFormToken(deps.config, { userId: userId, at: deps.clock() }) : undefined;
   return await renderQuestion(c, deps, { choices, user, formToken });
 };
 
@@ -42,10 +42,10 @@ export const postUnsubscribe = (deps: PageDeps): Handler => async (c) => {
   const scope = isScope(chosen) ? chosen : "all";
   if (link.isExpired || scope.startsWith("bill_")) {
     const user = await readSession(c, deps);
-    if (user?.id !== link.ownerId) return await askToSignIn(c, deps, user);
+    if (user?.id !== link.userId) return await askToSignIn(c, deps, user);
     await requireFormToken(deps.config, { form, userId: user.id, at: deps.clock() });
   }
-  const { outcome } = await deps.store.unsubscribe({ ownerId: link.ownerId, scope, at: deps.clock() });
+  const { outcome } = await deps.store.unsubscribe({ userId: link.userId, scope, at: deps.clock() });
   return outcome === "unknown" ? await refuseLink(c, deps) : await renderDone(c, deps, scope);
 };
 

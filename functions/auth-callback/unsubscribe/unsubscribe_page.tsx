@@ -18,9 +18,9 @@ const here = (c: AppContext) => c.req.path + new URL(c.req.url).search;
 
 export interface QuestionView {
   choices: Unsubscribable;
-  /** Who is signed in, the owner or somebody else. */
+  /** Who is signed in, the link's person or somebody else. */
   user: SignedInUser | null;
-  /** The owner's, if the owner is signed in. */
+  /** Theirs, if they are signed in. */
   formToken: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function renderQuestion(
   { config }: PageDeps,
   { choices, user, formToken }: QuestionView,
 ): Promise<Response> {
-  const organizations = choices.email_enabled ? choices.organizations.filter((one) => one.reminders_enabled) : [];
+  const organizations = choices.email_enabled ? choices.organizations.filter(({ mails }) => mails !== "none") : [];
   if (organizations.length === 0) return renderOff(c, config);
   const { unsubscribe: words } = c.get("reader").words;
   return renderPage(c, {
@@ -128,7 +128,7 @@ export function renderDone(c: AppContext, { config }: PageDeps, scope: Scope): P
   });
 }
 
-/** For actions that require the link's owner. @param user anybody else who is signed in. */
+/** For actions that require the link's person. @param user anybody else who is signed in. */
 export function askToSignIn(c: AppContext, { config }: PageDeps, user: SignedInUser | null): Promise<Response> {
   const { unsubscribe: { otherAccount, signIn }, problems, frame } = c.get("reader").words;
   const changed = problems.unchanged;

@@ -1,5 +1,6 @@
 /** The chart's page as an MCP resource (SEP-1865), which hosts show for `show_spending_chart`. */
 import type { ReadResourceResult, Resource } from "@modelcontextprotocol/server";
+import type { Words } from "../../../shared/words/words.ts";
 import { CHART_PAGE } from "./page.ts";
 import { CHART_URI } from "./uri.ts";
 
@@ -9,14 +10,13 @@ const MIME_TYPE = "text/html;profile=mcp-app";
 /** No external origins: the page is self-contained and sends nothing. */
 const META = { ui: { csp: { connectDomains: [], resourceDomains: [] }, prefersBorder: true } };
 
-export const CHART: Resource = {
+export const chartResource = ({ connector }: Words): Resource => ({
   uri: CHART_URI,
   name: "spending-chart",
-  title: "Spending chart",
-  description: "Draws the result of show_spending_chart.",
+  ...connector.chart,
   mimeType: MIME_TYPE,
   _meta: META,
-};
+});
 
 export const readChart = (): ReadResourceResult => ({
   contents: [{ uri: CHART_URI, mimeType: MIME_TYPE, text: CHART_PAGE, _meta: META }],

@@ -4,12 +4,13 @@ import type { Facts, Refusal, RefusalFacts } from "../../../shared/words/message
 import type { Words } from "../../../shared/words/words.ts";
 import { presentBill } from "./bill.ts";
 import { presentChange } from "./change.ts";
-import { presentBadRows, presentMapping } from "./import_expenses.ts";
+import { presentBadRows, presentLeftOut, presentMapping, presentQuestions } from "./import_expenses.ts";
 import { findWords, publicCode } from "./codes.ts";
 
 /** Codes for which no retry, with other arguments or later, can succeed. */
 const FINAL = new Set([
   "already_paid",
+  "already_undone",
   "feature_not_in_plan",
   "forbidden_role",
   "idempotency_conflict",
@@ -64,6 +65,14 @@ function presentDetails(details: Facts, words: Words): Facts {
   if (details?.rows_bad) {
     const { rows_bad, mapping } = details;
     return { ...details, rows_bad: presentBadRows(rows_bad, words), mapping: presentMapping(mapping, words) };
+  }
+  if (details?.left_out || details?.questions) {
+    const { left_out, questions } = details;
+    return {
+      ...details,
+      ...(left_out && { left_out: presentLeftOut(left_out, words) }),
+      ...(questions && { questions: presentQuestions(questions, words) }),
+    };
   }
   if (details?.problems) {
     return { ...details, problems: details.problems.map((one: RefusalFacts) => presentProblem(one, words)) };

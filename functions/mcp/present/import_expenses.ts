@@ -1,20 +1,28 @@
-/** `import_expenses`: the assumptions, the reasons of unreadable rows, and the label for a missing category. */
+/** `import_expenses`: what was assumed, asked and left out, the reasons of unreadable rows, and missing categories. */
 import type { Facts, Refusal, Said } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { findWords } from "./codes.ts";
 
-export const presentImport = ({ preview, ...data }: Facts, words: Words): Facts =>
-  preview
+export const presentImport = ({ preview, import: state, ...data }: Facts, words: Words): Facts =>
+  state ? { import: presentState(state, words) } : preview
     ? {
       ...data,
       preview: {
         ...preview,
         rows_bad: presentBadRows(preview.rows_bad, words),
         mapping: presentMapping(preview.mapping, words),
+        ...(preview.left_out && { left_out: presentLeftOut(preview.left_out, words) }),
+        ...(preview.questions && { questions: presentQuestions(preview.questions, words) }),
         sample: preview.sample.map((row: Facts) => ({ ...row, category: row.category ?? words.labels.uncategorized })),
       },
     }
     : data;
+
+/** How far an import is, and what to do about it. */
+const presentState = ({ import_id, state, done, total }: Facts, { importing }: Words): Facts => ({
+  ...{ import_id, state, done, total },
+  hint: importing.underWay,
+});
 
 /** Why each row is left out, by the file reader or the database. */
 export const presentBadRows = (rows: Facts[], { refusals, answer }: Words): Facts[] =>
@@ -27,3 +35,13 @@ export const presentMapping = ({ assumed, ...mapping }: Facts, { assumptions, an
   ...mapping,
   assumed: assumed.map(({ code, params }: Said) => findWords(assumptions, code, answer.unknownText)(params ?? {})),
 });
+
+/** Each kind that is left out, with its count in words. */
+export const presentLeftOut = (kinds: Facts[], { leftOut, answer }: Words): Facts[] =>
+  kinds.map((kind) => ({ ...kind, message: findWords(leftOut, kind.kind, answer.unknownText)(kind.count) }));
+
+export const presentQuestions = (open: Facts[], { questions, answer }: Words): Facts[] =>
+  open.map((question) => ({
+    ...question,
+    message: findWords(questions, question.id.replace(/_\d+$/, ""), answer.unknownText)(question.about),
+  }));

@@ -1,8 +1,12 @@
-/** `log_expenses`: labels missing categories. */
+/** `log_expenses`: labels missing categories; of what is split, those of its parts. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
 export const presentLoggedExpenses = ({ results, ...data }: Facts, { labels }: Words): Facts => ({
   ...data,
-  results: results.map((row: Facts) => ({ ...row, category: row.category ?? labels.uncategorized })),
+  results: results.map((row: Facts) =>
+    row.split ? { ...row, split: row.split.map((part: Facts) => labelled(part, labels)) } : labelled(row, labels)
+  ),
 });
+
+const labelled = (row: Facts, labels: Words["labels"]) => ({ ...row, category: row.category ?? labels.uncategorized });

@@ -1,55 +1,72 @@
 /** `show_spending_chart`: labels of the series and periods, and a sentence and a table for hosts without charts. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
+import { changePercent, minorOf, percentOf } from "./amounts.ts";
+import { barSeries, billSeries, columnSeries, limitOf, stepTotals } from "./chart_series.ts";
 import { cell, table } from "./markdown.ts";
 
 export const presentChart = (data: Facts, words: Words): Facts =>
   data.chart === "upcoming_bills" ? presentUpcoming(data, words) : presentSpent(data, words);
 
-function presentSpent({ step_totals, books_begin, ...data }: Facts, words: Words): Facts {
+function presentSpent({ rows, today, books_begin, budgets, ...data }: Facts, words: Words): Facts {
   const { name, ...period } = data.period;
   const now = words.periodWords(data.period);
-  const { whole_percent, ...compared } = data.compared ?? {};
-  const before = data.compared && words.earlierWords(data.compared, name);
-  const series = data.series.map((one: Facts) => presentSeries(one, { ...data, words }));
+  const earlier = data.compared?.amount;
+  const compared = earlier && {
+    ...data.compared,
+    change_percent: changePercent(data.total.amount, earlier, { decimals: 1 }),
+    words: words.earlierWords(data.compared, name),
+  };
+  const series = data.chart === "by_category"
+    ? barSeries({ rows, budgets }, words)
+    : columnSeries({ ...data, rows, today }, words);
+  const whole = budgets?.find(({ category }: Facts) => !category);
+  const budget = whole && limitOf(whole);
   const sentence = words.chart.spent({
     total: data.total,
+    ...(budget && { budget: { ...budget, currency: data.currency } }),
     period: now,
     books_begin,
-    ...(before && { compared: { words: before, whole_percent } }),
+    ...(compared && {
+      compared: { words: compared.words, whole_percent: changePercent(data.total.amount, earlier) },
+    }),
   });
-  const rows = data.chart === "by_category"
+  const lines = data.chart === "by_category"
     ? tableOfCategories({ ...data, series }, words)
-    : tableOfSteps({ ...data, series, step_totals }, words);
+    : tableOfSteps({ ...data, series }, words);
   return {
     ...data,
-    series: series.map((one: Facts) => ({ ...one, points: one.points.map(({ share: _, ...point }: Facts) => point) })),
+    series,
     period: { ...period, words: now },
-    ...(before && { compared: { ...compared, words: before } }),
-    table: data.total.count === 0 ? sentence : `${sentence}\n\n${rows}`,
+    ...(compared && { compared }),
+    ...(budget && { budget }),
+    table: data.total.count === 0 ? sentence : `${sentence}\n\n${lines}`,
   };
 }
 
-/** Bars are one series whose points are categories; columns are one series per category, or a single one. */
-function presentSeries({ label, is_rest, points }: Facts, { chart, words }: Facts): Facts {
-  const nameOf = (name: string | undefined, isRest: boolean) =>
-    name ?? (isRest ? words.chart.other : words.labels.uncategorized);
-  return {
-    label: chart === "category_over_time" ? nameOf(label, is_rest) : words.chart.spending,
-    points: chart === "by_category"
-      ? points.map(({ x, is_rest, ...point }: Facts) => ({ x: nameOf(x, is_rest), ...point }))
-      : points,
-  };
-}
-
-const tableOfCategories = ({ series, currency }: Facts, { chart }: Words): string =>
-  table(
-    [{ head: chart.category }, { head: chart.amount(currency), isAmount: true }, { head: chart.share, isAmount: true }],
-    series[0].points.map(({ x, y, share }: Facts) => [cell(x), y, share === undefined ? "" : chart.percent(share)]),
+function tableOfCategories({ series: [{ points }], currency }: Facts, { chart }: Words): string {
+  const whole = points.reduce((sum: bigint, { y }: Facts) => sum + minorOf(y), 0n);
+  const share = (part: bigint) => whole > 0n && part >= 0n ? chart.percent(percentOf(part, whole)) : "";
+  const hasBudgets = points.some(({ budget }: Facts) => budget);
+  return table(
+    [
+      { head: chart.category },
+      { head: chart.amount(currency), isAmount: true },
+      { head: chart.share, isAmount: true },
+      ...(hasBudgets ? [{ head: chart.budget }] : []),
+    ],
+    points.map(({ x, y, budget }: Facts) => [
+      cell(x),
+      y,
+      share(minorOf(y)),
+      ...(hasBudgets ? [budget ? chart.used({ ...budget, currency }) : ""] : []),
+    ]),
   );
+}
 
-function tableOfSteps({ series, unit, currency, step_totals }: Facts, { chart }: Words): string {
+function tableOfSteps({ series, unit, currency }: Facts, { chart }: Words): string {
   const isAlone = series.length === 1;
+  const totals = series.length > 1 ? stepTotals(series) : [];
   const amounts = isAlone
     ? [chart.amount(currency)]
     : [...series.map(({ label }: Facts) => cell(label)), chart.total(currency)];
@@ -58,20 +75,21 @@ function tableOfSteps({ series, unit, currency, step_totals }: Facts, { chart }:
     (series[0]?.points ?? []).map(({ x, partial }: Facts, step: number) => [
       partial ? chart.part(x) : x,
       ...series.map(({ points }: Facts) => points[step].y),
-      ...(isAlone ? [] : [step_totals[step]]),
+      ...(isAlone ? [] : [totals[step]!]),
     ]),
   );
 }
 
-function presentUpcoming(data: Facts, { chart, language }: Words): Facts {
+function presentUpcoming({ lines, today, ...data }: Facts, { chart, language }: Words): Facts {
+  const series = billSeries({ lines, today });
   const sentence = chart.upcoming({ total: data.total, to: data.period.to });
-  const lines = data.series.flatMap(({ label, points }: Facts) => points.map((point: Facts) => ({ label, ...point })))
+  const points = series.flatMap(({ label, points }: Facts) => points.map((point: Facts) => ({ label, ...point })))
     .toSorted((one: Facts, other: Facts) =>
       one.x.localeCompare(other.x, "en") || one.label.localeCompare(other.label, language)
     );
   const rows = table(
     [{ head: chart.due }, { head: chart.bill }, { head: chart.amount(data.currency), isAmount: true }],
-    lines.map(({ label, x, y, to, overdue, dates }: Facts) => [
+    points.map(({ label, x, y, to, overdue, dates }: Facts) => [
       chart.dueDates({ from: x, to, overdue }),
       chart.times(cell(label), dates),
       y,
@@ -79,6 +97,7 @@ function presentUpcoming(data: Facts, { chart, language }: Words): Facts {
   );
   return {
     ...data,
+    series,
     period: { ...data.period, words: chart.dueUntil(data.period.to) },
     table: data.total.count === 0 ? sentence : `${sentence}\n\n${rows}`,
   };

@@ -1,15 +1,20 @@
-/** `summarize_spending`: labels groups without a name, and states the conversion rule. */
+/** `summarize_spending`: labels groups without a name, and states the shares and the conversion rule. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
+import { sharePercents } from "./amounts.ts";
 
 /** A name, or why there is none. */
 type Group = string | { none: keyof Words["groups"] };
 
-export const presentSpending = ({ fx, rows, ...data }: Facts, { rateRule, groups }: Words): Facts => ({
-  ...data,
-  rows: rows.map((row: Facts) => ({
-    ...row,
-    group: row.group.map((group: Group) => typeof group === "string" ? group : groups[group.none]),
-  })),
-  fx: { rule: rateRule, ...fx },
-});
+export function presentSpending({ fx, rows, ...data }: Facts, { rateRule, groups }: Words): Facts {
+  const shares = sharePercents(rows.map(({ amount }: Facts) => amount));
+  return {
+    ...data,
+    rows: rows.map((row: Facts, place: number) => ({
+      ...row,
+      group: row.group.map((group: Group) => typeof group === "string" ? group : groups[group.none]),
+      ...(shares && { share_percent: shares[place] }),
+    })),
+    fx: { rule: rateRule, ...fx },
+  };
+}

@@ -2,11 +2,14 @@
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
-export function presentUpdatedExpenses({ updated, ...data }: Facts, { labels }: Words): Facts {
+export function presentUpdatedExpenses({ updated, split, ...data }: Facts, { labels }: Words): Facts {
   const named = (fields: Facts, other: Facts) =>
     "category" in other && !("category" in fields) ? { ...fields, category: labels.uncategorized } : fields;
   return {
     ...data,
+    ...(split && {
+      split: split.map((part: Facts) => ({ ...part, category: part.category ?? labels.uncategorized })),
+    }),
     updated: updated.map((row: Facts) => ({
       ...row,
       before: named(row.before, row.after),

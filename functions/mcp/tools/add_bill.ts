@@ -15,8 +15,10 @@ import {
   object,
   onDuplicate,
   oneOf,
+  PATTERNS,
   payee,
   tags,
+  text,
 } from "../../../shared/connector/schema.ts";
 import { CREATE, defineTool } from "../../../shared/connector/tool.ts";
 
@@ -34,19 +36,26 @@ export const monthDays = list(integer({ enum: MONTH_DAYS }), {
   maxItems: 4,
   description: "Monthly only. 31 falls on the last day of short months; -1 = last day; [1,15] = twice a month.",
 });
+export const monthWeekdays = list({ type: "string", pattern: PATTERNS.monthWeekday }, {
+  minItems: 1,
+  maxItems: 4,
+  description: 'Monthly only, instead of month_days: "2TU" = second Tuesday, "-1FR" = last Friday.',
+});
 export const remindDaysBefore = integer({
   minimum: 0,
   maximum: 90,
   description: "Days before the due date that the reminder is sent. Default: the owner's setting (3).",
 });
+export const remindAgain = list(integer({ minimum: 0, maximum: 90 }), {
+  maxItems: 4,
+  description: "Further reminders, days before: [3,0].",
+});
+export const assignee = (more = "") => text(254, { description: `A member, or me: is reminded too.${more}` });
 export const noticeDays = integer({ minimum: 0, maximum: 365, description: "Cancel-by = renews_on minus this." });
 
 export const addBill = defineTool({
   name: "add_bill",
-  title: "Add bill",
   annotations: CREATE,
-  description:
-    "Create a recurring or one-time bill. amount_mode variable = amount differs each month (entered or fetched from a provider).",
   inputSchema: object({
     name: name(),
     amount: amount("Required unless amount_mode is variable."),
@@ -54,8 +63,9 @@ export const addBill = defineTool({
     amount_mode: oneOf(["fixed", "estimated", "variable"], { default: "fixed" }),
     frequency: oneOf(["once", "daily", "weekly", "monthly", "yearly"], { default: "monthly" }),
     every: every({ default: 1 }),
-    first_due: date("First due date and anchor of the schedule. Needed unless month_days is given."),
+    first_due: date("First due date and anchor of the schedule. Needed unless month_days or month_weekdays is given."),
     month_days: monthDays,
+    month_weekdays: monthWeekdays,
     weekend_rule: oneOf(["none", "before", "after"], { default: "none" }),
     ends_on: date("No due date after this day."),
     ends_after: integer({ minimum: 1, maximum: 1200 }),
@@ -64,8 +74,10 @@ export const addBill = defineTool({
     tags,
     note,
     autopay: { type: "boolean", description: "true: charged automatically, reminder is a heads-up." },
-    reminder_enabled: flag(true, { description: "Remind the owner by e-mail before it is due." }),
+    reminder_enabled: flag(true, { description: "Remind by e-mail before it is due." }),
     remind_days_before: remindDaysBefore,
+    remind_again: remindAgain,
+    assignee: assignee(),
     trial_ends_on: date("Last day of a free trial."),
     renews_on: date("Next contract renewal."),
     notice_days: noticeDays,

@@ -1,20 +1,36 @@
 /** The contract of `delete_records`; `app.delete_records` does the work. */
-import { amount, date, ids, list, object, text } from "../../../shared/connector/schema.ts";
+import {
+  amount,
+  changeFilter,
+  confirm,
+  date,
+  dryRun,
+  ids,
+  type JsonSchema,
+  list,
+  listedChangeFilter,
+  object,
+  text,
+} from "../../../shared/connector/schema.ts";
 import { defineTool, DELETE } from "../../../shared/connector/tool.ts";
 
-export const deleteRecords = defineTool({
-  name: "delete_records",
-  title: "Delete expenses or bills",
-  annotations: DELETE,
-  description:
-    "Soft-delete up to 100 expenses or one bill; restorable with undo_change for 30 days. To stop a bill but keep its history use update_bill status cancelled.",
-  inputSchema: object({
+const schemaWith = (filter: JsonSchema) =>
+  object({
     ids: ids("exp", "bill"),
+    filter,
     expected: list(object({ id: { type: "string" }, amount: amount(), date: date() }, ["id"]), {
       maxItems: 100,
       description: "What the user was shown; a mismatch deletes nothing.",
     }),
+    confirm,
     reason: text(200),
-  }, ["ids"]),
-  data: { deleted: "array", restorable_until: "string" },
+    dry_run: dryRun,
+  });
+
+export const deleteRecords = defineTool({
+  name: "delete_records",
+  annotations: DELETE,
+  inputSchema: schemaWith(changeFilter),
+  listedSchema: schemaWith(listedChangeFilter),
+  data: { deleted: "array", count: "integer", restorable_until: "string", confirm: "object" },
 });

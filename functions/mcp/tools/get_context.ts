@@ -4,10 +4,7 @@ import { integer, list, object, oneOf } from "../../../shared/connector/schema.t
 
 export const getContext = defineTool({
   name: "get_context",
-  title: "Get workspace context",
   annotations: READ,
-  description:
-    "Organization, base currency, timezone, today, plan and features, categories, reminder settings; recent changes on request. Call once before other tools when unsure.",
   inputSchema: object({
     include: list(
       oneOf(["categories", "payees", "settings", "recent_changes", "provider_links", "members"]),

@@ -1,18 +1,30 @@
-/** The contract of `import_expenses`; the file is read here, `app.import_expenses` imports its rows. */
+/** The contract of `import_expenses`; the file is read here, `app.import_expenses` imports its rows in steps. */
 import type { ArgumentError } from "../../../shared/connector/argument_error.ts";
-import { currency, flag, id, integer, object, onDuplicate, oneOf, text } from "../../../shared/connector/schema.ts";
+import {
+  amount,
+  currency,
+  date,
+  flag,
+  id,
+  integer,
+  list,
+  object,
+  onDuplicate,
+  oneOf,
+  text,
+} from "../../../shared/connector/schema.ts";
 import { type Arguments, CREATE, defineTool, type ParsedArguments } from "../../../shared/connector/tool.ts";
+import { countRows, describeRead, latestDay, pagesOf } from "../../../shared/import/import_pages.ts";
 import { type Mapping, readImport } from "../../../shared/import/read_import.ts";
 import { repairText } from "../../../shared/import/repair_text.ts";
+import { workOn } from "./import_work.ts";
 
 const column = { type: "string" };
+const line = integer({ minimum: 1, maximum: 999_999_999 });
 
 export const importExpenses = defineTool({
   name: "import_expenses",
-  title: "Import expenses from CSV",
   annotations: CREATE,
-  description:
-    "Step 1: pass csv (<=2000 rows, 512 KB); returns a preview and import_id, writes nothing. Step 2: pass import_id with expected_count and expected_totals from the preview to commit. Previews expire after 24 h.",
   inputSchema: object({
     csv: text(524288),
     mapping: object({
@@ -29,7 +41,35 @@ export const importExpenses = defineTool({
       negative_is_expense: { type: "boolean" },
     }),
     default_currency: currency(),
+    account: text(60, { minLength: 1, description: "Name or id; default: as the file says." }),
     import_id: id("imp"),
+    answers: {
+      type: "object",
+      additionalProperties: { anyOf: [{ type: "string" }, { type: "boolean" }] },
+      maxProperties: 500,
+      description: 'By question id: {"row_12":"same"}',
+    },
+    skip_lines: list(line, { maxItems: 2000 }),
+    corrections: list(
+      object({
+        line,
+        name: text(120, { minLength: 1 }),
+        amount: amount("Decimal."),
+        date: date(""),
+        category: text(60),
+        currency: currency(""),
+      }, [
+        "line",
+      ]),
+      { maxItems: 500 },
+    ),
+    rules: list(
+      object({ payee: text(120, { minLength: 1 }), category: text(60, { minLength: 1 }) }, ["payee", "category"]),
+      {
+        maxItems: 50,
+        description: "Kept as payee_rules.",
+      },
+    ),
     expected_count: integer({ minimum: 0 }),
     expected_totals: {
       type: "object",
@@ -41,9 +81,19 @@ export const importExpenses = defineTool({
   }),
   // Files are mostly ASCII; quotation marks and line ends take two bytes when escaped in JSON.
   maxBytes: 1_048_576,
-  data: { preview: "object", created: "integer", skipped: "integer", totals: "object" },
+  data: {
+    upload: "object",
+    import: "object",
+    preview: "object",
+    created: "integer",
+    linked: "integer",
+    skipped: "integer",
+    totals: "object",
+  },
   repair,
   refine,
+  followUp: workOn,
+  isLong: ({ expected_count }) => expected_count !== undefined,
 });
 
 /** Runs before any cleaning: apparent garbage may reveal the encoding. */
@@ -51,31 +101,48 @@ function repair(input: Arguments): Arguments {
   return typeof input.csv === "string" ? { ...input, csv: repairText(input.csv).text } : input;
 }
 
-function refine(value: Arguments, sent: Arguments): ParsedArguments {
-  const { csv, mapping, import_id, expected_count, expected_totals, ...rest } = value;
-  if ((csv === undefined) === (import_id === undefined)) {
-    return csv === undefined
-      ? refuse({ code: "invalid_argument.csv_or_import_id", field: "csv" })
-      : refuse({ code: "invalid_argument.csv_and_import_id", field: "import_id" });
+/** What needs a file, or the import of one. */
+const OF_A_FILE = ["mapping", "answers", "skip_lines", "corrections", "rules", "expected_count", "expected_totals"];
+
+function refine(value: Arguments, sent: Arguments, at = new Date(0)): ParsedArguments {
+  const { csv, import_id, expected_count, expected_totals } = value;
+  if (csv !== undefined && import_id !== undefined) {
+    return refuse({ code: "invalid_argument.csv_and_import_id", field: "import_id" });
   }
-  if (import_id !== undefined) {
-    for (const [field, given] of Object.entries({ expected_count, expected_totals })) {
-      if (given === undefined) {
-        return refuse({ code: "invalid_argument.needed_to_commit", params: { name: field }, field });
-      }
+  if (csv !== undefined) return readText(value, sent, at);
+  if (import_id === undefined) {
+    return OF_A_FILE.some((field) => value[field] !== undefined)
+      ? refuse({ code: "invalid_argument.csv_or_import_id", field: "import_id" })
+      : { ok: true, value: { ...value, step: "start" } };
+  }
+  for (const [field, other] of [["expected_count", expected_totals], ["expected_totals", expected_count]] as const) {
+    if (other !== undefined && value[field] === undefined) {
+      return refuse({ code: "invalid_argument.needed_to_commit", params: { name: field }, field });
     }
-    return { ok: true, value: { ...rest, import_id, expected_count, expected_totals } };
   }
-  const read = readImport(csv as string, mapping as Mapping);
+  const { account: _, default_currency: __, ...rest } = value;
+  return { ok: true, value: rest };
+}
+
+/** A file in the call: all of it goes to the database at once. */
+function readText({ csv, mapping, answers, ...rest }: Arguments, sent: Arguments, at: Date): ParsedArguments {
+  const given = { ...mapping as Mapping, ...answers as Mapping };
+  const read = readImport(csv as string, given, latestDay(at));
   if ("code" in read) return refuse(read);
   const { encoding } = repairText(sent.csv as string);
+  const [page] = pagesOf(read, 0, Infinity);
+  const { count: _, is_last: __, ...rows } = page!;
+  const described = describeRead(read, encoding === "damaged" ? [{ code: "encoding" }] : []);
   return {
     ok: true,
     value: {
       ...rest,
-      ...read,
-      mapping: { ...read.mapping, ...(encoding && { encoding }) },
-      warnings: encoding === "damaged" ? [{ code: "encoding" }] : [],
+      ...rows,
+      step: "all",
+      file: csv,
+      mapping: given,
+      row_count: countRows(read),
+      read: { ...described, mapping: { ...described.mapping, ...(encoding && { encoding }) } },
     },
   };
 }

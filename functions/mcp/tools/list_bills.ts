@@ -14,10 +14,7 @@ import { defineTool, READ } from "../../../shared/connector/tool.ts";
 
 export const listBills = defineTool({
   name: "list_bills",
-  title: "List bills",
   annotations: READ,
-  description:
-    'Recurring and scheduled bills with the current due occurrence and its state. Use due_within_days:7 for "due this week". With bill_id, returns one bill with schedule, history, price changes and next 6 dates.',
   inputSchema: object({
     bill_id: id("bill"),
     status: oneOf(["active", "paused", "ended", "cancelled", "all"], { default: "active" }),

@@ -4,10 +4,7 @@ import { type Arguments, defineTool, type ParsedArguments, READ } from "../../..
 
 export const listExpenses = defineTool({
   name: "list_expenses",
-  title: "List expenses",
   annotations: READ,
-  description:
-    "Money that left: one-off expenses, bill payments, refunds; newest first. Totals cover every match, not only this page. format=csv returns up to 500 rows as text.",
   inputSchema: object({
     ...paymentFilter(
       "Only amounts in this currency (ISO 4217). For conversion use summarize_spending with in_currency.",
@@ -18,12 +15,15 @@ export const listExpenses = defineTool({
     cursor,
     format: oneOf(["json", "csv"], { default: "json" }),
   }),
-  data: { rows: "array", csv: "string" },
+  data: { rows: "array", csv: "string", csv_url: "string", tax_by_currency: "object" },
   isList: true,
   refine,
 });
 
-/** The default limit is for a page of rows; a file gets the maximum. */
+/** The default limit is for a page of rows; a file is all that matches. */
 function refine({ limit, ...value }: Arguments, sent: Arguments): ParsedArguments {
-  return { ok: true, value: value.format === "csv" && sent.limit === undefined ? value : { ...value, limit } };
+  return {
+    ok: true,
+    value: value.format === "csv" && (sent.limit === undefined || sent.limit === null) ? value : { ...value, limit },
+  };
 }

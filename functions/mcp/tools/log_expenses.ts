@@ -1,6 +1,7 @@
 /** The contract of `log_expenses`; `app.log_expenses` does the work. */
 import {
   amount,
+  charged,
   currency,
   date,
   dryRun,
@@ -13,7 +14,12 @@ import {
   object,
   onDuplicate,
   payee,
+  reimbursedBy,
+  reimbursement,
+  split,
   tags,
+  tax,
+  taxPercent,
   text,
   url,
 } from "../../../shared/connector/schema.ts";
@@ -21,16 +27,14 @@ import { CREATE, defineTool } from "../../../shared/connector/tool.ts";
 
 export const logExpenses = defineTool({
   name: "log_expenses",
-  title: "Log expenses",
   annotations: CREATE,
-  description:
-    'Record 1-100 one-off expenses or refunds. All or nothing. A likely duplicate (same date, amount, currency, payee) is not written unless on_duplicate is "allow".',
   inputSchema: object({
     items: list(
       object({
         name: name({ description: 'Short label, e.g. "Lunch".' }),
         amount: amount(),
         currency: currency(),
+        charged: charged(),
         date: date(undefined, { default: "today" }),
         payee,
         category: inferredCategory,
@@ -38,6 +42,11 @@ export const logExpenses = defineTool({
         note,
         url,
         is_refund: flag(false),
+        tax,
+        tax_percent: taxPercent,
+        reimbursement,
+        reimbursed_by: reimbursedBy,
+        split,
         external_id: text(128),
       }, ["name", "amount"]),
       { minItems: 1, maxItems: 100 },
@@ -48,6 +57,6 @@ export const logExpenses = defineTool({
     idempotency_key: idempotencyKey,
   }, ["items"]),
   // A hundred items with every field full, at three bytes per character.
-  maxBytes: 1_000_000,
+  maxBytes: 1_500_000,
   data: { results: "array", totals_by_currency: "object" },
 });

@@ -8,6 +8,7 @@ import { listBills } from "./list_bills.ts";
 import { listExpenses } from "./list_expenses.ts";
 import { logExpenses } from "./log_expenses.ts";
 import { markBillPaid } from "./mark_bill_paid.ts";
+import { reconcile } from "./reconcile.ts";
 import { reviewBills } from "./review_bills.ts";
 import { showSpendingChart } from "./show_spending_chart.ts";
 import { summarizeSpending } from "./summarize_spending.ts";
@@ -24,6 +25,7 @@ export const TOOLS: readonly Tool[] = [
   showSpendingChart,
   listBills,
   reviewBills,
+  reconcile,
   logExpenses,
   importExpenses,
   updateExpenses,

@@ -4,10 +4,7 @@ import { defineTool, READ } from "../../../shared/connector/tool.ts";
 
 export const reviewBills = defineTool({
   name: "review_bills",
-  title: "Review bills",
   annotations: READ,
-  description:
-    "Deterministic findings: overdue, price rises, unusual variable amounts, possible duplicates, trials and cancel-by dates in the next N days, provider links needing attention. Narrate them; do not recompute.",
   inputSchema: object({
     horizon_days: integer({ minimum: 1, maximum: 366, default: 45 }),
     lookback_months: integer({ minimum: 1, maximum: 24, default: 12 }),

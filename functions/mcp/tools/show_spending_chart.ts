@@ -5,10 +5,7 @@ import { CHART_URI } from "../chart/uri.ts";
 
 export const showSpendingChart = defineTool({
   name: "show_spending_chart",
-  title: "Show spending chart",
   annotations: READ,
-  description:
-    "Render an interactive chart for the user (text table where charts are unsupported). For numbers only, use summarize_spending.",
   inputSchema: object({
     chart: oneOf(["by_category", "over_time", "category_over_time", "upcoming_bills"], { default: "by_category" }),
     period: oneOf(["this_month", "last_month", "this_quarter", "this_year", "last_30_days", "last_12_months"], {

@@ -4,10 +4,7 @@ import { defineTool, READ } from "../../../shared/connector/tool.ts";
 
 export const summarizeSpending = defineTool({
   name: "summarize_spending",
-  title: "Summarize spending",
   annotations: READ,
-  description:
-    "Totals for a period by category, payee, tag, month, week, day, currency or member, converted at each payment date's rate. Use instead of adding list_expenses rows.",
   inputSchema: object({
     ...paymentFilter("Only amounts in this currency (ISO 4217). For conversion use in_currency."),
     period: oneOf([
@@ -31,5 +28,5 @@ export const summarizeSpending = defineTool({
     include_upcoming: flag(false),
     top: integer({ minimum: 1, maximum: 100, default: 20 }),
   }),
-  data: { period: "object", rows: "array", total: "object", fx: "object", unconverted: "array" },
+  data: { period: "object", rows: "array", total: "object", budgets: "array", fx: "object", unconverted: "array" },
 });

@@ -13,17 +13,14 @@ import {
   oneOf,
   payee,
   tags,
-  text,
 } from "../../../shared/connector/schema.ts";
 import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
-import { every, monthDays, noticeDays, remindDaysBefore } from "./add_bill.ts";
+import { assignee, every, monthDays, monthWeekdays, noticeDays, remindAgain, remindDaysBefore } from "./add_bill.ts";
+import { PROVIDERS } from "../../../shared/providers/registry.ts";
 
 export const updateBill = defineTool({
   name: "update_bill",
-  title: "Update bill",
   annotations: UPDATE,
-  description:
-    "Change a bill (price changes apply from apply_from, default the next open due date; paid history never changes), pause/resume/cancel it, or skip, snooze or re-price one occurrence. provider connects a variable bill and returns a connect_url to open.",
   inputSchema: object({
     bill_id: id("bill"),
     // No field of a change has a default: it would reset fields the caller did not mention.
@@ -37,6 +34,7 @@ export const updateBill = defineTool({
         every: every(),
         first_due: date("First due date and anchor of the schedule."),
         month_days: monthDays,
+        month_weekdays: monthWeekdays,
         weekend_rule: oneOf(["none", "before", "after"]),
         ends_on: date("No due date after this day."),
         ends_after: integer({ minimum: 1, maximum: 1200 }),
@@ -47,6 +45,8 @@ export const updateBill = defineTool({
         autopay: { type: "boolean", description: "true: charged automatically, reminder is a heads-up." },
         reminder_enabled: { type: "boolean" },
         remind_days_before: remindDaysBefore,
+        remind_again: remindAgain,
+        assignee: assignee(' "" = nobody.'),
         trial_ends_on: date("Last day of a free trial."),
         renews_on: date("Next contract renewal."),
         notice_days: noticeDays,
@@ -65,7 +65,10 @@ export const updateBill = defineTool({
       amount: amount(),
       snooze_until: date(),
     }, ["action", "due_on"]),
-    provider: object({ action: oneOf(["connect", "disconnect"]), provider: text(60) }, ["action"]),
+    provider: object({
+      action: oneOf(["connect", "disconnect"]),
+      provider: oneOf([...PROVIDERS.keys()], { description: "http_json: any other, by an address that answers JSON." }),
+    }, ["action"]),
     expected_version: integer({ minimum: 1 }),
     dry_run: dryRun,
   }, ["bill_id"]),

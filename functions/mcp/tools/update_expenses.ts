@@ -1,51 +1,78 @@
 /** The contract of `update_expenses`; `app.update_expenses` does the work. */
 import {
   amount,
+  bare,
   category,
+  changeFilter,
+  charged,
+  confirm,
   currency,
   date,
   dryRun,
+  id,
   ids,
   integer,
+  type JsonSchema,
+  listedChangeFilter,
   name,
   note,
   object,
   payee,
+  reimbursedBy,
+  reimbursement,
+  split,
   tags,
+  tax,
+  taxPercent,
   url,
 } from "../../../shared/connector/schema.ts";
 import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
 
-export const updateExpenses = defineTool({
-  name: "update_expenses",
-  title: "Update expenses",
-  annotations: UPDATE,
-  description:
-    "Change fields of 1-100 expenses. With more than one id only category, payee, note, url and tags may change.",
-  inputSchema: object({
+const schemaWith = (filter: JsonSchema) =>
+  object({
     ids: ids("exp"),
+    filter,
+    confirm,
     // No field of a change has a default: it would reset fields the caller did not mention.
     set: object(
       {
-        name: name(),
-        amount: amount(),
-        currency: currency(),
-        date: date(),
-        payee,
-        category: category(),
-        tags,
-        note,
-        url,
+        ...bare({
+          name: name(),
+          amount: amount(),
+          currency: currency(),
+          date: date(),
+          payee,
+          category: category(),
+          tags,
+          note,
+          url,
+          is_refund: { type: "boolean" },
+          tax,
+          tax_percent: taxPercent,
+          reimbursement,
+          reimbursed_by: reimbursedBy,
+          reimbursed_on: date(),
+          split,
+        }),
+        charged: charged(" {} removes it."),
       },
       [],
       { minProperties: 1 },
     ),
+    merge_into: { ...id("(exp|pay)"), description: "The same spending, recorded twice: ids go, this one stays." },
     add_tags: tags,
+    remove_tags: tags,
     expected_version: integer({
       minimum: 1,
       description: "Single id only: fails if the row changed since it was read.",
     }),
     dry_run: dryRun,
-  }, ["ids"]),
-  data: { updated: "array" },
+  });
+
+export const updateExpenses = defineTool({
+  name: "update_expenses",
+  annotations: UPDATE,
+  inputSchema: schemaWith(changeFilter),
+  listedSchema: schemaWith(listedChangeFilter),
+  data: { updated: "array", split: "array", count: "integer", confirm: "object", merged: "array" },
 });

@@ -1,17 +1,18 @@
 /** The contract of `update_settings`; `app.update_settings` does the work. */
-import { currency, integer, object, oneOf, text } from "../../../shared/connector/schema.ts";
+import { amount, currency, integer, list, object, oneOf, text } from "../../../shared/connector/schema.ts";
 import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
 
 export const updateSettings = defineTool({
   name: "update_settings",
-  title: "Update settings",
   annotations: UPDATE,
-  description:
-    "Owner and organization preferences: timezone, base currency, reminder e-mail on or off, default lead days, categories.",
   inputSchema: object(
     {
       timezone: text(64, { description: "IANA, e.g. Asia/Kolkata." }),
-      base_currency: currency("ISO 4217; used for totals from now on."),
+      base_currency: currency("ISO 4217; every payment is valued anew."),
+      closed_through: text(7, {
+        pattern: "^(\\d{4}-\\d{2})?$",
+        description: 'YYYY-MM: nothing paid until then can change; "" reopens all.',
+      }),
       reminders: object({
         email_enabled: { type: "boolean" },
         default_days_before: integer({
@@ -20,6 +21,9 @@ export const updateSettings = defineTool({
           description: "Days before the due date that reminders are sent, for bills that set none.",
         }),
         hide_amounts_in_email: { type: "boolean" },
+        my_mails: oneOf(["mine", "all", "none"], {
+          description: "Of a member: what you are mailed about. mine = bills assigned to you.",
+        }),
       }),
       category: object({
         action: oneOf(["create", "rename", "merge", "archive"]),
@@ -27,9 +31,23 @@ export const updateSettings = defineTool({
         new_name: text(60),
         into: text(60),
       }, ["action", "name"]),
+      budget: object({
+        action: oneOf(["set", "remove"]),
+        category: text(60, { description: "Omit for all spending." }),
+        amount: amount("In the base currency."),
+        per: oneOf(["month", "year"], { default: "month" }),
+        carry_over: { type: "boolean", description: "What is left, or overspent, moves to the next month or year." },
+      }, ["action"]),
+      payee_rules: list(
+        object({ payee: text(120, { minLength: 1 }), category: text(60) }, ["payee"]),
+        {
+          maxItems: 50,
+          description: '"REWE is Groceries": for expenses given without category. No category: removed.',
+        },
+      ),
     },
     [],
     { minProperties: 1 },
   ),
-  data: { settings: "object", category: "object" },
+  data: { settings: "object", category: "object", budgets: "array", payee_rules: "array", revalued: "object" },
 });

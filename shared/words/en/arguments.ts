@@ -2,8 +2,8 @@
  * Problems with arguments that only the calendar, the currencies or the database can detect, and texts that all tools
  * share.
  */
-import type { Refusal } from "../message.ts";
-import { quoted } from "./phrases.ts";
+import type { Money, Refusal } from "../message.ts";
+import { money, quoted } from "./phrases.ts";
 
 interface Category {
   name: string;
@@ -33,6 +33,10 @@ export const refusals = {
     message: `${value} is not a day in the calendar.`,
     hint: "Check the day and the month.",
   }),
+  "date_out_of_range.which_year": ({ days }: { days: string[] }): Refusal => ({
+    message: "The year is missing.",
+    hint: `Ask which day is meant, and write it as ${days.map(quoted).join(" or ")}.`,
+  }),
   "currency_unknown": ({ currency }: { currency: string }): Refusal => ({
     message: `${quoted(currency)} is not a currency in use.`,
     hint: "Give an ISO 4217 code such as EUR, USD or INR.",
@@ -56,8 +60,8 @@ export const refusals = {
     hint:
       'Leave out what cost nothing. To skip a due date that costs nothing, use update_bill with occurrence action "skip".',
   }),
-  "invalid_argument.amount_too_large": ({ amount, currency }: { amount: string; currency: string }): Refusal => ({
-    message: `${amount} ${currency} is more than this service can store.`,
+  "invalid_argument.amount_too_large": (amount: Money): Refusal => ({
+    message: `${money(amount)} is more than this service can store.`,
   }),
   "invalid_argument.cursor_of_another_list": (): Refusal => ({
     message: "This cursor does not belong to this list.",

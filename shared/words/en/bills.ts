@@ -1,6 +1,7 @@
 /** Words of `add_bill` and `update_bill`. */
 import type { Money, Refusal } from "../message.ts";
-import { fieldName, money } from "./phrases.ts";
+import { fieldNames } from "./fields.ts";
+import { money } from "./phrases.ts";
 import { type Schedule, schedule } from "./schedule.ts";
 
 interface Named {
@@ -20,15 +21,28 @@ export const refusals = {
     message: `The amount of ${name} is missing.`,
     hint: 'Ask for the amount. If it differs each time, give amount_mode "variable".',
   }),
-  "invalid_argument.month_days_not_monthly": ({ frequency }: { frequency: string }): Refusal => ({
-    message: "Only monthly bills have month_days.",
-    hint: `Leave month_days out and give first_due: a ${
-      frequency === "once" ? "one-time" : frequency
-    } bill counts from it.`,
+  "invalid_argument.month_days_not_monthly": (
+    { frequency, field }: { frequency: string; field: "month_days" | "month_weekdays" },
+  ): Refusal => ({
+    message: `Only monthly bills have ${field}.`,
+    hint: frequency === "yearly" && field === "month_weekdays"
+      ? 'For once a year, give frequency "monthly" and every 12, with first_due in the month it falls in.'
+      : `Leave ${field} out and give first_due: a ${
+        frequency === "once" ? "one-time" : frequency
+      } bill counts from it.`,
+  }),
+  "invalid_argument.days_and_weekdays": (): Refusal => ({
+    message: "A bill comes on days of the month or on weekdays of it, not both.",
+    hint: "Give month_days or month_weekdays. For both, add two bills.",
+  }),
+  "invalid_argument.fourth_and_last": (): Refusal => ({
+    message: "In most months the fourth such weekday is also the last.",
+    hint: "Ask which one is meant, and give that one.",
   }),
   "invalid_argument.first_due_missing": ({ name }: Named): Refusal => ({
     message: `The first due date of ${name} is missing.`,
-    hint: "Ask for the day. Give first_due, or month_days for a monthly bill, e.g. [5].",
+    hint:
+      'Ask for the day. Give first_due, or for a monthly bill month_days, e.g. [5], or month_weekdays, e.g. ["2TU"].',
   }),
   "invalid_argument.ends_before_first_due": (
     { name, ends_on, first_due }: Named & { ends_on: string; first_due: string },
@@ -169,12 +183,12 @@ export const changes = {
     [
       status && `${STATUS[status]} ${name}`,
       fields &&
-      `Changed ${name}: ${fields.map(fieldName).join(", ")}${from ? ` from ${from} on` : ""}`,
+      `Changed ${name}: ${fieldNames(fields)}${from ? ` from ${from} on` : ""}`,
       occurrence && changeOfDate(name, occurrence),
       is_disconnected && `Disconnected ${name} from its provider`,
     ].filter(Boolean).join("; ") || `Changed nothing about ${name}`,
-  autopay: ({ name, due_on, ...paid }: Dated & Money): string =>
-    `${name} paid automatically on ${due_on}: ${money(paid)}`,
+  autopay: ({ name, due_on, is_estimate, ...paid }: Dated & Money & { is_estimate?: boolean }): string =>
+    `${name} paid automatically on ${due_on}: ${money(paid)}${is_estimate ? ", an estimate" : ""}`,
 };
 
 function changeOfDate(name: string, { action, due_on, until, ...cost }: NonNullable<Updated["occurrence"]>): string {

@@ -1,6 +1,7 @@
 /** Words of `update_expenses` and `delete_records`. */
-import type { Refusal } from "../message.ts";
-import { count, fieldName, names, totals } from "./phrases.ts";
+import type { Money, Refusal } from "../message.ts";
+import { fieldNames } from "./fields.ts";
+import { and, count, money, names, totals } from "./phrases.ts";
 
 interface Missing {
   missing: string[];
@@ -24,11 +25,43 @@ export const refusals = {
   }),
   "invalid_argument.nothing_to_change": (): Refusal => ({
     message: "There is nothing to change.",
-    hint: "Give the fields to change in set, or tags in add_tags.",
+    hint: "Give the fields to change in set, or tags in add_tags or remove_tags.",
+  }),
+  "invalid_argument.ids_or_filter": (): Refusal => ({
+    message: "Either ids or a filter says which expenses are meant.",
+    hint: "Give one of them.",
+  }),
+  "not_found.by_filter": (): Refusal => ({
+    message: "No one-off expense matches this filter, so nothing was changed.",
+    hint: "Try the filter with list_expenses. Payments of a bill are changed with update_bill.",
+  }),
+  "invalid_argument.too_many_records": ({ most }: { most: number }): Refusal => ({
+    message: `More than ${most} expenses match this filter. Nothing was changed.`,
+    hint: "Narrow it with from and to.",
   }),
   "invalid_argument.one_at_a_time": (): Refusal => ({
-    message: "Name, amount, currency and date can only be changed for one expense at a time.",
-    hint: "Call once for each expense, or set only category, payee, note, url and tags.",
+    message: "Name, amount, currency, date, is_refund, tax and split can only be changed for one expense at a time.",
+    hint: "Call once for each expense, or set only category, payee, note, url, tags and the reimbursement.",
+  }),
+  "invalid_argument.part_of_split": ({ parts }: { parts: number }): Refusal => ({
+    message: `This is one of ${parts} parts of a split; their amounts, date and charge only change together.`,
+    hint: "Give set.split with all parts as they should be, beside what changes; details.split has them as they are.",
+  }),
+  "invalid_argument.merge_alone": (): Refusal => ({
+    message: "Merging takes only ids, the records that go, and merge_into, the one that stays.",
+    hint: "Change other fields in another call.",
+  }),
+  "invalid_argument.merge_into_itself": (): Refusal => ({
+    message: "A record cannot be merged into itself.",
+    hint: "Give in merge_into the record that stays, and in ids only those that go.",
+  }),
+  "invalid_argument.merge_part": ({ name }: { name: string }): Refusal => ({
+    message: `${name} is one part of a split, and the other parts would stay.`,
+    hint: "Merge the other way round, into the part; or delete the other record.",
+  }),
+  "invalid_argument.merge_refund": ({ name }: { name: string }): Refusal => ({
+    message: `${name} cannot be merged: one is a refund and the other is not.`,
+    hint: "If is_refund is wrong for one of them, change it first.",
   }),
   "invalid_argument.version_of_several": (): Refusal => ({
     message: "Several expenses are given, but expected_version is for a single one.",
@@ -49,12 +82,25 @@ export const refusals = {
     message: `${
       [
         `${name} is not what was shown: it is`,
-        current.amount,
-        current.currency,
+        current.amount ? money(current as Money) : "without an amount",
         current.date && `on ${current.date}`,
       ].filter(Boolean).join(" ")
     }. Nothing was deleted.`,
     hint: "Show the current values and ask again.",
+  }),
+  "confirmation_required": ({ action, count: records, unknown = [], details, ...total }: Money & {
+    action: "update" | "delete";
+    count: number;
+    unknown?: string[];
+    details: { confirm: { count: number; total: string } };
+  }): Refusal => ({
+    message: `This would ${
+      action === "delete" ? `delete ${count(records, "record")}` : `change ${count(records, "expense")}`
+    } worth ${money(total)}${
+      unknown.length > 0 ? `, besides amounts in ${and(unknown)} without a known rate` : ""
+    }. Nothing was ${action === "delete" ? "deleted" : "changed"}.`,
+    hint: "Tell the user so. If they agree, make the same call with confirm " +
+      `{"count": ${details.confirm.count}, "total": "${details.confirm.total}"}.`,
   }),
   "invalid_argument.bill_among_others": (): Refusal => ({
     message: "A bill is deleted on its own, since its payments go with it.",
@@ -63,9 +109,15 @@ export const refusals = {
 };
 
 export const warnings = {
+  "split_left_over": ({ count: parts, names: split }: { count: number; names: string[] }): string =>
+    `${names(split)} was split, and ${
+      parts === 1 ? "one other part stays" : `${parts} other parts stay`
+    } in the books. Delete ${parts === 1 ? "it" : "them"} as well if the whole was meant.`,
   "payments_deleted": (payments: { count: number; totals: Record<string, string> }): string =>
-    `${payments.count === 1 ? "One payment of this bill leaves" : `${payments.count} payments of this bill leave`} ` +
-    `every total with it, ${totals(payments.totals)}. To stop a bill and keep what was paid, undo this and use ` +
+    `${payments.count === 1 ? "One payment of this bill goes" : `${payments.count} payments of this bill go`} ` +
+    `with it, out of every total: ${
+      totals(payments.totals)
+    }. To stop a bill and keep what was paid, undo this and use ` +
     'update_bill with status "cancelled".',
 };
 
@@ -77,8 +129,12 @@ interface First {
 
 /** Summaries in the list of recent changes. */
 export const changes = {
-  update_expenses: ({ count: changed, names: [first], fields }: First & { fields: string[] }): string =>
-    `Changed ${changed === 1 ? first : count(changed, "expense")}: ${fields.map(fieldName).join(", ")}`,
+  update_expenses: (
+    { count: changed, names: [first], fields = [], into }: First & { fields?: string[]; into?: string },
+  ): string => {
+    const records = changed === 1 ? first : count(changed, "expense");
+    return into ? `Merged ${records} into ${into}` : `Changed ${records}: ${fieldNames(fields)}`;
+  },
   delete_records: ({ count: deleted, names: first, reason }: First & { reason?: string }): string =>
     `Deleted ${names(first, { count: deleted })}${reason ? `: ${reason}` : ""}`,
 };

@@ -13,9 +13,11 @@ export const refusals = {
   "invalid_argument.repeated_item": (problem: Problem): Refusal => refusal("is a duplicate", problem),
   "invalid_argument.not_one_of": ({ options, ...problem }: Problem & { options: string[] }): Refusal =>
     refusal(`must be one of: ${options.join(", ")}`, problem),
-  "invalid_argument.null": ({ subject }: Problem): Refusal => ({
+  "invalid_argument.null": ({ subject, empty }: Problem & { empty?: string }): Refusal => ({
     ...refusal("must not be null", { subject }),
-    hint: "Leave out fields that have no value.",
+    hint: empty
+      ? `Leave the field out to keep what it has, or send ${empty} to empty it.`
+      : "Leave out fields that have no value.",
   }),
   "invalid_argument.required": (problem: Problem): Refusal => refusal("is required", problem),
   "invalid_argument.wrong_type": ({ type, ...problem }: Problem & { type: string }): Refusal =>
@@ -46,7 +48,9 @@ function form(hint: FormHint): string {
     case "described":
       return hint.description;
     case "date":
-      return "YYYY-MM-DD, or today, yesterday or tomorrow.";
+      return hint.days?.length
+        ? `Ask which day is meant, and write it as ${hint.days.map(quoted).join(" or ")}.`
+        : "YYYY-MM-DD, or today, yesterday or tomorrow.";
     case "currency":
       return "A three-letter ISO 4217 code in capitals: EUR.";
     case "url":
@@ -76,8 +80,10 @@ const amount = ({ plain, other, has_currency, negative }: SentAmount): string =>
   [
     other
       ? `Ask whether "${plain}" or "${other}" is meant: a point for decimals, and nothing for thousands.`
+      : negative === "refund"
+      ? `If a seller paid it back, send "${plain}" with is_refund true. Income, such as a salary, is not kept here: ` +
+        "leave it out."
       : `Write it as "${plain}": a point for decimals, nothing for thousands.`,
     has_currency && "The currency goes into the field currency.",
-    negative === "refund" && "Money that came back is a positive amount with is_refund true.",
     negative === "never" && "An amount is never negative here.",
   ].filter(Boolean).join(" ");

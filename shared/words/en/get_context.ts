@@ -1,5 +1,5 @@
 /** Words of `get_context`. */
-import { and, date } from "./phrases.ts";
+import { and } from "./phrases.ts";
 
 interface PlanEnding {
   plan: string;
@@ -22,12 +22,10 @@ const listed = (features: Feature[]) => and(features.map((feature) => FEATURES[f
 
 export const warnings = {
   "plan_ending.trial": ({ plan, ends_on, organization, features }: PlanEnding): string =>
-    `The trial of the ${capitalized(plan)} plan ends on ${date(ends_on)}. From then on ${organization} is without ${
+    `The trial of the ${capitalized(plan)} plan ends on ${ends_on}. From then on ${organization} is without ${
       listed(features)
     } until its owner chooses a plan that includes them.`,
   "plan_ending.past_due": ({ plan, ends_on, organization, features }: PlanEnding): string =>
-    `A payment for the ${capitalized(plan)} plan did not arrive. Unless one does by ${
-      date(ends_on)
-    }, ${organization} ` +
+    `A payment for the ${capitalized(plan)} plan did not arrive. Unless one does by ${ends_on}, ${organization} ` +
     `loses ${listed(features)}.`,
 };

@@ -1,8 +1,8 @@
 /** Words of `import_expenses`. */
-import type { Refusal } from "../message.ts";
-import { and, count, money, names, quoted } from "./phrases.ts";
+import type { Money, Progress, Refusal } from "../message.ts";
+import { and, count, money, names, percent, quoted } from "./phrases.ts";
 
-const STEPS = "Pass csv first; then import_id, expected_count and expected_totals from the preview, without csv.";
+const STEPS = "Pass csv, or nothing to get an upload link; then import_id, and to commit preview.commit_with.";
 const columnsHint = (columns: string[]) => `Say in mapping which column it is. The columns: ${columns.join(", ")}.`;
 
 export const refusals = {
@@ -13,7 +13,7 @@ export const refusals = {
     hint: "Check details.mapping; say in mapping which column is which.",
   }),
   "invalid_argument.csv_or_import_id": (): Refusal => ({
-    message: "Either csv or import_id is needed.",
+    message: "These arguments need csv or import_id.",
     hint: STEPS,
   }),
   "invalid_argument.csv_and_import_id": (): Refusal => ({
@@ -21,8 +21,41 @@ export const refusals = {
     hint: STEPS,
   }),
   "invalid_argument.needed_to_commit": ({ name }: { name: string }): Refusal => ({
-    message: `${name} is required with import_id.`,
-    hint: "Show the preview to the user, then pass preview.commit_with.",
+    message: `${name} is required to commit.`,
+    hint: "Show the preview to the user, then pass preview.commit_with; import_id alone shows it again.",
+  }),
+  "invalid_argument.nothing_to_import": (): Refusal => ({
+    message: "No line of this file is spending.",
+    hint: "details.left_out says what its lines are. Nothing needs importing.",
+  }),
+  "invalid_argument.file_of_bills": ({ count: bills }: { count: number }): Refusal => ({
+    message: `This file lists ${count(bills, "subscription")}, not payments.`,
+    hint: "Show the user details.bills, then call add_bill with each of those to keep.",
+  }),
+  "invalid_argument.file_kind": ({ kind }: { kind: string }): Refusal => ({
+    message: `This is a file of another kind (${kind}), which cannot be read.`,
+    hint: "CSV, TSV, XLSX, OFX, QFX, QIF, MT940 and camt.052, 053 or 054 are read; XLSX is uploaded, not passed in a " +
+      "call. Banks offer one of these.",
+  }),
+  "invalid_argument.file_packed": ({ kind }: { kind: string }): Refusal => ({
+    message: `This is an archive (${kind}), which is not unpacked.`,
+    hint: "Unpack it and send the statement that is in it.",
+  }),
+  "invalid_argument.file_too_large": ({ most_mb }: { most_mb: number }): Refusal => ({
+    message: `The file is larger than ${most_mb} MB.`,
+    hint: "Ask the bank for a shorter period, or split the file.",
+  }),
+  "invalid_argument.file_unpacks_too_large": ({ most_mb }: { most_mb: number }): Refusal => ({
+    message: `The workbook is larger than ${most_mb} MB when it is unpacked.`,
+    hint: "Save the sheet with the statement as CSV and send that.",
+  }),
+  "invalid_argument.file_broken": ({ format }: { format: string }): Refusal => ({
+    message: `This ${format} file is damaged, or has parts that are not accepted, such as a document type.`,
+    hint: "Pass the file as the bank gave it, or its CSV.",
+  }),
+  "needs_answer.import": ({ details }: { details: { questions: { message: string }[] } }): Refusal => ({
+    message: `A question about the file is open: ${details.questions[0]?.message ?? "see details.questions"}`,
+    hint: "Ask the user. Then call with the answers by question id in answers, and commit the new preview.",
   }),
   "invalid_argument.file_empty": (): Refusal => ({
     message: "The file has no rows.",
@@ -68,18 +101,67 @@ export const refusals = {
     message: `${quoted(value)} is not an amount with a decimal ${decimal === "." ? "point" : "comma"}.`,
   }),
   "invalid_argument.row_amount_zero": (): Refusal => ({ message: "The amount is zero." }),
-  "invalid_argument.row_money_in": ({ value }: { value: string }): Refusal => ({
-    message: `${quoted(value)} is incoming money. If it is a refund, log it with log_expenses and is_refund true.`,
+  "invalid_argument.row_broken": ({ value }: { value: string }): Refusal => ({
+    message: `${quoted(value)} has no date and amount.`,
+  }),
+  "invalid_argument.row_state": ({ value }: { value: string }): Refusal => ({
+    message: `${quoted(value)} does not say whether the payment was made.`,
+  }),
+  "invalid_argument.row_direction": ({ value }: { value: string }): Refusal => ({
+    message: `${quoted(value)} does not say whether money went out or came in.`,
+  }),
+  "invalid_argument.row_both_sides": ({ out, in: into }: { out: string; in: string }): Refusal => ({
+    message: `Money went out (${out}) and came in (${into}) in one row.`,
   }),
   "not_found.import": (): Refusal => ({
-    message: "There is no such import, or its preview is more than 24 hours old.",
-    hint: "Call with csv again to get a new preview.",
+    message: "There is no such import, or it has expired: links after 30 minutes, files after 24 hours.",
+    hint: "Call without arguments to get a new upload link, or with csv.",
+  }),
+  "not_found.import_file": ({ expires_at }: { expires_at: string }): Refusal => ({
+    message: "Nothing has been uploaded for this import yet.",
+    hint: `The upload link works until ${expires_at}. Call again once the user has used it.`,
+  }),
+  "not_found.import_undone": (): Refusal => ({
+    message: "This import was undone, and its file is gone.",
+    hint: "Call without arguments to get a new upload link, or with csv.",
+  }),
+  "not_found.account": ({ id }: { id: string }): Refusal => ({
+    message: `There is no account ${quoted(id)}.`,
+    hint: "Pass the account's name; a new name creates an account.",
+  }),
+  "not_found.statement_account": ({ name, names }: { name: string; names: string[] }): Refusal => ({
+    message: `There is no account ${quoted(name)}.`,
+    hint: names.length > 0
+      ? `There ${names.length === 1 ? "is" : "are"} ${and(names)}.`
+      : "An account is made when its first statement is imported.",
+  }),
+  "invalid_argument.matched_twice": ({ lines }: { lines: number[] }): Refusal => ({
+    message: `Lines ${and(lines.map(String))} cannot be the same expense.`,
+    hint: 'Answer "new" for all but one of them.',
+  }),
+  "invalid_argument.too_many_accounts": ({ most }: { most: number }): Refusal => ({
+    message: `There are ${most} accounts already, the maximum.`,
+    hint: "Pass the name of one of them as account.",
+  }),
+  "invalid_argument.upload_used": (): Refusal => ({
+    message: "A file has already been uploaded for this import.",
+    hint: "Each link takes one file. Call import_expenses without arguments to get a new link.",
+  }),
+  "invalid_argument.no_such_question": ({ id }: { id: string }): Refusal => ({
+    message: `${quoted(id)} is not a question of this import.`,
+    hint: "Answer by the ids in preview.questions.",
+  }),
+  "invalid_argument.no_such_answer": ({ id, options }: { id: string; options: unknown[] }): Refusal => ({
+    message: `${quoted(id)} can be answered with ${options.map((option) => JSON.stringify(option)).join(", ")}.`,
+  }),
+  "invalid_argument.no_such_line": ({ line }: { line: number }): Refusal => ({
+    message: `Line ${line} of the file is not a row of this import.`,
+    hint: "Use the line numbers of the preview.",
   }),
   "category_not_found.in_file": ({ name }: { name: string }): Refusal => ({
     message: `There is no category called ${quoted(name)}.`,
-    hint:
-      "Ask the user. create_missing_categories true creates the missing ones; otherwise correct the category column " +
-      "and call with csv again.",
+    hint: "Ask the user. create_missing_categories true creates the missing ones; otherwise correct the rows with " +
+      "corrections.",
   }),
   "expectation_mismatch.of_import": (
     { count: written, totals, skipped }: { count: number; totals: Record<string, string>; skipped: number },
@@ -89,49 +171,89 @@ export const refusals = {
     }, and skip ${skipped} that ${skipped === 1 ? "is" : "are"} already in the books. Nothing was written.`,
     hint: "Show the user these numbers; when they agree, call again with details.commit_with.",
   }),
+  "expectation_mismatch.books_changed": (): Refusal => ({
+    message: "Somebody recorded one of these expenses while they were being imported. Nothing was written.",
+    hint: "Call with import_id alone for a new preview.",
+  }),
+};
+
+/** What is said of an import that is not ready. */
+export const importing = {
+  underWay: "Still reading the file. Call again with the same import_id to continue.",
+};
+
+/** What neither the file nor the books prove, by the id of the question. */
+export const questions = {
+  date_format: (
+    { day_first, month_first, is_mixed }: { day_first: string; month_first: string; is_mixed?: true },
+  ): string =>
+    is_mixed
+      ? "Some dates have the day first and others the month: which is right for the rest?"
+      : `Is the first date ${day_first} (day first) or ${month_first} (month first)?`,
+  decimal: ({ digits, is_mixed }: { digits: string; is_mixed?: true }): string =>
+    is_mixed
+      ? "Some amounts have a decimal point and others a comma: which is right?"
+      : `Does ${quoted(digits)} have thousands or three decimals, that is, which is the decimal sign?`,
+  negative_is_expense: ({ line, name, amount }: { line: number; name: string; amount: string }): string =>
+    `Line ${line}, ${quoted(name)}, is ${amount}: are negative amounts money spent, or are positive ones?`,
+  row: (
+    { line, name, amount, currency, date, candidates }: Money & {
+      line: number;
+      name: string;
+      date: string;
+      candidates: (Money & { id: string; name: string; date: string })[];
+    },
+  ): string => {
+    const known = candidates.map((one) => `${quoted(one.name)} (${money(one)}, ${one.date})`);
+    return `Line ${line}, ${quoted(name)} (${money({ amount, currency })}, ${date}): is it ${
+      known.join(" or ")
+    } in the books, or a new expense?`;
+  },
+};
+
+/** What is left out of an import, by kind. */
+export const leftOut = {
+  pending: (n: number): string => `${n} pending`,
+  reverted: (n: number): string => `${n} reversed`,
+  declined: (n: number): string => `${n} declined`,
+  own_transfer: (n: number): string => `${count(n, "transfer")} between your own accounts`,
+  savings: (n: number): string => `${count(n, "transfer")} to or from savings`,
+  exchange: (n: number): string => `${count(n, "currency exchange")}`,
+  top_up: (n: number): string => `${count(n, "top-up")} of the account`,
+  card_payment: (n: number): string => `${count(n, "payment")} of a credit card bill`,
+  balance: (n: number): string => `${count(n, "balance")} or correction of one`,
+  split: (n: number): string => `${count(n, "total")} of rows that are listed one by one`,
+  income: (n: number): string => n === 1 ? "1 salary or other income" : `${n} salaries or other income`,
 };
 
 /** Assumptions that nothing in the file proves. */
 export const assumptions = {
+  balance_differs: ({ difference, currency }: { difference: string; currency?: string }): string =>
+    `The balances in the file moved by ${
+      currency ? money({ amount: difference, currency }) : difference
+    } more than its rows say: rows are missing from it, or were not read right. Compare it with the bank.`,
   links_left_out: ({ count: cells, column }: { count: number; column: string }): string =>
     `${count(cells, "cell")} of ${quoted(column)} left out: not a link, or longer than 2000 characters.`,
   no_header: (): string => "The file has no header line; the columns were identified by their contents.",
   column_by_cells: ({ header, field }: { header: string; field: string }): string =>
     `${quoted(header)} was taken for the ${field} because of its contents.`,
   several_currencies: ({ headers }: { headers: string[] }): string =>
-    `${and(headers.map(quoted))} all contain currencies, so none was used for the amount. Set mapping.currency.`,
-  date_order: ({ order, is_sorted }: { order: "DMY" | "MDY"; is_sorted?: true }): string =>
-    `Every date can be read with the day or the month first; ${order === "DMY" ? "day" : "month"} first was assumed${
-      is_sorted ? ", because only that puts the rows in order" : ""
-    }. Set mapping.date_format if that is wrong.`,
-  thousands: ({ digits }: { digits: string }): string =>
-    `${quoted(digits)} was read as thousands, not as three decimals. Set mapping.decimal if that is wrong.`,
-  negative_is_expense: (): string =>
-    "Negative amounts are expenses; positive ones are incoming money, which is left out. " +
-    "Set mapping.negative_is_expense to false if that is wrong.",
-  negative_is_refund: (): string =>
-    "Positive amounts are expenses, and negative ones are refunds. " +
-    "Set mapping.negative_is_expense to true if that is wrong.",
+    `Several columns contain currencies (${
+      and(headers.map(quoted))
+    }), so none was used for the amount. Set mapping.currency.`,
 };
 
 export const warnings = {
   "encoding": (): string =>
     "Some letters of the file were lost to a wrong encoding and show as \ufffd. " +
     "Save it as UTF-8 and import that, or correct the names later.",
-  "may_be_bill_payment": (
-    { count: rows, rows: first }: { count: number; rows: { line: number; bill: string }[] },
-  ): string => {
-    const listed = first.map(({ line, bill }) => `line ${line}, ${bill}`);
-    const more = rows - listed.length;
-    return `${rows === 1 ? "One row" : `${rows} rows`} may be the payment of one of your bills ` +
-      `(see preview.may_be_bills), and would then count twice: ${listed.join("; ")}${
-        more > 0 ? ` and ${more} more` : ""
-      }. Ask the user which do, remove those rows from csv and call again. To pay a bill that is still open, use ` +
-      "mark_bill_paid.";
-  },
+  "sheets_left_out": ({ sheet, others }: { sheet: string; others: string[] }): string =>
+    `Only the sheet ${quoted(sheet)} was read; ${names(others.map(quoted))} ${
+      others.length === 1 ? "looks" : "look"
+    } like statements too. Send each as a file of its own.`,
   "category_not_found": ({ names: unknown }: { names: string[] }): string =>
     `The file uses categories that do not exist yet: ${names(unknown.map(quoted))}. Ask whether to create them ` +
-    "(create_missing_categories true) or to correct the file.",
+    "(create_missing_categories true) or which ones to use instead (corrections).",
 };
 
 /** Summaries in the list of recent changes. */
@@ -139,4 +261,9 @@ export const changes = {
   import_expenses: ({ count: written, names: first }: { count: number; names: string[] }): string =>
     `Imported ${count(written, "expense")}: ${names(first, { count: written })}`,
   unsubscribe: ({ name }: { name: string }): string => `Turned off the reminders of ${name}`,
+};
+
+export const progress = {
+  import_expenses: ({ progress, total }: Progress): string =>
+    `${percent(Math.floor(100 * progress / total))} of the file done.`,
 };

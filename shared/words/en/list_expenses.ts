@@ -1,6 +1,6 @@
 /** Words of `list_expenses` and `summarize_spending`, which share their filter. */
 import type { Refusal } from "../message.ts";
-import { names } from "./phrases.ts";
+import { count, names, quoted, totals } from "./phrases.ts";
 
 interface Period {
   from: string;
@@ -15,6 +15,10 @@ export const refusals = {
   "invalid_argument.amounts_backwards": (): Refusal => ({
     message: "The smallest amount is larger than the largest.",
     hint: "Give min_amount as the smaller one.",
+  }),
+  "not_found.member": ({ member }: { member: string }): Refusal => ({
+    message: `${quoted(member)} matches no member of this organization, or more than one.`,
+    hint: 'Give the address of one of details.members, or "me".',
   }),
   "invalid_argument.period_and_dates": (): Refusal => ({
     message: "Both a period and dates are given.",
@@ -34,14 +38,33 @@ export const warnings = {
   "books_begin": ({ on, from, to }: Period & { on: string }): string =>
     `The books begin on ${on}, so previous is incomplete for ${from} to ${to}, and no change is given.`,
   "period_running": ({ until, from, to }: Period & { until: string }): string =>
-    `This period runs until ${until}; previous covers the same number of days of the earlier one, ${from} to ${to}.`,
+    `This period runs until ${until}; previous covers the same days of the earlier one, ${from} to ${to}.`,
+  "paid_across_border": ({ names: bills }: { names: string[] }): string =>
+    `${names(bills)} ${bills.length === 1 ? "was" : "were"} paid in one of these periods and due in another, ` +
+    "a few days apart, which is part of the change.",
+  "rate_missing.of_filter": ({ count, into }: { count: number; into: string }): string =>
+    `${
+      count === 1
+        ? "One payment could not be compared with these amounts, since its"
+        : `${count} payments could not be compared with these amounts, since their`
+    } exchange rate to ${into} is not known; ${count === 1 ? "it is" : "they are"} not included.`,
   "tags_overlap": (): string => "Some payments have several tags and count under each; the total counts them once.",
   "rate_missing.of_payments": ({ into }: { into: string }): string =>
     `No exchange rate to ${into} is known for some payments, so they are in no total; ` +
     "those of this period are listed in unconverted.",
+  "amount_estimated": (
+    { count: payments, totals_by_currency }: { count: number; totals_by_currency: Record<string, string> },
+  ): string =>
+    `${count(payments, "automatic payment")} of this period, ${totals(totals_by_currency)}, ${
+      payments === 1 ? "is an estimate" : "are estimates"
+    } and will change when the real amount is known.`,
+  "amount_awaited": ({ names: bills }: { names: string[] }): string =>
+    `${names(bills)} ${bills.length === 1 ? "was" : "were"} charged automatically in this period, ` +
+    "but the amount is not known yet, so it is in no total.",
   "amount_missing.to_come": ({ names: bills }: { names: string[] }): string =>
     `The amounts of ${names(bills)}, which are still upcoming, are not known yet.`,
 };
 
 /** Which exchange rates are used. */
-export const rateRule = "Each payment at the rate of its day, or the last one before it, at most 7 days old.";
+export const rateRule =
+  "Each payment is converted by what the bank charged, else at the rate of its day, or the latest before it, at most 7 days old.";

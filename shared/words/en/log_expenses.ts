@@ -1,8 +1,54 @@
 /** Words of `log_expenses`. */
-import type { Refusal } from "../message.ts";
-import { and, count, names, quoted, totals } from "./phrases.ts";
+import type { Money, Refusal } from "../message.ts";
+import { and, count, money, names, percent, quoted, totals } from "./phrases.ts";
+
+/** What becomes of an amount without a rate. */
+export const awaited = (is_awaited: boolean): string =>
+  is_awaited ? " The rate is being asked for; the next daily run may bring it." : "";
+
+interface Taxed extends Money {
+  tax: string;
+}
 
 export const refusals = {
+  "invalid_argument.charged_needless": ({ currency, base }: { currency: string; base: string }): Refusal => ({
+    message: currency === base
+      ? `This is in ${base}, the base currency, so its value is its amount.`
+      : `The amount and the charge are both in ${currency}.`,
+    hint: "Leave charged out, and correct amount if something else was paid.",
+  }),
+  "invalid_argument.tax_above_amount": ({ tax, amount, currency }: Taxed): Refusal => ({
+    message: `${money({ amount: tax, currency })} of tax is more than the amount, ${money({ amount, currency })}.`,
+    hint: "The amount is what was paid, tax included.",
+  }),
+  "invalid_argument.tax_contradicts": (
+    { tax, amount, currency, rate, right, whole }: Taxed & { rate: number; right: string; whole?: string },
+  ): Refusal => ({
+    message: `${money({ amount, currency })} contains ${money({ amount: right, currency })} of tax at ${
+      percent(rate)
+    }, not ${money({ amount: tax, currency })}.`,
+    hint: whole
+      ? `If ${amount} is without tax, the amount is ${quoted(whole)}.`
+      : "Leave out tax or tax_percent, whichever the receipt does not say.",
+  }),
+  "invalid_argument.reimbursement_contradicts": (): Refusal => ({
+    message: "Who pays it back is for a reimbursement that is open or done, and the day is for one that is done.",
+    hint: 'Give reimbursement "open" or "done", or leave the others out.',
+  }),
+  "invalid_argument.split_without_amounts": (): Refusal => ({
+    message: "More than one part of the split has no amount.",
+    hint: "Only one part can be the rest: ask for the amounts of the others.",
+  }),
+  "invalid_argument.split_does_not_add_up": (
+    { sum, amount, currency, difference, is_over }: Money & { sum: string; difference: string; is_over: boolean },
+  ): Refusal => ({
+    message: difference.search(/[1-9]/) < 0
+      ? `The parts add up to ${money({ amount, currency })} already: nothing is left for the one without an amount.`
+      : `The parts add up to ${money({ amount: sum, currency })}, but the expense is ${money({ amount, currency })}: ${
+        money({ amount: difference, currency })
+      } too ${is_over ? "much" : "little"}.`,
+    hint: "Ask which amount is right, or leave one out for the rest.",
+  }),
   "date_out_of_range.ahead": ({ date }: { date: string }): Refusal => ({
     message: `${date} is more than a day ahead: only past payments can be logged.`,
     hint: `For a future payment use add_bill with frequency "once" and first_due "${date}".`,
@@ -26,9 +72,14 @@ export const warnings = {
   "dated_tomorrow": ({ names: early, date }: { names: string[]; date: string }): string =>
     `${names(early)} ${early.length === 1 ? "is" : "are"} dated tomorrow, ${date}. ` +
     'If it has not been paid yet, undo this and use add_bill with frequency "once".',
-  "rate_missing.of_day": ({ currencies, into }: { currencies: string[]; into: string }): string =>
+  "rate_missing.of_day": (
+    { currencies, into, is_awaited }: { currencies: string[]; into: string; is_awaited: boolean },
+  ): string =>
     `No exchange rate from ${and(currencies)} to ${into} is known for the day, ` +
-    `so totals in ${into} leave the amount out and say so.`,
+    `so totals in ${into} leave the amount out and say so.${awaited(is_awaited)}`,
+  "rate_pending": ({ into, since }: { into: string; since: string }): string =>
+    `Some values in ${into} will still change: rates from ${since} on are not all published yet, and the last known ` +
+    "ones are used until then.",
 };
 
 interface Logged {

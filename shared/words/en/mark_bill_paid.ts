@@ -1,11 +1,19 @@
 /** Words of `mark_bill_paid`. */
 import type { Money, Refusal } from "../message.ts";
+import { awaited } from "./log_expenses.ts";
 import { and, count, money, quoted } from "./phrases.ts";
 
 interface Dated {
   name: string;
   due_on: string;
 }
+
+/** A payment that is in the books. */
+type Paid = Money & { paid_on: string; by?: string; is_automatic?: boolean };
+
+/** "by ben@example.com on 2026-11-01" */
+const payer = ({ paid_on, by, is_automatic }: Omit<Paid, keyof Money>): string =>
+  `${is_automatic ? "automatically" : `by ${by ?? "a former member"}`} on ${paid_on}`;
 
 export const refusals = {
   "invalid_argument.id_and_name_differ": ({ name, bill_name }: { name: string; bill_name: string }): Refusal => ({
@@ -16,9 +24,17 @@ export const refusals = {
     message: "It is not clear which bill was paid.",
     hint: "Give bill_id or bill_name.",
   }),
-  "not_found.bill_name": ({ bill_name, organization }: { bill_name: string; organization: string }): Refusal => ({
+  "not_found.bill_name": (
+    { bill_name, organization, details }: {
+      bill_name: string;
+      organization: string;
+      details: { suggestions: string[] };
+    },
+  ): Refusal => ({
     message: `There is no bill called ${quoted(bill_name)} in ${organization}.`,
-    hint: "Use one of details.suggestions, find the bill with list_bills, or add it with add_bill.",
+    hint: `${
+      details.suggestions.length > 0 ? "Use one of details.suggestions, find" : "Find"
+    } the bill with list_bills, or add it with add_bill.`,
   }),
   "ambiguous_name": ({ count, bill_name }: { count: number; bill_name: string }): Refusal => ({
     message: `${count} bills match ${quoted(bill_name)}.`,
@@ -36,17 +52,54 @@ export const refusals = {
     message: `${name} was skipped on ${due_on}, so nothing is to be paid for that day.`,
     hint: 'If it was paid after all, reopen that date first (update_bill, occurrence action "reopen").',
   }),
-  "already_paid.date": ({ name, due_on }: Dated): Refusal => ({
-    message: `${name} is already paid for ${due_on}.`,
-    hint: "Nothing to do. For another date give its due_on.",
+  "already_paid.date": ({ name, due_on, payment }: Dated & { payment: Paid }): Refusal => ({
+    message: `${name} due ${due_on} is already recorded as paid: ${money(payment)} ${payer(payment)}.`,
+    hint:
+      `Nothing to do. To correct it, call again with due_on "${due_on}" and the amount or paid_on that is right; for ` +
+      "another date give its due_on.",
+  }),
+  "already_paid.in_parts": ({ name, due_on }: Dated): Refusal => ({
+    message: `${name} due ${due_on} was paid in several parts, so it is not clear which of them to correct.`,
+    hint:
+      `Reopen it (update_bill with occurrence {"due_on": "${due_on}", "action": "reopen"}) and pay it again, or undo ` +
+      "the wrong part.",
   }),
   "already_paid.just_now": (
-    { name, due_on, payment, next_due }: Dated & { payment: Money; next_due?: string },
+    { name, due_on, payment, next_due }: Dated & { payment: Paid; next_due: string },
   ): Refusal => ({
-    message: `${money(payment)} for ${name} due ${due_on} is already recorded.`,
-    hint: next_due
-      ? `If this is another payment, call again with due_on "${next_due}".`
-      : "It has no other open dates.",
+    message: `${money(payment)} for ${name} due ${due_on} is already recorded: paid ${payer(payment)}.`,
+    hint: due_on === next_due
+      ? `If this is another payment for it, call again with due_on "${next_due}".`
+      : `If ${next_due} was paid as well, call again with due_on "${next_due}".`,
+  }),
+  "already_paid.until_next": (
+    { name, due_on, payment, next_due }: Dated & { payment: Paid; next_due: string },
+  ): Refusal => ({
+    message: `${name} due ${due_on} was paid ${payer(payment)}; the next date is ${next_due}. Nothing was written.`,
+    hint: `Tell the user. If ${next_due} was paid ahead of time, call again with due_on "${next_due}" or advance true.`,
+  }),
+  "already_paid.in_advance": (
+    { name, due_on, payment, next_due }: Dated & { payment: Paid; next_due: string },
+  ): Refusal => ({
+    message: `${name} was already paid ahead of time, for ${due_on}, ${payer(payment)}. Nothing was written.`,
+    hint: `If ${next_due} was paid as well, call again with due_on "${next_due}".`,
+  }),
+  "not_due": ({ name, details: { next_due } }: { name: string; details: { next_due: string } }): Refusal => ({
+    message: `${name} is not due yet: its next date is ${next_due}. Nothing was written.`,
+    hint: `If that date was paid ahead of time, call again with due_on "${next_due}" or advance true.`,
+  }),
+  "invalid_argument.not_in_advance": ({ name, due_on }: Dated): Refusal => ({
+    message: `${name} due ${due_on} is still open, so it is not clear which date was paid.`,
+    hint: `For ${due_on} leave advance out; for another date give its due_on.`,
+  }),
+  "date_out_of_range.far_from_due": (
+    { name, due_on, paid_on, days }: Dated & { paid_on: string; days: number },
+  ): Refusal => ({
+    message: `${name} due ${due_on} would be paid on ${paid_on}, ${count(days, "day")} ${
+      paid_on < due_on ? "before" : "after"
+    } that.`,
+    hint: `Check the year. If it is right, call again with due_on "${due_on}", paid_on "${paid_on}" and confirm_days ` +
+      `${days}.`,
   }),
   "already_paid.all": ({ name }: { name: string }): Refusal => ({
     message: `${name} is fully paid.`,
@@ -93,18 +146,33 @@ export const warnings = {
   ): string =>
     `${money({ amount: remaining, currency })} of ${name} due ${due_on} is still open. If that was all, close it: ` +
     `update_bill with occurrence {"due_on": "${due_on}", "action": "set_amount", "amount": "${paid}"}.`,
-  "rate_missing.of_payment": ({ currency, into, date }: { currency: string; into: string; date: string }): string =>
+  "rate_missing.of_payment": (
+    { currency, into, date, is_awaited }: { currency: string; into: string; date: string; is_awaited: boolean },
+  ): string =>
     `No exchange rate from ${currency} to ${into} is known for ${date}; totals in ${into} leave this payment out and ` +
-    "say so.",
+    `say so.${awaited(is_awaited)}`,
   "paid_in_advance": ({ name, due_on, days }: Dated & { days: number }): string =>
     `This pays ${name} ahead of time: it is due on ${due_on}, in ${count(days, "day")}.`,
+  "corrected": ({ name, due_on, ...before }: Dated & Paid): string =>
+    `This replaces what was recorded for ${name} due ${due_on}: ${money(before)}, paid ${payer(before)}.`,
   "overdue": ({ name, dates }: { name: string; dates: string[] }): string =>
     `${name} is still unpaid for ${and(dates)}.`,
 };
 
+interface Recorded extends Dated, Money {
+  remaining?: string;
+  paid_on: string;
+  before?: { amount: string; paid_on: string };
+}
+
 /** Summaries in the list of recent changes. */
 export const changes = {
-  mark_bill_paid: ({ name, due_on, remaining, ...paid }: Dated & Money & { remaining?: string }): string =>
-    `Paid ${money(paid)} for ${name} due ${due_on}` +
-    (remaining ? `, ${money({ amount: remaining, currency: paid.currency })} remains` : ""),
+  mark_bill_paid: ({ name, due_on, remaining, paid_on, before, ...paid }: Recorded): string =>
+    before
+      ? `Corrected the payment for ${name} due ${due_on}: ${
+        money({ ...paid, amount: before.amount })
+      } on ${before.paid_on} ` +
+        `became ${money(paid)} on ${paid_on}`
+      : `Paid ${money(paid)} for ${name} due ${due_on}` +
+        (remaining ? `, ${money({ amount: remaining, currency: paid.currency })} remains` : ""),
 };

@@ -1,8 +1,11 @@
 /** The English catalog. */
+import type { Progress } from "../message.ts";
 import * as answer from "./answer.ts";
 import * as args from "./arguments.ts";
 import * as bills from "./bills.ts";
+import { chartPage } from "./chart_page.ts";
 import * as changeExpenses from "./change_expenses.ts";
+import { connector } from "./connector.ts";
 import * as contract from "./contract.ts";
 import * as getContext from "./get_context.ts";
 import * as importExpenses from "./import_expenses.ts";
@@ -17,12 +20,19 @@ import { findings } from "./review_bills.ts";
 import { schedule } from "./schedule.ts";
 import * as spendingChart from "./show_spending_chart.ts";
 import * as syncBillAmounts from "./sync_bill_amounts.ts";
+import { tools } from "./tools.ts";
 import * as undoChange from "./undo_change.ts";
 import * as updateSettings from "./update_settings.ts";
 
 export const en = {
   language: "en",
   pages,
+  /** The chart's page, which is built with them (local/build_chart.ts). */
+  chartPage,
+  /** The connector's name, instructions and refusals. */
+  connector,
+  /** Title and description of each tool. */
+  tools,
   /** Why a tool refuses, by the database's code. */
   refusals: {
     ...answer.refusals,
@@ -70,6 +80,11 @@ export const en = {
   answer: answer.answer,
   /** Assumptions of the import, by code. */
   assumptions: importExpenses.assumptions,
+  /** Questions that the import asks, by mapping argument. */
+  questions: importExpenses.questions,
+  importing: importExpenses.importing,
+  /** What the import leaves out, by kind. */
+  leftOut: importExpenses.leftOut,
   /** Placeholders for missing names. */
   labels: { uncategorized: "Uncategorized", automatic: "automatic", formerMember: "a former member" },
   /** Names of the unnamed groups of `summarize_spending`. */
@@ -86,6 +101,10 @@ export const en = {
   periodWords: spendingChart.periodWords,
   earlierWords: spendingChart.earlierWords,
   chart: spendingChart.chart,
+  /** How far a call is, by tool; a tool without words reports figures only. */
+  progress: { ...importExpenses.progress, ...syncBillAmounts.progress } as Partial<
+    Record<string, (reached: Progress) => string>
+  >,
   undoneChange: undoChange.undoneChange,
   fetchedFrom: syncBillAmounts.fetchedFrom,
   /** What an undo reverted, item by item, and what it could not. */

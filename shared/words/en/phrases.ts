@@ -1,4 +1,8 @@
-/** Phrases that many messages share: money, lists of names, counts. */
+/**
+ * Phrases that many messages share: money, lists of names, counts. A model reads the texts of tools, so they write
+ * figures like the data beside them, whoever asks: days as YYYY-MM-DD and months as YYYY-MM, which are the facts as they
+ * are, and amounts with a point for decimals, a hyphen for a minus and nothing for thousands.
+ */
 import type { Money } from "../message.ts";
 
 /** "14.50 EUR" */
@@ -9,19 +13,21 @@ export const totals = (byCurrency: Readonly<Record<string, string>>): string =>
   and(Object.entries(byCurrency).map(([currency, amount]) => money({ amount: amount.replace(/^-/, ""), currency })));
 
 /**
- * "Rent, Power, Water and 2 more"
+ * "Rent, Power, Water and 2 more"; a name that comes several times is said once: "Costco (2)".
  * @param options.most how many are named; @param options.count how many there are, if `all` has only the first.
  */
 export function names(all: readonly string[], { most = 3, count = all.length } = {}): string {
-  return count > most ? `${all.slice(0, most).join(", ")} and ${count - most} more` : and(all);
+  const times = new Map<string, number>();
+  for (const name of all) times.set(name, (times.get(name) ?? 0) + 1);
+  const first = [...times].slice(0, most);
+  const said = first.map(([name, number]) => number > 1 ? `${name} (${number})` : name);
+  const more = count - first.reduce((sum, [, number]) => sum + number, 0);
+  return more > 0 ? `${said.join(", ")} and ${more} more` : and(said);
 }
 
 /** "Rent", "Rent and Power", "Rent, Power and Water" */
 export const and = (all: readonly string[]): string =>
   all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
-
-/** A field of the contract in a sentence: "trial ends on". */
-export const fieldName = (field: string): string => field.replaceAll("_", " ");
 
 export const quoted = (text: string): string => `"${text}"`;
 
@@ -29,17 +35,8 @@ export const quoted = (text: string): string => `"${text}"`;
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`;
 
-/**
- * "22 November 2026" from YYYY-MM-DD; other parts if given.
- * @param parts what to show of it.
- */
-export const date = (
-  day: string,
-  parts: Intl.DateTimeFormatOptions = { day: "numeric", month: "long", year: "numeric" },
-): string => new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: "UTC" }).format(new Date(`${day}T00:00:00Z`));
-
 /** "8%" */
 export const percent = (number: number): string => `${number}%`;
 
 /** "+8.0%" */
-export const signedPercent = (number: number): string => `${number < 0 ? "−" : "+"}${Math.abs(number).toFixed(1)}%`;
+export const signedPercent = (number: number): string => `${number < 0 ? "-" : "+"}${Math.abs(number).toFixed(1)}%`;

@@ -51,20 +51,20 @@ findings as they are; do not recompute them.
   },
   import_statement: {
     title: "Import a statement",
-    description: "Import expenses from a CSV file, after a preview of what would be written.",
+    description: "Import expenses from a statement's file, after a preview of what would be written.",
     argument: {
       name: "currency",
       description: "ISO 4217, if the file does not say and it is not the organization's currency.",
     },
     text: (currency) =>
       `\
-I want to import a bank or card statement from a CSV file. If I have not given you the file yet, ask for it.
-1. Call import_expenses with csv set to the file's text, unchanged${
-        currency ? `, and default_currency "${currency}"` : ""
-      }.
-2. Show me the preview: how many rows and totals, the sample, what was assumed in mapping, the rows that cannot be read and why, \
-the duplicates that will be skipped, what may be a payment of a bill already in the books, and categories that do not exist yet.
-3. If a column or a format was read wrongly, call again with mapping. Never rewrite the rows yourself.
+I want to import a bank or card statement.
+1. Call import_expenses${
+        currency ? ` with default_currency "${currency}"` : " without arguments"
+      } and give me the link, where I upload the file. Only a short file that you already have goes into csv, unchanged.
+2. When I say that it is uploaded, call import_expenses with the import_id and show me the preview: how many rows and totals, what was left out, \
+what is in the books already, what was assumed in mapping, the rows that cannot be read and why, and categories that do not exist yet.
+3. Ask me what questions asks, and call again with answers. What I want otherwise goes into skip_lines, corrections or rules; never send rows yourself.
 4. Only when I agree, call import_expenses with exactly preview.commit_with. Tell me that one undo_change with the change_id undoes all of it.`,
   },
 } satisfies Record<string, PromptWords>;

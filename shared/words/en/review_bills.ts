@@ -1,6 +1,6 @@
 /** What `review_bills` says of each finding, in one sentence. */
 import type { Money } from "../message.ts";
-import { date, money, signedPercent } from "./phrases.ts";
+import { money, signedPercent } from "./phrases.ts";
 import { type Schedule, schedule } from "./schedule.ts";
 
 interface Finding {
@@ -30,14 +30,14 @@ interface ProviderTrouble {
 
 export const findings = {
   overdue: ({ name, due_on, dates, amount, currency }: Finding & { due_on: string; dates: number; amount?: string }) =>
-    `${name} has been overdue since ${date(due_on)}${dates > 1 ? ` (${dates} dates)` : ""}` +
+    `${name} has been overdue since ${due_on}${dates > 1 ? ` (${dates} dates)` : ""}` +
     `${amount ? `: ${inCurrency(amount, currency)}` : ""}.`,
   price_rises: (
     rise: Finding & { old: string; new: string; change_percent: number; since: string; upcoming?: boolean },
   ) =>
     `${rise.name} ${rise.upcoming ? "will cost" : "has cost"} ${inCurrency(rise.new, rise.currency)} ${
       rise.upcoming ? "from" : "since"
-    } ${date(rise.since)}, up from ${inCurrency(rise.old, rise.currency)} (${signedPercent(rise.change_percent)}).`,
+    } ${rise.since}, up from ${inCurrency(rise.old, rise.currency)} (${signedPercent(rise.change_percent)}).`,
   unusual_amounts: (
     { name, due_on, amount, usual, currency, change_percent }: Finding & {
       due_on: string;
@@ -46,7 +46,7 @@ export const findings = {
       change_percent: number;
     },
   ) =>
-    `${name} due ${date(due_on)} is ${inCurrency(amount, currency)}, usually about ${inCurrency(usual, currency)} (${
+    `${name} due ${due_on} is ${inCurrency(amount, currency)}, usually about ${inCurrency(usual, currency)} (${
       signedPercent(change_percent)
     }).`,
   possible_duplicates: (
@@ -70,11 +70,11 @@ export const findings = {
       schedule: Schedule;
     },
   ) =>
-    `The trial of ${name} ends on ${date(trial_ends_on)}${
+    `The trial of ${name} ends on ${trial_ends_on}${
       amount ? `; after that it costs ${inCurrency(amount, currency)} ${schedule(days)}` : ""
     }.`,
   cancel_by: ({ name, renews_on, cancel_by }: { name: string; renews_on: string; cancel_by: string }) =>
-    `${name} renews on ${date(renews_on)}; to end it, cancel by ${date(cancel_by)}.`,
+    `${name} renews on ${renews_on}; to end it, cancel by ${cancel_by}.`,
   provider_attention: ({ name, provider, kind, needs_review, missing_period }: ProviderTrouble) => {
     switch (kind) {
       case "needs_review":
@@ -88,9 +88,7 @@ export const findings = {
       case "failed":
         return `The amount of ${name} could not be fetched from ${provider}.`;
       case "amount_missing":
-        return `The amount of ${name} is missing: ${provider} has no statement for ${
-          date(`${missing_period}-01`, { month: "long", year: "numeric" })
-        }.`;
+        return `The amount of ${name} is missing: ${provider} has no statement for ${missing_period}.`;
     }
   },
 };
@@ -107,15 +105,13 @@ const WHY = {
 export function question(asked: Question & { name: string; provider: string }): string {
   const { name, provider, due_on, period, reason, usual, currency } = asked;
   const why = reason === "unusual" ? `is far from the usual ${inCurrency(usual!, currency)}` : WHY[reason ?? "other"];
-  return `${provider} reports ${money(asked)} for ${name} due ${date(due_on)}, which ${why}. ${
-    whatToDo(reason, period)
-  }`;
+  return `${provider} reports ${money(asked)} for ${name} due ${due_on}, which ${why}. ${whatToDo(reason, period)}`;
 }
 
 function whatToDo(reason: Question["reason"], period: string | undefined): string {
   switch (reason) {
     case undefined:
-      return `sync_bill_amounts for ${monthAfter(period!)} applies it now.`;
+      return `sync_bill_amounts with period "${monthAfter(period!)}" applies it now.`;
     case "nothing_to_pay":
       return "It was not applied; if it is right, skip that date with update_bill.";
     case "paid":

@@ -2,7 +2,7 @@
  * A bill's schedule in English: "every month on the 5th", "every 2 weeks on Friday", "twice a month on the 1st and
  * 15th".
  */
-import { and, date } from "./phrases.ts";
+import { and } from "./phrases.ts";
 
 export interface Schedule {
   frequency: "once" | "daily" | "weekly" | "monthly" | "yearly";
@@ -11,6 +11,8 @@ export interface Schedule {
   anchor_on: string;
   /** In order; 31 is the last day of the month. */
   month_days?: number[];
+  /** As in RFC 5545: `2TU` is the second Tuesday, `-1FR` the last Friday. */
+  month_weekdays?: string[];
   weekend_rule?: "before" | "after";
   ends_on?: string;
   ends_after?: number;
@@ -20,33 +22,50 @@ const UNITS = { daily: "day", weekly: "week", monthly: "month", yearly: "year" }
 const TIMES = ["", "once", "twice", "three times", "four times"];
 
 export function schedule(
-  { frequency, every, anchor_on, month_days = [], weekend_rule, ends_on, ends_after }: Schedule,
+  { frequency, every, anchor_on, month_days = [], month_weekdays = [], weekend_rule, ends_on, ends_after }: Schedule,
 ) {
-  if (frequency === "once") return `once on ${date(anchor_on)}`;
+  if (frequency === "once") return `once on ${anchor_on}`;
   const unit = UNITS[frequency];
-  const rhythm = month_days.length > 1 && every === 1
-    ? `${TIMES[month_days.length]} a month`
+  const days = [...month_days.map(dayOfMonth), ...month_weekdays.map(weekdayOfMonth)];
+  const rhythm = days.length > 1 && every === 1
+    ? `${TIMES[days.length]} a month`
     : every === 1
     ? `every ${unit}`
     : `every ${every} ${unit}s`;
   const day = {
     daily: "",
-    weekly: ` on ${date(anchor_on, { weekday: "long" })}`,
-    monthly: ` on the ${and(month_days.map(dayOfMonth))}`,
-    yearly: ` on ${date(anchor_on, { month: "long", day: "numeric" })}`,
+    weekly: ` on ${part(anchor_on, { weekday: "long" })}`,
+    monthly: ` on the ${and(days)}`,
+    yearly: ` on ${part(anchor_on, { month: "long", day: "numeric" })}`,
   }[frequency];
   return [
     rhythm + day,
-    weekend_rule && `on a weekend the ${weekend_rule === "before" ? "Friday before" : "Monday after"}`,
-    ends_on && `until ${date(ends_on)}`,
+    weekend_rule && `or the ${weekend_rule === "before" ? "Friday before" : "Monday after"} if that is a weekend`,
+    ends_on && `until ${ends_on}`,
     ends_after && `${ends_after} ${ends_after === 1 ? "time" : "times"}`,
   ].filter(Boolean).join(", ");
 }
+
+/** What comes again of a date, and so has no year: "Friday", "28 February". */
+const part = (day: string, parts: Intl.DateTimeFormatOptions): string =>
+  new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: "UTC" }).format(new Date(`${day}T00:00:00Z`));
 
 function dayOfMonth(day: number): string {
   if (day === 31) return "last day";
   return ordinal(day) + (day > 28 ? " (or the last day)" : "");
 }
+
+const WEEKDAYS: Record<string, string> = {
+  MO: "Monday",
+  TU: "Tuesday",
+  WE: "Wednesday",
+  TH: "Thursday",
+  FR: "Friday",
+  SA: "Saturday",
+  SU: "Sunday",
+};
+const PLACES: Record<string, string> = { 1: "first", 2: "second", 3: "third", 4: "fourth", [-1]: "last" };
+const weekdayOfMonth = (weekday: string) => `${PLACES[weekday.slice(0, -2)]} ${WEEKDAYS[weekday.slice(-2)]}`;
 
 const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
 const SUFFIXES: Record<string, string> = { one: "st", two: "nd", few: "rd", other: "th" };

@@ -1,6 +1,7 @@
 /** Words of `show_spending_chart`. */
 import type { Money, Refusal } from "../message.ts";
-import { date, money, percent } from "./phrases.ts";
+import { columns, part, times, used } from "./chart_page.ts";
+import { money, percent } from "./phrases.ts";
 
 interface Period {
   from: string;
@@ -61,36 +62,42 @@ interface Spent {
   period: string;
   compared?: { words: string; whole_percent: number };
   books_begin?: string;
+  budget?: Limit;
 }
+
+/** What may be spent, and how much of it is used. */
+interface Limit extends Money {
+  used_percent?: number;
+}
+
+const usedOf = ({ used_percent, ...amount }: Limit): string =>
+  used({ amount: money(amount), ...(used_percent !== undefined && { percent: percent(used_percent) }) });
 
 export const chart = {
   spending: "Spending",
-  other: "Other",
-  category: "Category",
   share: "Share",
-  step: { day: "Day", week: "Week from", month: "Month" },
-  due: "Due",
-  bill: "Bill",
+  ...columns,
   amount: (currency: string): string => `Amount (${currency})`,
   total: (currency: string): string => `Total (${currency})`,
   percent,
-  part: (step: string): string => `${step} (part)`,
+  part,
+  times,
   dueDates: ({ from, to, overdue }: { from: string; to?: string; overdue?: boolean }): string =>
     `${from}${to ? ` to ${to}` : ""}${overdue ? " (overdue)" : ""}`,
-  times: (name: string, dates: number | undefined): string => dates ? `${name} (${dates} ×)` : name,
-  dueUntil: (day: string): string => `due until ${day}`,
+  used: usedOf,
+  dueUntil: (day: string): string => `due by ${day}`,
   /** One sentence above the table. */
-  spent({ total, period, compared, books_begin }: Spent): string {
+  spent({ total, period, compared, books_begin, budget }: Spent): string {
     if (total.count === 0) return `Nothing spent ${period}.`;
-    const begin = books_begin ? `; the books begin on ${date(books_begin)}` : "";
-    return `${money(total)} ${period}${compared ? change(compared) : begin}.`;
+    const begin = books_begin ? `; the books begin on ${books_begin}` : "";
+    return `${money(total)} ${period}${compared ? change(compared) : begin}.${
+      budget ? ` Budget: ${usedOf(budget)}.` : ""
+    }`;
   },
   upcoming: ({ total, to }: { total: Money & { count: number; overdue: number }; to: string }): string =>
     total.count === 0
-      ? `Nothing due until ${to}.`
-      : `${money(total)} due until ${to}${
-        total.overdue > 0 ? `, ${total.overdue} of ${total.count} dates overdue` : ""
-      }.`,
+      ? `Nothing due by ${to}.`
+      : `${money(total)} due by ${to}${total.overdue > 0 ? `, ${total.overdue} of ${total.count} dates overdue` : ""}.`,
 };
 
 const change = ({ words, whole_percent }: { words: string; whole_percent: number }): string =>

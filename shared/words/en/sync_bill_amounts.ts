@@ -1,6 +1,6 @@
 /** Words of `sync_bill_amounts`. */
-import type { Money, Refusal } from "../message.ts";
-import { date, money, names } from "./phrases.ts";
+import type { Money, Progress, Refusal } from "../message.ts";
+import { count, money, names } from "./phrases.ts";
 import { type Question, question } from "./review_bills.ts";
 
 export const refusals = {
@@ -20,17 +20,17 @@ interface Asked {
   due_on: string;
 }
 
-const month = (yearAndMonth: string) => date(`${yearAndMonth}-01`, { month: "long", year: "numeric" });
-
 /** The outcome of querying a provider, by the database's code. */
 export const outcomes = {
   taken: ({ name, due_on, ...cost }: Asked & Money) => `${name} due ${due_on} is ${money(cost)}.`,
+  corrected: ({ name, due_on, old, ...cost }: Asked & Money & { old: string }) =>
+    `${name} due ${due_on} was ${money(cost)}, not the estimated ${old}; the payment is corrected.`,
   same_amount: ({ name }: Asked) => `${name} now has the same amount every time.`,
-  not_due: ({ name, month: due }: Asked) => `${name} is not due in ${month(due)}.`,
+  not_due: ({ name, month }: Asked) => `${name} is not due in ${month}.`,
   question: (asked: Asked & Question) => question(asked),
   set_by_hand: ({ name }: Asked) => `The amount of ${name} was set by hand and stays as it is.`,
   unchanged: ({ name }: Asked) => `The amount of ${name} is unchanged.`,
-  not_ready: ({ provider, month: of }: Asked) => `${provider} has no statement for ${month(of)} yet.`,
+  not_ready: ({ provider, month }: Asked) => `${provider} has no statement for ${month} yet.`,
   auth: ({ name, provider }: Asked) =>
     `The owner has to reconnect ${name} to ${provider}: update_bill with provider connect gives the link.`,
   rate_limited: ({ provider }: Asked) => `${provider} asked us to wait. Try again later.`,
@@ -49,6 +49,10 @@ export const outcomes = {
     `The amount of ${name} was not fetched from ${provider} this time. Call again for the rest.`,
   connection_changed: ({ name }: Asked) =>
     `The connection of ${name} changed while its amount was being fetched. Try again.`,
+};
+
+export const progress = {
+  sync_bill_amounts: ({ progress, total }: Progress): string => `${progress} of ${count(total, "bill")} done.`,
 };
 
 /** Summaries in the list of recent changes, of a person's call or the job. */

@@ -1,6 +1,8 @@
 /** Words of `undo_change`. */
 import type { Money, Refusal } from "../message.ts";
-import { fieldName, money, names, quoted } from "./phrases.ts";
+import { fieldNames } from "./fields.ts";
+import { money, names, quoted } from "./phrases.ts";
+import { budget, type Budgeted } from "./update_settings.ts";
 
 /** The summary of a change. */
 interface Changed {
@@ -10,7 +12,9 @@ interface Changed {
 /** What a changed row is called. */
 type Subject =
   | { kind: "category" | "connection" | "expense"; name: string }
+  | { kind: "payee_rule"; name: string }
   | { kind: "settings" }
+  | { kind: "budget" } & Budgeted
   | { kind: "date"; name: string; due_on: string }
   | { kind: "payment"; name: string } & Money;
 
@@ -23,9 +27,21 @@ export const refusals = {
     message: `There is no change ${id} in ${organization}.`,
     hint: "get_context with include recent_changes lists the changes.",
   }),
-  "undo_conflict.undone_already": ({ summary }: Changed): Refusal => ({
+  "not_found.recent_change": (
+    { summary, minutes, details }: Changed & { minutes: number; details: { change_id: string } },
+  ): Refusal => ({
+    message: `Your latest change, ${quoted(summary)}, was made more than ${minutes} minutes ago. Nothing was undone.`,
+    hint:
+      `Ask whether that one is meant; if so, give change_id "${details.change_id}". Others are in get_context with ` +
+      "include recent_changes.",
+  }),
+  "already_undone": ({ summary }: Changed): Refusal => ({
     message: `${quoted(summary)} has already been undone.`,
-    hint: "To do it again, undo change details.undone_by.",
+    hint: "To do it again, undo change details.undone_by; to undo an earlier change, give its change_id.",
+  }),
+  "already_undone.and_redone": ({ summary, details }: Changed & { details: { change_id: string } }): Refusal => ({
+    message: `${quoted(summary)} was undone and then done again. Nothing was changed.`,
+    hint: `To undo it once more, give change_id "${details.change_id}".`,
   }),
   "undo_expired": ({ summary, days }: Changed & { days: number }): Refusal => ({
     message: `${quoted(summary)} was made more than ${days} days ago and can no longer be undone.`,
@@ -34,7 +50,7 @@ export const refusals = {
   "undo_conflict.changed_since": (
     { summary, details }: Changed & { details: { rows: { what: string }[] } },
   ): Refusal => ({
-    message: `${quoted(summary)} cannot be undone, because it was changed since: ${
+    message: `${quoted(summary)} cannot be undone, because something it touched has changed since: ${
       names(details.rows.map(({ what }) => what))
     }. Nothing was changed.`,
     hint: "Undo the later change first, or reverse this one by hand.",
@@ -51,8 +67,12 @@ export function subject(of: Subject): string {
   switch (of.kind) {
     case "category":
       return `Category ${of.name}`;
+    case "payee_rule":
+      return `The rule for ${of.name}`;
     case "settings":
       return "Settings";
+    case "budget":
+      return `The ${budget(of)}`;
     case "date":
       return `${of.name} due ${of.due_on}`;
     case "payment":
@@ -64,17 +84,17 @@ export function subject(of: Subject): string {
   }
 }
 
-/** How one item was reverted: a date's status, a row removed or restored, or fields set back. */
+/** How one item was reverted: a date's status, a row removed or restored, or fields changed back. */
 export function reversal({ what, verb, fields = [] }: { what: string; verb?: string; fields?: string[] }): string {
   if (verb === "removed" || verb === "restored") return `${what} ${verb}`;
   if (verb) return `${what} is ${verb} again`;
-  // Unnamed facts may have changed as well, for example only the rate.
-  return fields.length > 0 ? `${what}: ${fields.map(fieldName).join(", ")} set back` : `${what} set back`;
+  // Facts that have no name may have changed as well, for example only the rate.
+  return fields.length > 0 ? `${what}: ${fieldNames(fields)} changed back` : `${what} changed back`;
 }
 
 /** What could not be reverted. */
 export const kept = {
-  connection_ended: (what: string): string => `${what} stays ended: connect it again`,
+  connection_ended: (what: string): string => `${what} was not restored: connect it again`,
   in_use: (what: string): string => `${what} stays: other expenses use it`,
 };
 

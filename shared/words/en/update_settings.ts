@@ -1,11 +1,40 @@
 /** Words of `update_settings`. */
-import type { Refusal } from "../message.ts";
-import { count, names, quoted } from "./phrases.ts";
+import type { Money, Refusal } from "../message.ts";
+import { count, money, names, quoted } from "./phrases.ts";
+
+/** Which budget; without a category the one of all spending. */
+export interface Budgeted {
+  category?: string;
+  per: "month" | "year";
+}
+
+/** "monthly budget for Travel" */
+export const budget = ({ category, per }: Budgeted): string =>
+  `${per}ly budget ${category ? `for ${category}` : "for everything"}`;
 
 export const refusals = {
   "forbidden_role.settings": (): Refusal => ({
     message: "Only the owner can change these settings.",
     hint: "Ask the owner of the organization to do it.",
+  }),
+  "forbidden_role.mails": (): Refusal => ({
+    message: "Which emails a member gets is up to that member.",
+    hint: "Ask them to change it with their own assistant or on their account page.",
+  }),
+  "month_closed": ({ month, reopened_by }: { month: string; reopened_by: string }): Refusal => ({
+    message: `${month} is closed. Reopen it first.`,
+    hint: `Nothing was changed. The owner can reopen it: update_settings with closed_through "${reopened_by}". ` +
+      "Or take a date in a month that is open.",
+  }),
+  "date_out_of_range.month_not_over": ({ month }: { month: string }): Refusal => ({
+    message: `${month} cannot be closed.`,
+    hint: "Give YYYY-MM of a month that is over.",
+  }),
+  "values_pending": ({ count: payments, since, month }: { count: number; since: string; month: string }): Refusal => ({
+    message: `${month} cannot be closed yet: ${count(payments, "payment")} since ${since} ${
+      payments === 1 ? "waits" : "wait"
+    } for the rate of ${payments === 1 ? "its day" : "their days"}.`,
+    hint: "Rates come with the daily run. Close it after that.",
   }),
   "invalid_argument.not_a_timezone": ({ value }: { value: string }): Refusal => ({
     message: `${quoted(value)} is not a time zone.`,
@@ -31,12 +60,30 @@ export const refusals = {
     message: `${name} cannot be merged into ${into}.`,
     hint: "Give another category that is in use.",
   }),
+  "not_found.budget": ({ category, per }: Budgeted): Refusal => ({
+    message: `There is no ${budget({ category, per })}.`,
+    hint: "summarize_spending answers the budgets that there are.",
+  }),
+  "invalid_argument.budget_amount_missing": (): Refusal => ({
+    message: "The amount of the budget is missing.",
+    hint: 'Give amount, or action "remove" to have none.',
+  }),
+  "not_found.payee_rule": ({ payee }: { payee: string }): Refusal => ({
+    message: `There is no rule for ${quoted(payee)}.`,
+    hint: 'get_context with include ["payees"] lists the rules. To keep one, give its category.',
+  }),
+  "invalid_argument.rule_without_payee": (): Refusal => ({
+    message: "A payee rule needs a word to go by.",
+    hint: "Give the beginning of the payee's name.",
+  }),
+  "invalid_argument.too_many_rules": ({ most }: { most: number }): Refusal => ({
+    message: `There can be at most ${most} payee rules.`,
+    hint: "Remove rules that are no longer needed: give them without a category.",
+  }),
   "invalid_argument.too_many_to_merge": (
     { most, name, into }: { most: number; name: string; into: string },
   ): Refusal => ({
-    message: `More than ${
-      most.toLocaleString("en")
-    } expenses are in ${name}, too many to move at once. Nothing was changed.`,
+    message: `More than ${most} expenses are in ${name}, too many to move at once. Nothing was changed.`,
     hint: `Archive ${name} instead (action "archive"): what was spent in it stays there, and new expenses go into ` +
       `${into}. Or move them 100 at a time: list_expenses with categories [${JSON.stringify(name)}], then ` +
       `update_expenses with set {"category": ${JSON.stringify(into)}}.`,
@@ -44,9 +91,19 @@ export const refusals = {
 };
 
 export const warnings = {
-  "from_now_on": ({ currency }: { currency: string }): string =>
-    `Totals are in ${currency} from now on, converted at the rate of each payment's day; recorded amounts keep their ` +
-    "own currency.",
+  "mails_off": (): string =>
+    "Emails to this person are turned off altogether, so none will come. They can be turned on on the account page.",
+  "revalued": ({ currency, moved, without_rate, pending }: Revalued): string =>
+    `${count(moved, "payment")} ${moved === 1 ? "is" : "are"} now valued in ${currency}, at the rates of ${
+      moved === 1 ? "its day" : "their days"
+    }; recorded amounts keep their own currency.` +
+    (without_rate > 0
+      ? ` For ${without_rate} of them no rate is known${pending > 0 ? " yet" : ""}, so totals leave them out.`
+      : "") +
+    (pending > 0 ? " Missing rates are asked for in the daily runs, and the values follow." : ""),
+  "open_in_closed_month": ({ dates }: { dates: { name: string; due_on: string }[] }): string =>
+    `Not paid in the closed months: ${names(dates.map(({ name, due_on }) => `${name} due ${due_on}`))}. What is paid ` +
+    "for them now counts in the month it is paid in.",
   "category_in_use": ({ names: bills, category }: { names: string[]; category: string }): string => {
     const [stay, them] = bills.length === 1 ? ["stays", "it"] : ["stay", "them"];
     return `${names(bills)} ${stay} in the archived category ${category}, and so does what will be paid for ${them}. ` +
@@ -54,23 +111,53 @@ export const warnings = {
   },
 };
 
+interface Revalued {
+  currency: string;
+  moved: number;
+  without_rate: number;
+  /** How many wait for a rate. */
+  pending: number;
+}
+
 interface Changed {
   timezone?: string;
   base_currency?: string;
   email_enabled?: boolean;
   default_lead_days?: number;
   hide_amounts_in_email?: boolean;
+  mails?: "mine" | "all" | "none";
+  /** The last closed day; "" when no month is closed. */
+  closed_through?: string;
+}
+
+/** Without a category it was removed. */
+interface PayeeRule {
+  payee: string;
+  category?: string;
 }
 
 interface Settings {
   changed?: Changed;
   category?: { action: "create" | "rename" | "merge" | "archive"; name: string; into: string; moved?: number };
+  payee_rules?: PayeeRule[];
+  budget?: Budgeted & ({ action: "set" } & Money | { action: "remove" });
 }
 
 /** Summaries in the list of recent changes. */
 export const changes = {
-  update_settings: ({ changed, category }: Settings): string =>
-    [changed && `Settings: ${preferences(changed)}`, category && changeOfCategory(category)].filter(Boolean).join("; "),
+  update_settings: ({ changed, category, budget, payee_rules: rules }: Settings): string =>
+    [
+      changed && `Settings: ${preferences(changed)}`,
+      category && changeOfCategory(category),
+      budget && changeOfBudget(budget),
+      rules && changeOfRules(rules),
+    ].filter(Boolean).join("; "),
+};
+
+const MAILS = {
+  mine: "the member gets emails about bills assigned to them",
+  all: "the member gets emails about all bills",
+  none: "the member gets no emails",
 };
 
 const preferences = (changed: Changed): string =>
@@ -80,8 +167,19 @@ const preferences = (changed: Changed): string =>
     changed.email_enabled !== undefined && `reminder emails ${changed.email_enabled ? "on" : "off"}`,
     changed.hide_amounts_in_email !== undefined &&
     `amounts in emails ${changed.hide_amounts_in_email ? "hidden" : "shown"}`,
+    changed.mails && MAILS[changed.mails],
+    changed.closed_through && `closed through ${changed.closed_through.slice(0, 7)}`,
+    changed.closed_through === "" && "no closed months",
     changed.timezone && `time zone ${changed.timezone}`,
   ].filter(Boolean).join(", ");
+
+const changeOfBudget = (change: NonNullable<Settings["budget"]>): string =>
+  change.action === "set" ? `Set the ${budget(change)} to ${money(change)}` : `Removed the ${budget(change)}`;
+
+const changeOfRules = (rules: PayeeRule[]): string =>
+  `Payee rules: ${
+    names(rules.map(({ payee, category }) => category ? `${payee} is ${category}` : `none for ${payee}`))
+  }`;
 
 function changeOfCategory({ action, name, into, moved }: NonNullable<Settings["category"]>): string {
   switch (action) {

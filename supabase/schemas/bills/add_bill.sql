@@ -52,7 +52,7 @@ begin
     id, organization_id, kind, name, payee, category_id, tags, note, amount_mode, amount_minor, currency, share_bp,
     frequency, every, anchor_on, month_days, weekend_rule, ends_on, ends_after, tracked_from, next_due, autopay,
     trial_ends_on, renews_on, notice_days,
-    status, reminder_enabled, remind_days_before, created_by
+    status, reminder_enabled, remind_days_before, remind_again, assignee_id, created_by
   ) values (
     app.new_id('bill'), context.organization_id, 'bill', bill.name, bill.payee, bill.category_id, bill.tags, bill.note,
     bill.amount_mode, bill.amount_minor, bill.currency, bill.share_bp,
@@ -60,7 +60,7 @@ begin
     bill.tracked_from,
     app.due_on(bill.tracked_from, bill.weekend_rule), bill.autopay, bill.trial_ends_on, bill.renews_on,
     bill.notice_days,
-    'active', bill.reminder_enabled, bill.remind_days_before, context.actor_id
+    'active', bill.reminder_enabled, bill.remind_days_before, bill.remind_again, bill.assignee_id, context.actor_id
   ) returning e.id into bill.id;
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
@@ -82,7 +82,7 @@ begin
   end if;
   return jsonb_build_object(
     'data', jsonb_build_object(
-      'status', 'created',
+      'status', case when (arguments ->> 'dry_run')::boolean then 'would_create' else 'created' end,
       -- A preview's bill is gone afterwards, and its id means nothing.
       'bill',
       (app.describe_bills(context, array[bill.id]) -> 0)

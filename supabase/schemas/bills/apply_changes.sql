@@ -30,6 +30,10 @@ begin
   bill.autopay := coalesce((changes ->> 'autopay')::boolean, old.autopay);
   bill.reminder_enabled := coalesce((changes ->> 'reminder_enabled')::boolean, old.reminder_enabled);
   bill.remind_days_before := coalesce((changes ->> 'remind_days_before')::smallint, old.remind_days_before);
+  bill := app.with_leads(bill, changes -> 'remind_again', app.default_lead_days(context));
+  if changes ? 'assignee' then
+    bill.assignee_id := app.find_member(context, app.clean_text(changes ->> 'assignee'), 'set.assignee');
+  end if;
   bill.trial_ends_on :=
     coalesce(app.parse_date(context, changes ->> 'trial_ends_on', 'set.trial_ends_on'), old.trial_ends_on);
   bill.renews_on := coalesce(app.parse_date(context, changes ->> 'renews_on', 'set.renews_on'), old.renews_on);
@@ -59,7 +63,8 @@ begin
     autopay = bill.autopay,
     trial_ends_on = bill.trial_ends_on, renews_on = bill.renews_on, notice_days = bill.notice_days,
     status = bill.status,
-    reminder_enabled = bill.reminder_enabled, remind_days_before = bill.remind_days_before
+    reminder_enabled = bill.reminder_enabled, remind_days_before = bill.remind_days_before,
+    remind_again = bill.remind_again, assignee_id = bill.assignee_id
   where e.id = bill.id and e is distinct from bill;
 end
 $$;

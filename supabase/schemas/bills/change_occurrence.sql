@@ -51,6 +51,7 @@ begin
         closed_at = case when paid >= amount_minor then context.at end
       where o.id = occurrence.id
         and (o.expected_minor is distinct from amount_minor or o.amount_source <> 'override' or paid >= amount_minor);
+      perform app.pay_awaited(bill, occurrence, context.today);
     when 'reopen' then
       update app.payments as p set deleted_at = context.at
         where p.occurrence_id = occurrence.id and p.deleted_at is null and occurrence.status = 'paid';

@@ -53,15 +53,26 @@ language plpgsql stable set search_path = '' as $$
 declare
   exponent constant int := app.currency_exponent(bill.currency, 'currency');
   payments jsonb;
+  pending_since date;
   price_changes jsonb;
 begin
   select jsonb_agg(jsonb_build_object(
     'id', p.id, 'paid_on', p.paid_on, 'due_on', p.due_on, 'amount', app.format_minor(p.amount_minor, c.exponent),
     'currency', p.currency,
-    'base_amount', app.format_amount(p.base_minor, p.base_currency), 'source', p.source, 'note', p.note
-  ) order by p.paid_on desc, p.recorded_seq desc) into payments
+    'base_amount', app.format_amount(p.base_minor, p.base_currency), 'source', p.source, 'is_estimate',
+    nullif(p.is_estimate, false), 'amount_from', p.amount_from, 'note', p.note
+  ) order by p.paid_on desc, p.recorded_seq desc),
+    min(p.paid_on) filter (where not p.is_final and p.base_minor is not null)
+  into payments, pending_since
   from (
-    select p.*, o.due_on
+    select p.*, o.due_on, case when o.amount_source = 'provider' then (
+      select app.provider_name(l)
+      from app.provider_statements as s
+      join app.provider_links as l on l.id = s.link_id
+      where s.occurrence_id = o.id and s.organization_id = o.organization_id and s.status = 'applied'
+      order by s.fetched_at desc
+      limit 1
+    ) end as amount_from
     from app.payments as p
     left join app.expense_occurrences as o on o.id = p.occurrence_id
     where p.expense_id = bill.id and p.deleted_at is null
@@ -85,11 +96,13 @@ begin
   end if;
   return jsonb_build_object(
     'payments', coalesce(payments, '[]'),
+    'warnings', app.warn_of_pending(pending_since is not null, context.base_currency, pending_since),
     'price_changes', coalesce(price_changes, '[]'),
     'next_dates', app.next_due_dates(context, bill, 6)
   );
 end
 $$;
 comment on function app.describe_bill_history is
-  'Of one bill: its last 12 payments, each change of its fixed price by the due date from which it held, its next 6 '
-  'due dates.';
+  'Of one bill: its last 12 payments, amount_from being the provider that said the amount, a warning when the value of '
+  'one is not final, each change of its fixed price by '
+  'the due date from which it held, its next 6 due dates.';

@@ -1,5 +1,19 @@
+create or replace function app.assignee_name(bill app.expenses) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select app.member_name(m.user_id)
+    from identity.memberships as m
+    where m.organization_id = bill.organization_id and m.user_id = bill.assignee_id
+  );
+end
+$$;
+comment on function app.assignee_name is
+  'Who looks after a bill; null when nobody does, or who did is no member any more.';
+
 -- Planned once a session: whatever the ids, each bill is looked up by its own.
-create or replace function app.describe_bills(context app.context, bill_ids text[]) returns jsonb
+create or replace function app.describe_bills(context app.context, bill_ids text[], within_days int default null)
+  returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   default_lead_days constant int := app.default_lead_days(context);
@@ -7,7 +21,7 @@ declare
   max_overdue_shown constant int := 24;
 begin
   return (
-    with passed as materialized (
+    with passed as (
       select * from app.passed_occurrences(context, bill_ids)
     ), overdue as (
       select o.expense_id, min(o.due_on) as earliest_due, count(*) as dates_count,
@@ -43,22 +57,26 @@ begin
       'state', app.bill_state(
         b.status, coalesce(overdue.earliest_due, u.due_on), u.due_on, u.expected_minor is not null, context.today,
         lead.days,
-        this_month.is_settled
+        this_month.is_settled, within_days, awaited.dates is not null
       ),
       'snoozed_until', case when u.snoozed_until > context.today then u.snoozed_until end,
       'overdue', coalesce(overdue.dates, '[]'),
+      'awaiting_amount', to_jsonb(awaited.dates),
       'overdue_count', case when overdue.dates_count > max_overdue_shown then overdue.dates_count end,
       'status', b.status,
       'autopay', b.autopay,
-      'reminder', jsonb_build_object('enabled', b.reminder_enabled, 'days_before', lead.days),
+      'reminder',
+      jsonb_build_object('enabled', b.reminder_enabled, 'days_before', lead.days, 'again',
+        nullif(to_jsonb(b.remind_again), '[]')),
       'monthly_equivalent',
       case when b.status = 'active'
         then
         app.format_minor(usual.minor * app.times_a_month(b.frequency, b.every, cardinality(b.month_days)),
         c.exponent) end,
+      'assignee', app.assignee_name(b),
       'trial_ends_on', b.trial_ends_on,
-      'renews_on', b.renews_on,
-      'cancel_by', b.renews_on - b.notice_days,
+      'renews_on', app.next_renewal(b, context.today),
+      'cancel_by', app.next_cancel_by(b, context.today),
       'my_share_percent', case when b.share_bp < 10000 then trim_scale(b.share_bp / 100.0) end,
       'my_share_amount',
       case when b.share_bp < 10000
@@ -76,13 +94,10 @@ begin
     left join lateral (
       select o.due_on, o.scheduled_on, o.expected_minor, o.expected_minor - o.paid_minor as remaining_minor,
         o.snoozed_until
-      from (
-        -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
-        select * from app.expense_occurrences as o
-        where o.expense_id = b.id and o.scheduled_on >= context.today - 2
-        offset 0
-      ) as o
-      where b.status = 'active' and o.status = 'open' and o.due_on >= context.today
+      from app.expense_occurrences as o
+      -- The weekend rule moves a date by two days at most; the bound on the scheduled date is there for the index.
+      where o.expense_id = b.id and o.scheduled_on >= context.today - 2 and b.status = 'active' and o.status = 'open'
+        and o.due_on >= context.today
       union all
       select p.due_on, p.scheduled_on, p.expected_minor, p.remaining_minor, null from passed as p
         where p.expense_id = b.id and p.due_on >= context.today
@@ -92,10 +107,13 @@ begin
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, coalesce(overdue.earliest_due, u.due_on),
       context.today) as this_month
     cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
+    cross join lateral app.awaited_dates(b.id, b.autopay and b.status = 'active', b.next_due, usual.minor,
+      context.today) as awaited
   );
 end
 $$;
 comment on function app.describe_bills is
-  'Bills in this order as every tool shows them, as of now; amounts of overdue dates are what remains to be paid. '
+  'Bills in this order as every tool shows them, as of now, to who asks for the dates within so many days; amounts of '
+  'overdue dates are what remains to be paid. awaiting_amount: dates of automatic payments without an amount. '
   'next_price {amount, from} is a price that was set and holds later; my_share_amount is what my_share_percent makes '
   'of the amount, which totals count whole.';

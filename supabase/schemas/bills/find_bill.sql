@@ -54,6 +54,8 @@ begin
           order by likeness desc, e.name
           limit 3
         ) as s
+        -- What only shares some letters was not meant.
+        where s.likeness >= 0.4
       ))
     ), 'bill_name');
   elsif cardinality(candidates) > 1 then
@@ -88,14 +90,16 @@ declare
     else jsonb_build_object('payment', jsonb_build_object(
       'id', payment.id, 'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency',
       payment.currency,
-      'paid_on', payment.paid_on
+      'paid_on', payment.paid_on, 'by', app.member_name(payment.paid_by),
+      'is_automatic', nullif(payment.source = 'autopay', false)
     ))
   end;
 begin
   perform app.fail(code, details || jsonb_build_object('next_due', next_due, 'details', details), field);
 end
 $$;
-comment on function app.fail_already_paid is 'Ends the tool with already_paid, and tells the payment that did it.';
+comment on function app.fail_already_paid is
+  'Ends the tool with already_paid, and tells the payment that did it: how much, when and by whom.';
 
 create or replace function app.fail_not_due(bill app.expenses, day date, field text) returns void
 language plpgsql stable set search_path = '' as $$

@@ -54,11 +54,13 @@ create or replace function app.find_cancel_dates(context app.context, horizon_da
 language sql stable
 begin atomic
   select d.cancel_by, jsonb_build_object(
-    'bill_id', b.id, 'name', b.name, 'cancel_by', d.cancel_by, 'renews_on', b.renews_on, 'days_left',
+    'bill_id', b.id, 'name', b.name, 'cancel_by', d.cancel_by, 'renews_on', d.renews_on, 'days_left',
     d.cancel_by - (context).today
   )
   from app.expenses as b
-  cross join lateral (select b.renews_on - coalesce(b.notice_days, 0)::int as cancel_by) as d
+  cross join lateral (select coalesce(b.notice_days, 0)::int as days) as notice
+  cross join lateral (select app.next_renewal(b, (context).today + notice.days) as renews_on) as renewal
+  cross join lateral (select renewal.renews_on, renewal.renews_on - notice.days as cancel_by) as d
   where b.organization_id = (context).organization_id and b.kind = 'bill' and b.status = 'active'
     and b.deleted_at is null
     and d.cancel_by between (context).today and (context).today + horizon_days;

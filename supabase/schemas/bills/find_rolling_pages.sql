@@ -89,7 +89,7 @@ begin
       -- yet how many there are.
       where e.id = c.expense_id and e.next_due = c.due_on and e.status = 'active' and e.deleted_at is null
         -- A one-time bill does not roll; one that is paid automatically is over.
-        and (e.frequency <> 'once' or e.autopay and e.amount_mode = 'fixed')
+        and (e.frequency <> 'once' or e.autopay and e.amount_minor is not null)
         and c.due_on < (lock_stale_bills.at at time zone p.timezone)::date
       offset 0
     ) as e

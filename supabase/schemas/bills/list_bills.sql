@@ -33,7 +33,8 @@ declare
   wanted_category_id constant text :=
     (select c.id from app.categories as c
     where c.organization_id = context.organization_id and lower(c.name) = lower(wanted_category));
-  due_within constant date := context.today + (filter ->> 'due_within_days')::int;
+  within_days constant int := (filter ->> 'due_within_days')::int;
+  due_within constant date := context.today + within_days;
   until constant date :=
     coalesce(due_within, date_trunc('month', context.today) + interval '1 month' - interval '1 day');
   into_currency constant text := coalesce(arguments ->> 'in_currency', context.base_currency);
@@ -47,6 +48,7 @@ declare
   monthly record;
   data jsonb;
   warnings jsonb := '[]';
+  cursors text[];
 begin
   if wanted_category_id is null and lower(wanted_category) <> 'uncategorized' then
     perform app.fail_without_category(wanted_category, 'category');
@@ -64,14 +66,9 @@ begin
     from (
       select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor,
         o.expected_minor - o.paid_minor as remaining_minor, 0 as future_dates
-      from (
-        select o.expense_id, o.scheduled_on, o.due_on, o.expected_minor, o.paid_minor
-        from app.expense_occurrences as o
-        where o.organization_id = context.organization_id and o.status = 'open'
-          and (wanted_ids is null or o.expense_id = any (wanted_ids))
-        offset 0
-      ) as o
-      where o.due_on >= context.today
+      from app.expense_occurrences as o
+      where o.organization_id = context.organization_id and o.status = 'open' and o.due_on >= context.today
+        and (wanted_ids is null or o.expense_id = any (wanted_ids))
       union all
       select p.expense_id, p.scheduled_on, p.due_on, p.expected_minor, p.remaining_minor, 0
         from app.passed_occurrences(context, wanted_ids) as p
@@ -79,7 +76,7 @@ begin
       select f.expense_id, null, null, null, null, f.dates from app.future_counts(context, until, wanted_ids) as f
     ) as o
     group by o.expense_id
-  ), matched as materialized (
+  ), matched as (
     select b.id, b.recorded_seq, b.currency, coalesce(o.earliest_due, 'infinity') as sort_on,
       b.frequency, b.every, b.month_days, case when b.status = 'active' then usual.minor end as usual_minor,
       coalesce(o.due_count + o.future_dates, 0) as due_count,
@@ -101,15 +98,15 @@ begin
         and (wanted_category is null or b.category_id is not distinct from wanted_category_id)
       offset 0
     ) as b
-    -- Full, with a condition that leaves only the left rows: the planner takes both sides for a handful, and would walk
-    -- all of the one for each of the other; a full join it can only hash or merge.
-    full join open_bills as o on o.expense_id = case when b.status = 'active' then b.id end
+    left join open_bills as o on o.expense_id = b.id and b.status = 'active'
     cross join lateral app.usual_amount(b.id, b.amount_minor) as usual
     cross join lateral app.this_month(b.id, b.autopay, b.next_due, o.earliest_due, context.today) as this_month
-    where coalesce(b.recorded_seq, 0) > 0
-      and (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
+    where (due_within is null or coalesce(o.earliest_due, 'infinity') <= due_within)
       and (wanted_state is null or wanted_state = app.bill_state(
-        b.status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days, this_month.is_settled
+        b.status, o.earliest_due, o.next_due, o.is_amount_known, context.today, b.lead_days, this_month.is_settled,
+        within_days,
+        (select a.dates from app.awaited_dates(b.id, b.autopay, b.next_due, usual.minor, context.today) as a)
+          is not null
       ))
   ), sums as (
     -- How often a month is asked once a rhythm, not once a bill.
@@ -152,7 +149,8 @@ begin
     warnings := warnings || app.warning('amount_missing.of_dates', jsonb_build_object('count', page.unknown_amounts));
   end if;
   data := jsonb_build_object('bills', app.describe_bills(
-    context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality)
+    context, array(select r.id from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality),
+    within_days
   ));
   if bill.id is null then
     -- What the total is made of: a bill may have several dates in the window, and is shown once.
@@ -177,13 +175,18 @@ begin
   );
   if bill.id is not null then
     data := data || app.describe_bill_history(context, bill);
+    warnings := warnings || (data -> 'warnings');
+    data := data - 'warnings';
   end if;
+  cursors := array(
+    select app.write_cursor(scope, jsonb_build_array(r.sort_on, r.recorded_seq))
+    from unnest(page.rows[:page_size]) with ordinality as r order by r.ordinality
+  );
   return jsonb_build_object(
     'data', data, 'warnings', warnings, 'total_count', page.total_count, 'totals_by_currency',
     app.describe_sums(page.due_sums),
-    'next_cursor', case when cardinality(page.rows) > page_size then
-      app.write_cursor(scope, jsonb_build_array((page.rows[page_size]).sort_on, (page.rows[page_size]).recorded_seq))
-    end
+    'next_cursor', case when cardinality(page.rows) > page_size then cursors[page_size] end,
+    'page', jsonb_build_object('list', 'bills', 'cursors', cursors)
   );
 end
 $$;

@@ -2,10 +2,12 @@ create or replace function app.mark_bill_paid(context app.context, arguments jso
 language plpgsql volatile set search_path = '' as $$
 declare
   paid_on date := app.parse_date(context, coalesce(arguments ->> 'paid_on', 'today'), 'paid_on');
+  note constant text := nullif(btrim(arguments ->> 'note'), '');
   due_on constant date := app.parse_date(context, arguments ->> 'due_on', 'due_on');
   bill app.expenses := app.find_bill(context, arguments);
   amount_minor constant bigint := app.parse_amount(arguments ->> 'amount', bill.currency, 'amount');
   occurrence app.expense_occurrences;
+  before app.payments;
   payment app.payments;
   remaining text;
   still_open date[];
@@ -24,11 +26,24 @@ begin
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
   occurrence := case
-    when due_on is not null then app.occurrence_due_on(bill, due_on)
-    else app.next_open_occurrence(context, bill, amount_minor)
+    when due_on is not null then app.find_occurrence(bill, due_on)
+    else app.next_open_occurrence(context, bill, amount_minor, coalesce((arguments ->> 'advance')::boolean, false))
   end;
-  payment :=
-    app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, nullif(btrim(arguments ->> 'note'), ''));
+  if occurrence.status = 'skipped' then
+    perform app.fail('invalid_argument.skipped', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on),
+      'due_on');
+  elsif occurrence.status = 'open' or arguments ? 'paid_on' then
+    perform app.check_days_apart(bill, occurrence.due_on, paid_on, (arguments ->> 'confirm_days')::int);
+  end if;
+  if occurrence.status = 'paid' then
+    before := app.latest_payment(occurrence.id);
+    payment := app.correct_payment(
+      context, bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
+    );
+  else
+    payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note);
+  end if;
+  payment := app.charge_payment(context, payment, arguments -> 'charged');
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
   select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
@@ -44,10 +59,19 @@ begin
   end if;
   if payment.base_minor is null then
     warnings := warnings || app.warning('rate_missing.of_payment', jsonb_build_object(
-      'currency', bill.currency, 'into', context.base_currency, 'date', paid_on
+      'currency', bill.currency, 'into', context.base_currency, 'date', paid_on, 'is_awaited', not payment.is_final
     ));
   end if;
-  if occurrence.due_on > context.today + coalesce(bill.remind_days_before, app.default_lead_days(context)) then
+  warnings := warnings || app.warn_of_pending(
+    not payment.is_final and payment.base_minor is not null, context.base_currency, paid_on
+  );
+  if before.id is not null then
+    warnings := warnings || app.warning('corrected', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(before.amount_minor, before.currency),
+      'currency', before.currency, 'paid_on', before.paid_on, 'by', app.member_name(before.paid_by),
+      'is_automatic', nullif(before.source = 'autopay', false)
+    ));
+  elsif occurrence.due_on > context.today + coalesce(bill.remind_days_before, app.default_lead_days(context)) then
     warnings := warnings || app.warning('paid_in_advance', jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on, 'days', occurrence.due_on - context.today
     ));
@@ -71,14 +95,22 @@ begin
       jsonb_build_object('due_on', occurrence.due_on, 'status', occurrence.status, 'remaining', remaining),
       'next_due', case when bill.next_due >= context.today then bill.next_due end,
       'bill_id', bill.id,
-      'name', bill.name
+      'name', bill.name,
+      'before', case when before.id is not null then jsonb_build_object(
+        'amount', app.format_amount(before.amount_minor, before.currency), 'paid_on', before.paid_on
+      ) end
     ),
     'warnings', warnings,
     'facts', jsonb_strip_nulls(jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on, 'amount', app.format_amount(payment.amount_minor, bill.currency),
-      'currency', bill.currency, 'remaining', remaining
+      'currency', bill.currency, 'remaining', remaining, 'paid_on', payment.paid_on,
+      'before', case when before.id is not null then jsonb_build_object(
+        'amount', app.format_amount(before.amount_minor, before.currency), 'paid_on', before.paid_on
+      ) end
     ))
   );
 end
 $$;
-comment on function app.mark_bill_paid is 'Tool mark_bill_paid: data {payment, occurrence, next_due?, bill_id, name}.';
+comment on function app.mark_bill_paid is
+  'Tool mark_bill_paid: data {payment, occurrence, next_due?, bill_id, name, before?}; before {amount, paid_on} of a '
+  'settled date that was put right.';

@@ -6,7 +6,7 @@ declare
 begin
   -- A day falls together with the day before it in the list wherever the month ends on that one or earlier.
   foreach day in array trim_array(days, 1) loop
-    if day >= 28 then
+    if day between 28 and 30 then
       total := total - app.count_short_months(first, step, terms, day);
     end if;
   end loop;
@@ -14,7 +14,7 @@ begin
 end
 $$;
 comment on function app.count_month_dates is
-  'How many dates these days (ascending, 1 to 31) have in the months first, first + step, ….';
+  'How many dates these days (ascending, 1 to 31, or weekdays) have in the months first, first + step, ….';
 
 -- The schedule of a bill
 
@@ -28,7 +28,8 @@ begin
 end
 $$;
 comment on function app.schedule_days is
-  'Days of the month of a monthly or yearly schedule, ascending; 31 is the last day.';
+  'Days of the month of a monthly or yearly schedule, ascending; 31 is the last day, above it are weekdays '
+  '(app.month_weekday).';
 
 create or replace function app.nth_month_date(bill app.expenses, n int) returns date
 language plpgsql immutable set search_path = '' as $$

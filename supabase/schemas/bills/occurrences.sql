@@ -30,10 +30,24 @@ create or replace function app.is_paid_by_autopay(bill app.expenses, due_on date
 language sql immutable
   -- next_due says how far the bill was rolled: an earlier occurrence that is open was reopened by somebody, and stays
   -- so.
-  return (bill).autopay and (bill).amount_mode = 'fixed' and due_on < today and due_on >= (bill).next_due;
+  return (bill).autopay and due_on < today and due_on >= (bill).next_due;
 comment on function app.is_paid_by_autopay is
-  'Whether an open occurrence passes for paid: automatic, of a known amount, and passed since the bill was rolled '
-  'last.';
+  'Whether an open occurrence passes for paid: automatic, and passed since the bill was rolled last. Without any known '
+  'amount it waits for one when it is rolled.';
+
+create or replace function app.awaited_dates(bill_id text, autopay boolean, next_due date, usual_minor bigint,
+  today date) returns table (dates date[])
+language sql stable rows 1
+begin atomic
+  select array_agg(o.due_on order by o.due_on)
+  from app.expense_occurrences as o
+  where autopay and o.expense_id = bill_id and o.status = 'open' and o.expected_minor is null and o.due_on < today
+    -- With an amount to go by, the next roll records it.
+    and (usual_minor is null or o.due_on < coalesce(awaited_dates.next_due, today));
+end;
+comment on function app.awaited_dates is
+  'The dates of an automatic bill that have passed and wait for their amount, which nobody can estimate: neither paid '
+  'nor overdue. Null when there are none.';
 
 create or replace function app.first_watched(bill app.expenses, day date) returns date
 language sql immutable

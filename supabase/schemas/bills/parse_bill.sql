@@ -1,3 +1,26 @@
+create or replace function app.with_leads(bill app.expenses, again jsonb, default_lead_days int)
+  returns app.expenses
+language plpgsql immutable set search_path = '' as $$
+begin
+  if again is not null then
+    bill.remind_again := array(select jsonb_array_elements_text(again)::smallint);
+  end if;
+  if cardinality(bill.remind_again) > 0 then
+    -- The longest is the reminder, wherever it was said; the others come again.
+    bill.remind_again := array(
+      select distinct days
+        from unnest(bill.remind_again || coalesce(bill.remind_days_before, default_lead_days)::smallint) as days
+      order by days desc
+    );
+    bill.remind_days_before := bill.remind_again[1];
+    bill.remind_again := bill.remind_again[2:];
+  end if;
+  return bill;
+end
+$$;
+comment on function app.with_leads is
+  'A bill with further reminders, in order: how many days before, besides remind_days_before; null for those it has.';
+
 create or replace function app.parse_bill(context app.context, arguments jsonb) returns app.expenses
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -27,9 +50,10 @@ begin
   bill.tags := app.clean_tags(arguments -> 'tags', 'tags');
   bill.note := nullif(btrim(arguments ->> 'note'), '');
   bill.autopay := coalesce((arguments ->> 'autopay')::boolean, false);
+  bill.assignee_id := app.find_member(context, app.clean_text(arguments ->> 'assignee'), 'assignee');
   bill.reminder_enabled := coalesce((arguments ->> 'reminder_enabled')::boolean, true);
   bill.remind_days_before := (arguments ->> 'remind_days_before')::smallint;
-  return bill;
+  return app.with_leads(bill, coalesce(arguments -> 'remind_again', '[]'), app.default_lead_days(context));
 end
 $$;
 comment on function app.parse_bill is 'A new bill from the arguments of add_bill, not yet written.';

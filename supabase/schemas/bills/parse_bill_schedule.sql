@@ -1,14 +1,42 @@
 -- add_bill: a bill that comes again, or once on a day to come.
 
-create or replace function app.parse_month_days(month_days jsonb) returns smallint[]
-language sql immutable
-  return (
-    select array_agg(d order by (d + 32) % 32)
-    from (select distinct case value::int when 31 then -1 else value::int end as d
-      from jsonb_array_elements_text(month_days)) as days
+create or replace function app.parse_month_days(arguments jsonb, frequency text, path text default '')
+  returns smallint[]
+language plpgsql stable set search_path = '' as $$
+declare
+  field constant text := case when arguments ? 'month_days' then 'month_days' else 'month_weekdays' end;
+  days constant smallint[] := (
+    select array_agg(d order by (d + 32) % 32, d)
+    from (
+      select distinct case
+        when field = 'month_weekdays'
+          then (case left(value, -2) when '-1' then 5 else left(value, -2)::int end) * 100
+            + (strpos('MOTUWETHFRSASU', right(value, 2)) + 1) / 2
+        when value = '31' then -1
+        else value::int
+      end as d
+      from jsonb_array_elements_text(arguments -> field)
+    ) as days
   );
+begin
+  if days is not null and frequency <> 'monthly' then
+    perform app.fail(
+      'invalid_argument.month_days_not_monthly', jsonb_build_object('frequency', frequency, 'field', field),
+      path || field
+    );
+  end if;
+  if arguments ?& array['month_days', 'month_weekdays'] then
+    perform app.fail('invalid_argument.days_and_weekdays', field => path || 'month_weekdays');
+  end if;
+  if exists (select from unnest(days) as d where d > 500 and d - 100 = any (days)) then
+    perform app.fail('invalid_argument.fourth_and_last', field => path || field);
+  end if;
+  return days;
+end
+$$;
 comment on function app.parse_month_days is
-  'Days of the month as they are kept: each once, in order, the 31st as the last day; null stays null.';
+  'Days or weekdays of the month from the arguments, as they are kept: each once, the 31st as the last day; null when '
+  'none are given.';
 
 create or replace function app.first_month_day(bill app.expenses) returns date
 language plpgsql immutable set search_path = '' as $$
@@ -29,12 +57,7 @@ begin
   bill.frequency := coalesce(arguments ->> 'frequency', 'monthly');
   bill.every := case bill.frequency when 'once' then 1 else coalesce((arguments ->> 'every')::int, 1) end;
   bill.weekend_rule := coalesce(arguments ->> 'weekend_rule', 'none');
-  bill.month_days := app.parse_month_days(arguments -> 'month_days');
-  if bill.month_days is not null and bill.frequency <> 'monthly' then
-    perform app.fail(
-      'invalid_argument.month_days_not_monthly', jsonb_build_object('frequency', bill.frequency), 'month_days'
-    );
-  end if;
+  bill.month_days := app.parse_month_days(arguments, bill.frequency);
   if first_due is null and bill.month_days is null then
     perform app.fail('invalid_argument.first_due_missing', jsonb_build_object('name', bill.name), 'first_due');
   end if;

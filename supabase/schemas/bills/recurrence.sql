@@ -22,6 +22,22 @@ language sql immutable
   );
 comment on function app.month_day is 'A day of a month (app.month_of); in a shorter month its last day.';
 
+create or replace function app.month_weekday(month int, weekday int) returns date
+language plpgsql immutable set search_path = '' as $$
+declare
+  first_day constant date := make_date(month / 12, month % 12 + 1, 1);
+  last_day constant date := (first_day + interval '1 month' - interval '1 day')::date;
+begin
+  return case weekday / 100
+    when 5 then last_day - (extract(isodow from last_day)::int - weekday % 100 + 7) % 7
+    else first_day + (weekday % 100 - extract(isodow from first_day)::int + 7) % 7 + (weekday / 100 - 1) * 7
+  end;
+end
+$$;
+comment on function app.month_weekday is
+  'A weekday of a month (app.month_of): 100 times which one, 5 for the last, and its ISO number; 302 is the third '
+  'Tuesday.';
+
 create or replace function app.month_dates(month int, days int[]) returns date[]
 language plpgsql immutable set search_path = '' as $$
 declare
@@ -30,6 +46,9 @@ declare
   candidate date;
   latest date;
 begin
+  if days[1] > 31 then
+    return array(select app.month_weekday(month, d) as candidate from unnest(days) as d order by candidate);
+  end if;
   foreach day in array days loop
     candidate := app.month_day(month, day);
     if candidate is distinct from latest then
@@ -41,7 +60,8 @@ begin
 end
 $$;
 comment on function app.month_dates is
-  'Several days of a month as dates in order; days that fall together on the last day of a short month are one.';
+  'Several days or weekdays of a month as dates in order; days that fall together on the last day of a short month are '
+  'one.';
 
 -- Counting dates of several days a month: one a day, less those that fall together in short months.
 

@@ -21,14 +21,9 @@ begin
   bill.weekend_rule := coalesce(changes ->> 'weekend_rule', old.weekend_rule);
   is_other_rhythm := (bill.frequency, bill.every) is distinct from (old.frequency, old.every);
   bill.month_days := case
-    when changes ? 'month_days' then app.parse_month_days(changes -> 'month_days')
+    when changes ?| array['month_days', 'month_weekdays'] then app.parse_month_days(changes, bill.frequency, 'set.')
     when bill.frequency = 'monthly' and first_due is null then old.month_days
   end;
-  if bill.month_days is not null and bill.frequency <> 'monthly' then
-    perform app.fail(
-      'invalid_argument.month_days_not_monthly', jsonb_build_object('frequency', bill.frequency), 'set.month_days'
-    );
-  end if;
   bill.anchor_on := coalesce(first_due, case when is_other_rhythm then next_open end, old.anchor_on);
   -- The 31st stays the last day of the month, though the next one is the 28th.
   if is_other_rhythm and first_due is null and bill.month_days is null

@@ -13,7 +13,7 @@ begin
     select e.ctid as place, e.id, e.organization_id, e.currency, app.rule_amount(e) as expected_minor, n.first,
       n.current, l.last, next.scheduled_on,
       app.due_on(next.scheduled_on, e.weekend_rule) as due_on, ahead.latest, ahead.open_on,
-      case when e.autopay and e.amount_mode = 'fixed' then s end as automatic
+      case when e.autopay then s end as automatic
     from unnest(stale) as s
     join app.expenses as e on e.ctid = s.place
     cross join lateral (

@@ -25,26 +25,18 @@ comment on function app.materialize_occurrences is
 
 create or replace function app.pay_occurrence(
   occurrence app.expense_occurrences, amount_minor bigint, paid_on date, source text, paid_by uuid default null,
-  note text default null
+  note text default null, is_estimate boolean default false
 ) returns app.payments
 language plpgsql volatile set search_path = '' as $$
 declare
-  base app.base_value;
   payment app.payments;
 begin
-  select v.* into base
-  from identity.organizations as o
-  cross join lateral app.value_in_base(o.base_currency, pay_occurrence.amount_minor, occurrence.currency,
-    pay_occurrence.paid_on) as v
-  where o.id = occurrence.organization_id;
   insert into app.payments as p (
-    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on,
-    base_currency, base_minor, fx_rate, fx_rate_on, fx_source, note, source, paid_by
+    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on, note, source, paid_by, is_estimate
   ) values (
     occurrence.organization_id, occurrence.expense_id, occurrence.id, pay_occurrence.amount_minor, occurrence.currency,
-    pay_occurrence.paid_on,
-    base.base_currency, base.base_minor, base.fx_rate, base.fx_rate_on, base.fx_source,
-    pay_occurrence.note, pay_occurrence.source, pay_occurrence.paid_by
+    pay_occurrence.paid_on, pay_occurrence.note, pay_occurrence.source, pay_occurrence.paid_by,
+    pay_occurrence.is_estimate
   ) returning p.* into payment;
   return payment;
 end
@@ -66,35 +58,70 @@ declare
   outer_change constant text := current_setting('app.change_id', true);
   change text;
   occurrence app.expense_occurrences;
-  remaining bigint;
+  is_estimate boolean;
+  expected bigint;
 begin
   for occurrence in
     select * from app.expense_occurrences as o
     where o.expense_id = bill.id and o.status = 'open' and app.is_paid_by_autopay(bill, o.due_on, today)
+      -- It waits for a person, as any date that has passed.
+      and not app.is_closed(o.organization_id, o.due_on)
     order by o.scheduled_on
   loop
+    expected :=
+      coalesce(occurrence.expected_minor, (select u.minor from app.usual_amount(bill.id, bill.amount_minor) as u));
+    continue when expected is null;
+    is_estimate := bill.amount_mode <> 'fixed'
+      and (occurrence.expected_minor is null or occurrence.amount_source = 'rule');
     -- A change of its own, so that it can be undone without the change that happened to roll the bill.
     insert into app.change_sets as s (organization_id, actor_id, tool, facts)
-    select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_build_object(
+    select o.id, coalesce(auth.uid(), o.owner_id), 'autopay', jsonb_strip_nulls(jsonb_build_object(
       'name', bill.name, 'due_on', occurrence.due_on,
-      'amount', app.format_amount(occurrence.expected_minor, bill.currency), 'currency', bill.currency
-    )
+      'amount', app.format_amount(expected, bill.currency), 'currency', bill.currency,
+      'is_estimate', nullif(is_estimate, false)
+    ))
     from identity.organizations as o
     where o.id = bill.organization_id
     returning s.id into change;
     perform set_config('app.change_id', change, true);
-    remaining := occurrence.expected_minor - app.paid_minor(occurrence.id);
-    if remaining > 0 then
-      perform app.pay_occurrence(occurrence, remaining, occurrence.due_on, 'autopay');
+    if expected > occurrence.paid_minor then
+      perform app.pay_occurrence(
+        occurrence, expected - occurrence.paid_minor, occurrence.due_on, 'autopay', is_estimate => is_estimate
+      );
     end if;
-    update app.expense_occurrences as o set status = 'paid', closed_at = app.instant() where o.id = occurrence.id;
+    update app.expense_occurrences as o set status = 'paid', closed_at = app.instant(), expected_minor = expected
+      where o.id = occurrence.id;
   end loop;
   perform set_config('app.change_id', coalesce(outer_change, ''), true);
 end
 $$;
 comment on function app.record_autopay is
-  'Records the open occurrences that pass for paid (app.is_paid_by_autopay) as paid on their due dates, each as a '
-  'change that can be undone.';
+  'Records the open occurrences that pass for paid (app.is_paid_by_autopay) as paid on their due dates, with the '
+  'amount '
+  'that is known or was last, each as a change that can be undone. Those without any wait.';
+
+create or replace function app.pay_awaited(bill app.expenses, occurrence app.expense_occurrences, today date)
+  returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- What an automatic payment was taken back of is a person's to pay.
+  if bill.autopay and occurrence.status = 'open' and occurrence.expected_minor is null and occurrence.due_on < today
+    and not app.is_closed(occurrence.organization_id, occurrence.due_on) and not exists (
+      select from app.payments as p where p.occurrence_id = occurrence.id and p.source = 'autopay'
+    ) then
+    select * into occurrence from app.expense_occurrences as o where o.id = occurrence.id;
+    if occurrence.status = 'open' and occurrence.expected_minor > occurrence.paid_minor then
+      perform app.pay_occurrence(
+        occurrence, occurrence.expected_minor - occurrence.paid_minor, occurrence.due_on, 'autopay'
+      );
+      update app.expense_occurrences as o set status = 'paid', closed_at = app.instant() where o.id = occurrence.id;
+    end if;
+  end if;
+end
+$$;
+comment on function app.pay_awaited is
+  'Records the automatic payment of a date that has passed and waited for its amount, now that it is there; takes the '
+  'date as it was before.';
 
 create or replace function app.refresh_bill(bill_id text, today date) returns void
 language plpgsql volatile set search_path = '' as $$

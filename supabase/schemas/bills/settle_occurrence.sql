@@ -27,68 +27,6 @@ $$;
 comment on function app.find_occurrence is
   'The occurrence of a bill on a day, made when the schedule has that day; else an error that says what is open.';
 
-create or replace function app.occurrence_due_on(bill app.expenses, day date) returns app.expense_occurrences
-language plpgsql volatile set search_path = '' as $$
-declare
-  occurrence constant app.expense_occurrences := app.find_occurrence(bill, day);
-begin
-  if occurrence.status = 'skipped' then
-    perform app.fail('invalid_argument.skipped', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on),
-      'due_on');
-  elsif occurrence.status = 'paid' then
-    perform app.fail_already_paid(
-      'already_paid.date', bill,
-      (select p from app.payments as p where p.occurrence_id = occurrence.id and p.deleted_at is null
-        order by p.recorded_seq desc limit 1),
-      occurrence.due_on
-    );
-  end if;
-  return occurrence;
-end
-$$;
-comment on function app.occurrence_due_on is 'The open occurrence of a bill on a day; ends the tool when it is closed.';
-
-create or replace function app.next_open_occurrence(context app.context, bill app.expenses, amount_minor bigint)
-  returns app.expense_occurrences
-language plpgsql volatile set search_path = '' as $$
-declare
-  occurrence app.expense_occurrences;
-  latest app.payments;
-  paid app.expense_occurrences;
-begin
-  -- An answer that got lost is asked for again, and the second call must not pay the next due date. Another part
-  -- payment is told from a repeated one by its amount.
-  select * into latest
-  from app.payments as p
-  where p.expense_id = bill.id and p.paid_by = context.actor_id and p.source = 'assistant' and p.deleted_at is null
-    and p.created_at > context.at - interval '24 hours'
-  order by p.recorded_seq desc
-  limit 1;
-  select * into paid from app.expense_occurrences as o where o.id = latest.occurrence_id;
-  select * into occurrence
-  from app.expense_occurrences as o
-  where o.expense_id = bill.id and o.status = 'open'
-  order by o.due_on, o.scheduled_on
-  limit 1;
-  if paid.status = 'paid' or latest.amount_minor = next_open_occurrence.amount_minor then
-    perform app.fail_already_paid('already_paid.just_now', bill, latest, paid.due_on, occurrence.due_on);
-  elsif occurrence.id is null and bill.status in ('paused', 'cancelled') then
-    perform app.fail('invalid_argument.bill_inactive', jsonb_build_object('name', bill.name, 'status', bill.status),
-      'bill_id');
-  elsif occurrence.id is null then
-    perform app.fail_already_paid(
-      'already_paid.all', bill,
-      (select p from app.payments as p where p.expense_id = bill.id and p.deleted_at is null
-        order by p.paid_on desc, p.recorded_seq desc limit 1)
-    );
-  end if;
-  return occurrence;
-end
-$$;
-comment on function app.next_open_occurrence is
-  'The earliest open occurrence of a bill; already_paid when this person paid the bill within 24 hours, or nothing is '
-  'open.';
-
 create or replace function app.settle_occurrence(context app.context, bill app.expenses,
   occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text)
 returns app.payments

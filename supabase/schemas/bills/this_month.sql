@@ -22,7 +22,7 @@ comment on function app.times_a_month is
   'How often a bill comes in a month on average, month_days times in one; null for a one-time bill.';
 
 create or replace function app.bill_state(status text, earliest_due date, next_due date, is_amount_known boolean,
-  today date, lead_days int, is_settled boolean)
+  today date, lead_days int, is_settled boolean, within_days int, is_awaited boolean)
 returns text
 language sql immutable
   return case
@@ -30,15 +30,17 @@ language sql immutable
     when status <> 'active' then null
     when earliest_due < today then 'overdue'
     when next_due <= today + lead_days and is_amount_known then 'due'
-    when next_due <= today + lead_days then 'amount_missing'
-    when next_due is null or is_settled then 'paid'
+    when next_due <= today + lead_days or is_awaited then 'amount_missing'
+    when next_due is null or is_settled and next_due > today + greatest(within_days, 7) then 'paid'
     when is_amount_known then 'upcoming'
     else 'amount_missing'
   end;
 comment on function app.bill_state is
   'overdue: an open date has passed. due: the next one is today or within the lead days. paid: all that was due this '
-  'calendar month is settled, and some of it by paying; or nothing is left to pay. upcoming: everything else. '
-  'amount_missing instead of due or upcoming while the amount of the next date is not known. Null for a paused or '
+  'calendar month is settled, and some of it by paying, and the next date is not among those of a week or of the days '
+  'that were asked for; or nothing is left to pay. upcoming: everything else. '
+  'amount_missing instead of due or upcoming while the amount of the next date is not known, or an automatic payment '
+  'waits for its amount. Null for a paused or '
   'cancelled bill, of which nothing is expected.';
 
 create or replace function app.this_month(bill_id text, autopay boolean, next_due date, earliest_due date, today date)
@@ -62,6 +64,7 @@ begin atomic
       cross join lateral app.scheduled_dates(b, app.due_index(b, today) - 1, app.due_index(b, today) - 1) as s
       where b.id = bill_id and s.due_on >= date_trunc('month', today)::date
         and app.is_paid_by_autopay(b, s.due_on, today)
+        and (select u.minor from app.usual_amount(b.id, b.amount_minor) as u) is not null
     )
   );
 end;

@@ -12,11 +12,12 @@ declare
         when b.key in ('name', 'payee', 'tags', 'note', 'currency', 'autopay', 'amount_mode') then b.key
         when b.key in ('trial_ends_on', 'renews_on', 'notice_days') then b.key
         when b.key = 'category_id' then 'category'
+        when b.key = 'assignee_id' then 'assignee'
         when b.key = 'amount_minor' then 'amount'
         when b.key = 'share_bp' then 'my_share_percent'
         when b.key in ('frequency', 'every', 'anchor_on', 'month_days', 'weekend_rule', 'ends_on', 'ends_after')
           then 'schedule'
-        when b.key in ('reminder_enabled', 'remind_days_before') then 'reminder'
+        when b.key in ('reminder_enabled', 'remind_days_before', 'remind_again') then 'reminder'
       end as field
     ) as f
     where f.field is not null and b.value is distinct from to_jsonb(old) -> b.key

@@ -73,11 +73,39 @@ comment on function app.clean_tags is
 
 -- Dates
 
-create or replace function app.parse_date(context app.context, value text, field text) returns date
+create or replace function app.nearest_day(context app.context, month_and_day text, field text, is_past boolean)
+  returns date
+language plpgsql stable set search_path = '' as $$
+declare
+  days constant date[] := array(
+    select context.today + d from generate_series(-366, 366) as d
+    where to_char(context.today + d, 'MM-DD') = month_and_day order by abs(d)
+  );
+begin
+  if days = '{}' then
+    perform app.fail('date_out_of_range.no_such_day', jsonb_build_object('value', month_and_day), field);
+  end if;
+  -- Further away than a season, last year's may be meant as well as next year's.
+  if abs(days[1] - context.today) > 92 or (is_past and days[1] > context.today + 1) then
+    perform app.fail('date_out_of_range.which_year', jsonb_build_object(
+      'days', (select jsonb_agg(d order by d) from unnest(days) as d)
+    ), field);
+  end if;
+  return days[1];
+end
+$$;
+comment on function app.nearest_day is
+  'The day that MM-DD means near today, where only one can be meant; else ends the tool and asks for the year.';
+
+create or replace function app.parse_date(context app.context, value text, field text, is_past boolean default false)
+  returns date
 language plpgsql stable set search_path = '' as $$
 begin
   if value ~ '^(199\d|20\d\d)-\d\d-\d\d$' then
     return value::date;
+  end if;
+  if value ~ '^--\d\d-\d\d$' then
+    return app.nearest_day(context, substr(value, 3), field, is_past);
   end if;
   case value
     when 'today' then return context.today;
@@ -93,7 +121,8 @@ exception when datetime_field_overflow then
   perform app.fail('date_out_of_range.no_such_day', jsonb_build_object('value', value), field);
 end
 $$;
-comment on function app.parse_date is 'A date argument as a calendar date of the owner; null stays null.';
+comment on function app.parse_date is
+  'A date argument as a calendar date of the owner, one of the past if it is that of a payment; null stays null.';
 
 -- Amounts
 

@@ -1,3 +1,27 @@
+create or replace function app.is_long(tool text, arguments jsonb) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  many constant int := 1000;
+  target_id text := arguments ->> 'change_id';
+begin
+  if tool <> 'undo_change' then
+    return tool = 'import_expenses';
+  end if;
+  if target_id is null then
+    -- The latest of this connection, as app.find_latest_change has it.
+    select s.id into target_id from app.change_sets as s
+    where s.actor_id = (select auth.uid()) and s.grant_id is not distinct from (auth.jwt() ->> 'grant_id')::uuid
+      and s.tool not in ('autopay', 'provider_sync')
+      and s.id is distinct from nullif(current_setting('app.change_id', true), '')
+    order by s.recorded_seq desc
+    limit 1;
+  end if;
+  return exists (select from app.change_items as i where i.change_id = target_id offset many);
+end
+$$;
+comment on function app.is_long is
+  'Whether a write may take so long that nobody else may wait for all of it: an import, or the undo of one.';
+
 create or replace function app.run_tool(tool text, arguments jsonb, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -9,8 +33,10 @@ begin
   if app.is_write(tool) then
     -- One write at a time in an organization: of two equal calls the second sees what the first wrote, a version that
     -- was checked cannot change before the write, and the numbers of changes rise in the order in which they take
-    -- effect. Different organizations never wait.
-    perform app.lock_books(identity.current_organization_id());
+    -- effect. Different organizations never wait. What is long takes its turn itself, when most of it is done.
+    if not app.is_long(tool, arguments) then
+      perform app.lock_books(identity.current_organization_id());
+    end if;
   end if;
   -- After the lock: whoever held it may have changed the currency, the time zone or who is a member.
   context := app.read_context(at);

@@ -58,6 +58,17 @@ comment on function public.call_tool is
   'tool''s envelope. first_use_in_hour asks for record_use after the answer: once an hour a grant, so that no call of '
   'a tool writes the grant.';
 
+create or replace function public.call_long_tool(token_hash text, resource text, tool text, arguments jsonb,
+  at timestamptz, limits jsonb default null) returns jsonb
+-- PostgREST gives a call the timeout of its function: https://docs.postgrest.org/en/v12/references/transactions.html
+language plpgsql volatile set search_path = '' set statement_timeout = '55s' as $$
+begin
+  return public.call_tool(token_hash, resource, tool, arguments, at, limits);
+end
+$$;
+comment on function public.call_long_tool is
+  'The same for what may take longer than other statements may: publishing an import of many rows, or undoing one.';
+
 -- From here on the person acts, not the service: the role is set on entry and restored by itself. It is added last,
 -- since setting it asks for `authenticated`'s right to execute; no function that leads here may be SECURITY DEFINER,
 -- where roles cannot be set.

@@ -16,7 +16,8 @@ create type app.context as (
   at timestamptz,
   actor_id uuid,
   role text,
-  client_name text
+  client_name text,
+  grant_id uuid
 );
 comment on type app.context is 'For whom and when a tool runs; today is the calendar date in the owner''s zone.';
 
@@ -27,7 +28,7 @@ declare
 begin
   select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (read_context.at at time zone p.timezone)::date,
     read_context.at,
-    m.user_id, m.role, auth.jwt() ->> 'client_name'
+    m.user_id, m.role, auth.jwt() ->> 'client_name', (auth.jwt() ->> 'grant_id')::uuid
   into context
   from identity.organizations as o
   join identity.profiles as p on p.user_id = o.owner_id
@@ -46,8 +47,8 @@ language plpgsql set search_path = '' as $$
 declare
   change text;
 begin
-  insert into app.change_sets (organization_id, actor_id, client_name, tool)
-  values (context.organization_id, context.actor_id, context.client_name, begin_change.tool)
+  insert into app.change_sets (organization_id, actor_id, grant_id, client_name, tool)
+  values (context.organization_id, context.actor_id, context.grant_id, context.client_name, begin_change.tool)
   returning id into change;
   perform set_config('app.change_id', change, true);
   return change;
@@ -78,7 +79,8 @@ create or replace function app.is_write(tool text) returns boolean
 language plpgsql immutable set search_path = '' as $$
 begin
   return tool
-    not in ('get_context', 'list_expenses', 'summarize_spending', 'show_spending_chart', 'list_bills', 'review_bills');
+    not in ('get_context', 'list_expenses', 'summarize_spending', 'show_spending_chart', 'list_bills', 'review_bills',
+      'reconcile');
 end
 $$;
 comment on function app.is_write is
@@ -94,6 +96,7 @@ begin
     when 'show_spending_chart' then return app.show_spending_chart(context, arguments);
     when 'list_bills' then return app.list_bills(context, arguments);
     when 'review_bills' then return app.review_bills(context, arguments);
+    when 'reconcile' then return app.reconcile(context, arguments);
     when 'log_expenses' then return app.log_expenses(context, arguments);
     when 'import_expenses' then return app.import_expenses(context, arguments);
     when 'update_expenses' then return app.update_expenses(context, arguments);

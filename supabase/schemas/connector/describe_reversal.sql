@@ -10,7 +10,7 @@ create type app.reversal as (
 );
 comment on type app.reversal is
   'What taking back a change does to one row: the id and the thing that people know it by, {kind, name?, …}, and what '
-  'happens to it, or which fields go back.';
+  'happens to it, or which columns go back.';
 
 create or replace function app.describe_reversal(table_name text, kept jsonb, wanted jsonb, current jsonb)
   returns app.reversal
@@ -27,7 +27,12 @@ begin
     case when table_name = 'expense_occurrences' or expense.kind = 'one_off' then expense.id else latest ->> 'id' end;
   reversal.subject := case
     when table_name = 'categories' then jsonb_build_object('kind', 'category', 'name', latest -> 'name')
+    when table_name = 'payee_rules' then jsonb_build_object('kind', 'payee_rule', 'name', latest -> 'payee')
     when table_name = 'settings' then jsonb_build_object('kind', 'settings')
+    when table_name = 'budgets' then jsonb_build_object(
+      'kind', 'budget', 'per', latest -> 'per',
+      'category', (select c.name from app.categories as c where c.id = latest ->> 'category_id')
+    )
     when table_name = 'expense_occurrences' then
       jsonb_build_object('kind', 'date', 'name', expense.name, 'due_on', latest -> 'due_on')
     when expense.kind = 'bill' then jsonb_build_object(
@@ -42,10 +47,9 @@ begin
     when was_gone and not is_gone then 'restored'
   end;
   reversal.fields := array(
-    select case key when 'paid_on' then 'date' else regexp_replace(key, '_(minor|id|on)$', '') end
+    select key
     from jsonb_object_keys(wanted) as key
     where wanted -> key is distinct from kept -> key and key <> all (app.derived_columns(table_name))
-      and key !~ '^(base|fx)_'
   );
   return reversal;
 end
@@ -60,7 +64,7 @@ begin
     return '{"deleted":true}';
   end if;
   if current ? 'timezone' then
-    return current - 'id';
+    return current - '{id,mails}'::text[];
   end if;
   return jsonb_strip_nulls(jsonb_build_object(
     'name', current ->> 'name', 'amount',
@@ -81,41 +85,3 @@ begin
 end
 $$;
 comment on function app.change_facts is 'A change as facts, of which words are made: {tool, facts}.';
-
-create or replace function app.find_change_to_undo(context app.context, change_id text) returns app.change_sets
-language plpgsql stable set search_path = '' as $$
-declare
-  target app.change_sets;
-begin
-  if change_id is null then
-    -- "Undo that": neither an undo, nor what was paid or fetched automatically on the way.
-    select * into target from app.change_sets as s
-    where s.actor_id = context.actor_id and s.undoes is null and s.undone_by is null
-      and s.tool not in ('undo_change', 'autopay', 'provider_sync')
-    order by s.recorded_seq desc
-    limit 1;
-    if not found then
-      perform app.fail('not_found.own_change', jsonb_build_object('organization', context.organization_name),
-        'change_id');
-    end if;
-  else
-    select * into target from app.change_sets as s where s.id = find_change_to_undo.change_id;
-    if not found then
-      perform app.fail(
-        'not_found.change', jsonb_build_object('id', change_id, 'organization', context.organization_name), 'change_id'
-      );
-    end if;
-  end if;
-  if target.undone_by is not null then
-    perform app.fail('undo_conflict.undone_already', jsonb_build_object(
-      'change', app.change_facts(target), 'details', jsonb_build_object('undone_by', target.undone_by)
-    ), 'change_id');
-  end if;
-  if target.created_at < context.at - interval '30 days' then
-    perform app.fail('undo_expired', jsonb_build_object('change', app.change_facts(target), 'days', 30), 'change_id');
-  end if;
-  return target;
-end
-$$;
-comment on function app.find_change_to_undo is
-  'The change that is meant: the one named, else the caller''s latest that still stands.';

@@ -37,7 +37,7 @@ begin
     ));
   end if;
   if included ? 'payees' then
-    data := data || jsonb_build_object('payees', app.list_payees());
+    data := data || jsonb_build_object('payees', app.list_payees(), 'payee_rules', app.list_payee_rules());
   end if;
   if included ? 'settings' then
     data := data || jsonb_build_object('settings', app.read_settings(context));

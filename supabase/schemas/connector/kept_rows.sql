@@ -31,7 +31,7 @@ comment on function app.same_content is
 
 create or replace function app.compare_rows(table_name text, ids text[], kept jsonb[])
   returns table (row_id text, current jsonb, is_same boolean)
-language plpgsql volatile set search_path = '' as $$
+language plpgsql volatile set search_path = '' set enable_nestloop = off as $$
 begin
   if table_name = 'settings' then
     return query
@@ -40,6 +40,7 @@ begin
       cross join lateral (select app.read_preferences(w.row_id) as current offset 0) as p;
     return;
   end if;
+  -- Hashed, not walked: of how many rows it is the planner knows nothing.
   -- Written anew from typed values, so that neither a session's time zone nor a column added since makes a difference.
   return query execute format(
     $query$
@@ -113,6 +114,10 @@ begin
       update app.payments as p set deleted_at = app.instant() where p.id = any (ids);
     when 'expenses' then
       update app.expenses as e set deleted_at = app.instant() where e.id = any (ids);
+    when 'budgets' then
+      update app.budgets as b set deleted_at = app.instant() where b.id = any (ids);
+    when 'payee_rules' then
+      update app.payee_rules as r set deleted_at = app.instant() where r.id = any (ids);
     when 'categories' then
       with archived as (
         update app.categories as c set archived_at = app.instant()

@@ -45,8 +45,10 @@ begin
   where k.organization_id = context.organization_id and k.actor_id = context.actor_id and k.tool = perform_once.tool
     and k.key = own_key
     and k.expires_at > context.at
-    -- What was undone since is asked for anew.
-    and not exists (select from app.change_sets as s where s.id = k.result ->> 'change_id' and s.undone_by is not null);
+    -- What was undone since is asked for anew, but nothing is undone twice.
+    and (perform_once.tool = 'undo_change'
+      or not exists (select from app.change_sets as s
+      where s.id = k.result ->> 'change_id' and s.undone_by is not null));
   if found then
     if earlier.arguments_hash <> own_hash then
       perform app.fail('idempotency_conflict', field => 'idempotency_key');
@@ -78,8 +80,9 @@ create or replace function app.lock_books(organization_id text) returns void
 language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
 begin
   perform pg_advisory_xact_lock(app.books_key(lock_books.organization_id));
-exception when lock_not_available then
-  -- Who waits holds a connection that everybody else needs as well.
+exception when lock_not_available or deadlock_detected then
+  -- Who waits holds a connection that everybody else needs as well. What is long comes here with rows locked, for which
+  -- the one who has the books may wait.
   perform app.fail('busy');
 end
 $$;

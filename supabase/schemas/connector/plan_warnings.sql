@@ -57,16 +57,20 @@ begin
       'reminders', jsonb_build_object(
         'email_enabled', p.email_enabled, 'email',
         case when p.reminder_email_confirmed_at is not null then p.reminder_email else p.email end,
-        'default_days_before', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email
+        'default_days_before', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email,
+        'my_mails', (select m.mails from identity.memberships as m
+          where m.organization_id = context.organization_id and m.user_id = context.actor_id)
       )
-    )
+    ) || case when o.closed_through is null then '{}'
+      else jsonb_build_object('closed_through', app.month_name(o.closed_through)) end
     from identity.profiles as p
+    join identity.organizations as o on o.id = context.organization_id
     where p.user_id = context.owner_id
   );
 end
 $$;
 comment on function app.read_settings is
-  'What update_settings can change: the owner''s and the organization''s preferences.';
+  'What update_settings can change: the owner''s and the organization''s preferences, and who asks''s own mails.';
 
 create or replace function app.plan_warnings(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -1,16 +1,24 @@
 create or replace function app.undo_change(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  target constant app.change_sets := app.find_change_to_undo(context, arguments ->> 'change_id');
+  rows_at_once constant int := 2000;
+  is_long constant boolean := app.is_long('undo_change', arguments);
+  target app.change_sets;
   batch record;
   rows app.kept_row[];
   differing app.kept_row[];
   removed text[];
   expense_ids text[];
   conflicts app.kept_row[] := '{}';
+  reversal app.kept_row;
   reversed app.kept_row[] := '{}';
   kept jsonb := '[]';
+  described jsonb;
 begin
+  if is_long then
+    perform app.lock_imports(context.organization_id);
+  end if;
+  target := app.find_change_to_undo(context, arguments ->> 'change_id');
   -- A bill before its dates, as everybody locks them: the job that rolls bills waits for nobody, and must not be waited
   -- for half-way.
   perform
@@ -40,14 +48,20 @@ begin
       from touched as t
       where t.before is not null or t.after is not null
     )
+    , pages as (
+      select s.*, (row_number() over (
+        partition by s.table_name, s.before is null, s.step order by s.recorded_seq desc, s.position desc
+      ) - 1) / rows_at_once as page
+      from steps as s
+    )
     -- Within a step as they were recorded, so that what was taken back in one is told in the order of the books.
     select s.table_name, s.before is null as is_new,
       array_agg(s.row_id order by s.recorded_seq desc, s.position desc) as ids,
       array_agg(s.before order by s.recorded_seq desc, s.position desc) as befores,
       array_agg(s.after order by s.recorded_seq desc, s.position desc) as afters
-    from steps as s
-    group by s.table_name, s.before is null, s.step
-    order by max(s.position) desc
+    from pages as s
+    group by s.table_name, s.before is null, s.step, s.page
+    order by max(max(s.position)) over (partition by s.table_name, s.before is null, s.step) desc, s.page
   loop
     if batch.table_name = 'provider_links' then
       select kept || jsonb_agg(jsonb_build_object(
@@ -72,24 +86,36 @@ begin
     continue when conflicts <> '{}';
     if batch.is_new then
       removed := app.remove_rows(batch.table_name, batch.ids);
-      reversed := reversed || array(
-        select (r.table_name, r.row_id, r.before, r.after, r.current)::app.kept_row
-        from unnest(rows) with ordinality as r
-        where r.row_id = any (removed)
-        order by r.ordinality
-      );
       kept := kept || (
         select coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'why', 'in_use', 'subject', d.subject)), '[]')
         from unnest(rows) as r
         cross join lateral app.describe_reversal(r.table_name, r.after, r.before, r.current) as d
         where r.row_id <> all (removed)
       );
+      rows := array(
+        select (r.table_name, r.row_id, r.before, r.after, r.current)::app.kept_row
+        from unnest(rows) with ordinality as r
+        where r.row_id = any (removed)
+        order by r.ordinality
+      );
     else
       perform app.write_rows(batch.table_name, batch.ids, batch.befores);
-      reversed := reversed || rows;
     end if;
+    -- One by one, which adds in place; joining arrays copies all that was reversed before.
+    foreach reversal in array rows loop
+      reversed := reversed || reversal;
+    end loop;
   end loop;
 
+  -- What a statement brought may be imported again, then anew.
+  delete from app.statement_lines as l where l.change_id = target.id;
+  update app.accounts as a set balance = null
+  where a.organization_id = context.organization_id and a.balance ->> 'change_id' = target.id;
+  described := app.describe_reversals(reversed);
+  if is_long then
+    -- Only now does everybody else wait; what is undone was locked row by row.
+    perform app.lock_books(context.organization_id);
+  end if;
   if conflicts = '{}' then
     conflicts := array(
       -- A bill cannot go while money that was paid for it since stays.
@@ -111,6 +137,13 @@ begin
       cross join lateral (select o.* from app.expense_occurrences as o where o.id = x.id offset 0) as o
       where o.status = 'paid' and o.paid_minor < o.expected_minor
       order by o.due_on
+    ) || array(
+      -- Nor can what another record was merged into since: neither would be left.
+      select ('payments', p.id, to_jsonb(p), to_jsonb(p), to_jsonb(p))::app.kept_row
+      from app.change_items as i
+      join app.payments as p on p.merged_into = i.row_id
+      where i.change_id = target.id and i.table_name = 'payments' and i.before is null
+      order by p.recorded_seq
     );
   end if;
   if conflicts <> '{}' then
@@ -128,7 +161,7 @@ begin
       jsonb_build_object('change_id', target.id, 'change', app.change_facts(target), 'by',
         app.member_name(target.actor_id)),
       'not_reversible', kept
-    ) || app.describe_reversals(reversed),
+    ) || described,
     -- Undoing an undo does the first change again.
     'facts', case
       when target.undoes is null then jsonb_build_object('verb', 'undid', 'change', app.change_facts(target))

@@ -42,7 +42,9 @@ create or replace function app.propagate_category() returns trigger
 language plpgsql set search_path = '' as $$
 begin
   update app.payments as p set category_id = new.category_id
-    where p.expense_id = new.id and p.category_id is distinct from new.category_id;
+    where p.expense_id = new.id and p.category_id is distinct from new.category_id
+      -- What a bill was paid for in a closed month counts where it counted.
+      and not (new.kind = 'bill' and app.is_closed(p.organization_id, p.paid_on));
   return null;
 end
 $$;

@@ -5,14 +5,21 @@ create or replace function app.read_expenses(ids text[]) returns table (id text,
 language sql stable
 begin atomic
   select e.id, e.name, jsonb_strip_nulls(jsonb_build_object(
-    'name', e.name, 'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency, 'date', p.paid_on,
-    'payee', e.payee,
-    'category', category.name, 'tags', nullif(e.tags, '{}'), 'note', e.note, 'url', e.url
+    'name', e.name, 'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency,
+    'charged', case when p.charged_minor is not null then jsonb_build_object(
+      'amount', app.format_minor(p.charged_minor, taken.exponent), 'currency', p.charged_currency
+    ) end,
+    'date', p.paid_on, 'payee', e.payee,
+    'category', category.name, 'tags', nullif(e.tags, '{}'), 'note', e.note, 'url', e.url,
+    'is_refund', case when p.direction = 'refund' then true end, 'tax', app.format_minor(p.tax_minor, c.exponent),
+    'tax_percent', trim_scale(p.tax_percent), 'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by,
+    'reimbursed_on', p.reimbursed_on, 'split_id', p.split_id
   )), e.version + p.version - 1
   from unnest(ids) as wanted (id)
   join app.expenses as e on e.id = wanted.id and e.kind = 'one_off' and e.deleted_at is null
   join app.payments as p on p.expense_id = e.id and p.deleted_at is null
   join app.currencies as c on c.code = p.currency
+  left join app.currencies as taken on taken.code = p.charged_currency
   left join app.categories as category on category.id = e.category_id;
 end;
 comment on function app.read_expenses is 'One-off expenses as list_expenses shows them, and their versions.';
@@ -50,13 +57,16 @@ language plpgsql stable set search_path = '' as $$
 declare
   changes constant jsonb := coalesce(arguments -> 'set', '{}');
 begin
-  if changes = '{}' and app.clean_tags(arguments -> 'add_tags', 'add_tags') = '{}' then
+  if changes = '{}' and app.clean_tags(arguments -> 'add_tags', 'add_tags') = '{}'
+    and app.clean_tags(arguments -> 'remove_tags', 'remove_tags') = '{}' then
     perform app.fail('invalid_argument.nothing_to_change', field => 'set');
   end if;
   if changes ? 'name' and app.clean_text(changes ->> 'name') is null then
     perform app.fail('invalid_argument.expense_without_name', field => 'set.name');
   end if;
-  if cardinality(ids) > 1 and changes - array['category', 'payee', 'note', 'url', 'tags'] <> '{}' then
+  if cardinality(ids) > 1 and changes - array[
+    'category', 'payee', 'note', 'url', 'tags', 'reimbursement', 'reimbursed_by', 'reimbursed_on'
+  ] <> '{}' then
     perform app.fail('invalid_argument.one_at_a_time', field => 'set');
   end if;
   if cardinality(ids) > 1 and arguments ? 'expected_version' then
@@ -66,14 +76,12 @@ end
 $$;
 comment on function app.check_update is 'What the contract of update_expenses says in words.';
 
-create or replace function app.update_payment(context app.context, expense_id text, changes jsonb) returns void
-language plpgsql volatile set search_path = '' as $$
+create or replace function app.change_payment(context app.context, payment app.payments, changes jsonb)
+  returns app.payments
+language plpgsql stable set search_path = '' as $$
 declare
-  payment app.payments;
-  base app.base_value;
+  old constant app.payments := payment;
 begin
-  select * into strict payment from app.payments as p
-    where p.expense_id = update_payment.expense_id and p.deleted_at is null for update;
   -- A new currency without a new amount: the same figures, where that currency has as many decimals.
   payment.amount_minor := app.parse_amount(
     coalesce(changes ->> 'amount', app.format_amount(payment.amount_minor, payment.currency)),
@@ -81,34 +89,99 @@ begin
     'set.amount'
   );
   payment.currency := coalesce(changes ->> 'currency', payment.currency);
+  payment.direction := case (changes ->> 'is_refund')::boolean when true then 'refund' when false then 'out'
+    else payment.direction end;
   payment.paid_on := coalesce(app.parse_paid_on(context, changes ->> 'date', 'set.date'), payment.paid_on);
-  base := app.value_in_base(context.base_currency, payment.amount_minor, payment.currency, payment.paid_on);
-  update app.payments as p
-  set amount_minor = payment.amount_minor, currency = payment.currency, paid_on = payment.paid_on,
-    base_currency = base.base_currency,
-    base_minor = base.base_minor, fx_rate = base.fx_rate, fx_rate_on = base.fx_rate_on, fx_source = base.fx_source
-  where p.id = payment.id
-    and (p.amount_minor, p.currency, p.paid_on) is distinct from (payment.amount_minor, payment.currency,
-      payment.paid_on);
+  if changes ? 'charged' then
+    select c.minor, c.charged_currency into payment.charged_minor, payment.charged_currency
+    from app.parse_charged(context, changes -> 'charged', payment.currency, 'set.charged') as c;
+  elsif changes ? 'currency' and payment.currency in (payment.charged_currency, context.base_currency) then
+    payment.charged_minor := null;
+    payment.charged_currency := null;
+  end if;
+  if changes ?| array['tax', 'tax_percent'] then
+    select t.minor, t.rate into payment.tax_minor, payment.tax_percent
+    from app.parse_tax(changes, payment.amount_minor, payment.currency, 'set') as t;
+  elsif payment.tax_minor is not null
+    and (payment.amount_minor, payment.currency) <> (old.amount_minor, old.currency) then
+    -- A rate stays what it was; a tax without one stays the same figures.
+    select t.minor, t.rate into payment.tax_minor, payment.tax_percent
+    from app.parse_tax(
+      case when payment.tax_percent is not null then jsonb_build_object('tax_percent', payment.tax_percent)
+        else jsonb_build_object('tax', app.format_amount(payment.tax_minor, old.currency)) end,
+      payment.amount_minor, payment.currency, 'set'
+    ) as t;
+  end if;
+  select r.* into payment.reimbursement, payment.reimbursed_by, payment.reimbursed_on
+  from app.parse_reimbursement(
+    context, changes, 'set', payment.reimbursement, payment.reimbursed_by, payment.reimbursed_on
+  ) as r;
+  return payment;
 end
 $$;
-comment on function app.update_payment is
-  'Gives the payment of a one-off expense the amount, currency and date that are to change.';
+comment on function app.change_payment is
+  'The payment of a one-off expense with the amount, currency, date, direction, charge, tax and reimbursement that are '
+  'to change.';
+
+create or replace function app.update_payments(context app.context, ids text[], changes jsonb) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  payment app.payments;
+  changed app.payments;
+begin
+  for payment in
+    select p.* from app.payments as p where p.expense_id = any (ids) and p.deleted_at is null order by p.id for update
+  loop
+    if payment.split_id is not null and changes ?| array['amount', 'currency', 'date', 'is_refund', 'charged'] then
+      perform app.fail('invalid_argument.part_of_split', jsonb_build_object(
+        'parts', cardinality(app.find_split(payment.expense_id)),
+        'details', jsonb_build_object('split', app.describe_split(app.find_split(payment.expense_id)))
+      ), 'set');
+    end if;
+    changed := app.change_payment(context, payment, changes);
+    continue when changed = payment;
+    update app.payments as p
+    set amount_minor = changed.amount_minor, currency = changed.currency, paid_on = changed.paid_on,
+      direction = changed.direction, charged_minor = changed.charged_minor,
+      charged_currency = changed.charged_currency, tax_minor = changed.tax_minor, tax_percent = changed.tax_percent,
+      reimbursement = changed.reimbursement, reimbursed_by = changed.reimbursed_by,
+      reimbursed_on = changed.reimbursed_on
+    where p.id = payment.id;
+  end loop;
+end
+$$;
+comment on function app.update_payments is
+  'Gives the payments of one-off expenses what is to change of them. What all parts of a split have in common changes '
+  'with the split.';
 
 create or replace function app.update_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  ids constant text[] := array(select jsonb_array_elements_text(arguments -> 'ids'));
+  -- A merge reads its own.
+  asked constant text[] :=
+    case when not arguments ? 'merge_into' then app.find_records(context, arguments) end;
   changes constant jsonb := coalesce(arguments -> 'set', '{}');
+  is_split constant boolean := changes ? 'split' and cardinality(asked) = 1;
+  -- All parts of what was split before are split anew.
+  ids constant text[] := case when is_split then coalesce(nullif(app.find_split(asked[1]), '{}'), asked) else asked end;
+  removed_tags constant text[] := array(
+    select lower(t) from unnest(app.clean_tags(arguments -> 'remove_tags', 'remove_tags')) as t
+  );
+  confirmed jsonb;
   new_category_id text;
   before jsonb;
   stale record;
   updated jsonb;
   changed text[];
 begin
-  perform app.check_update(arguments, ids);
+  if arguments ? 'merge_into' then
+    return app.merge_expenses(context, arguments);
+  end if;
+  perform app.check_update(arguments, asked);
   perform app.require_records(context, ids);
-  select b.* into stale from app.read_expenses(ids) as b where b.version <> (arguments ->> 'expected_version')::numeric;
+  confirmed := app.confirm_records(context, arguments, ids, 'update');
+  select b.* into stale from app.read_expenses(asked) as b
+    where b.version <> (arguments ->> 'expected_version')::numeric;
   if found then
     perform app.fail('stale_version', jsonb_build_object(
       'name', stale.name, 'version', stale.version,
@@ -126,12 +199,16 @@ begin
     category_id = case when changes ? 'category' then new_category_id else e.category_id end,
     note = case when changes ? 'note' then nullif(btrim(changes ->> 'note'), '') else e.note end,
     url = case when changes ? 'url' then app.parse_url(changes ->> 'url', 'set.url') else e.url end,
-    tags
-      = app.clean_tags(coalesce(changes -> 'tags', to_jsonb(e.tags)) || coalesce(arguments -> 'add_tags', '[]'),
-      'add_tags')
+    tags = app.clean_tags((
+      select coalesce(jsonb_agg(t.value order by t.ordinality), '[]')
+      from jsonb_array_elements_text(coalesce(changes -> 'tags', to_jsonb(e.tags))) with ordinality as t
+      where lower(app.clean_text(t.value)) <> all (removed_tags)
+    ) || coalesce(arguments -> 'add_tags', '[]'), 'add_tags')
   where e.id = any (ids);
-  if changes ?| array['amount', 'currency', 'date'] then
-    perform app.update_payment(context, ids[1], changes);
+  if is_split then
+    perform app.split_payment(context, ids, changes);
+  elsif changes - array['name', 'category', 'payee', 'note', 'url', 'tags'] <> '{}' then
+    perform app.update_payments(context, ids, changes);
   end if;
 
   select
@@ -149,7 +226,13 @@ begin
     from jsonb_each(a.fields) as f where f.value is distinct from before -> a.id -> f.key
   ) as new;
   return jsonb_build_object(
-    'data', jsonb_build_object('updated', updated),
+    'data', jsonb_build_object(
+      'updated', app.first_few(updated),
+      'split', case when is_split then app.describe_split(app.find_split(ids[1])) end,
+      'count', coalesce(cardinality(changed), 0),
+      'confirm', case when (arguments ->> 'dry_run')::boolean then confirmed end
+    ),
+    'warnings', app.warn_of_unfound(context, arguments),
     'facts', jsonb_build_object('count', cardinality(changed), 'names', to_jsonb(changed[:4]), 'fields', (
       select jsonb_agg(distinct key)
       from jsonb_array_elements(updated) as u
@@ -159,4 +242,7 @@ begin
 end
 $$;
 comment on function app.update_expenses is
-  'Tool update_expenses: data {updated}, each with the fields that changed, before and after.';
+  'Tool update_expenses: data {updated, split?, count, confirm?, merged?}: the fields that changed, before and after, '
+  'of the '
+  'first few '
+  'where they are many; count is how many changed, confirm what a preview asks to be said back.';

@@ -31,23 +31,15 @@ begin
     from expected as e
     where e.minor is not null
     group by e.expense_id, e.name, e.due_on < context.today, case when not e.is_daily then e.due_on end
-  ), shown as (
-    select l.*, row_number() over (order by l.due_on, l.name, l.expense_id) as place from lines as l
-  ), bills as (
-    select s.expense_id, s.name, min(s.place) as place, jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'x', s.due_on, 'y', app.format_minor(s.minor, into_exponent), 'overdue',
-      case when s.due_on < context.today then true end,
-      'dates', nullif(s.dates, 1), 'to', nullif(s.last_on, s.due_on)
-    )) order by s.place) as points
-    from shown as s
-    where s.place <= max_lines
-    group by s.expense_id, s.name
   )
   select
-    coalesce(
-      (
-      select jsonb_agg(jsonb_build_object('label', b.name, 'bill_id', b.expense_id, 'points', b.points)
-      order by b.place) from bills as b), '[]') as series,
+    array(
+      select jsonb_build_object('bill_id', s.expense_id, 'label', s.name, 'x', s.due_on, 'to', s.last_on,
+        'dates', s.dates, 'y', app.format_minor(s.minor, into_exponent))
+      from lines as s
+      order by s.due_on, s.name, s.expense_id
+      limit max_lines
+    ) as shown,
     (select coalesce(sum(e.minor), 0) from expected as e) as minor,
     (select count(*) from lines) as line_count,
     (select coalesce(sum(l.dates), 0) from lines as l) as count,
@@ -80,9 +72,10 @@ begin
       'chart', 'upcoming_bills',
       'period',
       jsonb_build_object('from', least(due.first_on, coalesce(filter.from_on, context.today)), 'to', last_day),
+      'today', context.today,
       'currency', target,
       'unit', 'day',
-      'series', due.series,
+      'lines', due.shown,
       'total',
       jsonb_build_object('amount', app.format_minor(due.minor, into_exponent), 'currency', target, 'count', due.count,
         'overdue', due.overdue_count),
@@ -106,5 +99,6 @@ begin
 end
 $$;
 comment on function app.show_spending_chart is
-  'Tool show_spending_chart: data {chart, period, currency, unit?, series, step_totals?, total, compared?, '
-  'books_begin?, unconverted}.';
+  'Tool show_spending_chart: data {chart, today, period, currency, unit?, rows or lines, total, compared?, '
+  'budgets?, books_begin?, '
+  'unconverted}, of which the presenter makes the series.';

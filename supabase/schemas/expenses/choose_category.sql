@@ -53,7 +53,8 @@ create type app.category_choice as (
   id text,
   source text
 );
-comment on type app.category_choice is 'A category, null for none, and why: given, payee_history, keyword or none.';
+comment on type app.category_choice is
+  'A category, null for none, and why: given, payee_rule, payee_history, keyword or none.';
 
 create or replace function app.choose_category(context app.context, given text, payee text, name text, field text,
   create_missing boolean default false)
@@ -65,10 +66,16 @@ begin
   if app.clean_text(given) is not null then
     return (app.find_category(context, given, field, create_missing), 'given')::app.category_choice;
   end if;
+  choice := (app.find_payee_rule(context, payee, name), 'payee_rule')::app.category_choice;
+  if choice.id is not null then
+    return choice;
+  end if;
   select c.id, 'payee_history' into choice
   from app.expenses as e
   join app.categories as c on c.id = e.category_id and c.archived_at is null
   where e.match_key = lower(coalesce(choose_category.payee, choose_category.name)) and e.deleted_at is null
+    -- A part says nothing of the whole.
+    and not exists (select from app.payments as p where p.expense_id = e.id and p.split_id is not null)
   order by e.recorded_seq desc
   limit 1;
   if not found then
@@ -88,5 +95,6 @@ begin
 end
 $$;
 comment on function app.choose_category is
-  'The category that was given, else the last one of the same payee (or name, where there is no payee), else the one a '
+  'The category that was given, else that of a payee rule, else the last one of the same payee (or name, where there '
+  'is no payee), else the one a '
   'keyword points to, else none.';

@@ -36,9 +36,10 @@ comment on function app.check_expected is
 create or replace function app.delete_records(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  ids constant text[] := array(select jsonb_array_elements_text(arguments -> 'ids'));
+  ids constant text[] := app.find_records(context, arguments);
   names text[];
   payments jsonb;
+  confirmed jsonb;
   warnings jsonb := '[]';
 begin
   if cardinality(ids) > 1 and exists (select from unnest(ids) as id where starts_with(id, 'bill_')) then
@@ -49,6 +50,7 @@ begin
     perform app.refresh_bill(ids[1], context.today);
   end if;
   perform app.check_expected(context, ids, coalesce(arguments -> 'expected', '[]'));
+  confirmed := app.confirm_records(context, arguments, ids, 'delete');
 
   if starts_with(ids[1], 'bill_') then
     select
@@ -68,17 +70,20 @@ begin
   end if;
   update app.payments as p set deleted_at = context.at where p.expense_id = any (ids) and p.deleted_at is null;
   update app.expenses as e set deleted_at = context.at where e.id = any (ids);
+  warnings := warnings || app.warn_of_parts(ids);
   names := array(select e.name from app.expenses as e where e.id = any (ids) order by array_position(ids, e.id));
   return jsonb_build_object(
     'data', jsonb_build_object(
-      'deleted', (
+      'deleted', app.first_few((
         select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('id', e.id, 'name', e.name, 'payments', payments))
           order by array_position(ids, e.id))
         from app.expenses as e where e.id = any (ids)
-      ),
-      'restorable_until', ((context.at + interval '30 days') at time zone context.timezone)::date
+      )),
+      'count', cardinality(ids),
+      'restorable_until', ((context.at + interval '30 days') at time zone context.timezone)::date,
+      'confirm', case when (arguments ->> 'dry_run')::boolean then confirmed end
     ),
-    'warnings', warnings,
+    'warnings', warnings || app.warn_of_unfound(context, arguments),
     'facts', jsonb_strip_nulls(jsonb_build_object(
       'count', cardinality(names), 'names', to_jsonb(names[:4]), 'reason', app.clean_text(arguments ->> 'reason')
     ))
@@ -86,5 +91,6 @@ begin
 end
 $$;
 comment on function app.delete_records is
-  'Tool delete_records: data {deleted, restorable_until}. Payments go with what they paid for, and come back with it; '
-  'of a bill their number and totals are told: payments {count, totals}.';
+  'Tool delete_records: data {deleted, count, restorable_until, confirm?}: the first few where they are many; count is '
+  'how many, confirm {count, total} what a preview asks to be said back. Payments go with what they paid for, and come '
+  'back with it; of a bill their number and totals are told: payments {count, totals}.';

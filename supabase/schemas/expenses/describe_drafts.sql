@@ -1,26 +1,86 @@
-create or replace function app.find_external(external_id text) returns text
+create or replace function app.shown_id(payment_id text) returns text
 language plpgsql stable set search_path = '' as $$
 begin
   return (
-    select e.id
-    from app.expenses as e
-    where e.external_id = find_external.external_id and e.source = 'assistant' and e.deleted_at is null
+    select case e.kind when 'bill' then p.id else e.id end
+    from app.payments as p
+    join app.expenses as e on e.id = p.expense_id
+    where p.id = payment_id
   );
 end
 $$;
-comment on function app.find_external is 'The expense in the books with this external id, else null.';
+comment on function app.shown_id is 'The id under which people see a payment: that of the expense, where it is one.';
+
+create or replace function app.former_payments(day date)
+returns
+  table (kept_id text, expense_id text, amount_minor bigint, currency text, direction text, recorded_seq bigint)
+language sql stable
+begin atomic
+  select p.merged_into, p.expense_id, p.amount_minor, p.currency, p.direction, p.recorded_seq
+  from app.payments as p
+  where p.paid_on = day and p.merged_into is not null
+    and exists (select from app.payments as k where k.id = p.merged_into and k.deleted_at is null)
+  union all
+  select (array_agg(p.id order by p.recorded_seq))[1], (array_agg(p.expense_id order by p.recorded_seq))[1],
+    sum(p.amount_minor)::bigint, p.currency, p.direction, min(p.recorded_seq)
+  from app.payments as p
+  where p.paid_on = day and p.deleted_at is null and p.split_id is not null
+  group by p.split_id, p.currency, p.direction;
+end;
+comment on function app.former_payments is
+  'What a statement knows of a day in another form than the books: payments that were merged into one that stands, and '
+  'each split as the one payment it was. What each looked like, and the payment that stands for it.';
+
+create or replace function app.find_external(external_id text) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce(
+    (
+      select e.id
+      from app.expenses as e
+      where e.external_id = find_external.external_id and e.source = 'assistant' and e.deleted_at is null
+    ),
+    (
+      select app.shown_id(k.id)
+      from app.payments as p
+      join app.payments as k on k.id = p.merged_into and k.deleted_at is null
+      join app.expenses as e on e.id = p.expense_id
+      where p.merged_into is not null and e.external_id = find_external.external_id and e.source = 'assistant'
+      order by p.recorded_seq desc
+      limit 1
+    )
+  );
+end
+$$;
+comment on function app.find_external is
+  'The expense in the books with this external id, or the record that one was merged into, else null.';
 
 create or replace function app.find_same_payment(draft jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 begin
   return (
     -- A payment of a bill counts too: who marks the rent paid and then logs it has paid it once.
-    select case e.kind when 'bill' then p.id else e.id end
-    from app.payments as p
-    join app.expenses as e on e.id = p.expense_id
-    where p.paid_on = (draft ->> 'paid_on')::date and p.amount_minor = (draft ->> 'amount_minor')::bigint
-      and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
-      and p.deleted_at is null and e.match_key = draft ->> 'match_key'
+    select app.shown_id(p.kept_id)
+    from (
+      (
+        select p.id as kept_id, p.recorded_seq
+        from app.payments as p
+        join app.expenses as e on e.id = p.expense_id
+        where p.paid_on = (draft ->> 'paid_on')::date and p.amount_minor = (draft ->> 'amount_minor')::bigint
+          and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
+          and p.deleted_at is null and e.match_key = draft ->> 'match_key'
+        order by p.recorded_seq desc
+        limit 1
+      )
+      union all
+      select p.kept_id, p.recorded_seq
+      from app.former_payments((draft ->> 'paid_on')::date) as p
+      -- Not a join: it would add up the splits of the day for each expense of this name.
+      cross join lateral (select e.match_key from app.expenses as e where e.id = p.expense_id offset 0) as e
+      where p.amount_minor = (draft ->> 'amount_minor')::bigint
+        and p.currency = draft ->> 'currency' and p.direction = draft ->> 'direction'
+        and e.match_key = draft ->> 'match_key'
+    ) as p
     order by p.recorded_seq desc
     limit 1
   );
@@ -36,15 +96,16 @@ begin
   insert into app.expenses (id, organization_id, kind, name, payee, category_id, tags, note, url, source, external_id,
     created_by)
   select d.id, context.organization_id, 'one_off', d.name, d.payee, d.category_id, d.tags, d.note, d.url,
-    write_expenses.source, d.external_id, context.actor_id
+    write_expenses.source, d.external_id, coalesce(d.created_by, context.actor_id)
   from jsonb_populate_recordset(null::app.expenses, drafts) with ordinality as d
   order by d.ordinality;
   insert into app.payments (
-    organization_id, expense_id, direction, amount_minor, currency, paid_on, base_currency, base_minor, fx_rate,
-    fx_rate_on, fx_source, source, paid_by
+    organization_id, expense_id, direction, amount_minor, currency, charged_minor, charged_currency, paid_on, tax_minor,
+    tax_percent, reimbursement, reimbursed_by, reimbursed_on, split_id, source, paid_by
   )
-  select context.organization_id, d.id, d.direction, d.amount_minor, d.currency, d.paid_on,
-    d.base_currency, d.base_minor, d.fx_rate, d.fx_rate_on, d.fx_source, write_expenses.source, context.actor_id
+  select context.organization_id, d.id, d.direction, d.amount_minor, d.currency, d.charged_minor, d.charged_currency,
+    d.paid_on, d.tax_minor, d.tax_percent, d.reimbursement, d.reimbursed_by, d.reimbursed_on, d.split_id,
+    write_expenses.source, coalesce(d.paid_by, context.actor_id)
   from jsonb_populate_recordset(null::app.payments, drafts) with ordinality as d
   order by d.ordinality;
 end
@@ -74,24 +135,46 @@ begin
   return (
     select jsonb_agg(jsonb_build_object(
       'index', d.place,
-      'status', case when d.id is null then 'duplicate' else 'created' end,
+      'status', case when d.id is null then 'duplicate' when is_preview then 'would_create' else 'created' end,
       'id', case when not is_preview then d.id end,
       'existing_id', d.existing_id,
       'name', d.name,
       'date', d.paid_on,
       'amount', app.format_minor(d.amount_minor, c.exponent),
       'currency', d.currency,
+      'tax', app.format_minor(d.tax_minor, c.exponent),
+      'tax_percent', trim_scale(d.tax_percent),
+      'split', own.parts,
       'category', category.name,
-      'category_source', d.category_source,
-      'base_amount', app.format_minor(d.base_minor, base.exponent)
+      'category_source', case when own.parts is null then d.category_source end,
+      'base_amount', app.format_minor(own.base_minor, base.exponent)
     ) order by d.place)
-    from jsonb_to_recordset(drafts) as d (
+    from jsonb_array_elements(drafts) as i (draft)
+    cross join lateral jsonb_to_record(i.draft) as d (
       place int, id text, existing_id text, name text, paid_on date, amount_minor bigint, currency text,
-      category_id text, category_source text, base_minor bigint
+      category_id text, category_source text, tax_minor bigint, tax_percent numeric
     )
     join app.currencies as c on c.code = d.currency
     join app.currencies as base on base.code = context.base_currency
-    left join app.categories as category on category.id = d.category_id
+    left join app.categories as category on category.id = d.category_id and not i.draft ? 'parts'
+    cross join lateral (
+      select sum(value.base_minor) as base_minor,
+        case when i.draft ? 'parts' then jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+          'id', case when not is_preview then part.id end, 'category', its.name,
+          'amount', app.format_minor(part.amount_minor, c.exponent),
+          'tax', app.format_minor(part.tax_minor, c.exponent),
+          'base_amount', app.format_minor(value.base_minor, base.exponent), 'note', part.note
+        )) order by p.place) end as parts
+      from app.draft_parts(i.draft) with ordinality as p (draft, place)
+      cross join lateral jsonb_to_record(p.draft) as part (
+        id text, category_id text, note text, amount_minor bigint, tax_minor bigint, charged_minor bigint,
+        charged_currency text
+      )
+      cross join lateral app.value_in_base(
+        context.base_currency, part.amount_minor, d.currency, d.paid_on, part.charged_minor, part.charged_currency
+      ) as value
+      left join app.categories as its on its.id = part.category_id
+    ) as own
   );
 end
 $$;

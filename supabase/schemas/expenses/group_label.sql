@@ -1,6 +1,6 @@
--- summarize_spending: totals of a period in one currency, grouped, ranked and compared. Each payment is converted at
--- the rate of its own day and rounded once; what cannot be converted is named, never counted as if it were the other
--- currency. Refunds subtract.
+-- summarize_spending: totals of a period in one currency, grouped, ranked and compared. Each payment counts by its
+-- value, into another currency than the base one converted at the rate of its own day and rounded once; what cannot be
+-- converted is named, never counted as if it were the other currency. Refunds subtract.
 
 -- Parsed when it was created, and inlined: with a constant dimension one branch is left.
 create or replace function app.group_key(dimension text, category_id text, payee text, tag text, on_day date,
@@ -66,8 +66,9 @@ create type app.spending as (
   unconverted jsonb,
   is_partial boolean,
   sources text[],
-  as_of date
+  as_of date,
+  pending_since date
 );
 comment on type app.spending is
   'All groups of a question, what could not be converted, whether that is so in any period, and by which rates the '
-  'rest was.';
+  'rest was, and since when values are not final.';

@@ -2,15 +2,21 @@ create or replace function app.warn_of_drafts(context app.context, drafts jsonb)
 language plpgsql stable set search_path = '' as $$
 declare
   skipped text[];
-  unrated text[];
+  unrated record;
   early text[];
   warnings jsonb := '[]';
 begin
   select array_agg(d.name order by d.place) filter (where d.id is null),
-    array_agg(distinct d.currency) filter (where d.id is not null and d.base_minor is null),
     array_agg(d.name order by d.place) filter (where d.id is not null and d.paid_on > context.today)
-  into skipped, unrated, early
-  from jsonb_to_recordset(drafts) as d (place int, id text, name text, paid_on date, currency text, base_minor bigint);
+  into skipped, early
+  from jsonb_to_recordset(drafts) as d (place int, id text, name text, paid_on date);
+  select array_agg(distinct p.currency order by p.currency) filter (where p.base_minor is null) as currencies,
+    coalesce(bool_or(not p.is_final) filter (where p.base_minor is null), false) as is_awaited,
+    coalesce(bool_or(not p.is_final) filter (where p.base_minor is not null), false) as is_pending,
+    min(p.paid_on) filter (where not p.is_final and p.base_minor is not null) as since
+  into unrated
+  from jsonb_to_recordset(drafts) as d (id text)
+  cross join lateral (select p.* from app.payments as p where p.expense_id = d.id offset 0) as p;
   if skipped is not null then
     warnings := warnings || app.warning('duplicate.expenses', jsonb_build_object('names', skipped));
   end if;
@@ -18,11 +24,12 @@ begin
     warnings := warnings
       || app.warning('dated_tomorrow', jsonb_build_object('names', early, 'date', context.today + 1));
   end if;
-  if unrated is not null then
-    warnings := warnings
-      || app.warning('rate_missing.of_day', jsonb_build_object('currencies', unrated, 'into', context.base_currency));
+  if unrated.currencies is not null then
+    warnings := warnings || app.warning('rate_missing.of_day', jsonb_build_object(
+      'currencies', unrated.currencies, 'into', context.base_currency, 'is_awaited', unrated.is_awaited
+    ));
   end if;
-  return warnings;
+  return warnings || app.warn_of_pending(unrated.is_pending, context.base_currency, unrated.since);
 end
 $$;
 comment on function app.warn_of_drafts is
@@ -36,8 +43,12 @@ declare
   drafts jsonb[] := app.parse_expense_items(
     context, arguments -> 'items', coalesce((arguments ->> 'create_missing_categories')::boolean, false)
   );
+  last_closed constant date := (
+    select o.closed_through from identity.organizations as o where o.id = context.organization_id
+  );
   -- Ids of this call by external id.
   own_ids jsonb := '{}';
+  closed jsonb := '[]';
   known_id text;
   existing_id text;
   written jsonb;
@@ -52,16 +63,31 @@ begin
       drafts[i] := drafts[i] || jsonb_build_object('existing_id', existing_id);
       continue;
     end if;
-    drafts[i] := drafts[i] || jsonb_build_object('id', app.new_id('exp'));
+    if (drafts[i] ->> 'paid_on')::date <= last_closed then
+      closed := closed || jsonb_build_object(
+        'index', i - 1, 'status', 'invalid', 'name', drafts[i] -> 'name', 'error', jsonb_build_object(
+          'code', 'month_closed', 'params', app.closed_month((drafts[i] ->> 'paid_on')::date),
+          'field', format('items[%s].date', i - 1)
+        )
+      );
+    end if;
+    drafts[i] := app.identify_parts(drafts[i] || jsonb_build_object('id', app.new_id('exp')));
     if known_id is not null then
       drafts[i] := drafts[i] - 'external_id';
     elsif drafts[i] ? 'external_id' then
       own_ids := own_ids || jsonb_build_object(drafts[i] ->> 'external_id', drafts[i] -> 'id');
     end if;
   end loop;
+  if closed <> '[]' then
+    perform app.fail_items(closed, cardinality(drafts));
+  end if;
 
   written := jsonb_path_query_array(to_jsonb(drafts), '$[*] ? (exists(@.id))');
-  perform app.write_expenses(context, written, 'assistant');
+  perform app.write_expenses(context, (
+    select coalesce(jsonb_agg(part order by d.ordinality), '[]')
+    from jsonb_array_elements(written) with ordinality as d
+    cross join lateral app.draft_parts(d.value) as part
+  ), 'assistant');
   totals := app.total_drafts(written);
   return jsonb_build_object(
     'data', jsonb_build_object(

@@ -5,26 +5,81 @@ create type app.expense_filter as (
   to_on date,
   query text,
   category_ids text[],
+  not_category_ids text[],
   tags text[],
   payee text,
-  min_amount numeric,
-  max_amount numeric,
+  member_id uuid,
+  min_minor numeric,
+  max_minor numeric,
+  amount_currency text,
   currency text,
-  kind text
+  kind text,
+  reimbursement text
 );
 comment on type app.expense_filter is
-  'Which payments are meant. Texts are in lower case, Uncategorized is the empty category id, amounts are major units '
-  'of each payment''s own currency.';
+  'Which payments are meant. Texts are in lower case, Uncategorized is the empty category id, amounts are minor units '
+  'of amount_currency, in which each payment is valued.';
+
+create or replace function app.find_filter_categories(names jsonb, field text) returns text[]
+language plpgsql stable set search_path = '' as $$
+declare
+  ids text[];
+  category_id text;
+  wanted text;
+begin
+  for wanted in select app.clean_text(n) from jsonb_array_elements_text(names) as n loop
+    -- Archived ones included: what was spent on them stays in the books.
+    select c.id into category_id from app.categories as c where lower(c.name) = lower(wanted);
+    if category_id is null and lower(wanted) <> 'uncategorized' then
+      perform app.fail_without_category(wanted, field);
+    end if;
+    ids := ids || coalesce(category_id, '');
+  end loop;
+  return ids;
+end
+$$;
+comment on function app.find_filter_categories is 'Ids of the categories that a filter names; null without names.';
+
+create or replace function app.find_member(context app.context, wanted text, field text) returns uuid
+language plpgsql stable set search_path = '' as $$
+declare
+  near jsonb;
+begin
+  if wanted is null or lower(wanted) = 'me' then
+    return case when wanted is not null then context.actor_id end;
+  end if;
+  select jsonb_agg(jsonb_build_object('id', m.user_id, 'email', m.email) order by m.email) into near
+  from (
+    select m.user_id, m.email, rank() over (order by lower(m.email) <> lower(wanted)) as place
+    from (select m.user_id, app.member_name(m.user_id) as email from identity.memberships as m) as m
+    where strpos(lower(m.email), lower(wanted)) > 0
+  ) as m
+  where m.place = 1;
+  if jsonb_array_length(near) = 1 then
+    return near #>> '{0,id}';
+  end if;
+  perform app.fail('not_found.member', jsonb_build_object(
+    'member', wanted,
+    'details', jsonb_build_object('members', coalesce(
+      jsonb_path_query_array(near, '$[*].email'),
+      (select jsonb_agg(app.member_name(m.user_id) order by m.created_at) from identity.memberships as m)
+    ))
+  ), field);
+  return null;
+end
+$$;
+comment on function app.find_member is
+  'A member by address, or the only one with this in theirs; null stays null. Ends the tool with not_found and who may '
+  'be meant.';
 
 create or replace function app.parse_expense_filter(context app.context, arguments jsonb) returns app.expense_filter
 language plpgsql stable set search_path = '' as $$
 declare
   filter app.expense_filter;
-  wanted text;
-  category_id text;
+  exponent int;
 begin
-  filter.from_on := app.parse_date(context, arguments ->> 'from', 'from');
-  filter.to_on := app.parse_date(context, arguments ->> 'to', 'to');
+  filter.from_on := app.parse_date(context, arguments ->> 'from', 'from', true);
+  filter.to_on := app.parse_date(context, arguments ->> 'to', 'to', true);
   if filter.from_on > filter.to_on then
     perform app.fail('invalid_argument.period_backwards',
       jsonb_build_object('from', filter.from_on, 'to', filter.to_on), 'to');
@@ -32,24 +87,19 @@ begin
   filter.query := lower(app.clean_text(arguments ->> 'query'));
   filter.payee := lower(app.clean_text(arguments ->> 'payee'));
   filter.kind := arguments ->> 'kind';
+  filter.reimbursement := arguments ->> 'reimbursement';
   filter.currency := arguments ->> 'currency';
-  if filter.currency is not null then
-    perform app.currency_exponent(filter.currency, 'currency');
-  end if;
-  filter.min_amount := (arguments ->> 'min_amount')::numeric;
-  filter.max_amount := (arguments ->> 'max_amount')::numeric;
-  if filter.min_amount > filter.max_amount then
+  filter.amount_currency := coalesce(filter.currency, context.base_currency);
+  exponent := app.currency_exponent(filter.amount_currency, 'currency');
+  filter.min_minor := (arguments ->> 'min_amount')::numeric * 10::numeric ^ exponent;
+  filter.max_minor := (arguments ->> 'max_amount')::numeric * 10::numeric ^ exponent;
+  if filter.min_minor > filter.max_minor then
     perform app.fail('invalid_argument.amounts_backwards', field => 'max_amount');
   end if;
   filter.tags := array(select lower(t) from unnest(nullif(app.clean_tags(arguments -> 'tags', 'tags'), '{}')) as t);
-  for wanted in select app.clean_text(c) from jsonb_array_elements_text(arguments -> 'categories') as c loop
-    -- Archived ones included: what was spent on them stays in the books.
-    select c.id into category_id from app.categories as c where lower(c.name) = lower(wanted);
-    if category_id is null and lower(wanted) <> 'uncategorized' then
-      perform app.fail_without_category(wanted, 'categories');
-    end if;
-    filter.category_ids := filter.category_ids || coalesce(category_id, '');
-  end loop;
+  filter.category_ids := app.find_filter_categories(arguments -> 'categories', 'categories');
+  filter.not_category_ids := app.find_filter_categories(arguments -> 'not_categories', 'not_categories');
+  filter.member_id := app.find_member(context, app.clean_text(arguments ->> 'member'), 'member');
   return filter;
 end
 $$;
@@ -65,28 +115,43 @@ create or replace function app.matches_filter(filter app.expense_filter, categor
 returns boolean
 language sql stable
   return ((filter).category_ids is null or coalesce(category_id, '') = any ((filter).category_ids))
+    and ((filter).not_category_ids is null or coalesce(category_id, '') <> all ((filter).not_category_ids))
     and ((filter).payee is null or match_key = (filter).payee)
     and ((filter).tags = '{}' or lower(tags::text)::text[] && (filter).tags)
     and ((filter).query is null or name is not null
       and strpos(lower(concat_ws(E'\n', name, payee, note, payment_note)), (filter).query) > 0);
 comment on function app.matches_filter is 'Whether an expense or bill is one that a filter asks for.';
 
+create or replace function app.is_amount_within(filter app.expense_filter, minor bigint, currency text,
+  base_minor bigint,
+  base_currency text) returns boolean
+language sql stable
+  -- What has no value in the currency of the filter is no answer to how much.
+  return ((filter).min_minor is null or case (filter).amount_currency
+      when currency then minor when base_currency then base_minor end >= (filter).min_minor)
+    and ((filter).max_minor is null or case (filter).amount_currency
+      when currency then minor when base_currency then base_minor end <= (filter).max_minor);
+comment on function app.is_amount_within is 'Whether an amount, valued in the one currency of a filter, is within it.';
+
 create or replace function app.find_payments(filter app.expense_filter)
 returns table (
   payment_id text, recorded_seq bigint, paid_on date, currency text, direction text, amount_minor bigint,
-  sort_minor bigint, paid_by uuid,
+  base_minor bigint, fx_rate_on date, fx_source text, is_final boolean, charged_minor bigint, charged_currency text,
+  sort_minor bigint, paid_by uuid, tax_minor bigint, tax_percent numeric, reimbursement text, reimbursed_by text,
+  reimbursed_on date, split_id text,
   expense_id text, name text, payee text, category_id text, tags text[], note text, url text, version int
 )
 language sql stable
 begin atomic
-  select p.id, p.recorded_seq, p.paid_on, p.currency, p.direction, p.amount_minor, p.sort_minor, p.paid_by,
+  select p.id, p.recorded_seq, p.paid_on, p.currency, p.direction, p.amount_minor, p.base_minor,
+    p.fx_rate_on, p.fx_source, p.is_final, p.charged_minor, p.charged_currency, p.sort_minor, p.paid_by, p.tax_minor,
+    p.tax_percent, p.reimbursement, p.reimbursed_by, p.reimbursed_on, p.split_id,
     p.expense_id, e.name, e.payee, p.category_id, e.tags,
     case when starts_with(p.expense_id, 'bill_') then p.note else e.note end, e.url,
     -- What is shown as one row counts the changes to both of its rows.
     case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end
   from app.payments as p
   left join app.expenses as e on e.id = p.expense_id
-  left join app.currencies as c on c.code = p.currency
   where p.deleted_at is null
     and ((filter).from_on is null or p.paid_on >= (filter).from_on)
     and ((filter).to_on is null or p.paid_on <= (filter).to_on)
@@ -95,9 +160,32 @@ begin atomic
       when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment'
         else 'one_off'
     end)
-    and ((filter).min_amount is null or p.amount_minor >= (filter).min_amount * 10::numeric ^ c.exponent)
-    and ((filter).max_amount is null or p.amount_minor <= (filter).max_amount * 10::numeric ^ c.exponent)
+    and ((filter).reimbursement is null or coalesce(p.reimbursement, 'none') = (filter).reimbursement)
+    and ((filter).member_id is null or p.paid_by = (filter).member_id)
+    and app.is_amount_within(filter, p.amount_minor, p.currency, p.base_minor, p.base_currency)
     and app.matches_filter(filter, p.category_id, e.tags, e.match_key, e.name, e.payee, e.note, p.note);
 end;
 comment on function app.find_payments is
   'Payments in the books that a filter lets through, with the expense or bill that each belongs to.';
+
+create or replace function app.warn_of_unvalued(filter app.expense_filter) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  without_amounts app.expense_filter := filter;
+  unvalued int;
+begin
+  if num_nonnulls(filter.min_minor, filter.max_minor) = 0 then
+    return '[]';
+  end if;
+  without_amounts.min_minor := null;
+  without_amounts.max_minor := null;
+  select count(*) into unvalued
+  from app.find_payments(without_amounts) as p
+  where p.base_minor is null and p.currency <> filter.amount_currency;
+  return case when unvalued = 0 then '[]' else jsonb_build_array(
+    app.warning('rate_missing.of_filter', jsonb_build_object('count', unvalued, 'into', filter.amount_currency))
+  ) end;
+end
+$$;
+comment on function app.warn_of_unvalued is
+  'Warnings that some payments could not be compared with the amounts of a filter, since no rate is known.';

@@ -4,7 +4,7 @@
 
 -- An item on its way into the books is a draft, an object by name: columns of app.expenses and of app.payments, and
 -- beside them place (in the call, or its line in a file), match_key, category_source, and existing_id when it is in the
--- books already. What it does not have is not there.
+-- books already. One that is split has what is each part's own in parts. What it does not have is not there.
 
 create or replace function app.parse_url(value text, field text) returns text
 language plpgsql stable set search_path = '' as $$
@@ -22,7 +22,7 @@ comment on function app.parse_url is 'A link argument; blank is null.';
 create or replace function app.parse_paid_on(context app.context, value text, field text) returns date
 language plpgsql stable set search_path = '' as $$
 declare
-  paid_on constant date := app.parse_date(context, value, field);
+  paid_on constant date := app.parse_date(context, value, field, true);
 begin
   if paid_on > context.today + 1 then
     perform app.fail('date_out_of_range.ahead', jsonb_build_object('date', paid_on), field);
@@ -48,28 +48,60 @@ declare
   tags text[];
   url text;
   category app.category_choice;
+  charged record;
+  tax record;
+  reimbursed record;
+  draft jsonb;
 begin
   if name is null then
     perform app.fail('invalid_argument.expense_without_name', field => parse_expense_item.field || '.name');
   end if;
   amount_minor := app.parse_amount(item ->> 'amount', currency, field || '.amount');
+  charged := app.parse_charged(context, item -> 'charged', currency, field || '.charged');
+  tax := app.parse_tax(item, amount_minor, currency, field);
+  reimbursed := app.parse_reimbursement(context, item, field);
   paid_on := app.parse_paid_on(context, coalesce(item ->> 'date', 'today'), field || '.date');
   tags := app.clean_tags(item -> 'tags', field || '.tags');
   url := app.parse_url(item ->> 'url', field || '.url');
   category :=
     app.choose_category(context, item ->> 'category', payee, name, field || '.category', create_missing_categories);
-  return jsonb_strip_nulls(jsonb_build_object(
+  draft := jsonb_strip_nulls(jsonb_build_object(
     'name', name, 'payee', payee, 'match_key', lower(coalesce(payee, name)), 'category_id', category.id,
     'category_source',
     category.source,
     'tags', tags, 'note', nullif(btrim(item ->> 'note'), ''), 'url', url, 'external_id',
     nullif(btrim(item ->> 'external_id'), ''),
     'direction', case when (item ->> 'is_refund')::boolean then 'refund' else 'out' end,
-    'amount_minor', amount_minor, 'currency', currency, 'paid_on', paid_on
-  ) || coalesce(to_jsonb(app.value_in_base(context.base_currency, amount_minor, currency, paid_on)), '{}'));
+    'amount_minor', amount_minor, 'currency', currency, 'charged_minor', charged.minor,
+    'charged_currency', charged.charged_currency, 'paid_on', paid_on, 'tax_minor', tax.minor, 'tax_percent', tax.rate,
+    'reimbursement', reimbursed.reimbursement, 'reimbursed_by', reimbursed.reimbursed_by,
+    'reimbursed_on', reimbursed.reimbursed_on
+  ));
+  return draft || case when item ? 'split' then jsonb_build_object('parts', app.parse_split(
+    context, item -> 'split', draft, field || '.split', create_missing_categories
+  )) else '{}' end;
 end
 $$;
 comment on function app.parse_expense_item is 'One item as a draft; field is its place in the arguments, for errors.';
+
+create or replace function app.fail_items(invalid jsonb, count int) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  first constant jsonb := invalid #> '{0,error}';
+begin
+  perform app.fail(
+    first ->> 'code',
+    coalesce(first -> 'params', '{}') || jsonb_build_object('of_items', jsonb_build_object(
+      'failed', jsonb_array_length(invalid), 'all', fail_items.count,
+      'first', (invalid #>> '{0,index}')::int + 1, 'name', invalid #>> '{0,name}', 'results', invalid
+    )),
+    first ->> 'field'
+  );
+end
+$$;
+comment on function app.fail_items is
+  'Ends a call because of some of its items, [{index, status: invalid, name, error}], with the error of the first; '
+  'details.results lists each.';
 
 create or replace function app.parse_expense_items(context app.context, items jsonb, create_missing_categories boolean)
   returns jsonb[]
@@ -80,7 +112,6 @@ declare
   item jsonb;
   index int;
   problem text;
-  first jsonb;
 begin
   for item, index in select i.value, i.ordinality - 1 from jsonb_array_elements(items) with ordinality as i loop
     begin
@@ -96,18 +127,9 @@ begin
     end;
   end loop;
   if invalid <> '[]' then
-    first := invalid #> '{0,error}';
-    perform app.fail(
-      first ->> 'code',
-      coalesce(first -> 'params', '{}') || jsonb_build_object('of_items', jsonb_build_object(
-        'failed', jsonb_array_length(invalid), 'all', jsonb_array_length(items),
-        'first', (invalid #>> '{0,index}')::int + 1, 'name', invalid #>> '{0,name}', 'results', invalid
-      )),
-      first ->> 'field'
-    );
+    perform app.fail_items(invalid, jsonb_array_length(items));
   end if;
   return drafts;
 end
 $$;
-comment on function app.parse_expense_items is
-  'All items as drafts; when some cannot be, the error is that of the first and details.results lists each.';
+comment on function app.parse_expense_items is 'All items as drafts; ends the call when some cannot be.';

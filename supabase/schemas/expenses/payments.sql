@@ -38,6 +38,9 @@ comment on column app.expense_occurrences.expected_minor is 'Null while the amou
 create index expense_occurrences_open_idx on app.expense_occurrences (organization_id, due_on) where status = 'open';
 -- What is due on a day, whoever's it is?
 create index expense_occurrences_due_idx on app.expense_occurrences (due_on, expense_id) where status = 'open';
+-- What waits for its amount?
+create index expense_occurrences_unknown_idx on app.expense_occurrences (due_on, expense_id)
+  where status = 'open' and expected_minor is null;
 -- What is to be reminded of again on a day?
 create index expense_occurrences_snoozed_until_idx on app.expense_occurrences (snoozed_until)
   where status = 'open' and snoozed_until is not null;
@@ -54,16 +57,30 @@ create table app.payments (
     constraint payments_amount_minor_range check (amount_minor between 1 and 1000000000000000),
   currency text not null references app.currencies (code),
   paid_on date not null,
-  base_currency text references app.currencies (code),
+  tax_minor bigint,
+  tax_percent numeric(6, 3) constraint payments_tax_percent_range check (tax_percent between 0 and 100),
+  reimbursement text constraint payments_reimbursement_known check (reimbursement in ('open', 'done')),
+  reimbursed_by text constraint payments_reimbursed_by_length check (length(reimbursed_by) between 1 and 120),
+  reimbursed_on date,
+  split_id text collate "C"
+    constraint payments_split_id_format check (split_id ~ '^spl_[0-9a-z]+$' and length(split_id) between 12 and 36),
+  -- The share of a small part of a split may round to nothing.
+  charged_minor bigint
+    constraint payments_charged_minor_range check (charged_minor between 0 and 1000000000000000),
+  charged_currency text references app.currencies (code),
+  base_currency text not null,
   base_minor bigint,
   sort_minor bigint not null generated always as (coalesce(base_minor, amount_minor)) stored,
   fx_rate numeric(20, 10) constraint payments_fx_rate_positive check (fx_rate > 0),
   fx_rate_on date,
   fx_source text,
+  is_final boolean not null default false,
   note text constraint payments_note_length check (length(note) between 1 and 2000),
   source text not null default 'assistant'
     constraint payments_source_known check (source in ('assistant', 'import', 'autopay')),
+  is_estimate boolean not null default false,
   paid_by uuid,
+  merged_into text collate "C",
   version int not null default 1,
   deleted_at timestamptz,
   recorded_seq bigint not null generated always as identity,
@@ -72,28 +89,69 @@ create table app.payments (
   unique (id, organization_id),
   foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,
   foreign key (occurrence_id, organization_id) references app.expense_occurrences (id, organization_id),
-  constraint payments_base_is_whole check (
-    (base_minor is null) = (fx_rate is null) and (base_minor is null) = (base_currency is null)
-    and (base_minor is null) = (fx_rate_on is null) and (base_minor is null) = (fx_source is null)
+  foreign key (merged_into, organization_id) references app.payments (id, organization_id) on delete cascade,
+  constraint payments_merged_is_deleted check (merged_into is null or deleted_at is not null),
+  -- A change of the base currency reaches every payment, and a payment that is written meanwhile waits for it.
+  foreign key (organization_id, base_currency) references identity.organizations (id, base_currency)
+    on update cascade on delete cascade,
+  constraint payments_tax_within_amount check (tax_minor between 0 and amount_minor),
+  constraint payments_tax_percent_has_tax check (tax_percent is null or tax_minor is not null),
+  constraint payments_reimbursement_is_whole check (
+    (reimbursed_by is null or reimbursement is not null)
+    and (reimbursed_on is null) = (reimbursement is distinct from 'done')
+  ),
+  constraint payments_charged_is_whole check ((charged_minor is null) = (charged_currency is null)),
+  constraint payments_rate_is_whole check (
+    (fx_rate is null) = (fx_rate_on is null) and (fx_rate is null) = (fx_source is null)
+    and (fx_rate is null or base_minor is not null)
   )
 );
 comment on table app.payments is 'Money that left or came back: the only table that totals are made of.';
+comment on column app.payments.tax_minor is 'The tax that the amount contains, of the same direction.';
+comment on column app.payments.tax_percent is
+  'In percent of the amount without tax; null where several rates or none fit.';
+comment on column app.payments.reimbursement is
+  'Whether somebody pays it back: open until they did. It stays money that left; what came back is a refund.';
+comment on column app.payments.split_id is
+  'The same for all parts of one payment that was split over several categories; they add up to it.';
+comment on column app.payments.charged_minor is
+  'What the bank took for it in another currency, where somebody said so: then the value is made of this.';
 comment on column app.payments.base_minor is
-  'The amount in the organization''s base currency at the rate of the payment date; null when no rate was known, never '
-  '1:1.';
+  'Derived, as are all base_ and fx_ columns: what it is worth in the organization''s base currency, in every answer '
+  'and total. Null while no rate is known, never 1:1.';
+comment on column app.payments.is_final is
+  'Derived: whether the value stands. Until then the rate of the day is not published yet, or not fetched.';
+comment on column app.payments.is_estimate is
+  'Recorded automatically with the amount that was known; the statement, or a person, puts it right.';
+comment on column app.payments.merged_into is
+  'The payment that stays, of two that are one: this one is deleted, and still recognized when it comes again.';
 comment on column app.payments.sort_minor is
-  'What payments of several currencies are ordered by: their value when they were recorded.';
+  'What payments of several currencies are ordered by: their value.';
 comment on column app.payments.category_id is
   'Derived: the category of the expense or bill, so that totals by category are read from one index.';
 comment on column app.payments.recorded_seq is
   'Counts up in the order of recording: the order of payments within a day.';
 -- What was paid lately, and how much in a time? The included columns answer totals without the table.
 create index payments_newest_idx
-  on app.payments (organization_id, paid_on, recorded_seq) include (currency, direction, amount_minor, category_id)
+  on app.payments (organization_id, paid_on, recorded_seq) include (
+    currency, direction, amount_minor, category_id, base_minor, fx_rate_on, fx_source, is_final, charged_minor,
+    charged_currency, tax_minor
+  )
   where deleted_at is null;
 -- What were the largest?
 create index payments_largest_idx on app.payments (organization_id, sort_minor, recorded_seq) where deleted_at is null;
 create index payments_expense_id_idx on app.payments (expense_id, organization_id);
 create index payments_occurrence_id_idx on app.payments (occurrence_id, organization_id);
+create index payments_merged_into_idx on app.payments (merged_into, organization_id);
+-- Which of a day were merged into others?
+create index payments_merged_on_idx on app.payments (organization_id, paid_on) where merged_into is not null;
 create index payments_currency_idx on app.payments (currency);
-create index payments_base_currency_idx on app.payments (base_currency);
+create index payments_charged_currency_idx on app.payments (charged_currency);
+create index payments_base_currency_idx on app.payments (organization_id, base_currency);
+-- Which wait for their statement?
+create index payments_estimates_idx on app.payments (organization_id, paid_on)
+  where is_estimate and deleted_at is null;
+-- What are the other parts of a split?
+create index payments_split_id_idx on app.payments (split_id) where split_id is not null;
+-- Which wait for the rate of their day?
+create index payments_pending_idx on app.payments (paid_on, id) where not is_final;

@@ -6,7 +6,8 @@ create type app.period as (
   shift interval
 );
 comment on type app.period is
-  'Days from the first to the last; shift moves those of an earlier period onto the one it is compared with.';
+  'Days from the first to the last; shift is how far back the period before lies, of an earlier period how far back it '
+  'lies itself.';
 
 create or replace function app.whole_months(period app.period) returns int
 language plpgsql immutable set search_path = '' as $$
@@ -32,19 +33,41 @@ declare
 begin
   case name
     when 'last_30_days' then
-      return (today - 29, today, null)::app.period;
+      return (today - 29, today, interval '30 days')::app.period;
     when 'last_12_months' then
-      return ((today + 1 - interval '12 months')::date, today, null)::app.period;
+      return ((today + 1 - interval '12 months')::date, today, interval '12 months')::app.period;
     else
       -- Weeks begin on Monday (ISO 8601).
       first := date_trunc(unit, today::timestamp) - case when name like 'last%' then step else interval '0' end;
-      return (first, (first + step)::date - 1, null)::app.period;
+      return (first, (first + step)::date - 1, step)::app.period;
   end case;
 end
 $$;
 comment on function app.named_period is
   'The period that a word such as last_month means on a day: whole weeks, months, quarters and years; the others end '
   'on that day.';
+
+create or replace function app.step_of_days(from_on date, to_on date, today date) returns interval
+language plpgsql immutable set search_path = '' as $$
+declare
+  is_whole constant boolean := extract(day from to_on + 1) = 1;
+  months constant int := (extract(year from to_on) - extract(year from from_on)) * 12
+    + extract(month from to_on) - extract(month from from_on) + 1;
+begin
+  return case
+    when extract(day from from_on) <> 1 then make_interval(days => to_on - from_on + 1)
+    -- A year so far. One month of it is a month so far, and whole months that are over are months like any other.
+    when extract(month from from_on) = 1 and months between 2 and 12 and (not is_whole or to_on = today)
+      then interval '1 year'
+    -- What is due on a day of the month is in both as often.
+    else make_interval(months => months)
+  end;
+end
+$$;
+comment on function app.step_of_days is
+  'How far before given days those lie that they are compared with: of a year so far a year, of what begins with a '
+  'month '
+  'as many months as it reaches into, else as many days.';
 
 create or replace function app.parse_period(context app.context, arguments jsonb, filter app.expense_filter)
   returns app.period
@@ -71,6 +94,7 @@ begin
       'from'
     );
   end if;
+  period.shift := app.step_of_days(period.from_on, period.to_on, context.today);
   return period;
 end
 $$;
@@ -80,31 +104,24 @@ comment on function app.parse_period is
 create or replace function app.earlier_period(period app.period, compare text) returns app.period
 language plpgsql immutable set search_path = '' as $$
 declare
-  months constant int := app.whole_months(period);
+  shift constant interval := case compare when 'same_period_last_year' then interval '1 year'
+    when 'previous_period' then period.shift end;
 begin
-  case compare
-    when 'same_period_last_year' then
-      return (
-        (period.from_on - interval '1 year')::date,
-        -- February as a whole stays one in leap years.
-        case when months is null then (period.to_on - interval '1 year')::date
-          else (period.to_on + 1 - interval '1 year')::date - 1 end,
-        interval '1 year'
-      )::app.period;
-    when 'previous_period' then
-      if months is null then
-        return (period.from_on - (period.to_on - period.from_on + 1), period.from_on - 1,
-          make_interval(days => period.to_on - period.from_on + 1))::app.period;
-      end if;
-      return ((period.from_on - make_interval(months => months))::date, period.from_on - 1,
-        make_interval(months => months))::app.period;
-    else
-      return null;
-  end case;
+  return case when shift is not null then (
+    (period.from_on - shift)::date,
+    least(
+      period.from_on - 1,
+      -- The end of a month with the end of the other, and February as a whole stays one in leap years.
+      case when extract(day from period.from_on) = 1
+        then greatest((period.to_on - shift)::date, (period.to_on + 1 - shift)::date - 1)
+        else (period.to_on - shift)::date end
+    ),
+    shift
+  )::app.period end;
 end
 $$;
 comment on function app.earlier_period is
-  'The period to compare with: as many months, or days, right before, or the same days a year before; null for none.';
+  'The period to compare with: the one before, or the same days a year before; null for none.';
 
 create or replace function app.compared_period(period app.period, compare text, today date) returns app.period
 language plpgsql immutable set search_path = '' as $$
@@ -112,13 +129,16 @@ declare
   earlier app.period := app.earlier_period(period, compare);
 begin
   if today between period.from_on and period.to_on then
-    earlier.to_on := least(earlier.to_on, earlier.from_on + (today - period.from_on));
+    -- The same days of each month, and the end of one with the end of the other: what is due on the 1st or the last day
+    -- is in both or in neither.
+    earlier.to_on :=
+      least(earlier.to_on, greatest((today - earlier.shift)::date, (today + 1 - earlier.shift)::date - 1));
   end if;
   return earlier;
 end
 $$;
 comment on function app.compared_period is
-  'The period to compare what was spent with: of one that still runs, as many days as have passed.';
+  'The period to compare what was spent with: of one that still runs, the same days as have passed.';
 
 create or replace function app.books_begin(period app.period, earlier app.period) returns date
 language plpgsql stable set search_path = '' as $$

@@ -8,6 +8,16 @@ create table app.fx_rates (
 );
 comment on table app.fx_rates is 'How much of a currency one euro bought on a day, by source. Never updated in place.';
 
+create table app.fx_days (
+  day date primary key,
+  attempts int not null default 0 constraint fx_days_attempts_positive check (attempts >= 0),
+  settled_at timestamptz
+);
+comment on table app.fx_days is
+  'Days whose rates the sources were asked for. One that is settled gets no more of them: on a day without rates of '
+  'its '
+  'own the last ones before it stand.';
+
 create table app.provider_links (
   id text collate "C" primary key default app.new_id('lnk')
     constraint provider_links_id_format check (id ~ '^lnk_[0-9a-z]+$' and length(id) between 12 and 36),
@@ -37,6 +47,7 @@ create table app.change_sets (
     constraint change_sets_id_format check (id ~ '^chg_[0-9a-z]+$' and length(id) between 12 and 36),
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   actor_id uuid not null,
+  grant_id uuid,
   client_name text,
   tool text not null,
   facts jsonb not null default '{}',
@@ -47,6 +58,8 @@ create table app.change_sets (
 );
 comment on table app.change_sets is
   'One write of one tool, by whom and with which client; undone as a whole or not at all.';
+comment on column app.change_sets.grant_id is
+  'The connection that made it, which may be gone since: what "undo that" means there.';
 comment on column app.change_sets.facts is
   'What it did, by tool: counts, names, totals by currency. Words are made of it when it is shown.';
 comment on column app.change_sets.recorded_seq is
@@ -60,7 +73,9 @@ create table app.change_items (
   position bigint generated always as identity,
   organization_id text collate "C" not null,
   table_name text not null constraint change_items_table_name_known check (
-    table_name in ('categories', 'expenses', 'expense_occurrences', 'payments', 'provider_links', 'settings')
+    table_name
+      in ('budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments', 'provider_links',
+      'settings')
   ),
   row_id text not null,
   before jsonb,
@@ -89,8 +104,10 @@ create or replace function app.derived_columns(table_name text) returns text[]
 language plpgsql immutable set search_path = '' as $$
 begin
   return array['next_due', 'version', 'updated_at'] || case table_name
-    when 'payments' then array['category_id', 'sort_minor']
+    when 'payments' then array['category_id', 'sort_minor', 'base_currency', 'base_minor', 'fx_rate', 'fx_rate_on',
+      'fx_source', 'is_final']
     when 'expenses' then array['match_key']
+    when 'payee_rules' then array['words']
     when 'expense_occurrences' then array['paid_minor']
     else '{}'
   end;

@@ -38,20 +38,12 @@ begin
       group by p.is_rest, f.name_1, f.name_2
     ),
     ordered as (
-      select f.*, sum(f.minor) over () as total_minor, row_number() over (order by
+      select f.*, row_number() over (order by
         case when is_time_1 then f.name_1 #>> '{}' end, f.is_rest,
         case when not is_time_1 then f.head_minor end desc, case when not is_time_1 then f.head end,
         case when is_time_2 then f.name_2 #>> '{}' end, f.minor desc, f.head
       ) as place
       from folded as f
-    ),
-    -- Tenths of a percent that add up to 100: rounded down, and what is left goes to those that lost most.
-    shares as (
-      select o.*, floor(o.exact) as tenths,
-        row_number() over (order by o.exact - floor(o.exact) desc, o.place) as turn,
-        1000 - sum(floor(o.exact)) over () as left_over
-      from (select o.*, case when o.total_minor > 0 then o.minor * 1000 / o.total_minor end as exact from ordered as o)
-        as o
     )
     select coalesce(jsonb_agg(jsonb_build_object(
       'group', case
@@ -60,17 +52,15 @@ begin
         else jsonb_build_array(coalesce(s.name_1, rest), coalesce(s.name_2, rest))
       end,
       'amount', app.format_minor(s.minor, exponent),
-      'share_percent', round((s.tenths + case when s.turn <= s.left_over then 1 else 0 end) / 10, 1),
       'count', s.count,
       'upcoming', app.format_minor(s.upcoming_minor, exponent),
       'previous', case when is_compared then app.format_minor(s.earlier_minor, exponent) end,
       'change_percent',
       case when is_compared then round((s.minor - s.earlier_minor) * 100 / nullif(abs(s.earlier_minor), 0), 1) end
     ) order by s.place), '[]')
-    from shares as s
+    from ordered as s
   );
 end
 $$;
 comment on function app.rank_spending is
-  'Rows of summarize_spending: the largest groups, the rest as one ({none: "rest"}), periods of time in their order; '
-  'shares are of what the rows add up to.';
+  'Rows of summarize_spending: the largest groups, the rest as one ({none: "rest"}), periods of time in their order.';

@@ -1,6 +1,6 @@
--- Exchange rates as of a day. A rate is the newest on or before the day and at most 7 days old (weekends, holidays);
--- where there is none, an amount has no value in the other currency, never the same one. Rates say what one euro buys,
--- so every pair crosses through the euro.
+-- Exchange rates as of a day. A rate is the newest on or before the day and at most 7 days old (weekends, holidays),
+-- the central bank's before that of a source which has more currencies. Where there is none, an amount has no value in
+-- the other currency, never the same one. Rates say what one euro buys, so every pair crosses through the euro.
 -- Exact arithmetic: multiplied first, divided once, rounded half away from zero to the minor unit of the target, once
 -- an amount.
 
@@ -22,8 +22,8 @@ begin atomic
     select r.rate, r.rate_on, r.source
     from app.fx_rates as r
     where r.quote = currency and r.rate_on between day - 7 and day
-    -- The central bank before those who quote it, on the same day.
-    order by r.rate_on desc, r.source <> 'ecb', r.source
+    -- The central bank, those who quote it, then everybody else.
+    order by r.source not in ('ecb', 'frankfurter'), r.rate_on desc, r.source
     limit 1
   ) as f on true
   where currency = 'EUR' or f.rate is not null;
@@ -60,40 +60,127 @@ create type app.base_value as (
   base_minor bigint,
   fx_rate numeric(20, 10),
   fx_rate_on date,
-  fx_source text
+  fx_source text,
+  is_final boolean
 );
 comment on type app.base_value is
-  'What a payment keeps of its value in the organization''s base currency: all or nothing.';
+  'What a payment is worth in the organization''s base currency, by which rate of which day and source, and whether '
+  'that stands. An amount in that currency needs no rate.';
 
-create or replace function app.value_in_base(base_currency text, amount_minor bigint, currency text, paid_on date)
-  returns app.base_value
+create or replace function app.value_in_base(
+  base_currency text, amount_minor bigint, currency text, paid_on date, charged_minor bigint default null,
+  charged_currency text default null
+) returns app.base_value
 language plpgsql stable set search_path = '' as $$
 declare
-  from_rate app.rate;
-  to_rate app.rate;
-  base_minor numeric;
+  -- What the bank took says more than what was asked for, but the asked amount is exact where no rate is between.
+  is_charge constant boolean := currency <> base_currency and charged_minor is not null;
+  from_currency constant text := case when is_charge then charged_currency else currency end;
+  from_minor constant bigint := case when is_charge then charged_minor else amount_minor end;
+  value record;
+  is_final boolean;
 begin
-  if currency = base_currency then
-    return (base_currency, amount_minor, 1, paid_on, 'same')::app.base_value;
+  if from_currency = base_currency then
+    return (base_currency, from_minor, null, null, null, true)::app.base_value;
   end if;
-  from_rate := app.find_rate(currency, paid_on);
-  to_rate := app.find_rate(base_currency, paid_on);
-  base_minor := app.convert_minor(
-    amount_minor, from_rate.per_euro, app.currency_exponent(currency, 'currency'),
-    to_rate.per_euro, app.currency_exponent(base_currency, 'currency')
-  );
+  -- All in one query: a change of the base currency asks for every payment.
+  select app.convert_minor(from_minor, f.per_euro, c.exponent, t.per_euro, base.exponent) as minor,
+    t.per_euro / f.per_euro as rate, least(f.rate_on, t.rate_on) as rate_on,
+    case when f.source <> t.source then least(f.source, t.source) || '+' || greatest(f.source, t.source)
+      else coalesce(f.source, t.source) end as source
+  into value
+  from app.currencies as c
+  cross join app.currencies as base
+  cross join lateral app.rates_as_of(c.code, paid_on) as f
+  cross join lateral app.rates_as_of(base.code, paid_on) as t
+  where c.code = from_currency and base.code = value_in_base.base_currency;
+  is_final := coalesce(value.rate_on = paid_on, false)
+    or exists (select from app.fx_days as d where d.day = paid_on and d.settled_at is not null);
   -- More than the column holds is as good as unknown.
-  if base_minor is null or base_minor > 1000000000000000000 then
-    return null;
+  if value.minor <= 1000000000000000000 then
+    return (base_currency, value.minor, value.rate, value.rate_on, value.source, is_final)::app.base_value;
   end if;
-  return (
-    base_currency, base_minor, to_rate.per_euro / from_rate.per_euro, least(from_rate.rate_on, to_rate.rate_on),
-    array_to_string(
-      array(select distinct s from unnest(array[from_rate.source, to_rate.source]) as s where s is not null order by s),
-      '+')
-  )::app.base_value;
+  return (base_currency, null, null, null, null, is_final)::app.base_value;
 end
 $$;
 comment on function app.value_in_base is
-  'A payment''s value in the base currency at the rate of its day, for the columns of app.payments; all null when no '
-  'rate is known.';
+  'What a payment is worth in the base currency at the rate of its day: the one rule, for the columns of app.payments.';
+
+-- Whoever writes a payment, its value is given to it here and nowhere else.
+create or replace function app.value_payment() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  value app.base_value;
+begin
+  if tg_op = 'INSERT' then
+    -- Of an organization that is not theirs they see none, and row-level security refuses the payment next.
+    new.base_currency := coalesce(
+      (select o.base_currency from identity.organizations as o where o.id = new.organization_id), new.currency
+    );
+  elsif old.is_final and (new.amount_minor, new.currency, new.charged_minor, new.charged_currency, new.paid_on,
+    new.base_currency) is not distinct from (old.amount_minor, old.currency, old.charged_minor, old.charged_currency,
+      old.paid_on, old.base_currency) then
+    return new;
+  end if;
+  value := app.value_in_base(
+    new.base_currency, new.amount_minor, new.currency, new.paid_on, new.charged_minor, new.charged_currency
+  );
+  new.base_minor := value.base_minor;
+  new.fx_rate := value.fx_rate;
+  new.fx_rate_on := value.fx_rate_on;
+  new.fx_source := value.fx_source;
+  new.is_final := value.is_final;
+  return new;
+end
+$$;
+create trigger value_payment before insert or update of amount_minor, currency, charged_minor, charged_currency,
+  paid_on, base_currency, is_final on app.payments
+  for each row execute function app.value_payment();
+
+create or replace function app.parse_charged(context app.context, charged jsonb, currency text, field text,
+  out minor bigint, out charged_currency text) returns record
+language plpgsql stable set search_path = '' as $$
+begin
+  if not coalesce(charged ? 'amount', false) then
+    return;
+  end if;
+  charged_currency := coalesce(charged ->> 'currency', context.base_currency);
+  if currency = context.base_currency or currency = charged_currency then
+    perform app.fail('invalid_argument.charged_needless', jsonb_build_object(
+      'currency', currency, 'base', context.base_currency
+    ), field);
+  end if;
+  minor := app.parse_amount(charged ->> 'amount', charged_currency, field || '.amount');
+end
+$$;
+comment on function app.parse_charged is
+  'What the bank took for an amount in a foreign currency, {amount, currency}; null without an amount.';
+
+create or replace function app.charge_payment(context app.context, payment app.payments, charged jsonb)
+  returns app.payments
+language plpgsql volatile set search_path = '' as $$
+declare
+  taken constant record := app.parse_charged(context, charged, payment.currency, 'charged');
+begin
+  if taken.minor is not null then
+    update app.payments as p set charged_minor = taken.minor, charged_currency = taken.charged_currency
+    where p.id = payment.id
+    returning p.* into payment;
+  end if;
+  return payment;
+end
+$$;
+comment on function app.charge_payment is 'Says of a payment what the bank took for it, when that is given.';
+
+create or replace function app.warn_of_pending(is_pending boolean, currency text, since date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    when is_pending then
+      jsonb_build_array(app.warning('rate_pending', jsonb_build_object('into', currency, 'since', since)))
+    else '[]'::jsonb
+  end;
+end
+$$;
+comment on function app.warn_of_pending is
+  'Says of an answer that its values in a currency will change: the rates of days since one are not published yet.';

@@ -8,6 +8,8 @@ language plpgsql stable set search_path = ''
     = off as $$
 declare
   is_tagged constant boolean := 'tag' = any (dimensions);
+  -- Values are kept in the base currency alone.
+  is_base constant boolean := target = context.base_currency;
   earlier_filter app.expense_filter := filter;
   spending app.spending;
 begin
@@ -15,27 +17,45 @@ begin
   earlier_filter.to_on := earlier.to_on;
   with payments as not materialized (
     select 'current' as part, p.paid_on as on_day, p.paid_on as rate_on, p.currency,
-      case p.direction when 'out' then 1 else -1 end as sign,
-      p.amount_minor, p.category_id, coalesce(p.payee, p.name) as payee, case when is_tagged then p.tags end as tags,
+      case p.direction when 'out' then 1 else -1 end as sign, p.amount_minor,
+      -- The charge counts for the amount wherever a rate is needed.
+      case when p.currency = target then p.amount_minor when is_base then p.base_minor
+        when p.charged_currency = target then p.charged_minor end as value_minor,
+      case when not is_base and p.currency <> target and p.charged_currency is distinct from target
+        then coalesce(p.charged_currency, p.currency) end as rated_currency,
+      case when not is_base then coalesce(p.charged_minor, p.amount_minor) end as rated_minor,
+      case when is_base then p.fx_source end as fx_source, case when is_base then p.fx_rate_on end as fx_rate_on,
+      is_base and not p.is_final and p.base_minor is not null as is_pending,
+      p.category_id, coalesce(p.payee, p.name) as payee, case when is_tagged then p.tags end as tags,
       p.paid_by as member_id
     from app.find_payments(filter) as p
     union all
     select 'earlier', (p.paid_on + earlier.shift)::date, p.paid_on, p.currency,
-      case p.direction when 'out' then 1 else -1 end,
-      p.amount_minor, p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by
+      case p.direction when 'out' then 1 else -1 end, p.amount_minor,
+      case when p.currency = target then p.amount_minor when is_base then p.base_minor
+        when p.charged_currency = target then p.charged_minor end,
+      case when not is_base and p.currency <> target and p.charged_currency is distinct from target
+        then coalesce(p.charged_currency, p.currency) end,
+      case when not is_base then coalesce(p.charged_minor, p.amount_minor) end,
+      case when is_base then p.fx_source end, case when is_base then p.fx_rate_on end,
+      is_base and not p.is_final and p.base_minor is not null,
+      p.category_id, coalesce(p.payee, p.name), case when is_tagged then p.tags end, p.paid_by
     from app.find_payments(earlier_filter) as p
     where earlier.from_on is not null
     union all
     -- What is still to come has no rate yet; today's is the nearest.
-    select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1,
-      x.expected_minor, e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, e.created_by
+    select 'upcoming', x.due_on, least(x.due_on, context.today), x.currency, 1, x.expected_minor,
+      case when x.currency = target then x.expected_minor end, case when x.currency <> target then x.currency end,
+      x.expected_minor, null, null, false,
+      e.category_id, coalesce(e.payee, e.name), case when is_tagged then e.tags end, e.created_by
     from jsonb_to_recordset(expected) as x (expense_id text, due_on date, expected_minor bigint, currency text)
     join app.expenses as e on e.id = x.expense_id
-    join app.currencies as c on c.code = x.currency
     where expected is not null and x.expected_minor is not null
       and (filter.currency is null or x.currency = filter.currency)
-      and (filter.min_amount is null or x.expected_minor >= filter.min_amount * 10::numeric ^ c.exponent)
-      and (filter.max_amount is null or x.expected_minor <= filter.max_amount * 10::numeric ^ c.exponent)
+      and (filter.member_id is null or e.created_by = filter.member_id)
+      and app.is_amount_within(filter, x.expected_minor, x.currency, (app.value_in_base(
+        filter.amount_currency, x.expected_minor, x.currency, least(x.due_on, context.today)
+      )).base_minor, filter.amount_currency)
       and app.matches_filter(filter, e.category_id, e.tags, e.match_key, e.name, e.payee, e.note, null)
   ),
   -- One of the two halves is nothing, as the planner sees.
@@ -45,59 +65,66 @@ begin
     select p.*, t.tag, coalesce(t.position, 1) = 1 from payments as p
       left join lateral unnest(p.tags) with ordinality as t (tag, position) on true where is_tagged
   ),
-  -- What is in the target currency needs no rate; of what is not, each amount is kept, since each is rounded by itself.
+  -- What has a value needs no rate; of what has none, each amount is kept, since each is rounded by itself.
   cells as materialized (
-    select c.part, c.is_first, c.key_1, c.key_2, c.currency, c.rate_on, min(c.spelling_1 collate "C") as spelling_1,
-      min(c.spelling_2 collate "C") as spelling_2, sum(c.net_minor) as net_minor, count(*) as count,
-      array_agg(c.net_minor) filter (where c.currency <> target) as net_amounts
+    select c.part, c.is_first, c.key_1, c.key_2, c.currency, c.rated_currency, c.rate_on, c.fx_source,
+      min(c.spelling_1 collate "C") as spelling_1, min(c.spelling_2 collate "C") as spelling_2,
+      sum(c.sign * c.amount_minor) as net_minor, count(*) as count,
+      sum(c.sign * c.value_minor) as value_minor, count(c.value_minor) as value_count,
+      max(c.fx_rate_on) as fx_rate_on, min(c.pending_on) as pending_since,
+      array_agg(c.sign * c.rated_minor) filter (where c.rated_currency is not null) as rated_amounts,
+      coalesce(sum(c.sign * c.amount_minor) filter (where c.value_minor is null), 0) as valueless_minor
     from (
-      select m.part, m.is_first, m.currency,
+      select m.part, m.is_first, m.currency, case when m.is_pending then m.rate_on end as pending_on,
         app.group_key(dimensions[1], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id) as key_1,
         app.group_key(dimensions[2], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id) as key_2,
         case dimensions[1] when 'payee' then m.payee when 'tag' then m.tag end as spelling_1,
         case dimensions[2] when 'payee' then m.payee when 'tag' then m.tag end as spelling_2,
-        case when m.currency <> target then m.rate_on end as rate_on,
-        m.sign * m.amount_minor as net_minor
+        case when m.rated_currency is not null then m.rate_on end as rate_on,
+        m.rated_currency, m.rated_minor, m.sign, m.amount_minor, m.value_minor, m.fx_source, m.fx_rate_on
       from moves as m
     ) as c
-    group by c.part, c.is_first, c.key_1, c.key_2, c.currency, c.rate_on
+    group by c.part, c.is_first, c.key_1, c.key_2, c.currency, c.rated_currency, c.rate_on, c.fx_source
   ),
-  foreign_days as materialized (
-    select c.currency, c.rate_on,
-      sum(c.net_minor) filter (where c.part <> 'earlier' and c.is_first) as minor,
-      sum(c.count) filter (where c.part <> 'earlier' and c.is_first) as count
+  rated_days as materialized (
+    select c.rated_currency, c.rate_on, bool_or(c.part <> 'upcoming') as is_paid
     from cells as c
-    where c.currency <> target
-    group by c.currency, c.rate_on
+    where c.rated_currency is not null
+    group by c.rated_currency, c.rate_on
   ),
   rates as materialized (
-    select d.currency, d.rate_on, t.per_euro * 10::numeric ^ into_currency.exponent as numerator,
+    select d.rated_currency, d.rate_on, t.per_euro * 10::numeric ^ into_currency.exponent as numerator,
       f.per_euro * 10::numeric ^ c.exponent as denominator,
-      least(f.rate_on, t.rate_on) as as_of, array[f.source, t.source] as sources
-    from foreign_days as d
-    join app.currencies as c on c.code = d.currency
+      least(f.rate_on, t.rate_on) as as_of, array[f.source, t.source] as sources,
+      d.is_paid and least(f.rate_on, t.rate_on) < d.rate_on
+        and not exists (select from app.fx_days as s where s.day = d.rate_on and s.settled_at is not null) as is_pending
+    from rated_days as d
+    join app.currencies as c on c.code = d.rated_currency
     join app.currencies as into_currency on into_currency.code = target
-    cross join lateral app.rates_as_of(d.currency, d.rate_on) as f
+    cross join lateral app.rates_as_of(d.rated_currency, d.rate_on) as f
     cross join lateral app.rates_as_of(target, d.rate_on) as t
   ),
+  valued as materialized (
+    select c.*, r.numerator, r.denominator,
+      case when r.numerator is not null then c.count else c.value_count end as valued_count
+    from cells as c
+    left join rates as r on r.rated_currency = c.rated_currency and r.rate_on = c.rate_on
+  ),
   unconverted as (
-    select d.currency, sum(d.minor) as minor, sum(d.count) as count
-    from foreign_days as d
-    where d.count > 0 and not exists (select from rates as r where r.currency = d.currency and r.rate_on = d.rate_on)
-    group by d.currency
+    select v.currency, sum(v.valueless_minor) as minor, sum(v.count - v.valued_count) as count
+    from valued as v
+    where v.part <> 'earlier' and v.is_first and v.valued_count < v.count
+    group by v.currency
   ),
   sums as (
-    select c.key_1, c.key_2, c.part, c.is_first, min(c.spelling_1 collate "C") as spelling_1,
-      min(c.spelling_2 collate "C") as spelling_2,
+    select v.key_1, v.key_2, v.part, v.is_first, v.spelling_1, v.spelling_2,
       -- Without a rate there is no value, in the sum and in its count.
-      sum(
-        case when c.currency = target then c.net_minor
-        else sign(n.minor) * app.scale_minor(abs(n.minor), r.numerator, r.denominator) end) as minor,
-      sum(case when c.currency = target then c.count when r.currency is not null then 1 else 0 end) as count
-    from cells as c
-    left join rates as r on r.currency = c.currency and r.rate_on = c.rate_on
-    left join lateral unnest(c.net_amounts) as n (minor) on true
-    group by c.key_1, c.key_2, c.part, c.is_first
+      case when v.rated_currency is null then v.value_minor else (
+        select sum(sign(n.minor) * app.scale_minor(abs(n.minor), v.numerator, v.denominator))
+        from unnest(v.rated_amounts) as n (minor)
+      ) end as minor,
+      v.valued_count as count
+    from valued as v
   ),
   groups as (
     select s.key_1, s.key_2, min(s.spelling_1 collate "C") as spelling_1, min(s.spelling_2 collate "C") as spelling_2,
@@ -121,13 +148,24 @@ begin
       ) order by u.currency), '[]')
       from unconverted as u join app.currencies as c on c.code = u.currency
     ),
-    (select count(*) from foreign_days) > (select count(*) from rates),
-    array(select distinct s from rates as r cross join unnest(r.sources) as s where s is not null order by s),
-    (select max(r.as_of) from rates as r)
+    exists (select from valued as v where v.valued_count < v.count),
+    array(
+      select distinct s.name
+      from (
+        select unnest(r.sources) as name from rates as r
+        union all
+        select unnest(string_to_array(c.fx_source, '+')) from cells as c
+      ) as s
+      where s.name is not null order by s.name
+    ),
+    greatest((select max(r.as_of) from rates as r), (select max(c.fx_rate_on) from cells as c)),
+    least(
+      (select min(c.pending_since) from cells as c), (select min(r.rate_on) from rates as r where r.is_pending)
+    )
   into spending;
   return spending;
 end
 $$;
 comment on function app.sum_spending is
-  'Sums by up to two dimensions, each payment converted to the target at the rate of its day; expected are rows of '
+  'Sums by up to two dimensions of what each payment is worth in the target currency; expected are rows of '
   'app.expected_in_period, or null.';

@@ -1,3 +1,53 @@
+create or replace function app.warn_of_unsettled(context app.context, filter app.expense_filter) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  warnings jsonb := '[]';
+  estimates jsonb;
+  awaited text[];
+begin
+  select jsonb_build_object('count', sum(s.count), 'totals_by_currency',
+    jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency))) into estimates
+  from (
+    select p.currency, count(*) as count, sum(p.amount_minor) as minor
+    -- Few, and found by an index of their own.
+    from (
+      select p.* from app.payments as p
+      where p.organization_id = context.organization_id and p.is_estimate and p.deleted_at is null
+        and p.paid_on between filter.from_on and filter.to_on
+      offset 0
+    ) as p
+    join app.expenses as e on e.id = p.expense_id
+    where (filter.currency is null or p.currency = filter.currency)
+      and (filter.member_id is null or p.paid_by = filter.member_id)
+      and app.is_amount_within(filter, p.amount_minor, p.currency, p.base_minor, p.base_currency)
+      and app.matches_filter(filter, p.category_id, e.tags, e.match_key, e.name, e.payee, e.note, p.note)
+    group by p.currency
+  ) as s
+  where coalesce(filter.kind, 'bill_payment') = 'bill_payment';
+  if (estimates ->> 'count')::int > 0 then
+    warnings := warnings || app.warning('amount_estimated', estimates);
+  end if;
+  select array_agg(distinct e.name) into awaited
+  from app.expenses as e
+  cross join lateral app.usual_amount(e.id, e.amount_minor) as usual
+  cross join lateral app.awaited_dates(e.id, e.autopay, e.next_due, usual.minor, context.today) as a
+  where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active'
+    and e.deleted_at is null and e.autopay and e.amount_mode = 'variable'
+    and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
+    and num_nonnulls(filter.member_id, filter.min_minor, filter.max_minor) = 0
+    and (filter.currency is null or e.currency = filter.currency)
+    and app.matches_filter(filter, e.category_id, e.tags, e.match_key, e.name, e.payee, e.note, null)
+    and exists (select from unnest(a.dates) as day where day between filter.from_on and filter.to_on);
+  if awaited is not null then
+    warnings := warnings || app.warning('amount_awaited', jsonb_build_object('names', awaited));
+  end if;
+  return warnings;
+end
+$$;
+comment on function app.warn_of_unsettled is
+  'What a total of a period says of amounts that will change: automatic payments recorded with an estimate, and those '
+  'that wait for an amount and are not in it.';
+
 create or replace function app.summarize_spending(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -9,6 +59,11 @@ declare
     else app.compared_period(period, arguments ->> 'compare', context.today) end;
   is_compared constant boolean := earlier.from_on is not null;
   books_begin constant date := case when is_compared then app.books_begin(period, earlier) end;
+  -- Only then do a budget and the rows speak of the same spending.
+  is_about_categories constant boolean := filter.tags = '{}' and num_nonnulls(
+    filter.query, filter.payee, filter.member_id, filter.not_category_ids, filter.min_minor, filter.max_minor,
+    filter.currency, filter.kind, filter.reimbursement
+  ) = 0;
   dimensions constant text[] := array(
     select d.value
       from jsonb_array_elements_text(coalesce(arguments -> 'group_by', '["category"]')) with ordinality as d
@@ -25,7 +80,8 @@ declare
 begin
   filter.from_on := period.from_on;
   filter.to_on := period.to_on;
-  if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment' then
+  if (arguments ->> 'include_upcoming')::boolean and coalesce(filter.kind, 'bill_payment') = 'bill_payment'
+    and coalesce(filter.reimbursement, 'none') = 'none' then
     select jsonb_agg(to_jsonb(x)) into expected from app.expected_in_period(context, period.from_on, period.to_on) as x;
     select array_agg(distinct e.name) into unknown_amounts
     from jsonb_to_recordset(expected) as x (expense_id text, expected_minor bigint)
@@ -73,12 +129,20 @@ begin
     warnings := warnings || app.warning('amount_missing.to_come', jsonb_build_object('names', unknown_amounts));
   end if;
 
+  warnings := warnings || app.warn_of_unsettled(context, filter)
+    || app.warn_of_pending(spending.pending_since is not null, target, spending.pending_since)
+    || app.warn_of_unvalued(filter)
+    || case when is_compared and books_begin is null then app.warn_of_borders(filter, period, earlier) else '[]' end;
+
   return jsonb_build_object(
     'data', jsonb_build_object(
       'period', jsonb_build_object('from', period.from_on, 'to', period.to_on) || case when is_compared then
         jsonb_build_object('previous', jsonb_build_object('from', earlier.from_on, 'to', earlier.to_on)) else '{}' end,
       'rows', rows,
       'total', total,
+      'budgets', case when is_about_categories then
+        app.describe_budgets(context, greatest(period.from_on, least(context.today, period.to_on)), filter.category_ids)
+      end,
       'fx', jsonb_build_object(
         'sources', spending.sources, 'as_of', spending.as_of
       ),
@@ -88,4 +152,5 @@ begin
   );
 end
 $$;
-comment on function app.summarize_spending is 'Tool summarize_spending: data {period, rows, total, fx, unconverted}.';
+comment on function app.summarize_spending is
+  'Tool summarize_spending: data {period, rows, total, budgets?, fx, unconverted}.';

@@ -31,7 +31,8 @@ declare
   tracked text;
   columns text;
 begin
-  foreach tracked in array array['categories', 'expenses', 'expense_occurrences', 'payments'] loop
+  foreach tracked in array array['budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments']
+    loop
     -- Updates of derived columns alone, such as rolling a million bills, are nobody's change and need not be looked at.
     select string_agg(quote_ident(a.attname), ', ' order by a.attnum) into columns
     from pg_attribute as a
@@ -51,16 +52,23 @@ end
 $$;
 
 -- Access: members reach the rows of the organization their token is bound to, and nothing else.
+alter table app.budgets enable row level security;
 alter table app.categories enable row level security;
 alter table app.expenses enable row level security;
 alter table app.expense_occurrences enable row level security;
+alter table app.payee_rules enable row level security;
 alter table app.payments enable row level security;
 alter table app.fx_rates enable row level security;
+alter table app.fx_days enable row level security;
 alter table app.provider_links enable row level security;
 alter table app.change_sets enable row level security;
 alter table app.change_items enable row level security;
 alter table app.idempotency_keys enable row level security;
 
+create policy "Members can use their organization's budgets" on app.budgets
+  for all to authenticated
+  using (organization_id = (select identity.current_organization_id()))
+  with check (organization_id = (select identity.current_organization_id()));
 create policy "Members can use their organization's categories" on app.categories
   for all to authenticated
   using (organization_id = (select identity.current_organization_id()))
@@ -73,11 +81,17 @@ create policy "Members can use their organization's occurrences" on app.expense_
   for all to authenticated
   using (organization_id = (select identity.current_organization_id()))
   with check (organization_id = (select identity.current_organization_id()));
+create policy "Members can use their organization's payee rules" on app.payee_rules
+  for all to authenticated
+  using (organization_id = (select identity.current_organization_id()))
+  with check (organization_id = (select identity.current_organization_id()));
 create policy "Members can use their organization's payments" on app.payments
   for all to authenticated
   using (organization_id = (select identity.current_organization_id()))
   with check (organization_id = (select identity.current_organization_id()));
 create policy "Signed-in people can read the exchange rates" on app.fx_rates
+  for select to authenticated using ((select auth.uid()) is not null);
+create policy "Signed-in people can read which days are settled" on app.fx_days
   for select to authenticated using ((select auth.uid()) is not null);
 create policy "Members can read their organization's provider links" on app.provider_links
   for select to authenticated using (organization_id = (select identity.current_organization_id()));
@@ -103,10 +117,13 @@ create policy "People can use their own idempotency keys" on app.idempotency_key
   with check (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
 
 grant select, insert, update, delete on
-  app.categories, app.expenses, app.expense_occurrences, app.payments, app.fx_rates, app.provider_links,
-  app.change_sets, app.change_items, app.idempotency_keys to service_role;
-grant select, insert, update, delete on app.categories, app.expenses, app.expense_occurrences, app.payments,
-  app.idempotency_keys to authenticated;
-grant select on app.fx_rates, app.provider_links to authenticated;
+  app.budgets, app.categories, app.expenses, app.expense_occurrences, app.payee_rules, app.payments, app.fx_rates,
+  app.fx_days,
+  app.provider_links, app.change_sets, app.change_items, app.idempotency_keys to service_role;
+grant select, insert, update, delete on
+  app.budgets, app.categories, app.expenses, app.expense_occurrences, app.payee_rules, app.payments,
+  app.idempotency_keys
+    to authenticated;
+grant select on app.fx_rates, app.fx_days, app.provider_links to authenticated;
 grant select, insert, update (facts, undoes, undone_by), delete on app.change_sets to authenticated;
 grant select, insert on app.change_items to authenticated;

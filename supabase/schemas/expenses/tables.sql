@@ -44,7 +44,10 @@ create table app.expenses (
   month_days smallint[] constraint expenses_month_days_shape check (
     month_days is null or (
       frequency = 'monthly' and cardinality(month_days) between 1 and 4
-      and -1 <= all (month_days) and 31 >= all (month_days) and not 0 = any (month_days)
+      and (
+        -1 <= all (month_days) and 31 >= all (month_days) and not 0 = any (month_days)
+        or 101 <= all (month_days) and 507 >= all (month_days)
+      )
     )
   ),
   weekend_rule text constraint expenses_weekend_rule_known check (weekend_rule in ('none', 'before', 'after')),
@@ -59,6 +62,11 @@ create table app.expenses (
   status text constraint expenses_status_known check (status in ('active', 'paused', 'ended', 'cancelled')),
   reminder_enabled boolean not null default false,
   remind_days_before smallint constraint expenses_remind_days_before_range check (remind_days_before between 0 and 90),
+  remind_again smallint[] not null default '{}'
+    constraint expenses_remind_again_shape check (
+      cardinality(remind_again) <= 4 and 0 <= all (remind_again) and remind_days_before > all (remind_again)
+    ),
+  assignee_id uuid,
 
   source text not null default 'assistant'
     constraint expenses_source_known check (source in ('assistant', 'import', 'provider')),
@@ -99,13 +107,18 @@ comment on column app.expenses.url is
   'A link to the receipt or the order: http or https, without a name or password in it.';
 comment on column app.expenses.anchor_on is
   'First scheduled date; every later one is counted from here, never from the one before.';
-comment on column app.expenses.month_days is 'Days of the month, -1 for the last; null: the day of the anchor.';
+comment on column app.expenses.month_days is
+  'Days of the month, -1 for the last, or weekdays of it (app.month_weekday); null: the day of the anchor.';
 comment on column app.expenses.tracked_from is
   'Scheduled dates before this day were never ours to watch and are neither open nor overdue.';
 comment on column app.expenses.next_due is
   'Due date of the earliest open occurrence on or after today in the owner''s zone; derived, kept by app.refresh_bill.';
 comment on column app.expenses.share_bp is
   'The organization''s share in hundredths of a percent; payments keep the full amount.';
+comment on column app.expenses.remind_again is
+  'Further reminders, this many days before: fewer than remind_days_before, the most first.';
+comment on column app.expenses.assignee_id is
+  'The member who looks after the bill and is reminded of it too; counts while they are one.';
 comment on column app.expenses.external_id is 'The caller''s own id of the thing, unique per source.';
 comment on column app.expenses.match_key is
   'To whom the money goes, else what for: what makes two expenses the same. A column, since under row-level security '

@@ -57,6 +57,8 @@ begin
       end if;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
+      update app.payee_rules as r set category_id = target.id
+        where r.category_id = category.id and r.deleted_at is null;
       update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
       merged_name := category.name;
       category := target;
@@ -86,22 +88,60 @@ comment on function app.change_category is
   'Creates, renames, merges (at most 2,000 expenses) or archives a category: {id, name, archived?, moved?, '
   'left_bills?, facts}. What was spent in an archived one stays there; deleted expenses keep theirs.';
 
+create or replace function app.count_values(organization_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'moved', count(*), 'without_rate', count(*) filter (where p.base_minor is null),
+      'pending', count(*) filter (where not p.is_final)
+    )
+    from app.payments as p
+    where p.organization_id = count_values.organization_id and p.deleted_at is null
+  );
+end
+$$;
+comment on function app.count_values is
+  'How many payments have a value in the base currency, {moved, without_rate, pending}: those that no rate is known '
+  'for, and those that wait for one.';
+
 create or replace function app.update_settings(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   category constant jsonb :=
     case when arguments ? 'category' then app.change_category(context, arguments -> 'category') end;
   changed constant jsonb := app.change_preferences(context, arguments);
+  budget jsonb;
+  rules jsonb;
+  revalued jsonb;
+  open_dates jsonb;
   warnings jsonb := '[]';
 begin
   select * into context from app.read_context(context.at);
-  if arguments #>> '{reminders,email_enabled}' = 'true'
+  if arguments ? 'budget' then
+    budget := app.change_budget(context, arguments -> 'budget');
+  end if;
+  if arguments ? 'payee_rules' then
+    rules := app.change_payee_rules(context, arguments -> 'payee_rules');
+  end if;
+  if (arguments #>> '{reminders,email_enabled}' = 'true' or arguments #>> '{reminders,my_mails}' <> 'none')
     and not identity.organization_has_feature(context.organization_id, 'reminders:email', context.at) then
     warnings := warnings
       || app.warning('reminders_inactive', jsonb_build_object('organization', context.organization_name));
   end if;
+  if arguments #>> '{reminders,my_mails}' <> 'none'
+    and exists (select from identity.profiles as p where p.user_id = context.actor_id and not p.email_enabled) then
+    warnings := warnings || app.warning('mails_off', '{}');
+  end if;
   if changed ? 'base_currency' then
-    warnings := warnings || app.warning('from_now_on', jsonb_build_object('currency', context.base_currency));
+    revalued := app.count_values(context.organization_id);
+    warnings := warnings
+      || app.warning('revalued', revalued || jsonb_build_object('currency', context.base_currency));
+  end if;
+  open_dates := case when changed ->> 'closed_through' <> ''
+    then app.list_open_dates(context, (changed ->> 'closed_through')::date) end;
+  if open_dates is not null then
+    warnings := warnings || app.warning('open_in_closed_month', jsonb_build_object('dates', open_dates));
   end if;
   if category ? 'left_bills' then
     warnings := warnings || app.warning('category_in_use', jsonb_build_object(
@@ -109,11 +149,18 @@ begin
     ));
   end if;
   return jsonb_build_object(
-    'data',
-    jsonb_build_object('settings', app.read_settings(context), 'category', category - array['facts', 'left_bills']),
+    'data', jsonb_build_object(
+      'settings', app.read_settings(context), 'category', category - array['facts', 'left_bills'],
+      'budgets', case when budget is not null then coalesce(app.describe_budgets(context, context.today), '[]') end,
+      'payee_rules', case when rules is not null then app.list_payee_rules() end, 'revalued', revalued
+    ),
     'warnings', warnings,
-    'facts', jsonb_strip_nulls(jsonb_build_object('changed', nullif(changed, '{}'), 'category', category -> 'facts'))
+    'facts', jsonb_strip_nulls(jsonb_build_object(
+      'changed', nullif(changed, '{}'), 'category', category -> 'facts', 'budget', budget,
+      'payee_rules', rules
+    ))
   );
 end
 $$;
-comment on function app.update_settings is 'Tool update_settings: data {settings, category?}.';
+comment on function app.update_settings is
+  'Tool update_settings: data {settings, category?, budgets?, payee_rules?, revalued?}.';

@@ -1,6 +1,6 @@
--- update_settings: the owner's preferences, and the categories, which are everybody's. Every change of either can be
--- undone: categories by their rows, preferences as if they were one row of the organization (read_preferences), of
--- which a change keeps only what it changed.
+-- update_settings: the owner's preferences, which mails each member gets, and the categories, which are everybody's.
+-- Every change of either can be undone: categories by their rows, preferences as if they were one row of the
+-- organization (read_preferences), of which a change keeps only what it changed.
 
 create or replace function app.read_preferences(organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -8,7 +8,10 @@ begin
   return (
     select jsonb_build_object(
       'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'email_enabled', p.email_enabled,
-      'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email
+      'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email, 'closed_through',
+      o.closed_through,
+      'mails', (select jsonb_object_agg(m.user_id, m.mails) from identity.memberships as m where m.organization_id
+        = o.id)
     )
     from identity.organizations as o
     join identity.profiles as p on p.user_id = o.owner_id
@@ -17,7 +20,18 @@ begin
 end
 $$;
 comment on function app.read_preferences is
-  'What of the owner and the organization update_settings can change, as one row with the organization''s id.';
+  'What of the owner, the organization and its members'' mails update_settings can change, as one row with the '
+  'organization''s id.';
+
+create or replace function app.narrow_mails(value jsonb, key text, wanted jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when key <> 'mails' then value else (
+    select jsonb_object_agg(m.key, m.value) from jsonb_each(value) as m where wanted -> 'mails' ? m.key
+  ) end;
+end
+$$;
+comment on function app.narrow_mails is 'A preference; of everybody''s mails those that a change is about.';
 
 create or replace function app.write_preferences(organization_id text, wanted jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -26,7 +40,8 @@ declare
   change constant text := nullif(current_setting('app.change_id', true), '');
   after jsonb;
 begin
-  -- Without the rights of an owner nothing is written: row-level security passes over what is not one's own.
+  -- Without the rights of an owner nothing is written: row-level security passes over what is not one's own. The base
+  -- currency reaches every payment by its foreign key, and values it anew.
   update identity.profiles as p
   set timezone = coalesce(wanted ->> 'timezone', p.timezone),
     email_enabled = coalesce((wanted ->> 'email_enabled')::boolean, p.email_enabled),
@@ -39,14 +54,25 @@ begin
   update identity.organizations as o set base_currency = wanted ->> 'base_currency', updated_at = app.instant()
   where o.id = write_preferences.organization_id and o.owner_id = (select auth.uid())
     and o.base_currency <> wanted ->> 'base_currency';
+  update identity.memberships as m set mails = wanted -> 'mails' ->> m.user_id::text
+  where m.organization_id = write_preferences.organization_id and m.user_id = (select auth.uid())
+    and m.mails <> wanted -> 'mails' ->> m.user_id::text;
+  update identity.organizations as o
+  set closed_through = (wanted ->> 'closed_through')::date, updated_at = app.instant()
+  where o.id = write_preferences.organization_id and o.owner_id = (select auth.uid())
+    and wanted ? 'closed_through' and o.closed_through is distinct from (wanted ->> 'closed_through')::date;
   after := app.read_preferences(organization_id);
+  if wanted ? 'mails' and not after -> 'mails' @> (wanted -> 'mails') then
+    perform app.fail('forbidden_role.mails');
+  end if;
   if not after @> wanted then
     perform app.fail_without_ownership();
   end if;
   if change is not null and after <> before then
     insert into app.change_items (change_id, organization_id, table_name, row_id, before, after)
     select change, write_preferences.organization_id, 'settings', write_preferences.organization_id,
-      jsonb_object_agg(b.key, b.value), jsonb_object_agg(b.key, after -> b.key)
+      jsonb_object_agg(b.key, app.narrow_mails(b.value, b.key, wanted)),
+      jsonb_object_agg(b.key, app.narrow_mails(after -> b.key, b.key, wanted))
     from jsonb_each(before) as b
     where b.value is distinct from after -> b.key;
   end if;
@@ -68,18 +94,22 @@ create or replace function app.change_preferences(context app.context, arguments
 language plpgsql volatile set search_path = '' as $$
 declare
   reminders constant jsonb := coalesce(arguments -> 'reminders', '{}');
+  closed_through constant date := app.parse_closed_through(context, arguments ->> 'closed_through');
   wanted constant jsonb := jsonb_strip_nulls(jsonb_build_object(
     'timezone', btrim(arguments ->> 'timezone'), 'base_currency', arguments -> 'base_currency', 'email_enabled',
     reminders -> 'email_enabled',
     'default_lead_days', reminders -> 'default_days_before', 'hide_amounts_in_email',
-    reminders -> 'hide_amounts_in_email'
-  ));
+    reminders -> 'hide_amounts_in_email',
+    'mails',
+    case when reminders ? 'my_mails' then jsonb_build_object(context.actor_id, reminders -> 'my_mails') end
+  )) || case when arguments ? 'closed_through' then jsonb_build_object('closed_through', closed_through)
+    else '{}' end;
   before constant jsonb := app.read_preferences(context.organization_id);
 begin
   if wanted = '{}' then
     return '{}';
   end if;
-  if context.role <> 'owner' then
+  if context.role <> 'owner' and wanted - 'mails' <> '{}' then
     perform app.fail_without_ownership();
   end if;
   if wanted ? 'timezone' and not identity.is_timezone(wanted ->> 'timezone') then
@@ -89,11 +119,16 @@ begin
   if wanted ? 'base_currency' then
     perform app.currency_exponent(wanted ->> 'base_currency', 'base_currency');
   end if;
+  if closed_through > coalesce((before ->> 'closed_through')::date, '-infinity') then
+    perform app.prepare_closing(context, closed_through);
+  end if;
   perform app.write_preferences(context.organization_id, wanted);
   return (
-    select coalesce(jsonb_object_agg(w.key, w.value), '{}')
+    -- That no month is closed any more is a fact as well, and no fact is null.
+    select coalesce(jsonb_object_agg(w.key, case
+      when w.key = 'mails' then reminders -> 'my_mails' when w.value = 'null' then '""' else w.value end), '{}')
     from jsonb_each(wanted) as w
-    where before -> w.key <> w.value
+    where not before -> w.key @> w.value
   );
 end
 $$;

@@ -96,12 +96,17 @@ create policy "Owners can change their organization" on identity.organizations
   with check (id = (select identity.current_organization_id()) and owner_id = (select auth.uid()));
 create policy "Members can read the members of their organization" on identity.memberships
   for select to authenticated using (organization_id = (select identity.current_organization_id()));
+create policy "Members can change their own membership" on identity.memberships
+  for update to authenticated
+  using (organization_id = (select identity.current_organization_id()) and user_id = (select auth.uid()))
+  with check (organization_id = (select identity.current_organization_id()) and user_id = (select auth.uid()));
 
 grant select, insert, update, delete on identity.profiles, identity.organizations, identity.memberships to service_role;
 grant select, insert on identity.audit_events to service_role;
 grant select on identity.profiles, identity.organizations, identity.memberships to authenticated;
 grant update (timezone, email_enabled, default_lead_days, hide_amounts_in_email, updated_at) on identity.profiles
   to authenticated;
-grant update (base_currency, updated_at) on identity.organizations to authenticated;
+grant update (base_currency, closed_through, updated_at) on identity.organizations to authenticated;
+grant update (mails) on identity.memberships to authenticated;
 grant execute on function
   identity.current_organization_id, identity.effective_plan, identity.organization_has_feature to authenticated;

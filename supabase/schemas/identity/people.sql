@@ -73,17 +73,21 @@ create table identity.organizations (
   second_plan text constraint organizations_second_plan_paid check (second_plan in ('pro', 'team')),
   second_past_due_since timestamptz,
   trial_ends_at timestamptz,
-  reminders_enabled boolean not null default true,
+  closed_through date
+    constraint organizations_closed_through_month_end check (extract(day from closed_through + 1) = 1),
   owner_id uuid not null references identity.profiles (user_id) on delete restrict,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  -- What payments are valued in: app.payments refers to both.
+  unique (id, base_currency),
   constraint organizations_past_due_dated check ((plan_status = 'past_due') = (past_due_since is not null)),
   constraint organizations_canceled_is_free check (plan_status <> 'canceled' or plan = 'free'),
   constraint organizations_second_plan_dated check ((second_plan is null) = (second_past_due_since is null))
 );
 comment on table identity.organizations is 'Whose expenses and bills these are: a household, a business.';
 comment on column identity.organizations.owner_id is
-  'Reminders go to the owner and dates are the owner''s. A person who owns an organization cannot be deleted before '
+  'Reminders go to the owner, whoever else gets them, and dates are the owner''s. A person who owns an organization '
+  'cannot be deleted before '
   'it.';
 comment on column identity.organizations.plan is
   'What is paid for, as the best subscription has it. Set by hand it counts until the first subscription that was ever '
@@ -93,8 +97,8 @@ comment on column identity.organizations.second_plan is
   'plan does, or for longer.';
 comment on column identity.organizations.trial_ends_at is
   'Until then there is everything of the Team plan, whatever is paid for. Payments never change it.';
-comment on column identity.organizations.reminders_enabled is
-  'Whether the owner wants reminders of this organization''s bills.';
+comment on column identity.organizations.closed_through is
+  'What was paid until this day, the last of a month, stays as it is (app.refuse_closed_month).';
 create index organizations_owner_id_idx on identity.organizations (owner_id);
 create index organizations_base_currency_idx on identity.organizations (base_currency);
 
@@ -102,10 +106,13 @@ create table identity.memberships (
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   user_id uuid not null references identity.profiles (user_id) on delete cascade,
   role text not null constraint memberships_role_known check (role in ('owner', 'member')),
+  mails text not null default 'mine' constraint memberships_mails_known check (mails in ('mine', 'all', 'none')),
   created_at timestamptz not null default now(),
   primary key (organization_id, user_id)
 );
 comment on table identity.memberships is
   'Who belongs to an organization. Without a row here every token for it is dead at the next request.';
+comment on column identity.memberships.mails is
+  'Which bills they get mails of: mine are all of them for the owner, for a member those assigned to them.';
 create index memberships_user_id_idx on identity.memberships (user_id);
 create unique index memberships_one_owner_idx on identity.memberships (organization_id) where role = 'owner';

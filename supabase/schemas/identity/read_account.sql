@@ -28,7 +28,7 @@ begin
         select jsonb_agg(jsonb_build_object(
           'id', o.id, 'name', o.name, 'role', m.role, 'base_currency', o.base_currency, 'plan', o.plan, 'plan_status',
           o.plan_status,
-          'reminders_enabled', o.reminders_enabled, 'effective_plan', identity.effective_plan(o, at),
+          'mails', m.mails, 'effective_plan', identity.effective_plan(o, at),
           'trial_ends_at', o.trial_ends_at,
           'is_trial', coalesce(at < o.trial_ends_at, false), 'grace_ends_at',
           o.past_due_since + interval '7 days',
@@ -38,6 +38,11 @@ begin
             select coalesce(jsonb_agg(distinct f.feature), '[]')
             from billing.plan_features as f
             where not identity.organization_has_feature(o.id, f.feature, at)
+          ),
+          'calendar', (
+            select jsonb_build_object('show_amounts', f.show_amounts, 'created_at', f.created_at)
+            from identity.calendar_feeds as f
+            where f.organization_id = o.id and f.user_id = p.user_id
           )
         ) order by m.created_at, o.id)
         from identity.memberships as m

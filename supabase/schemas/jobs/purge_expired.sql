@@ -50,8 +50,10 @@ begin
       ('identity.attempts', 'not $1 - interval ''1 day'' < any (attempted_at)'),
       -- 30 days to undo a change and to restore what was deleted. A bill takes its occurrences and payments with it.
       ('app.change_sets', 'created_at < $1 - interval ''30 days'''),
-      ('app.payments', 'deleted_at < $1 - interval ''30 days'''),
-      ('app.expenses', 'deleted_at < $1 - interval ''30 days'''),
+      -- What was merged is known again for as long as the payment that stayed, and goes with it.
+      ('app.payments', 'deleted_at < $1 - interval ''30 days'' and merged_into is null'),
+      ('app.expenses', 'deleted_at < $1 - interval ''30 days''
+        and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
       ('jobs.job_runs', 'finished_at < $1 - interval ''90 days'''),
       -- With their log. Longer than a year, so that the last reminder of a yearly bill is still known when the next one
       -- goes out.

@@ -20,22 +20,112 @@ $$;
 comment on function public.read_newest_rates is
   'The newest rate of every currency: {"rates_on": the newest day, or null, "per_euro": {"USD":"1.0944000000"}}.';
 
-create or replace function public.store_rates(source text, published_on date, per_euro jsonb, at timestamptz)
-  returns jsonb
+create or replace function public.store_rates(source text, published_on date, per_euro jsonb, days jsonb,
+  at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   added int;
 begin
   -- The digits of the source as they are: text to numeric.
   insert into app.fx_rates (quote, rate_on, source, rate, fetched_at)
-  select c.code, published_on, source, r.value::numeric, at
+  select c.code, coalesce((days ->> r.key)::date, published_on), source, r.value::numeric, at
   from jsonb_each_text(per_euro) as r
   join app.currencies as c on c.code = r.key
+  where r.value::numeric > 0
   on conflict on constraint fx_rates_pkey do nothing;
   get diagnostics added = row_count;
   return jsonb_build_object('added', added);
 end
 $$;
 comment on function public.store_rates is
-  'Keeps one day''s rates of a source, {"USD":"1.0944"} per euro, where they are not kept already: {"added": how '
-  'many}.';
+  'Keeps one day''s rates of a source, {"USD":"1.0944"} per euro, where they are not kept already; days has those that '
+  'are of another one: {"added": how many}.';
+
+create or replace function public.find_days_to_rate(at timestamptz, size int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  today constant date := (at at time zone 'utc')::date;
+begin
+  return (
+    select coalesce(jsonb_agg(d.day order by d.attempts, d.day desc), '[]')
+    from (
+      select w.day, coalesce(f.attempts, 0) as attempts
+      from (
+        select distinct p.paid_on as day from app.payments as p
+        where not p.is_final and p.paid_on < today and p.deleted_at is null
+        union
+        -- What is to come is valued at the newest rates, whatever is in the books.
+        select today - 1
+      ) as w
+      left join app.fx_days as f on f.day = w.day
+      where f.settled_at is null
+      order by attempts, w.day desc
+      limit size
+    ) as d
+  );
+end
+$$;
+comment on function public.find_days_to_rate is
+  'Past days with payments that wait for a rate, and yesterday, as far as they are not settled: those asked for least '
+  'first, then the newest. Of all organizations.';
+
+create or replace function public.read_rates_of_day(day date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_object_agg(c.code, r.per_euro::text), '{}')
+    from app.currencies as c cross join lateral app.rates_as_of(c.code, read_rates_of_day.day) as r
+    where c.code <> 'EUR'
+  );
+end
+$$;
+comment on function public.read_rates_of_day is 'The rates that hold on a day: {"USD":"1.0944000000"}.';
+
+create or replace function public.settle_day(day date, is_answered boolean, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  max_attempts constant int := 10;
+  settled timestamptz;
+begin
+  insert into app.fx_days as d (day, attempts, settled_at)
+  values (settle_day.day, 1, case when is_answered then at end)
+  on conflict on constraint fx_days_pkey do update
+    set attempts = d.attempts + 1,
+      settled_at = coalesce(d.settled_at, case when is_answered or d.attempts + 1 >= max_attempts then at end)
+  returning d.settled_at into settled;
+  return jsonb_build_object('settled', settled is not null);
+end
+$$;
+comment on function public.settle_day is
+  'Notes that the sources were asked for a day, which is settled when they answered, or after the tenth time: '
+  '{"settled": whether}.';
+
+create or replace function public.settle_values(after jsonb, size int) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  ids text[];
+  last_one jsonb;
+  settled int;
+begin
+  select array_agg(w.id order by w.paid_on, w.id),
+    (array_agg(jsonb_build_array(w.paid_on, w.id) order by w.paid_on desc, w.id desc))[1]
+  into ids, last_one
+  from (
+    select p.id, p.paid_on from app.payments as p
+    where not p.is_final and (after is null or (p.paid_on, p.id) > ((after ->> 0)::date, after ->> 1))
+    order by p.paid_on, p.id
+    limit size
+  ) as w;
+  -- What somebody is changing is valued by that change.
+  ids := array(select p.id from app.payments as p where p.id = any (ids) order by p.id for update skip locked);
+  -- The trigger values a payment whose value is not final, whatever is written to it.
+  with written as (
+    update app.payments as p set is_final = false where p.id = any (ids) returning p.is_final
+  )
+  select count(*) into settled from written as w where w.is_final;
+  return jsonb_build_object('settled', settled, 'next', last_one);
+end
+$$;
+comment on function public.settle_values is
+  'Values anew a page of the payments that wait for the rate of their day, of all organizations: {settled: how many '
+  'wait no more, next: where the next page starts, null after the last}.';

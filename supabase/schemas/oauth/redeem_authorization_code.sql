@@ -7,6 +7,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   new_grant oauth.grants;
   spent oauth.used_codes;
+  is_member boolean;
 begin
   perform from oauth.clients as c where c.client_id = redeem_authorization_code.client_id for key share;
   if not found then
@@ -17,22 +18,20 @@ begin
   where m.organization_id = redeem_authorization_code.organization_id and m.user_id = redeem_authorization_code.user_id
     and identity.is_active(m.user_id, at)
   for no key update;
-  if not found then
-    return oauth.refuse('not_a_member', client_id, limits, at);
-  end if;
+  is_member := found;
 
   insert into oauth.used_codes as u (id, used_at, grant_id, code_expires_at)
-    values (code_id, at, gen_random_uuid(), code_expires_at)
+    select code_id, at, gen_random_uuid(), code_expires_at where is_member
   on conflict on constraint used_codes_pkey do update set used_at = excluded.used_at, grant_id = excluded.grant_id
   where u.used_at is null and u.wrong_verifiers < 5
   returning u.* into spent;
   if not found then
-    select * into strict spent from oauth.used_codes as u where u.id = code_id;
+    select * into spent from oauth.used_codes as u where u.id = code_id;
     if spent.used_at is null then
-      return oauth.refuse('burnt', client_id, limits, at);
+      return oauth.refuse(case when is_member then 'burnt' else 'not_a_member' end, client_id, limits, at);
     end if;
     -- Whoever gets here has proven the verifier: the code leaked together with it, or the client is broken (RFC 6749
-    -- section 4.1.2).
+    -- section 4.1.2). It counts while its person is suspended too: they may be back before the grant ends.
     perform oauth.end_grant(spent.grant_id, 'code_replayed', at);
     return oauth.refuse('replayed', client_id, limits, at);
   end if;

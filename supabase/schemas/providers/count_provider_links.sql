@@ -1,5 +1,5 @@
 create or replace function public.keep_provider_answer(link_id text, lease_token uuid, period date, answer jsonb,
-  at timestamptz) returns jsonb
+  at timestamptz, is_last boolean default true) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   organization constant text :=
@@ -21,7 +21,7 @@ begin
   end if;
   context := jobs.provider_context(organization, at);
   change := app.begin_change(context, 'provider_sync');
-  kept := app.keep_answer(context, link, period, answer, false);
+  kept := app.keep_answer(context, link, period, answer, false, is_last);
   perform app.finish_change(change, jsonb_build_object(
     'provider', coalesce(answer ->> 'provider_name', app.provider_name(link)), 'bill', kept
   ));
@@ -30,7 +30,7 @@ end
 $$;
 comment on function public.keep_provider_answer is
   'Keeps what came of asking a leased link, as app.keep_answer does, as a change of its own: {outcome: "kept", status, '
-  'code?}, or {outcome: "lost"} when the lease is another''s or the link has ended.';
+  'code?}, or {outcome: "lost"} when the lease is another''s or the link has ended. The last answer ends the lease.';
 
 create or replace function public.count_provider_links(period date, again boolean, before timestamptz, at timestamptz)
   returns jsonb
@@ -50,7 +50,7 @@ begin
         where l.may_fetch and l.status = 'active' and e.status = 'active' and e.amount_mode = 'variable'
           and e.deleted_at is null
           and (again or l.last_success_period is null or l.last_success_period < count_provider_links.period
-            or jobs.lost_its_occurrence(s))
+            or l.backlog <> '{}' or jobs.lost_its_occurrence(s))
           and (l.asked_at is null or l.asked_at < before)
             and (l.ask_after is null or l.ask_after <= at)
       )
@@ -67,5 +67,6 @@ end
 $$;
 comment on function public.count_provider_links is
   '{"links": all that were not ended, "synced": those with a kept statement of the month, "waiting": those without '
-  'one, or whose one has lost its date (again: or with) that were not asked since an instant; both where '
+  'one, or whose one has lost its date (again: or with), or with a backlog, that were not asked since an instant; '
+  'both where '
   'jobs.may_fetch.}';

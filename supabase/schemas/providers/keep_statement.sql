@@ -1,3 +1,14 @@
+create or replace function app.settle_estimate(context app.context, estimate app.payments, amount_minor bigint)
+  returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.payments as p set amount_minor = settle_estimate.amount_minor, is_estimate = false
+  where p.id = estimate.id;
+end
+$$;
+comment on function app.settle_estimate is
+  'Makes a payment that was recorded with an estimate one of the real amount.';
+
 create or replace function app.keep_statement(context app.context, link app.provider_links, bill app.expenses,
   period date, said jsonb, is_asked_for boolean) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -10,6 +21,8 @@ declare
   is_new boolean;
   lost_its_occurrence boolean;
   is_taken boolean;
+  found_date app.expense_occurrences;
+  estimate app.payments;
 begin
   statement.amount_minor := app.statement_minor(said ->> 'amount', said ->> 'currency');
   statement.currency := said ->> 'currency';
@@ -26,12 +39,24 @@ begin
     occurrence := app.find_statement_date(bill, kept, due_month);
   end if;
   old_minor := occurrence.expected_minor;
+  found_date := occurrence;
+  select * into estimate from app.payments as p
+  where p.occurrence_id = occurrence.id and p.is_estimate and p.deleted_at is null
+    and p.amount_minor = occurrence.paid_minor and occurrence.status = 'paid'
+    -- In a closed month it stands, and a person hears of the difference.
+    and not app.is_closed(p.organization_id, p.paid_on);
+  if estimate.id is not null then
+    -- What was recorded in its place does not stand in the way of the real amount.
+    occurrence.status := 'open';
+    occurrence.paid_minor := 0;
+  end if;
   statement := app.rejudge_statement(statement, occurrence);
   is_new := kept.payload_sha256 is distinct from statement.payload_sha256;
   lost_its_occurrence := kept.id is not null and kept.occurrence_id is null;
   -- The same again is no news: what a person made of it stands, until a person asks for it. It is for a date that was
   -- made anew since.
-  is_taken := statement.reason is null and occurrence.expected_minor is distinct from statement.amount_minor
+  is_taken := statement.reason is null
+    and (occurrence.expected_minor is distinct from statement.amount_minor or estimate.id is not null)
     and (is_new or (is_asked_for or lost_its_occurrence) and occurrence.amount_source <> 'override');
   if is_new or is_taken or lost_its_occurrence and kept.status <> 'ignored' then
     update app.provider_statements as s set status = 'superseded', reason = null where s.id = kept.id and is_new;
@@ -50,11 +75,15 @@ begin
         occurrence_id = excluded.occurrence_id, fetched_at = excluded.fetched_at;
   end if;
   if is_taken then
+    if estimate.id is not null then
+      perform app.settle_estimate(context, estimate, statement.amount_minor);
+    end if;
     update app.expense_occurrences as o
     set expected_minor = statement.amount_minor, amount_source = 'provider',
       status = case when o.paid_minor = statement.amount_minor then 'paid' else 'open' end,
       closed_at = case when o.paid_minor = statement.amount_minor then context.at end
     where o.id = occurrence.id;
+    perform app.pay_awaited(bill, found_date, context.today);
     perform app.refresh_bill(bill.id, context.today);
   end if;
   return jsonb_strip_nulls(jsonb_build_object(
@@ -65,6 +94,8 @@ begin
     'new', app.format_amount(statement.amount_minor, statement.currency), 'currency', statement.currency,
     'usual', app.format_amount(statement.usual_minor, occurrence.currency), 'reason', statement.reason,
     'said', case
+      when is_taken and estimate.id is not null then
+        app.sync_fact('corrected', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on))
       when is_taken then app.sync_fact('taken', jsonb_build_object('name', bill.name, 'due_on', occurrence.due_on))
       when bill.amount_mode <> 'variable' then app.sync_fact('same_amount', jsonb_build_object('name', bill.name))
       when statement.reason = 'not_due' then
@@ -85,7 +116,7 @@ comment on function app.keep_statement is
   'same statement again changes nothing, but when a person asks for it.';
 
 create or replace function app.keep_answer(context app.context, link app.provider_links, period date, answer jsonb,
-  is_asked_for boolean) returns jsonb
+  is_asked_for boolean, is_last boolean) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   -- Null for a statement.
@@ -93,20 +124,26 @@ declare
     when answer ->> 'outcome' <> 'statement' then coalesce(answer ->> 'code', 'upstream')
     when app.statement_minor(answer ->> 'amount', answer ->> 'currency') is null then 'bad_shape'
   end;
+  -- How a link stands is told by the month that ended last.
+  is_current constant boolean := period >= date_trunc('month', context.at at time zone 'UTC') - interval '1 month';
   bill app.expenses;
 begin
   update app.provider_links as l
   set provider_name = coalesce(answer ->> 'provider_name', l.provider_name),
     last_success_period
       = case when code is null then greatest(l.last_success_period, period) else l.last_success_period end,
-    last_error_code = code,
-    consecutive_failures = case when code is null or code = 'not_ready' then 0 else l.consecutive_failures + 1 end,
+    last_error_code = case when is_current then code else l.last_error_code end,
+    consecutive_failures = case when not is_current then l.consecutive_failures
+      when code is null or code = 'not_ready' then 0 else l.consecutive_failures + 1 end,
+    backlog
+      = case when code is null or code = 'not_ready' then array_remove(l.backlog, period) else l.backlog end,
     status = case when code = 'auth' then 'needs_reauth' else l.status end,
     -- At most until the next run, whatever they ask for, and an hour when they do not say.
     ask_after
       = case when code = 'rate_limited'
       then context.at + least(coalesce((answer ->> 'retry_after')::int, 3600), 82800) * interval '1 second' end,
-    asked_at = context.at, lease_token = null, leased_until = null, updated_at = context.at
+    asked_at = context.at, lease_token = case when not is_last then l.lease_token end,
+    leased_until = case when not is_last then l.leased_until end, updated_at = context.at
   where l.id = link.id
   returning l.* into link;
   select * into strict bill from app.expenses as e where e.id = link.expense_id;
@@ -125,5 +162,5 @@ end
 $$;
 comment on function app.keep_answer is
   'Keeps what became of asking a provider for a month, {outcome: "statement", amount, currency, due_on?} or {outcome: '
-  '"failed", code, retry_after?}, and ends the lease: {bill_id, name, status, said, …}. Whoever calls it holds the '
-  'lease.';
+  '"failed", code, retry_after?}: {bill_id, name, status, said, …}. Whoever calls it holds the lease, which the last '
+  'answer ends.';

@@ -6,12 +6,16 @@ alter table app.provider_links
     constraint provider_links_provider_name_length check (length(provider_name) between 1 and 60),
   add column asked_at timestamptz,
   add column ask_after timestamptz,
+  add column backlog date[] not null default '{}',
   add column lease_token uuid,
   add column leased_until timestamptz;
 comment on column app.provider_links.provider_name is
   'What people call the provider, as its adapter said when it was asked or connected last.';
 comment on column app.provider_links.asked_at is 'When the provider was asked last, whatever came of it.';
 comment on column app.provider_links.ask_after is 'Not asked before then: the provider asked for a pause.';
+comment on column app.provider_links.backlog is
+  'Months before the last one, by their first day, that are still to be asked for: their dates have no amount. Found '
+  'when the provider is first asked in a month.';
 comment on column app.provider_links.lease_token is
   'Who is asking; nobody else may say what came of it. Past leased_until whoever it was is gone.';
 comment on column app.provider_links.last_success_period is
@@ -19,8 +23,8 @@ comment on column app.provider_links.last_success_period is
 -- Who was asked longest ago?
 create index provider_links_asked_at_idx on app.provider_links (asked_at nulls first, id) where status = 'active';
 grant
-  update (provider_name, asked_at, ask_after, lease_token, leased_until, last_success_period, last_error_code,
-  consecutive_failures)
+  update (provider_name, asked_at, ask_after, backlog, lease_token, leased_until, last_success_period,
+  last_error_code, consecutive_failures)
   on app.provider_links to authenticated;
 
 create table app.provider_statements (

@@ -8,6 +8,18 @@ comment on function jobs.lost_its_occurrence is
   'Whether the date that a statement was kept for is gone: it was made anew without the amount, when the bill was '
   'resumed or is due on another day now.';
 
+create or replace function jobs.lacks_month(link app.provider_links, period date) returns boolean
+language sql stable
+begin atomic
+  select (link).last_success_period is null or (link).last_success_period < lacks_month.period or exists (
+    select from app.provider_statements as s
+    where s.link_id = (link).id and s.period = lacks_month.period and s.status <> 'superseded'
+      and jobs.lost_its_occurrence(s)
+  );
+end;
+comment on function jobs.lacks_month is
+  'Whether a link has no statement of the last month yet, or one that has lost its date.';
+
 create or replace function jobs.may_fetch(organization_id text, at timestamptz) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
@@ -29,7 +41,14 @@ begin
   update app.provider_links as l
   -- Longer than a provider may take, and the answer after it.
   set asked_at = at, lease_token = gen_random_uuid(),
-    leased_until = at + interval '90 seconds'
+    leased_until = at + interval '90 seconds',
+    backlog = case when again then l.backlog else array(
+      select m.month
+      from unnest(app.missing_months(l, period)) with ordinality as m (month, place)
+      where l.asked_at is null or l.asked_at < (period + interval '1 month') at time zone 'UTC'
+        or m.month = any (l.backlog)
+      order by m.place
+    ) end
   where l.id = (
     select c.id
     from app.provider_links as c
@@ -38,11 +57,7 @@ begin
     where c.status = 'active' and (c.asked_at is null or c.asked_at < before)
       and (c.leased_until is null or c.leased_until <= at)
         and (c.ask_after is null or c.ask_after <= at)
-      and (again or c.last_success_period is null or c.last_success_period < period or exists (
-        select from app.provider_statements as s
-        where s.link_id = c.id and s.period = claim_provider_link.period and s.status <> 'superseded'
-          and jobs.lost_its_occurrence(s)
-      ))
+      and (again or jobs.lacks_month(c, period) or c.backlog <> '{}')
       and jobs.may_fetch(c.organization_id, at)
     order by c.asked_at nulls first, c.id
     limit 1
@@ -50,16 +65,17 @@ begin
   )
   returning l.* into claimed;
   return case when claimed.id is not null then jsonb_build_object(
-    'link_id', claimed.id, 'provider_key', claimed.provider_key, 'lease_token', claimed.lease_token, 'period',
-    period,
+    'link_id', claimed.id, 'provider_key', claimed.provider_key, 'lease_token', claimed.lease_token,
+    'periods', case when again then array[period]
+      when jobs.lacks_month(claimed, period) then period || claimed.backlog else claimed.backlog end,
     'envelope', (select c.envelope from app.provider_credentials as c where c.link_id = claimed.id)
   ) end;
 end
 $$;
 comment on function public.claim_provider_link is
-  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month has not come, '
-  'or has lost its date (again: or has come): {link_id, provider_key, lease_token, period, envelope}, null when there '
-  'is none. Only links that jobs.may_fetch.';
+  'Leases the link that was asked longest ago, before an instant, of those whose statement of the month, or of one in '
+  'their backlog, has not come, or that has lost its date (again: or has come): {link_id, provider_key, lease_token, '
+  'periods: to ask for in this order, envelope}, null when there is none. Only links that jobs.may_fetch.';
 
 create or replace function jobs.provider_context(organization_id text, at timestamptz) returns app.context
 language plpgsql stable set search_path = '' as $$
@@ -67,7 +83,7 @@ declare
   context app.context;
 begin
   select o.id, o.name, o.base_currency, o.owner_id, p.timezone, (at at time zone p.timezone)::date,
-    at, o.owner_id, 'owner', null
+    at, o.owner_id, 'owner', null, null
   into strict context
   from identity.organizations as o
   join identity.profiles as p on p.user_id = o.owner_id

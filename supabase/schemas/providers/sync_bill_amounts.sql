@@ -86,7 +86,8 @@ begin
     update app.provider_links as l
     -- That they were asked is noted with the answers: should the second call fail, they wait for their lease to end and
     -- not for an hour.
-    set lease_token = gen_random_uuid(), leased_until = context.at + interval '90 seconds'
+    set lease_token = gen_random_uuid(), leased_until = context.at + interval '90 seconds',
+      backlog = case when arguments ? 'period' then l.backlog else app.missing_months(l, statement_month) end
     from chosen as c
     where l.id = c.id
     returning l.id
@@ -96,9 +97,20 @@ begin
   select jsonb_build_object(
     'bills', coalesce(jsonb_agg(app.describe_unasked(context, e, l, statement_month) order by e.name collate "C", e.id)
       filter (where l.id is null or l.id <> all (asked)), '[]'),
-    'pending', coalesce(jsonb_agg(jsonb_build_object(
-      'link_id', l.id, 'provider_key', l.provider_key, 'lease_token', l.lease_token, 'period', statement_month
-    ) order by e.name collate "C", e.id) filter (where l.id = any (asked)), '[]')
+    'pending', (
+      select jsonb_agg(to_jsonb(p) - array['name', 'place'] order by p.place, p.name collate "C", p.link_id)
+      from (
+        select e.name, l.id as link_id, l.provider_key, l.lease_token, m.period, m.place
+        from app.provider_links as l
+        join app.expenses as e on e.id = l.expense_id
+        cross join lateral unnest(
+          statement_month || case when arguments ? 'period' then '{}' else l.backlog end
+        ) with ordinality as m (period, place)
+        where l.id = any (asked)
+        order by m.place, e.name collate "C", l.id
+        limit 60
+      ) as p
+    )
   ) into result
   from app.expenses as e
   left join app.provider_links as l on l.expense_id = e.id and l.status <> 'revoked'
@@ -108,9 +120,9 @@ begin
 end
 $$;
 comment on function app.sync_bill_amounts is
-  'First call of tool sync_bill_amounts: data {bills, pending [{link_id, provider_key, lease_token, period}]}, period '
-  'being the first of the month of the statement. bills is the answer for those that are not asked, 20 at most are at '
-  'once.';
+  'First call of tool sync_bill_amounts: data {bills, pending? [{link_id, provider_key, lease_token, period}]}, period '
+  'being the first of the month of a statement: without an argument period also months before that lack an amount. '
+  'bills is the answer for those that are not asked; 20 links and 60 months at most are at once.';
 
 create or replace function app.store_bill_amounts(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -120,14 +132,19 @@ declare
   stored jsonb;
   link app.provider_links;
   updated text[] := '{}';
+  is_last boolean;
 begin
-  for result in select * from jsonb_array_elements(arguments -> 'results') loop
+  for result, is_last in
+    select r.value, row_number() over (partition by r.value ->> 'link_id' order by r.place desc) = 1
+    from jsonb_array_elements(arguments -> 'results') with ordinality as r (value, place)
+    order by r.place
+  loop
     select * into link from app.provider_links as l
     where l.id = result ->> 'link_id' and l.lease_token = (result ->> 'lease_token')::uuid and l.status = 'active'
     for update;
     if found then
-      stored := app.keep_answer(context, link, (result ->> 'period')::date, result -> 'answer', true)
-        - array['code', 'reason'];
+      stored := app.keep_answer(context, link, (result ->> 'period')::date, result -> 'answer', true,
+        is_last) - array['code', 'reason'];
     else
       -- It took so long that another call asked, or the connection ended meanwhile.
       select jsonb_build_object(
@@ -139,7 +156,7 @@ begin
       where l.id = result ->> 'link_id';
     end if;
     bills := bills || stored;
-    if stored ->> 'status' = 'updated' then
+    if stored ->> 'status' = 'updated' and stored ->> 'name' <> all (updated) then
       updated := updated || (stored ->> 'name');
     end if;
   end loop;

@@ -48,7 +48,7 @@ begin
     when occurrence.status <> 'open' then occurrence.status
     when currency <> occurrence.currency then 'other_currency'
     when amount_minor = 0 then 'nothing_to_pay'
-    when app.paid_minor(occurrence.id) > amount_minor then 'paid'
+    when occurrence.paid_minor > amount_minor then 'paid'
     when abs(amount_minor - usual_minor) > usual_minor * 0.4 then 'unusual'
   end;
 end
@@ -94,6 +94,37 @@ $$;
 comment on function app.write_statement_date is
   'Makes the row of a bill''s date in a month that has none yet: it follows the current date, which the weekend rule '
   'moved into that month, or whose day is still the last of the month before.';
+
+create or replace function app.missing_months(link app.provider_links, last_month date) returns date[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select distinct m.month
+    from app.expense_occurrences as o
+    cross join lateral (select (date_trunc('month', o.scheduled_on) - interval '1 month')::date as month) as m
+    where o.organization_id = link.organization_id and o.expense_id = link.expense_id
+      -- With the last month, a year.
+      and o.scheduled_on >= last_month - interval '10 months' and o.scheduled_on < last_month + interval '1 month'
+      and (
+        o.status = 'open' and o.expected_minor is null
+        or o.status = 'paid' and exists (
+          select from app.payments as p where p.occurrence_id = o.id and p.is_estimate and p.deleted_at is null
+        )
+      )
+      -- What was said is no news, whatever a person made of it; but its date may have been made anew.
+      and not exists (
+        select from app.provider_statements as s
+        where s.link_id = link.id and s.period = m.month
+          and (s.status = 'ignored' or s.status <> 'superseded' and s.occurrence_id is not null)
+      )
+    order by m.month desc
+  );
+end
+$$;
+comment on function app.missing_months is
+  'The eleven months before the last one, latest first, as far as a date of the bill waits for its statement: it has '
+  'no '
+  'amount, or was paid with an estimate.';
 
 create or replace function app.sync_fact(code text, params jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$

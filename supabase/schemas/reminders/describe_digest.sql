@@ -1,52 +1,79 @@
 create or replace function jobs.describe_digest(digest jobs.reminder_digests, at timestamptz) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  owner identity.profiles;
+  recipient identity.profiles;
+  place record;
   organization identity.organizations;
-  section jsonb;
+  member identity.memberships;
+  noticed jobs.notice_log[];
+  due jsonb;
+  told jsonb;
+  used jsonb;
   sections jsonb := '[]';
   reminds_of jsonb := '[]';
+  tells_of jsonb := '[]';
   reconnects jsonb := '[]';
 begin
-  select p.* into owner from identity.profiles as p where p.user_id = digest.owner_id;
-  if not owner.email_enabled or identity.reminder_address(owner) = owner.refused_email
-    or not identity.is_active(owner.user_id, at) then
+  select p.* into recipient from identity.profiles as p where p.user_id = digest.recipient_id;
+  if not recipient.email_enabled or identity.reminder_address(recipient) = recipient.refused_email
+    or not identity.is_active(recipient.user_id, at) then
     return null;
   end if;
-  for organization in
-    select o.* from identity.organizations as o
-    where o.owner_id = digest.owner_id and o.reminders_enabled
+  for place in
+    select o as organization, m as member
+    from identity.memberships as m
+    join identity.organizations as o on o.id = m.organization_id
+    where m.user_id = digest.recipient_id and m.mails <> 'none'
       and identity.organization_has_feature(o.id, 'reminders:email', at)
     order by o.name, o.id
   loop
+    organization := place.organization;
+    member := place.member;
     perform jobs.act_as(
-      jsonb_build_object('sub', owner.user_id, 'role', 'authenticated', 'organization_id', organization.id));
-    section := app.describe_due_bills(owner, organization, array(
+      jsonb_build_object('sub', recipient.user_id, 'role', 'authenticated', 'organization_id', organization.id));
+    noticed := array(
+      select l from jobs.notice_log as l
+        where l.digest_id = digest.id and l.organization_id = organization.id and l.voided_at is null
+    );
+    due := app.describe_due_bills(recipient, member, organization, array(
       select l from jobs.reminder_log as l
         where l.digest_id = digest.id and l.organization_id = organization.id and l.voided_at is null
-    ), at);
-    if section is not null then
-      sections := sections || (section - 'reminds_of');
-      reminds_of := reminds_of || (section -> 'reminds_of');
+    ), noticed, at);
+    told := app.describe_notices(recipient, member, organization, noticed, at);
+    used := app.describe_budget_notices(recipient, member, noticed, at);
+    if due is not null or told is not null or used is not null then
+      sections := sections || jsonb_build_object(
+        'id', organization.id, 'name', organization.name, 'hears',
+        case when member.role = 'owner' then 'owner' else member.mails end, 'base_currency', organization.base_currency,
+          'bills',
+        coalesce(due -> 'bills', '[]'), 'unlisted',
+        coalesce(due -> 'unlisted', '{"overdue":0,"due":0,"due_until":null}'), 'total', due -> 'total', 'rates_on',
+        due -> 'rates_on',
+        'notices', coalesce(told -> 'notices', '[]'), 'unlisted_notices', coalesce(told -> 'unlisted', '0'),
+        'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0')
+      );
+      reminds_of := reminds_of || coalesce(due -> 'reminds_of', '[]');
+      tells_of := tells_of || coalesce(due -> 'tells_of', '[]') || coalesce(told -> 'tells_of', '[]')
+        || coalesce(used -> 'tells_of', '[]');
     end if;
-    if identity.organization_has_feature(organization.id, 'bills:variable', at) then
+    if member.role = 'owner' and identity.organization_has_feature(organization.id, 'bills:variable', at) then
       reconnects := reconnects || app.describe_reconnects(organization);
     end if;
   end loop;
   perform jobs.act_as('{}');
   -- What else is overdue, or has to be connected again, is said on the way; alone it sends nothing.
-  if reminds_of = '[]' then
+  if reminds_of = '[]' and tells_of = '[]' then
     return null;
   end if;
   return jsonb_build_object(
-    'address', identity.reminder_address(owner), 'country', owner.country, 'today',
-    (at at time zone owner.timezone)::date,
-    'hides_amounts', owner.hide_amounts_in_email, 'organizations', sections, 'reconnect',
+    'address', identity.reminder_address(recipient), 'country', recipient.country, 'today',
+    (at at time zone recipient.timezone)::date,
+    'hides_amounts', recipient.hide_amounts_in_email, 'organizations', sections, 'reconnect',
     jsonb_path_query_array(reconnects, '$[0 to 19]'),
-    'reminds_of', reminds_of
+    'reminds_of', reminds_of, 'tells_of', tells_of
   );
 end
 $$;
 comment on function jobs.describe_digest is
-  'What a digest says at an instant: to whom, and the bills by organization; reminds_of: the rows of the log that it '
-  'stands for. Null when it has nothing to say, or nobody to say it to.';
+  'What a digest says at an instant: to whom, and the bills by organization; reminds_of and tells_of: the rows of '
+  'the logs that it stands for. Null when it has nothing to say, or nobody to say it to.';

@@ -1,8 +1,8 @@
--- What a digest says: described when it is claimed, by what is true then. Each organization is read as its owner, under
--- row-level security:
+-- What a digest says: described when it is claimed, by what is true then. Each organization is read as the recipient,
+-- under row-level security:
 -- a condition that is missing here puts nobody else's bills into a mail.
 
-create or replace function app.describe_statement(occurrence_id text, owner identity.profiles, out fetched jsonb,
+create or replace function app.describe_statement(occurrence_id text, recipient identity.profiles, out fetched jsonb,
   out not_taken jsonb) returns record
 language plpgsql stable strict set search_path = '' as $$
 declare
@@ -36,11 +36,12 @@ begin
     statement.usual_minor := app.usual_statement(occurrence);
   end if;
   told := jsonb_build_object(
-    'on', (statement.fetched_at at time zone owner.timezone)::date, 'provider', app.provider_name(link), 'currency',
+    'on', (statement.fetched_at at time zone recipient.timezone)::date, 'provider', app.provider_name(link), 'currency',
     statement.currency,
     'amount',
-    case when not owner.hide_amounts_in_email then app.format_amount(statement.amount_minor, statement.currency) end,
-    'usual', case when not owner.hide_amounts_in_email and statement.currency = occurrence.currency
+    case when not recipient.hide_amounts_in_email
+      then app.format_amount(statement.amount_minor, statement.currency) end,
+    'usual', case when not recipient.hide_amounts_in_email and statement.currency = occurrence.currency
       then app.format_amount(statement.usual_minor, statement.currency) end
   );
   if is_taken then

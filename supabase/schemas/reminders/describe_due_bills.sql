@@ -1,9 +1,11 @@
 create or replace function app.describe_due_bills(
-  owner identity.profiles, organization identity.organizations, reminded jobs.reminder_log[], at timestamptz
+  recipient identity.profiles, member identity.memberships, organization identity.organizations,
+  reminded jobs.reminder_log[], noticed jobs.notice_log[],
+  at timestamptz
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  today constant date := (at at time zone owner.timezone)::date;
+  today constant date := (at at time zone recipient.timezone)::date;
   base_exponent constant int := (select c.exponent from app.currencies as c where c.code = organization.base_currency);
   base_per_euro constant numeric := (app.find_rate(organization.base_currency, today)).per_euro;
   -- Of what is overdue, and as many of what falls due: a mail is no list of everything.
@@ -13,10 +15,15 @@ begin
     with open_dates as (
       -- Still due: it may have been paid, snoozed or changed since the digest was made.
       select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source,
-        l.id as log_id
-      from unnest(reminded) as l
+        l.log_id
+      from (
+        select l.expense_id, l.due_on, l.id as log_id from unnest(reminded) as l
+        union all
+        select l.expense_id, l.about_on, null from unnest(noticed) as l
+        where l.kind in ('due', 'reminder', 'snoozed')
+      ) as l
       join app.expenses as e on e.id = l.expense_id and e.status = 'active' and e.deleted_at is null
-        and e.reminder_enabled
+        and e.reminder_enabled and app.concerns(e, member)
       join app.expense_occurrences as c on c.organization_id = organization.id and c.expense_id = e.id
         and c.due_on = l.due_on and c.status = 'open'
       where l.due_on >= today and (c.snoozed_until is null or c.snoozed_until <= today)
@@ -24,23 +31,24 @@ begin
       select c.id, c.expense_id, c.due_on, c.scheduled_on, c.expected_minor, c.paid_minor, c.amount_source, l.id
       from app.expense_occurrences as c
       join app.expenses as e on e.id = c.expense_id and e.status = 'active' and e.deleted_at is null
-        and e.reminder_enabled
+        and e.reminder_enabled and app.concerns(e, member)
       left join unnest(reminded) as l on l.expense_id = c.expense_id and l.due_on = c.due_on
         and l.snoozed_until = c.snoozed_until
       where c.organization_id = organization.id and c.status = 'open' and c.due_on < today
         and (c.snoozed_until is null or c.snoozed_until <= today)
-          and app.is_paid_by_autopay(e, c.due_on, today) is not true
+          and app.is_paid_by_autopay(e, c.due_on, today) is not true and not (e.autopay and c.expected_minor is null)
     ), lines as (
       -- One for what falls due of a bill, one for what is overdue of it.
       select d.expense_id as id, d.due_on < today as is_overdue, min(d.due_on) as due_on,
         min(d.scheduled_on) as scheduled_on, count(*) as dates,
-        case when not owner.hide_amounts_in_email and count(*) = count(d.expected_minor)
+        case when not recipient.hide_amounts_in_email and count(*) = count(d.expected_minor)
           then sum(d.expected_minor - d.paid_minor) end as minor,
         bool_and(d.amount_source = 'rule') as is_by_rule, case when count(*) = 1 then min(d.id) end as occurrence_id
       from open_dates as d
       group by d.expense_id, d.due_on < today
     ), placed as (
       select l.*, e.name, e.currency, e.autopay, e.amount_mode, e.frequency = 'daily' and e.every = 1 as is_daily,
+        case when e.assignee_id <> recipient.user_id then app.assignee_name(e) end as assignee,
         row_number() over (partition by l.is_overdue order by l.due_on, e.name, l.id) as place
       from lines as l
       join app.expenses as e on e.id = l.id
@@ -63,20 +71,19 @@ begin
         from app.expense_occurrences as o
         where o.organization_id = organization.id and o.expense_id = v.id and o.scheduled_on < v.scheduled_on
           and o.status = 'paid' and o.currency = v.currency
-          and o.expected_minor is not null and not owner.hide_amounts_in_email
+          and o.expected_minor is not null and not recipient.hide_amounts_in_email
         order by o.scheduled_on desc
         limit 1
       ) as earlier on true
       -- Of a single date only: which of several would a statement be about?
       left join lateral app.describe_statement(
-        case when v.amount_mode = 'variable' and v.dates = 1 then v.occurrence_id end, owner) as said on true
+        case when v.amount_mode = 'variable' and v.dates = 1 then v.occurrence_id end, recipient) as said on true
     )
     select jsonb_build_object(
-      'id', organization.id, 'name', organization.name, 'base_currency', organization.base_currency,
       'bills', (
         select jsonb_agg(jsonb_build_object(
           'bill_id', v.id, 'name', v.name, 'due_on', v.due_on, 'days', v.due_on - today, 'dates', v.dates, 'autopay',
-          v.autopay, 'is_daily', v.is_daily,
+          v.autopay, 'is_daily', v.is_daily, 'assignee', v.assignee,
           'currency', v.currency, 'amount', app.format_minor(v.minor, v.exponent), 'is_estimate',
           v.amount_mode = 'estimated' and v.is_by_rule,
           'fetched', v.fetched, 'not_taken', v.not_taken,
@@ -93,6 +100,11 @@ begin
       ),
       'total', case when count(*) = count(v.base_minor) then app.format_minor(sum(v.base_minor), base_exponent) end,
       'rates_on', min(v.rate_on),
+      'tells_of', (
+        select coalesce(jsonb_agg(l.id), '[]') from unnest(noticed) as l
+        where exists (select from open_dates as d where d.expense_id = l.expense_id and d.due_on = l.about_on)
+          and l.kind in ('overdue', 'due', 'reminder', 'snoozed')
+      ),
       'reminds_of', (select coalesce(jsonb_agg(d.log_id), '[]') from open_dates as d where d.log_id is not null)
     )
     from valued as v
@@ -101,10 +113,11 @@ begin
 end
 $$;
 comment on function app.describe_due_bills is
-  'The bills of one organization that a digest tells of: what it reminds of and what is overdue; the first by name, '
-  'all in the counts and the total. reminds_of: their rows of the log. Null when there are none.';
+  'The bills of one organization that a digest tells a member of: what it reminds of and what is overdue; the first by '
+  'name, '
+  'all in the counts and the total. reminds_of and tells_of: their rows of the logs. Null when there are none.';
 
--- The owner reads, not the service, as in app.run_tool.
+-- The recipient reads, not the service, as in app.run_tool.
 alter function app.describe_reconnects set role = 'authenticated';
 alter function app.describe_due_bills set role = 'authenticated';
 

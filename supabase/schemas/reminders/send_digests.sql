@@ -10,6 +10,7 @@ declare
   digest_id uuid;
   contents jsonb[];
   reminded bigint[];
+  told bigint[];
 begin
   batch_id := gen_random_uuid();
   loop
@@ -53,17 +54,21 @@ begin
     end if;
     digest_ids := digest_ids[:cardinality(contents)];
     reminded := array(select jsonb_array_elements_text(c -> 'reminds_of')::bigint from unnest(contents) as c);
+    told := array(select jsonb_array_elements_text(c -> 'tells_of')::bigint from unnest(contents) as c);
 
     insert into jobs.reminder_batches (id, leased_at, next_attempt_at) values (batch_id, at, at);
-    update jobs.reminder_digests as d set batch_id = open_batch.batch_id, content = said.content - 'reminds_of',
+    update jobs.reminder_digests as d set batch_id = open_batch.batch_id,
+      content = said.content - '{reminds_of,tells_of}'::text[],
       attempts = d.attempts + 1
     from unnest(digest_ids, contents) as said (id, content)
     where d.id = said.id and said.content is not null;
-    -- Nothing is left to say, or the owner wants no mail any more, or is to get none. What their log would have said
+    -- Nothing is left to say, or who it is to wants no mail any more, or is to get none. What their log would have said
     -- may be said another day.
     delete from jobs.reminder_digests as d where d.id = any (digest_ids) and d.batch_id is null;
     delete from jobs.reminder_log as l
     where l.digest_id = any (digest_ids) and not exists (select from unnest(reminded) as r (id) where r.id = l.id);
+    delete from jobs.notice_log as l
+    where l.digest_id = any (digest_ids) and not exists (select from unnest(told) as t (id) where t.id = l.id);
     if exists (select from jobs.reminder_digests as d where d.batch_id = open_batch.batch_id) then
       return;
     end if;
@@ -77,11 +82,13 @@ comment on function jobs.open_batch is
   'that could not be described, left for an hour.';
 
 create or replace function public.claim_reminders(size int, at timestamptz) returns jsonb
-language plpgsql volatile set search_path = '' as $$
+-- What budgets add up is compiled longer than it runs.
+language plpgsql volatile set search_path = '' set jit = off as $$
 declare
   token constant uuid := gen_random_uuid();
   opened constant record := jobs.open_batch(size, at);
   chosen uuid := opened.batch_id;
+  suspended uuid[];
 begin
   if opened.set_aside is not null then
     return jsonb_build_object('set_aside', opened.set_aside);
@@ -98,16 +105,24 @@ begin
     set attempts = b.attempts + 1,
       unsure_since = case when b.lease_token is null then b.unsure_since else coalesce(b.unsure_since, b.leased_at) end
     where b.id = chosen;
-    -- Who was suspended since gets no second attempt; whether the first one reached them, nobody knows.
+    -- Who was suspended since, or left an organization that it tells of, gets no second attempt; whether the first one
+    -- reached them, nobody knows.
     with closed as (
       update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null,
         content = null
-      where d.batch_id = chosen and d.status = 'pending' and not identity.is_active(d.owner_id, at)
+      where d.batch_id = chosen and d.status = 'pending' and (
+        not identity.is_active(d.recipient_id, at) or exists (
+          select from jsonb_array_elements(d.content -> 'organizations') as o
+          where not exists (
+            select from identity.memberships as m
+            where m.organization_id = o ->> 'id' and m.user_id = d.recipient_id and m.mails <> 'none'
+          )
+        )
+      )
       returning d.id
     )
-    update jobs.reminder_log as l set voided_at = at
-    from closed as c
-    where l.digest_id = c.id and l.sent_at is null and l.voided_at is null;
+    select array_agg(c.id) into suspended from closed as c;
+    perform jobs.void_log(suspended, at);
   end if;
   -- Longer than a run may take.
   update jobs.reminder_batches as b
@@ -117,10 +132,11 @@ begin
     select jsonb_build_object(
       'id', b.id, 'lease_token', b.lease_token, 'attempts', b.attempts,
       'digests', (
-        -- None are left of owners who are gone since; the batch then ends with its sender.
+        -- None are left of people who are gone since; the batch then ends with its sender.
         select
           coalesce(
-          jsonb_agg(jsonb_build_object('id', d.id, 'owner_id', d.owner_id, 'content', d.content) order by d.id), '[]')
+          jsonb_agg(jsonb_build_object('id', d.id, 'recipient_id', d.recipient_id, 'content', d.content) order by d.id),
+          '[]')
         from jobs.reminder_digests as d
         where d.batch_id = b.id and d.status = 'pending'
       )
@@ -132,5 +148,5 @@ end
 $$;
 comment on function public.claim_reminders is
   'Leases a batch of at most so many digests for 90 seconds: '
-  '{"id","lease_token","attempts","digests":[{"id","owner_id","content"}]}, or null when there is nothing to send. '
+  '{"id","lease_token","attempts","digests":[{"id","recipient_id","content"}]}, or null when there is nothing to send. '
   '{"set_aside": id} says that one could not be described and waits for an hour: ask again.';

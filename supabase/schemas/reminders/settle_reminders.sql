@@ -23,7 +23,7 @@ begin
     update identity.profiles as p set refused_email = d.content ->> 'address', refused_at = at
     from said as s
     join jobs.reminder_digests as d on d.id = s.id::uuid
-    where s.refused and d.batch_id = batch.id and p.user_id = d.owner_id
+    where s.refused and d.batch_id = batch.id and p.user_id = d.recipient_id
       and identity.reminder_address(p) = d.content ->> 'address'
     returning identity.record_event('reminders.address_refused', p.user_id, null, '{}', at)
   ), closed as (
@@ -49,8 +49,16 @@ begin
     from closed as c
     where l.digest_id = c.id and l.voided_at is null
     returning c.status
+  ), told as (
+    update jobs.notice_log as l
+    set sent_at = case c.status when 'sent' then at end,
+      voided_at = case c.status when 'dead' then at end
+    from closed as c
+    where l.digest_id = c.id and l.voided_at is null
+    returning c.status
   )
-  select (select count(*) from closed where status = 'sent'), (select count(*) from logged where status = 'sent')
+  select (select count(*) from closed where status = 'sent'),
+    (select count(*) from (select status from logged union all select status from told) as l where status = 'sent')
   into digest_count, reminder_count
   from (select count(*) from held) as h, (select count(*) from refused) as r;
 

@@ -7,6 +7,22 @@ create index expenses_long_lead_idx on app.expenses (id)
 -- And whose?
 create index profiles_long_lead_idx on identity.profiles (user_id) where default_lead_days > 7;
 
+-- Which trials end? Which contracts renew about this time of a year, or can be ended, and which yearly bills come
+-- again?
+create or replace function app.day_of_year(day date) returns int
+language sql immutable
+  return (extract(month from day)::int - 1) * 31 + extract(day from day)::int - 1;
+comment on function app.day_of_year is 'Counts days as if every month had 31: the same for a date in every year.';
+create index expenses_trial_ends_on_idx on app.expenses (trial_ends_on)
+  where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and trial_ends_on is not null;
+create index expenses_renewal_day_idx on app.expenses (app.day_of_year(renews_on))
+  where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and renews_on is not null;
+create index expenses_cancel_day_idx on app.expenses (app.day_of_year(renews_on - notice_days))
+  where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and notice_days is not null;
+create index expenses_yearly_day_idx on app.expenses (app.day_of_year(anchor_on))
+  where kind = 'bill' and status = 'active' and deleted_at is null and reminder_enabled and frequency = 'yearly'
+    and renews_on is null;
+
 create or replace function identity.reminder_address(profile identity.profiles) returns text
 language sql immutable
   return case when (profile).reminder_email_confirmed_at is not null then (profile).reminder_email else (profile).email
@@ -32,7 +48,7 @@ create index reminder_batches_next_attempt_at_idx on jobs.reminder_batches (next
 
 create table jobs.reminder_digests (
   id uuid primary key default gen_random_uuid(),
-  owner_id uuid not null references identity.profiles (user_id) on delete cascade,
+  recipient_id uuid not null references identity.profiles (user_id) on delete cascade,
   local_on date not null,
   status text not null default 'pending'
     constraint reminder_digests_status_known check (status in ('pending', 'sent', 'dead', 'unknown')),
@@ -44,13 +60,14 @@ create table jobs.reminder_digests (
   failure_code text,
   created_at timestamptz not null,
   closed_at timestamptz,
-  unique (owner_id, local_on),
+  unique (recipient_id, local_on),
   constraint reminder_digests_closed_dated check ((status = 'pending') = (closed_at is null))
 );
 comment on table jobs.reminder_digests is
-  'One mail to an owner about what falls due, over all their organizations; at most one a local day.';
+  'One mail to a person about what falls due, over all their organizations; at most one a local day.';
 comment on column jobs.reminder_digests.local_on is
-  'The owner''s date when it was made; one more than the last where they travelled back to a date that had its digest.';
+  'The recipient''s date when it was made; one more than the last where they travelled back to a date that had its '
+  'digest.';
 comment on column jobs.reminder_digests.status is
   'dead: refused for good; unknown: sent, and nobody answered for a day.';
 comment on column jobs.reminder_digests.content is
@@ -74,18 +91,59 @@ create table jobs.reminder_log (
   constraint reminder_log_sent_or_void check (sent_at is null or voided_at is null)
 );
 comment on table jobs.reminder_log is
-  'One row for each expense, due date and day that it was snoozed to that a digest reminds of; the reminder was sent '
-  'when sent_at says so. A void row stands for nothing.';
+  'One row for each expense, due date and day that it was snoozed to that a digest reminds the owner of; the reminder '
+  'was sent when sent_at says so. A void row stands for nothing.';
 comment on column jobs.reminder_log.snoozed_until is 'The day that the reminder was put off to; null when it was not.';
 create unique index reminder_log_once_idx
   on jobs.reminder_log (expense_id, due_on, snoozed_until) nulls not distinct where voided_at is null;
 create index reminder_log_expense_id_idx on jobs.reminder_log (expense_id, organization_id);
 create index reminder_log_digest_id_idx on jobs.reminder_log (digest_id);
 
+create table jobs.notice_log (
+  id bigint primary key generated always as identity,
+  recipient_id uuid not null references identity.profiles (user_id) on delete cascade,
+  organization_id text collate "C" not null,
+  expense_id text collate "C",
+  budget_id text collate "C" references app.budgets (id) on delete cascade,
+  kind text not null
+    constraint notice_log_kind_known check (
+      kind in (
+        'trial', 'cancel_by', 'renewal', 'price_rise', 'awaited', 'overdue', 'due', 'reminder', 'snoozed', 'budget_80',
+        'budget_100'
+      )
+    ),
+  about_on date not null,
+  tell_on date not null,
+  digest_id uuid not null references jobs.reminder_digests (id) on delete cascade,
+  sent_at timestamptz,
+  voided_at timestamptz,
+  foreign key (expense_id, organization_id) references app.expenses (id, organization_id) on delete cascade,
+  constraint notice_log_sent_or_void check (sent_at is null or voided_at is null),
+  constraint notice_log_about_one check ((budget_id is null) = (expense_id is not null)
+    and (budget_id is null) = (kind not in ('budget_80', 'budget_100')))
+);
+comment on table jobs.notice_log is
+  'One row for whatever else a digest says once to a person: of a bill or a budget, of a kind, about a date. A void '
+  'row stands for nothing.';
+comment on column jobs.notice_log.kind is
+  'reminder and snoozed: to a member, what the reminder log has a row for to the owner.';
+comment on column jobs.notice_log.about_on is 'Of a budget the first day of its month or year.';
+comment on column jobs.notice_log.tell_on is 'From when on it is to be said: about a date, more than once.';
+create unique index notice_log_once_idx on jobs.notice_log (expense_id, recipient_id, kind, about_on, tell_on)
+  where voided_at is null;
+create unique index notice_log_budget_once_idx on jobs.notice_log (budget_id, recipient_id, kind, about_on)
+  where voided_at is null;
+create index notice_log_budget_id_idx on jobs.notice_log (budget_id);
+create index notice_log_expense_id_idx on jobs.notice_log (expense_id, organization_id);
+create index notice_log_recipient_id_idx on jobs.notice_log (recipient_id);
+create index notice_log_digest_id_idx on jobs.notice_log (digest_id);
+
 alter table jobs.reminder_batches enable row level security;
 alter table jobs.reminder_digests enable row level security;
 alter table jobs.reminder_log enable row level security;
-grant select, insert, update, delete on jobs.reminder_batches, jobs.reminder_digests, jobs.reminder_log to service_role;
+alter table jobs.notice_log enable row level security;
+grant select, insert, update, delete on
+  jobs.reminder_batches, jobs.reminder_digests, jobs.reminder_log, jobs.notice_log to service_role;
 
 -- Which bills
 

@@ -51,6 +51,24 @@ export const EXAMPLES: Record<string, Record<string, unknown>> = {
       ].map(([x, y]) => ({ x, y })),
     }],
   },
+  budgets: {
+    ...base,
+    chart: "by_category",
+    compared,
+    budget: { amount: "1500.00", used_percent: 85 },
+    series: [{
+      label: "Spending",
+      points: [
+        { x: "Housing", y: "620.00", budget: { amount: "620.00", used_percent: 100 } },
+        { x: "Groceries", y: "414.35", budget: { amount: "500.00", used_percent: 82 } },
+        { x: "Transport", y: "98.40" },
+        { x: "Subscriptions", y: "61.97", budget: { amount: "50.00", used_percent: 123 } },
+        { x: "Food", y: "30.00", budget: { amount: "-12.50" } },
+        { x: "Gifts", y: "-10.00", budget: { amount: "40.00", used_percent: -25 } },
+        { x: "Holidays", y: "0.00", budget: { amount: "700.00", used_percent: 0 } },
+      ],
+    }],
+  },
   days: {
     ...base,
     chart: "over_time",
@@ -78,7 +96,7 @@ export const EXAMPLES: Record<string, Record<string, unknown>> = {
     ...base,
     chart: "upcoming_bills",
     unit: "day",
-    period: { from: "2026-10-01", to: "2026-11-05", words: "due until 2026-11-05" },
+    period: { from: "2026-10-01", to: "2026-11-05", words: "due by 2026-11-05" },
     total: { amount: "1929.60", currency: "EUR", count: 37, overdue: 3 },
     series: [
       {
@@ -124,7 +142,14 @@ export const EXAMPLES: Record<string, Record<string, unknown>> = {
     ...base,
     chart: "by_category",
     compared,
-    series: [{ label: "Spending", points: HOSTILE.map((x, i) => ({ x, y: money(900 / (i + 1)) })) }],
+    series: [{
+      label: "Spending",
+      points: HOSTILE.map((x, i) => ({
+        x,
+        y: money(900 / (i + 1)),
+        budget: { amount: i === 1 ? "1234.56" : "300.00", used_percent: 999999 },
+      })),
+    }],
   },
   "hostile-over-time": {
     ...base,

@@ -1,6 +1,7 @@
 /** The account page: new, used, with its trial over, full of awkward names; and what its buttons ask first. */
 import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
-import { EMAIL, HOSTILE, LONG, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
+import { signIn } from "../../functions/auth-callback/harness.ts";
+import { EMAIL, HOSTILE, LONG, page, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
 
 const profile: Account["profile"] = {
   email: EMAIL,
@@ -17,7 +18,7 @@ export const home: Account["organizations"][number] = {
   name: "Home",
   role: "owner",
   base_currency: "EUR",
-  reminders_enabled: true,
+  mails: "mine",
   plan: "free",
   plan_status: "active",
   effective_plan: "team",
@@ -28,7 +29,9 @@ export const home: Account["organizations"][number] = {
   second_grace_ends_at: null,
   period_ends_at: null,
   features_off: [],
+  calendar: null,
 };
+const calendar = { show_amounts: false, created_at: "2026-11-02T10:00:00Z" };
 const claude: ConnectedApp = {
   grant_id: "7d1d2c7a-0d53-4d3f-9a53-111111111111",
   client_id: "https://claude.ai/oauth/mcp-oauth-client-metadata",
@@ -74,6 +77,7 @@ const ACCOUNTS: Record<string, Account> = {
       is_trial: false,
       period_ends_at: "2026-12-31T00:00:00Z",
       features_off: ["bills:variable"],
+      calendar: { ...calendar, show_amounts: true },
     }],
     connected_apps: [
       claude,
@@ -134,6 +138,7 @@ const ACCOUNTS: Record<string, Account> = {
       trial_ends_at: "2026-11-14T10:00:00Z",
       is_trial: false,
       features_off: ["ai:connector", "bills:variable", "reminders:email"],
+      calendar,
     }],
     connected_apps: [claude],
     grant_alerts: [],
@@ -153,6 +158,7 @@ const ACCOUNTS: Record<string, Account> = {
         trial_ends_at: null,
         is_trial: false,
         grace_ends_at: "2026-11-25T00:00:00Z",
+        calendar: { ...calendar, show_amounts: true },
       },
       {
         ...home,
@@ -162,7 +168,7 @@ const ACCOUNTS: Record<string, Account> = {
         is_trial: false,
         features_off: ["ai:connector", "bills:variable", "reminders:email"],
       },
-      { ...home, id: "org_4", name: UNBROKEN, effective_plan: "free", trial_ends_at: null, is_trial: false },
+      { ...home, id: "org_4", name: UNBROKEN, effective_plan: "free", trial_ends_at: null, is_trial: false, calendar },
     ],
     connected_apps: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({
       ...claude,
@@ -205,6 +211,10 @@ export const ACCOUNT_STATES: readonly State[] = [
   account("used"),
   account("used", "?done=confirm"),
   account("awkward"),
+  page("calendar-created", async ({ pages }) => {
+    const { browser } = await signIn(pages, EMAIL);
+    return await browser.submit(await (await browser.get("/account")).text(), 'value="create"');
+  }, { answers: { read_account: ACCOUNTS.new, create_calendar: { outcome: "created" } } }),
   signedIn("disconnect", `/account/disconnect?grant=${claude.grant_id}`, { answers: { read_account: ACCOUNTS.used } }),
   signedIn("disconnect-awkward", "/account/disconnect?grant=7d1d2c7a-0d53-4d3f-9a53-444444444441", {
     answers: { read_account: ACCOUNTS.awkward },

@@ -21,7 +21,7 @@ function unsubscribing(
   return page(`unsubscribe-${name}`, async ({ pages, browser }) => {
     const visitor = isSignedIn ? (await signIn(pages, EMAIL)).browser : browser;
     const ownerId = isOwner ? pages.provider.user(EMAIL).id : crypto.randomUUID();
-    const token = await signUnsubscribing(pages.config.codeSecrets, { ownerId, sentOn });
+    const token = await signUnsubscribing(pages.config.codeSecrets, { userId: ownerId, sentOn });
     const link = `/email/unsubscribe?t=${token}`;
     return isSent ? await visitor.post(link, {}) : await visitor.get(link);
   }, {
@@ -32,7 +32,7 @@ function unsubscribing(
         organizations: organizations.map(({ name, bills }, n) => ({
           id: `org_0000000${n}`,
           name,
-          reminders_enabled: true,
+          mails: "mine",
           ...(bills && { bills: bills.map((name, m) => ({ id: `bill_0000000${m}`, name })) }),
         })),
       },

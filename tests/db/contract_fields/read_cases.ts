@@ -2,17 +2,20 @@
 import type { Ids } from "./books.ts";
 import { between, type Case, type Cases } from "./case.ts";
 
-const PAYMENTS: Record<string, Case> = {
+export const PAYMENTS: Record<string, Case> = {
   from: between("2026-11-01", "2026-11-15"),
   to: between("2026-11-01", "2026-11-15"),
   query: between("soup", undefined),
   categories: between(["Food"], ["Transport"]),
+  not_categories: between(["Food"], ["Transport"]),
   tags: between(["team"], undefined),
+  member: between("me", "nobody"),
   payee: between("Café", undefined),
   min_amount: between("10", "25"),
   max_amount: between("10", "25"),
   currency: between("USD", "EUR"),
   kind: between("one_off", "bill_payment"),
+  reimbursement: between("open", "none"),
 };
 
 export const readCases = (ids: Ids): Cases => ({
@@ -64,6 +67,11 @@ export const readCases = (ids: Ids): Cases => ({
     in_currency: between("USD", "EUR"),
     limit: between(1, 2),
     cursor: between(undefined, ids.bills_cursor, { limit: 2 }),
+  },
+  reconcile: {
+    account: between("Giro", "Visa"),
+    from: between("2026-11-01", "2026-11-12", { account: "Giro" }),
+    to: between("2026-11-11", "2026-11-20", { account: "Giro" }),
   },
   review_bills: {
     horizon_days: between(5, 90),

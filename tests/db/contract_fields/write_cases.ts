@@ -1,13 +1,14 @@
 /** The fields of the tools that write. */
 import type { Ids } from "./books.ts";
 import { between, type Case, type Cases } from "./case.ts";
+import { PAYMENTS } from "./read_cases.ts";
 
 const item = { name: "Coffee", amount: "2.00" };
 const bill = { name: "Internet", amount: "40", first_due: "2026-12-01" };
 
 const CSV = [
   "A,B,C,D,E,F,G,H,I,J,K",
-  '03/04/2026,04/05/2026,"1,000","2,000",Milk,Bread,EUR,USD,Food,https://a.example,https://b.example',
+  '03/04/2026,04/05/2026,"-1,000","-2,000",Milk,Bread,EUR,USD,Food,https://a.example,https://b.example',
 ].join("\n");
 const MAPPING = {
   date: "A",
@@ -17,6 +18,8 @@ const MAPPING = {
   decimal: ".",
   negative_is_expense: false,
 };
+
+const TWO = "Date,Name,Amount\n2026-11-01,Oil,4.00\n2026-11-02,Rice,5.00";
 
 /** Bill fields that can be set on adding and later; @param place where the contract has them. */
 const BILL_FIELDS: Record<string, Case> = {
@@ -28,6 +31,7 @@ const BILL_FIELDS: Record<string, Case> = {
   every: between(1, 2),
   first_due: between("2026-12-01", "2026-12-02"),
   month_days: between([1], [15]),
+  month_weekdays: between(["2TU"], ["-1FR"]),
   weekend_rule: between("none", "after"),
   ends_on: between("2027-06-30", "2028-06-30"),
   ends_after: between(24, 36),
@@ -38,6 +42,8 @@ const BILL_FIELDS: Record<string, Case> = {
   autopay: between(true, false),
   reminder_enabled: between(true, false),
   remind_days_before: between(1, 7),
+  remind_again: between([1], [0]),
+  assignee: between("me", undefined),
   trial_ends_on: between("2026-12-10", "2026-12-11"),
   renews_on: between("2027-12-10", "2027-12-11"),
   notice_days: between(10, 20),
@@ -67,8 +73,18 @@ export const writeCases = (ids: Ids): Cases => ({
         url: ["https://a.example", "https://b.example"],
         is_refund: [true, false],
         external_id: ["receipt-0001", "receipt-0002"],
+        tax: ["0.20", "0.30"],
+        tax_percent: [19, 7],
+        reimbursement: ["open", "done"],
+        reimbursed_by: ["Client", "Employer"],
       }).map(([name, [a, b]]) => [`items[].${name}`, between(a, b, { items: [item] })]),
     ),
+    "items[].charged.amount": between("1.50", "1.60", { items: [{ ...item, currency: "USD" }] }),
+    "items[].charged.currency": between("EUR", "GBP", {
+      items: [{ ...item, currency: "USD", charged: { amount: "1.50" } }],
+    }),
+    "items[].split[].amount": between("1.50", "0.50", { items: [{ ...item, split: [{}, { category: "Food" }] }] }),
+    "items[].split[].category": between("Food", "Transport", { items: [{ ...item, split: [{}] }] }),
     on_duplicate: between("skip", "allow", { items: [{ ...item, name: "Pen", amount: "1.00" }] }),
     create_missing_categories: between(true, false, { items: [{ ...item, category: "Hobby" }] }),
     dry_run: between(true, false, { items: [item] }),
@@ -95,6 +111,23 @@ export const writeCases = (ids: Ids): Cases => ({
       }).map(([name, [a, b]]) => [`mapping.${name}`, between(a, b, { csv: CSV, mapping: MAPPING })]),
     ),
     default_currency: between("EUR", "USD", { csv: CSV, mapping: MAPPING }),
+    account: between("Card", "Bank", { csv: TWO }),
+    answers: between({ negative_is_expense: true }, { negative_is_expense: false }, {
+      csv: `${TWO}\n2026-11-03,Tea,-1`,
+    }),
+    skip_lines: between([2], [3], { csv: TWO }),
+    "corrections[].line": between(2, 3, { csv: TWO, corrections: [{ amount: "7" }] }),
+    ...Object.fromEntries(
+      Object.entries({
+        name: ["Olives", "Beans"],
+        amount: ["6", "7"],
+        date: ["2026-11-03", "2026-11-04"],
+        category: ["Food", "Transport"],
+        currency: ["USD", "GBP"],
+      }).map(([name, [a, b]]) => [`corrections[].${name}`, between(a, b, { csv: TWO, corrections: [{ line: 2 }] })]),
+    ),
+    "rules[].payee": between("Oil", "Rice", { csv: TWO, rules: [{ category: "Food" }] }),
+    "rules[].category": between("Food", "Transport", { csv: TWO, rules: [{ payee: "Oil" }] }),
     import_id: between(ids.import, ids.other_import, { expected_count: 1, expected_totals: { EUR: "1.00" } }),
     expected_count: between(1, 2, { import_id: ids.import, expected_totals: { EUR: "1.00" } }),
     expected_totals: between({ EUR: "1.00" }, { EUR: "2.00" }, { import_id: ids.import, expected_count: 1 }),
@@ -118,12 +151,35 @@ export const writeCases = (ids: Ids): Cases => ({
         tags: [["b"], undefined],
         note: ["stew", undefined],
         url: ["https://a.example", undefined],
+        is_refund: [true, false],
+        tax: ["2.00", undefined],
+        tax_percent: [19, undefined],
+        reimbursement: ["open", undefined],
+        reimbursed_by: ["Client", undefined],
+        reimbursed_on: ["2026-11-18", undefined],
       }).map(([name, [a, b]]) => [
         `set.${name}`,
         between(a, b, { ids: [ids.Lunch], set: name === "note" ? { url: "https://b.example" } : { note: "seen" } }),
       ]),
     ),
+    "set.charged.amount": between("18.30", "18.40", { ids: [ids.Book] }),
+    "set.charged.currency": between("EUR", "GBP", { ids: [ids.Book], set: { charged: { amount: "18.30" } } }),
+    merge_into: between(ids.Taxi, ids.Car, { ids: [ids.Lunch] }),
+    "set.split[].amount": between("4.00", "5.00", {
+      ids: [ids.Lunch],
+      set: { split: [{}, { category: "Transport" }] },
+    }),
+    "set.split[].category": between("Food", "Transport", { ids: [ids.Lunch], set: { split: [{}] } }),
     add_tags: between(["b"], ["c"], { ids: [ids.Lunch] }),
+    remove_tags: between(["team"], ["c"], { ids: [ids.Lunch], set: { note: "seen" } }),
+    ...Object.fromEntries(
+      Object.entries(PAYMENTS).map(([name, { values: [a, b] }]) => [
+        `filter.${name}`,
+        between(a, b, { set: { note: "seen" }, dry_run: true, filter: { query: name === "query" ? undefined : "u" } }),
+      ]),
+    ),
+    "confirm.count": between(1, 2, { filter: { query: "soup" }, set: { note: "seen" }, confirm: { total: "14.50" } }),
+    "confirm.total": between("14.50", "2", { filter: { query: "soup" }, set: { note: "seen" }, confirm: { count: 1 } }),
     expected_version: between(1, 9, { ids: [ids.Lunch], set: { note: "seen" } }),
     dry_run: between(true, false, { ids: [ids.Lunch], set: { note: "seen" } }),
   },
@@ -165,8 +221,12 @@ export const writeCases = (ids: Ids): Cases => ({
     due_on: between("2026-10-05", "2026-11-05", { bill_id: ids.Water }),
     amount: between("31", "32", { bill_id: ids.Water }),
     currency: between("EUR", "USD", { bill_id: ids.Water, amount: "30" }),
+    "charged.amount": between("8.10", "8.20", { bill_id: ids.Domain }),
+    "charged.currency": between("EUR", "GBP", { bill_id: ids.Domain, charged: { amount: "8.10" } }),
     paid_on: between("today", "yesterday", { bill_id: ids.Water }),
     note: between("cash", undefined, { bill_id: ids.Water }),
+    advance: between(true, false, { bill_id: ids.Trial }),
+    confirm_days: between(2469, 2470, { bill_id: ids.Water, paid_on: "2020-01-01" }),
     idempotency_key: {
       ...between("key-00000001", "key-00000002", { bill_id: ids.Water }),
       before: [["mark_bill_paid", { bill_id: ids.Water, idempotency_key: "key-00000001" }]],
@@ -182,20 +242,42 @@ export const writeCases = (ids: Ids): Cases => ({
     "expected[].amount": between("14.50", "15.00", { ids: [ids.Lunch], expected: [{ id: ids.Lunch }] }),
     "expected[].date": between("2026-11-19", "2026-11-18", { ids: [ids.Lunch], expected: [{ id: ids.Lunch }] }),
     reason: between("twice", undefined, { ids: [ids.Lunch] }),
+    dry_run: between(true, false, { ids: [ids.Lunch] }),
+    ...Object.fromEntries(
+      Object.entries(PAYMENTS).map(([name, { values: [a, b] }]) => [
+        `filter.${name}`,
+        between(a, b, { dry_run: true, filter: { query: name === "query" ? undefined : "u" } }),
+      ]),
+    ),
+    "confirm.count": between(1, 2, { ids: [ids.Car], confirm: { total: "5000.00" } }),
+    "confirm.total": between("5000.00", "4000.00", { ids: [ids.Car], confirm: { count: 1 } }),
   },
   undo_change: {
     change_id: between(ids.change, undefined),
     dry_run: between(true, false),
+    idempotency_key: {
+      ...between("key-00000001", "key-00000002"),
+      before: [["undo_change", { idempotency_key: "key-00000001" }]],
+    },
   },
   update_settings: {
     timezone: between("Asia/Kolkata", "Europe/Berlin"),
     base_currency: between("USD", "GBP"),
+    closed_through: between("2025-01", "2025-02"),
     "reminders.email_enabled": between(true, false),
     "reminders.default_days_before": between(5, 6),
     "reminders.hide_amounts_in_email": between(true, false),
+    "reminders.my_mails": between("all", "none"),
     "category.action": between("create", "archive", { category: { name: "Food" } }),
     "category.name": between("Food", "Transport", { category: { action: "archive" } }),
     "category.new_name": between("Meals", "Dishes", { category: { action: "rename", name: "Food" } }),
     "category.into": between("Transport", "Housing", { category: { action: "merge", name: "Food" } }),
+    "payee_rules[].payee": between("Kiosk", "Café", { payee_rules: [{ category: "Food" }] }),
+    "payee_rules[].category": between("Food", "Transport", { payee_rules: [{ payee: "Kiosk" }] }),
+    "budget.action": between("set", "remove", { budget: { amount: "100" } }),
+    "budget.category": between("Food", "Transport", { budget: { action: "set", amount: "100" } }),
+    "budget.amount": between("100", "200", { budget: { action: "set" } }),
+    "budget.per": between("month", "year", { budget: { action: "set", amount: "100" } }),
+    "budget.carry_over": between(true, false, { budget: { action: "set", amount: "100" } }),
   },
 });

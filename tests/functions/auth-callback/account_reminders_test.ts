@@ -119,3 +119,41 @@ accountTest(
     );
   },
 );
+
+accountTest(
+  "POST /account chooses which bills of an organization a member is mailed about, for nobody else",
+  async (pages, database) => {
+    const owner = await onboarded(pages, database);
+    const member = await onboarded(pages, database, "ben@example.com");
+    const [home] = await database.query<{ id: string }>("select id from identity.organizations where owner_id = $1", [
+      owner.id,
+    ]);
+    await database.query(
+      "insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')",
+      [home!.id, member.id],
+    );
+    const mails = async () =>
+      (await database.query<{ mails: string }>(
+        "select mails from identity.memberships where organization_id = $1 order by role",
+        [home!.id],
+      )).map((row) => row.mails);
+    const page = await (await member.browser.get("/account")).text();
+    const save = (fields: Record<string, string>) => member.browser.submit(page, 'value="mails"', fields);
+    assertEquals((await save({ mails: "all" })).headers.get("location"), "/account?done=mails");
+    assertEquals(await mails(), ["all", "mine"]);
+    assertMatch(await (await member.browser.get("/account?done=mails")).text(), /<option value="all" selected/);
+    assertEquals((await save({ mails: "some" })).status, 400);
+    assertEquals((await save({ mails: "none", organization_id: "org_000000000000" })).status, 403);
+    assertEquals(await mails(), ["all", "mine"]);
+    assertEquals((await auditOf(database)).at(-1), "reminders.mails_chosen");
+
+    // An owner chooses nothing there, and turns on again what a link ended.
+    const chooses = async () => (await (await owner.browser.get("/account")).text()).includes('value="mails"');
+    assertEquals(await chooses(), false);
+    await database.asService("unsubscribe", { user_id: owner.id, scope: home!.id, at: "2026-11-20T10:00:00Z" });
+    assertEquals([await mails(), await chooses()], [["all", "none"], true]);
+    const ended = await (await owner.browser.get("/account")).text();
+    await owner.browser.submit(ended, 'value="mails"', {});
+    assertEquals(await mails(), ["all", "mine"]);
+  },
+);

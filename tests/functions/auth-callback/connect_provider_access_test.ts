@@ -123,7 +123,7 @@ providerTest(
       const [bill, words] of [
         ["bill_ended0000001", "This bill has ended"],
         ["bill_cancelled001", "This bill has ended"],
-        ["bill_fixed0000001", "This bill is the same every time"],
+        ["bill_fixed0000001", "This bill has a fixed amount"],
       ] as const
     ) {
       const { status, page } = await read(household.browser.get(connectPath(bill)));

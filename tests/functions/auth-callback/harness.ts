@@ -101,11 +101,24 @@ export class Browser {
 
   async post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Response> {
     const { token } = await (this.#known ??= this.#firstPage());
-    return await this.#send(path, {
-      method: "POST",
-      headers: { "sec-fetch-site": "same-origin", "origin": this.siteUrl, ...headers },
-      body: new URLSearchParams({ [BROWSER_TOKEN]: token, ...fields }),
-    });
+    return await this.send(path, new URLSearchParams({ [BROWSER_TOKEN]: token, ...fields }), headers);
+  }
+
+  /** Posts a body of any kind, as from a form of ours. */
+  async send(path: string, body: BodyInit, headers: Record<string, string> = {}): Promise<Response> {
+    const ours = { "sec-fetch-site": "same-origin", "origin": this.siteUrl, ...headers };
+    return await this.#send(path, { method: "POST", headers: ours, body });
+  }
+
+  /** Chooses a file in the form of a page that takes one, and submits it. */
+  async upload(page: string, file: File | undefined, headers: Record<string, string> = {}): Promise<Response> {
+    const form = formsOf(page).find(({ html }) => html.includes('type="file"'));
+    if (!form) throw new Error("There is no form that takes a file");
+    const body = new FormData();
+    for (const [name, value] of Object.entries(form.fields)) if (name !== "file") body.set(name, value);
+    // What browsers send when none is chosen.
+    body.set("file", file ?? new File([], "", { type: "application/octet-stream" }));
+    return await this.send(form.action, body, headers);
   }
 
   /** Fills in the form for `action` (its path, or a field's value) and submits it. */

@@ -76,7 +76,7 @@ Deno.test("planText() names a grace period that gives more than the plan, or las
   const second = { second_plan: "team", second_grace_ends_at: "2026-12-06T10:00:00+00:00" } as const;
   assertEquals(
     planText({ ...PRO, ...second, effective_plan: "team" }),
-    "Pro plan. The Team plan counts too until 6 December 2026: its payment didn’t arrive",
+    "Pro plan. The Team plan still applies until 6 December 2026, although its payment didn’t arrive",
   );
   assertEquals(planText({ ...PRO, ...second }), "Pro plan");
   assertEquals(

@@ -52,7 +52,7 @@ Deno.test("GET / leads to the account with a session, else to the sign-in", asyn
   const { browser } = await signIn(pages, "mira@example.com");
   const before = pages.provider.requests.length;
   const known = await (await browser.get("/")).text();
-  assert(known.includes('href="/account"') && !known.includes("Sign in or start"));
+  assert(known.includes('href="/account"') && !known.includes("Sign in or sign up"));
   const stranger = await (await pages.browser().get("/")).text();
   assert(stranger.includes('href="/login"') && !stranger.includes("Your account"));
   assertEquals(pages.provider.requests.length, before);

@@ -46,7 +46,7 @@ Deno.test("the tool fetches the same statement, but nothing within an hour of th
   books.goTo("2026-10-02");
   await database.query("update app.provider_links set asked_at = '2026-10-02T11:30:00Z'");
   const soon = await books.ok("sync_bill_amounts");
-  assertEquals([soon.pending, soon.bills[0].status], [[], "unchanged"]);
+  assertEquals([soon.pending, soon.bills[0].status], [undefined, "unchanged"]);
   books.goTo("2026-10-03");
   const { pending: [link] } = await books.ok("sync_bill_amounts", { bill_ids: [billId] });
   assertEquals([link.period, link.provider_key], ["2026-09-01", "power"]);
@@ -82,7 +82,11 @@ Deno.test("where it is still the previous month, the new month's date is found a
   await addLink(database, { organizationId: books.organizationId, billId, provider: "power" });
   // It is 30 November there, on which a date is due.
   await job({ registry, now: () => new Date("2026-12-01T06:00:00Z") }).run();
-  assertEquals(await amounts(database), ["2026-10-30 - rule", "2026-11-30 - rule", "2026-12-30 84.20 provider"]);
+  assertEquals(await amounts(database), [
+    "2026-10-30 84.20 provider",
+    "2026-11-30 - rule",
+    "2026-12-30 84.20 provider",
+  ]);
 });
 
 Deno.test("a corrected statement replaces the first, and a jump is left to a person", async () => {
@@ -92,7 +96,7 @@ Deno.test("a corrected statement replaces the first, and a jump is left to a per
   await job({ registry, now: () => later(1) }).run("2026-09");
   assertEquals(await amounts(database), ["2026-10-25 90.00 provider"]);
   books.goTo("2026-10-05");
-  await books.ok("mark_bill_paid", { bill_id: billId });
+  await books.ok("mark_bill_paid", { bill_id: billId, advance: true });
   script.amount = "500";
   const november = () => new Date("2026-11-02T06:00:00Z");
   assertEquals((await job({ registry, now: november }).run()).synced, 1);

@@ -112,12 +112,13 @@ Deno.test("bills that fall due are mailed once, in one digest, and rolled when t
     candidates: 4,
     nextDueAdvanced: 1,
     digestsSent: 1,
-    remindersSent: 2,
+    // Two that fall due, and what has been overdue for a week.
+    remindersSent: 3,
     fxRefreshed: true,
     errors: [],
   });
   const [mail] = first.mail.delivered;
-  assertEquals(mail!.subject, "Overdue: Water (since 12 Nov), +2 more");
+  assertEquals(mail!.subject, "2 bills due by Mon, 23 Nov: Netflix, Rent (+1 overdue)");
   assertStringIncludes(mail!.text, "Rent · Monday, 23 November · in 3 days: €1,450.00");
   assertStringIncludes(mail!.text, "Netflix · Sunday, 22 November · in 2 days: US$12.00 (about €8.57)");
   assertStringIncludes(mail!.text, "Water · Thursday, 12 November · 8 days ago: €10.00");
@@ -129,8 +130,8 @@ Deno.test("bills that fall due are mailed once, in one digest, and rolled when t
   assertEquals([again.nextDueAdvanced, again.digestsSent, again.remindersSent], [0, 0, 0]);
   assertEquals(second.mail.calls, []);
   assertEquals(
-    (await database.query("select stage, status from jobs.job_runs order by id")).slice(-4),
-    ["candidates", "roll", "reminders", "rates"].map((stage) => ({ stage, status: "ok" })),
+    (await database.query("select stage, status from jobs.job_runs order by id")).slice(-5),
+    ["candidates", "roll", "reminders", "rates", "past_rates"].map((stage) => ({ stage, status: "ok" })),
   );
 });
 

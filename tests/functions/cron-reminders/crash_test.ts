@@ -24,6 +24,24 @@ Deno.test("every reminder is delivered exactly once by a mail service with idemp
   assertEachOnce(mail.delivered.map(({ text }) => text), plan);
 });
 
+Deno.test("so is every reminder to a further recipient, and neither holds the other up", async () => {
+  await database.reset();
+  const mail = mailService();
+  const plan = { owners: 110, each: 2, members: true, crashes: 12, parallel: 2, seed: 5 };
+  const report = await crashUntilDone(database, plan, (process) => async (input, init) => {
+    process.check();
+    if (!String(input).startsWith("https://api.resend.com/")) throw new TypeError("no network");
+    const response = await mail.fetch(input, init);
+    process.mayDie("taken, before the answer");
+    return response;
+  });
+  assertEquals(report.crashes, plan.crashes);
+  for (const role of ["owner", "member"]) {
+    const texts = mail.delivered.filter(({ to }) => to.startsWith(role)).map(({ text }) => text);
+    assertEachOnce(texts, plan);
+  }
+});
+
 Deno.test("test of the test: with a new key for every attempt reminders come twice", async () => {
   await database.reset();
   const mail = mailService();

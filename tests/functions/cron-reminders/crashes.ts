@@ -5,12 +5,14 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Database, FunctionName } from "../../../shared/db/client.ts";
 import type { TestDatabase } from "../../_support/database.ts";
-import { addDueBills } from "./due_bills.ts";
+import { addDueBills, addMembers } from "./due_bills.ts";
 import { asDatabase, createJob, type JobOptions, SECRET } from "./harness.ts";
 
 export interface CrashPlan {
   owners: number;
   each: number;
+  /** Whether each organization has a member who is told of the same bills. */
+  members?: boolean;
   /** Minimum number of processes that die. */
   crashes: number;
   /** Lower for what comes first, or nearly all of them would die there. */
@@ -38,13 +40,16 @@ export async function crashUntilDone(
   const start = Date.parse("2026-11-20T08:00:00Z");
   let now = start;
   await addDueBills(database, { owners: plan.owners, each: plan.each, today: "2026-11-20" });
+  if (plan.members) await addMembers(database);
   const report: CrashReport = { crashes: 0, runs: 0, places: {} };
   const isDone = async () => {
-    const [row] = await database.query<{ open: number; sent: number }>(
+    const [row] = await database.query<{ open: number; sent: number; told: number }>(
       `select (select count(*)::int from jobs.reminder_digests where status = 'pending') as open,
-         (select count(*)::int from jobs.reminder_log where sent_at is not null) as sent`,
+         (select count(*)::int from jobs.reminder_log where sent_at is not null) as sent,
+         (select count(*)::int from jobs.notice_log where sent_at is not null) as told`,
     );
-    return row!.open === 0 && row!.sent === plan.owners * plan.each;
+    const all = plan.owners * plan.each;
+    return row!.open === 0 && row!.sent === all && row!.told === (plan.members ? all : 0);
   };
   while (!await isDone()) {
     const minutes = (now - start) / 60_000;

@@ -9,6 +9,21 @@ export interface DueBills {
   timezone?: string;
 }
 
+/** One more member in each organization, who wants all mails: `member1@example.com`, …. */
+export async function addMembers(database: TestDatabase) {
+  await database.exec(`
+    with people as (
+      select o.id as organization_id, gen_random_uuid() as id, 'member' || split_part(o.name, ' ', 2) || '@example.com' as email
+      from identity.organizations as o
+    ), users as (
+      insert into auth.users (id, email) select id, email from people
+    ), profiles as (
+      insert into identity.profiles (user_id, email, country) select id, email, 'DE' from people
+    )
+    insert into identity.memberships (organization_id, user_id, role, mails)
+    select organization_id, id, 'member', 'all' from people`);
+}
+
 /** Bills are called `Bill 1.1`, `Bill 1.2`, … by owner, whose addresses are `owner1@example.com`, …. */
 export async function addDueBills(database: TestDatabase, { owners, each, today, timezone = "UTC" }: DueBills) {
   await database.exec(`

@@ -170,15 +170,32 @@ export function frankfurterJson(day: string, rates: Record<string, string> = {})
   return `{"amount":1.0,"base":"EUR","date":"${day}","rates":{${entries.join(",")}}}`;
 }
 
-/** Answers for both sources and passes everything else to the mail service. */
+/** All currencies in use, as far as the tests need them, every rate 1.5 unless given. */
+export function centralBanksJson(day: string, rates: Record<string, string> = {}): string {
+  const more = Array.from({ length: 120 }, (_, index) => `Q${String.fromCharCode(65 + index / 26, 65 + index % 26)}`);
+  const all = { ...Object.fromEntries([...CURRENCIES, ...more].map((code) => [code, "1.5"])), ...rates };
+  const rows = Object.entries(all).map(([code, rate]) =>
+    `{"date":"${day}","base":"EUR","quote":"${code}","rate":${rate}}`
+  );
+  return `[${rows.join(",")}]`;
+}
+
+/** Answers for the sources and passes everything else to the mail service; of past days they know nothing. */
 export function withRates(
   mail: typeof fetch,
-  sources: { ecb?: () => Response | Promise<Response>; frankfurter?: () => Response | Promise<Response> } = {},
+  sources: {
+    ecb?: () => Response | Promise<Response>;
+    frankfurter?: () => Response | Promise<Response>;
+    past?: (url: string) => Response | Promise<Response>;
+  } = {},
 ): typeof fetch {
   return async (input, init) => {
     const url = String(input);
     if (url.startsWith("https://www.ecb.europa.eu/")) {
       return await (sources.ecb?.() ?? new Response("", { status: 503 }));
+    }
+    if (/^https:\/\/api\.frankfurter\.dev\/(v2|v1\/\d)/.test(url)) {
+      return await (sources.past?.(url) ?? new Response("", { status: 404 }));
     }
     if (url.startsWith("https://api.frankfurter.dev/")) {
       return await (sources.frankfurter?.() ?? new Response("", { status: 503 }));

@@ -14,7 +14,7 @@ async function answerTo(name: string, args: Record<string, unknown>, result: Jso
 }
 
 Deno.test("update_bill answers where to connect a bill, whatever the arguments say", async () => {
-  const args = { bill_id: BILL, provider: { action: "connect", provider: "a&b" } };
+  const args = { bill_id: BILL, provider: { action: "connect", provider: "openai" } };
   const schedule = { frequency: "monthly", every: 1, anchor_on: "2026-10-05", month_days: [5] };
   const data = { bill: { id: BILL, category: "Utilities", schedule }, before: {} };
   const told = {

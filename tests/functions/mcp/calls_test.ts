@@ -70,7 +70,7 @@ for (const era of ERA_NAMES) {
 
   Deno.test(`arguments that do not fit the contract run nothing (${era})`, async () => {
     const { post, calls } = startConnector();
-    const { body, headers } = call("log_expenses", { items: [{ name: "Lunch", amount: 14.5 }] });
+    const { body, headers } = call("log_expenses", { items: [{ name: "Lunch", amount: { major: 14.5 } }] });
     const { result } = await messageOf(await post(body, { headers }));
     assertEquals(result.isError, true);
     assertEquals(result.structuredContent, {

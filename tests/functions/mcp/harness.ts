@@ -31,7 +31,8 @@ export interface Call {
 
 /** @param answers what functions return or throw; by default a valid token, an empty envelope and no credentials. */
 export function startConnector(
-  answers: { authenticate_bearer?: Answer; call_tool?: Answer; read_provider_credentials?: Answer } = {},
+  answers: Partial<Record<"authenticate_bearer" | "call_tool" | "read_provider_credentials" | "record_use", Answer>> =
+    {},
   config: Partial<Config> = {},
   options: Parameters<typeof createMcpApp>[1] = {},
 ) {
@@ -72,6 +73,8 @@ export function startConnector(
   return {
     calls,
     lines,
+    /** The app itself. */
+    handle: (request: Request) => app.fetch(request),
     /** Sends a request as is, with a valid token unless the headers say otherwise. */
     request: (method: string, options: { path?: string; headers?: Record<string, string | undefined> } = {}) =>
       send(options.path ?? "/api/mcp", { method, headers: headers(options.headers) }),
@@ -101,6 +104,7 @@ export const ERAS = {
       params: {
         ...params,
         _meta: {
+          ...params._meta as Record<string, unknown> | undefined,
           "io.modelcontextprotocol/protocolVersion": "2026-07-28",
           "io.modelcontextprotocol/clientCapabilities": {},
         },

@@ -1,14 +1,17 @@
 /** What is offered besides tools, in both eras: the prompts, and the chart page as a resource. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { CHART_PAGE } from "../../../functions/mcp/chart/page.ts";
-import { INSTRUCTIONS } from "../../../functions/mcp/server_info.ts";
+import { en } from "../../../shared/words/en/mod.ts";
 import { TOOLS } from "../../../functions/mcp/tools/mod.ts";
 import { ERA_NAMES, ERAS, type Json, messageOf, startConnector } from "./harness.ts";
 
-const TOOL_NAMES = TOOLS.map(({ listed }) => listed.name);
+const TOOL_NAMES: string[] = TOOLS.map(({ listed }) => listed.name);
 /** Words that look like a tool name. */
 const namesIn = (text: string) =>
-  text.match(/\b(?:[a-z]+_)+(?:expenses|bills?|spending|chart|paid|amounts|records|change|settings|context)\b/g) ?? [];
+  text.match(
+    /\b(?:(?:[a-z]+_)+(?:expenses|bills?|spending|chart|paid|amounts|records|change|settings|context)|reconcile)\b/g,
+  ) ??
+    [];
 
 for (const era of ERA_NAMES) {
   const ask = async (method: string, params: Record<string, unknown> = {}): Promise<Json> => {
@@ -70,8 +73,8 @@ for (const era of ERA_NAMES) {
 }
 
 Deno.test("the instructions name every tool except the browsing ones, and none that does not exist", () => {
-  const named = new Set(namesIn(INSTRUCTIONS));
+  const named = new Set(namesIn(en.connector.instructions));
   assertEquals([...named].filter((name) => !TOOL_NAMES.includes(name)), []);
   assertEquals(TOOL_NAMES.filter((name) => !named.has(name)), ["get_context", "update_settings"]);
-  assert(INSTRUCTIONS.length < 1500);
+  assert(en.connector.instructions.length < 1500);
 });

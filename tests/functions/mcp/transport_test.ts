@@ -91,6 +91,14 @@ Deno.test("a client that did not name the event stream gets JSON", async () => {
   assertEquals((await startConnector().post(PING, { headers: { accept: "text/html" } })).status, 406);
 });
 
+Deno.test("an answer that contains a line separator is whole, in JSON and as an event", async () => {
+  const id = "a\u2028b";
+  for (const accept of ["application/json", "application/json, text/event-stream"]) {
+    const text = await (await startConnector().post({ ...PING, id }, { headers: { accept } })).text();
+    assertEquals(JSON.parse(text.slice(text.indexOf("{"))), { jsonrpc: "2.0", id, result: {} }, accept);
+  }
+});
+
 Deno.test("bad messages are answered in JSON-RPC", async () => {
   const cases: [body: unknown, headers: Record<string, string>, status: number, code: number][] = [
     ["{", {}, 400, -32700],

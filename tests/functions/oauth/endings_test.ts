@@ -97,6 +97,30 @@ for (const [what, { by, until }] of Object.entries(SUSPENSIONS)) {
   });
 }
 
+Deno.test("a code that comes back ends its grant even while its person is suspended", async () => {
+  const harness = createHarness(over(database));
+  const person = await createPerson(database, `stolen-code-${number++}@example.com`, ["team"]);
+  const other = await connect(harness, { clientId, person });
+  const code = await obtainCode(harness, { clientId, person });
+  const exchange = () => harness.post("token", exchangeFields(clientId, code));
+  const tokens = await (await exchange()).json();
+  await database.query("update auth.users set banned_until = 'infinity' where id = $1", [person.id]);
+  for (let times = 0; times < 2; times++) {
+    const replay = await exchange();
+    assertEquals([replay.status, (await replay.json()).error], [400, "invalid_grant"]);
+  }
+  await database.query("update auth.users set banned_until = null where id = $1", [person.id]);
+  assertEquals(await outcomeOf(database, tokens.access_token, harness.clock.now), "invalid_token");
+  assertEquals(await outcomeOf(database, other.access_token, harness.clock.now), "ok");
+  assertEquals(
+    await database.query(
+      "select revocation_reason as reason from oauth.grants where user_id = $1 and revoked_at is not null",
+      [person.id],
+    ),
+    [{ reason: "code_replayed" }],
+  );
+});
+
 Deno.test("a stolen refresh token ends its grant even while its person is suspended", async () => {
   const harness = createHarness(over(database));
   const person = await createPerson(database, `stolen-${number++}@example.com`, ["team"]);

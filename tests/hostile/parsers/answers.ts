@@ -13,7 +13,9 @@ import { parseDecimal } from "../../../shared/providers/decimal.ts";
 import { parseExactly } from "../../../shared/providers/exact_json.ts";
 import { httpJson } from "../../../shared/providers/http_json.ts";
 import { MonthTotal } from "../../../shared/providers/month_total.ts";
+import { parseCentralBanks } from "../../../shared/rates/central_banks.ts";
 import { parseEcb } from "../../../shared/rates/ecb.ts";
+import { parseExactJson } from "../../../shared/rates/exact_json.ts";
 import { parseFrankfurter } from "../../../shared/rates/frankfurter.ts";
 import { rateSet } from "../../../shared/rates/rate_set.ts";
 import { oneLine } from "../../../shared/reminders/names.ts";
@@ -50,6 +52,15 @@ const answers: Record<string, { limit: number; run: Run }> = {
         }</Cube></Cube></Envelope>`.slice(0, RATES),
       ),
   },
+  "parseCentralBanks()": { limit: RATES, run: parseCentralBanks },
+  "parseCentralBanks() of many rates": {
+    limit: RATES,
+    run: (text) =>
+      parseCentralBanks(JSON.stringify(
+        pieces(text, 40).map((part) => ({ date: part, base: "EUR", quote: part.slice(0, 3), rate: part })),
+      )),
+  },
+  "parseExactJson()": { limit: RATES, run: parseExactJson },
   "parseFrankfurter()": { limit: RATES, run: parseFrankfurter },
   "rateSet()": {
     limit: RATES,

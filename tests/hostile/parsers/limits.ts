@@ -13,7 +13,8 @@ export const HEADER = 16_384;
 /** The most that our functions read of a form. */
 export const FORM = 16_384;
 export const CSV = 524_288;
-export const RATES = 16_384;
+export const UPLOAD = 10_000_000;
+export const RATES = 32_768;
 export const EVENT = 262_144;
 /** Arguments from an AI client, and one-line answers from other servers. */
 export const LINE = 65_536;

@@ -9,6 +9,7 @@ import { type JsonSchema, PATTERNS } from "../../../shared/connector/schema.ts";
 import { MESSAGE_BYTES, type Tool } from "../../../shared/connector/tool.ts";
 import { cleanStrings } from "../../../shared/connector/typed_text.ts";
 import { startConnector } from "../../functions/mcp/harness.ts";
+import { en } from "../../../shared/words/en/mod.ts";
 import type { Run } from "../cost.ts";
 import { all, type Parser, pieces } from "./limits.ts";
 
@@ -71,7 +72,7 @@ const messages: Record<string, Run> = {
   "plainError()": (text) => [plainError(text), plainError(`{"error":{"code":-32602,"message":"${text}[`)],
   "bufferResponse()": (text) =>
     bufferResponse(new Response(`data: ${text}`, { headers: { "content-type": "text/event-stream" } }), true),
-  "getPrompt()": (text) => getPrompt("month_close", { month: text }),
+  "getPrompt()": (text) => getPrompt(en, { name: "month_close", arguments: { month: text } }),
 };
 
 export const MESSAGE_PARSERS: readonly Parser[] = [...TOOLS.flatMap(ofTool), ...all(messages, MESSAGE_BYTES)];

@@ -1,12 +1,15 @@
 /** Parsers of forms, of addresses with their parameters, and of headers. */
 import { Hono } from "hono";
 import { fieldProblems } from "../../../functions/auth-callback/account/providers/connect_problems.ts";
+import { writeCalendar } from "../../../shared/calendar/feed_text.ts";
+import { tokenOfFile } from "../../../shared/calendar/token.ts";
 import { cleanLine } from "../../../shared/clean_text.ts";
 import { acceptsEventStream, widenAccept } from "../../../shared/connector/accept.ts";
 import { readBearer } from "../../../shared/connector/bearer.ts";
 import { isAllowedOrigin } from "../../../shared/connector/origin.ts";
 import type { AppContext, AppEnv } from "../../../shared/http/app.ts";
 import { readCaller } from "../../../shared/http/caller.ts";
+import { isFileForm, readFileForm } from "../../../shared/http/file_form.ts";
 import { readForm } from "../../../shared/http/form_post.ts";
 import { readBody } from "../../../shared/http/read_body.ts";
 import { countryOfLanguages } from "../../../functions/auth-callback/profile/country.ts";
@@ -39,7 +42,8 @@ import { localPath } from "../../../shared/routes.ts";
 import { readToken } from "../../../shared/signed_token.ts";
 import type { Run } from "../cost.ts";
 import { en } from "../../../shared/words/en/mod.ts";
-import { all, at, chunks, FORM, HEADER, headers, type Parser, pieces, SECRETS, SITE } from "./limits.ts";
+import { formatOf } from "../../../shared/words/format.ts";
+import { all, at, chunks, CSV, FORM, HEADER, headers, type Parser, pieces, SECRETS, SITE } from "./limits.ts";
 
 const CONNECT_WORDS = en.pages.connectProvider;
 
@@ -58,6 +62,14 @@ export const forms: Record<string, Run> = {
     await readBody(new Request(SITE, { method: "POST", body: ReadableStream.from(chunks(text, 32)) }), FORM),
   "readParameters()": (text) => readParameters(new URLSearchParams(text), ["client_id", "a"]),
   "cleanLine()": cleanLine,
+  "tokenOfFile()": tokenOfFile,
+  "writeCalendar()": (text) =>
+    writeCalendar({ organization: text, country: "DE", is_cut: false, dates: [] }, {
+      words: en.pages.calendarFeed,
+      format: formatOf("en-DE"),
+      language: "en",
+      host: "expenses.example",
+    }),
   "isEmail()": isEmail,
   "safeNextPath()": (text) => safeNextPath(`/account?${text}`) ?? safeNextPath(text),
   "isTimezone()": isTimezone,
@@ -105,7 +117,23 @@ export const forms: Record<string, Run> = {
     ),
 };
 
+/** A form that takes a file, which these texts are the body or the content type of. */
+const fileForm = async (body: string, type = "multipart/form-data; boundary=x") => {
+  const raw = new Request(SITE, { method: "POST", body });
+  const c = { req: { raw, header: (name: string) => name === "content-type" ? type : undefined } } as AppContext;
+  // Of most texts it says that they are no form.
+  return isFileForm(c) && await readFileForm(c, { maxBytes: CSV }).catch(() => undefined);
+};
+const PART = '--x\r\ncontent-disposition: form-data; name="file"; filename="';
+const fileForms: Record<string, Run> = {
+  "readFileForm()": (text) => fileForm(`${text}\r\n--x--`),
+  "readFileForm() of many parts": (text) => fileForm(`${PART}a"\r\n\r\n${text.replaceAll("\n", PART)}\r\n--x--`),
+  "readFileForm() of a file's name": (text) => fileForm(`${PART}${text}"\r\n\r\na\r\n--x--`),
+};
+
 const requests: Record<string, Run> = {
+  "readFileForm() of a content type": async (text) =>
+    await fileForm("--x--", `multipart/form-data; ${text.replace(/[^\t\x20-\x7e]/g, "?")}`),
   "readBearer()": (text) => [readBearer(text), readBearer(`Bearer ${text}`)],
   "widenAccept(), acceptsEventStream()": (text) => [widenAccept(text), acceptsEventStream(text)],
   "isAllowedOrigin()": (text) => [isAllowedOrigin(text), isAllowedOrigin(`https://${text}`)],
@@ -125,5 +153,6 @@ const requests: Record<string, Run> = {
 
 export const REQUEST_PARSERS: readonly Parser[] = [
   ...all(forms, Math.max(FORM, MAX_BODY_BYTES)),
+  ...all(fileForms, CSV),
   ...all(requests, HEADER),
 ];

@@ -5,6 +5,7 @@ import { deleteRecords } from "../../../functions/mcp/tools/delete_records.ts";
 import { getContext } from "../../../functions/mcp/tools/get_context.ts";
 import { logExpenses } from "../../../functions/mcp/tools/log_expenses.ts";
 import { updateExpenses } from "../../../functions/mcp/tools/update_expenses.ts";
+import { updateBill } from "../../../functions/mcp/tools/update_bill.ts";
 import type { Tool } from "../../../shared/connector/tool.ts";
 import { en } from "../../../shared/words/en/mod.ts";
 
@@ -24,14 +25,9 @@ Deno.test("parse() names the field, what is wrong with it and what is expected",
     [logExpenses, item({ amount: "-5" }), [
       "items[0].amount",
       "items[0].amount has the wrong format.",
-      'Write it as "5": a point for decimals, nothing for thousands. Money that came back is a positive amount with is_refund true.',
+      'If a seller paid it back, send "5" with is_refund true. Income, such as a salary, is not kept here: leave it out.',
     ]],
-    [logExpenses, item({ amount: "14,50" }), [
-      "items[0].amount",
-      "items[0].amount has the wrong format.",
-      'Write it as "14.5": a point for decimals, nothing for thousands.',
-    ]],
-    [logExpenses, item({ amount: "€1.234,56" }), [
+    [logExpenses, item({ amount: "€1.234,56", currency: "USD" }), [
       "items[0].amount",
       "items[0].amount has the wrong format.",
       'Write it as "1234.56": a point for decimals, nothing for thousands. The currency goes into the field currency.',
@@ -62,20 +58,46 @@ Deno.test("parse() names the field, what is wrong with it and what is expected",
       "ids[0] has the wrong format.",
       "This is a bill: see update_bill, and delete_records for one bill at a time. Ids start with exp_; take them from an earlier answer.",
     ]],
-    [logExpenses, item({ date: "5 Oct" }), [
+    [logExpenses, item({ date: "last week" }), [
       "items[0].date",
       "items[0].date has the wrong format.",
       "YYYY-MM-DD, or today, yesterday or tomorrow.",
     ]],
-    [logExpenses, item({ currency: "eur" }), [
+    [logExpenses, item({ date: "03/04/2026" }), [
+      "items[0].date",
+      "items[0].date has the wrong format.",
+      'Ask which day is meant, and write it as "2026-04-03" or "2026-03-04".',
+    ]],
+    [logExpenses, item({ currency: "$" }), [
       "items[0].currency",
       "items[0].currency has the wrong format.",
       "A three-letter ISO 4217 code in capitals: EUR.",
     ]],
-    [logExpenses, item({ payee: null }), [
-      "items[0].payee",
-      "items[0].payee must not be null.",
+    [logExpenses, item({ name: null }), [
+      "items[0].name",
+      "items[0].name must not be null.",
       "Leave out fields that have no value.",
+    ]],
+    // In a change, null could mean to empty the field or to leave it alone.
+    [updateExpenses, { ids: ["exp_12345678"], set: { payee: null } }, [
+      "set.payee",
+      "set.payee must not be null.",
+      'Leave the field out to keep what it has, or send "" to empty it.',
+    ]],
+    [updateExpenses, { ids: ["exp_12345678"], set: { tags: null } }, [
+      "set.tags",
+      "set.tags must not be null.",
+      "Leave the field out to keep what it has, or send [] to empty it.",
+    ]],
+    [updateExpenses, { ids: ["exp_12345678"], set: { date: null } }, [
+      "set.date",
+      "set.date must not be null.",
+      "Leave out fields that have no value.",
+    ]],
+    [updateBill, { bill_id: "bill_12345678", provider: { action: "connect", provider: "aws" } }, [
+      "provider.provider",
+      "provider.provider must be one of: openai, anthropic, digitalocean, github, vercel, http_json.",
+      "http_json: any other, by an address that answers JSON.",
     ]],
     [logExpenses, item({ payee: "x".repeat(121) }), [
       "items[0].payee",
@@ -92,7 +114,7 @@ Deno.test("parse() names the field, what is wrong with it and what is expected",
     ]],
     [getContext, { include: ["members", "members"] }, ["include[1]", "include[1] is a duplicate."]],
     [getContext, { changes_limit: 51 }, ["changes_limit", "changes_limit must be at most 50."]],
-    [getContext, { changes_limit: "5" }, ["changes_limit", "changes_limit must be an integer."]],
+    [getContext, { changes_limit: "five" }, ["changes_limit", "changes_limit must be an integer."]],
     [getContext, [], [undefined, "The arguments must be an object."]],
     [addBill, { name: "Rent", month_days: [0] }, [
       "month_days[0]",
@@ -116,7 +138,7 @@ Deno.test("parse() names the field, what is wrong with it and what is expected",
 });
 
 Deno.test("parse() reports every problem of a call at once", () => {
-  const parsed = logExpenses.parse({ items: [{ amount: 5 }], dry_run: "yes" });
+  const parsed = logExpenses.parse({ items: [{ amount: [] }], dry_run: "yes" });
   assertEquals(
     !parsed.ok && presentError(parsed.error, en).details,
     {

@@ -2,7 +2,12 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { presentError } from "../../../functions/mcp/present/error.ts";
-import { presentBadRows, presentMapping } from "../../../functions/mcp/present/import_expenses.ts";
+import {
+  presentBadRows,
+  presentLeftOut,
+  presentMapping,
+  presentQuestions,
+} from "../../../functions/mcp/present/import_expenses.ts";
 import type { ToolError } from "../../../shared/connector/result.ts";
 import { type ImportRow, type Mapping, MAX_ROWS, readImport } from "../../../shared/import/read_import.ts";
 import { en } from "../../../shared/words/en/mod.ts";
@@ -10,12 +15,14 @@ import { repairText } from "../../../shared/import/repair_text.ts";
 
 /** The result in words. */
 type Told = ReturnType<typeof read>;
-function read(csv: string, mapping?: Mapping) {
-  const result = readImport(csv, mapping);
+function read(csv: string, mapping?: Mapping, latest?: string) {
+  const result = readImport(csv, mapping, latest);
   if (!("rows" in result)) throw new Error(JSON.stringify(result));
   return {
     ...result,
     rows_bad: presentBadRows(result.rows_bad, en) as { line: number; reason: string }[],
+    left_out: presentLeftOut(result.left_out, en) as { kind: string; message: string; lines: number[] }[],
+    questions: presentQuestions(result.questions, en) as { id: string; message: string; default?: unknown }[],
     mapping: presentMapping(result.mapping, en),
   };
 }
@@ -29,8 +36,9 @@ const short = ({ rows }: Told) =>
     `${date} ${is_refund ? "-" : ""}${amount}${currency} ${name}`
   );
 const assumed = ({ mapping }: Told) => mapping.assumed as string[];
+const asked = ({ questions }: Told) => questions.map(({ id }) => id);
 
-Deno.test("readImport() knows the header words of seven languages", () => {
+Deno.test("readImport() knows the header words of eight languages", () => {
   const headers: Record<string, string> = {
     English: "Date,Description,Merchant,Amount,Currency,Category,Notes",
     German: "Buchungstag;Verwendungszweck;Empfänger;Betrag;Währung;Kategorie;Notiz",
@@ -39,6 +47,7 @@ Deno.test("readImport() knows the header words of seven languages", () => {
     Italian: "Data operazione;Descrizione;Esercente;Importo;Divisa;Categoria;Nota",
     Dutch: "Boekdatum;Omschrijving;Tegenpartij;Bedrag;Munt;Categorie;Opmerking",
     Portuguese: "Data movimento;Descrição;Estabelecimento;Montante;Moeda;Categoria;Observações",
+    Polish: "Data operacji;Opis;Sprzedawca;Kwota;Waluta;Kategoria;Uwagi",
   };
   for (const [language, header] of Object.entries(headers)) {
     const delimiter = header.includes(";") ? ";" : ",";
@@ -54,6 +63,7 @@ Deno.test("readImport() knows the header words of seven languages", () => {
         payee: "Café",
         category: "Food",
         note: "nice",
+        text: "Lunch Café nice",
       },
     ], language);
     const columns = header.split(delimiter);
@@ -79,14 +89,20 @@ Deno.test("readImport() reads statements of banks, preamble and all", () => {
     german.mapping.date_format,
     german.mapping.decimal,
   ], [5, ";", "DD.MM.YYYY", ","]);
-  assertEquals(german.rows_bad.map(({ line }) => line), [7]);
-  assertMatch(german.rows_bad[0]!.reason, /incoming money/);
-  assertMatch(assumed(german)[0]!, /Negative amounts are expenses/);
+  assertEquals(german.left_out.map(({ message, lines }) => [message, lines]), [["1 salary or other income", [7]]]);
+  // Two signs, and no balance: the bank may mean either.
+  assertEquals(german.questions.map(({ id, message, default: usual }) => [id, message, usual]), [[
+    "negative_is_expense",
+    'Line 6, "EINKAUF SAGT DANKE", is -1.234,56: are negative amounts money spent, or are positive ones?',
+    true,
+  ]]);
   const british = read("Date,Description,Paid out,Paid in\n13/10/2026,SHOP,£12.00,\n14/10/2026,SALARY,,900.00\n");
-  assertEquals([short(british), british.rows_bad], [["2026-10-13 12GBP SHOP"], [{
-    line: 3,
-    reason: "There is no amount.",
-  }]]);
+  assertEquals([short(british), british.rows_bad, asked(british), british.left_out.map(({ kind }) => kind)], [
+    ["2026-10-13 12GBP SHOP"],
+    [],
+    [],
+    ["income"],
+  ]);
   const tabs = read("sep=\t\nDatum\tNaam\tBedrag\n2026-10-01\tBrood\t2,50\n");
   assertEquals([short(tabs), tabs.mapping.delimiter], [["2026-10-01 2.5 Brood"], "tab"]);
 });
@@ -94,7 +110,7 @@ Deno.test("readImport() reads statements of banks, preamble and all", () => {
 Deno.test("readImport() tells a decimal comma from a point, with either as thousands separator", () => {
   const amounts = (list: string[], mapping?: Mapping) => {
     const result = read(["Date;Name;Amount", ...list.map((amount) => `2026-10-01;x;${amount}`)].join("\n"), mapping);
-    return [result.rows.map(({ amount }) => amount).join(" "), result.mapping.decimal, assumed(result).length];
+    return [result.rows.map(({ amount }) => amount).join(" "), result.mapping.decimal, asked(result).length];
   };
   assertEquals(amounts(["1,50", "1.234,50", "1.234"]), ["1.5 1234.5 1234", ",", 0]);
   assertEquals(amounts(["1.50", "1,234.50", "1,234"]), ["1.5 1234.5 1234", ".", 0]);
@@ -141,23 +157,28 @@ Deno.test("readImport() finds signs and currencies wherever they are", () => {
   assertEquals(read("Date,Name,Amount in USD\n2026-10-01,x,5").rows[0]!.currency, "USD");
 });
 
-Deno.test("readImport() reads dates in any order, and reports what it assumed", () => {
-  const dates = (list: string[], mapping?: Mapping) => {
-    const result = read(["Date;Name;Amount", ...list.map((date) => `${date};x;1`)].join("\n"), mapping);
+Deno.test("readImport() reads dates in any order, and asks what no row proves", () => {
+  const dates = (list: string[], mapping?: Mapping, latest?: string) => {
+    const result = read(["Date;Name;Amount", ...list.map((date) => `${date};x;1`)].join("\n"), mapping, latest);
     return [
       result.rows.map(({ date }) => date.slice(5)).join(" "),
       result.mapping.date_format,
       result.rows_bad.length,
-      assumed(result).length,
+      result.questions[0]?.default ?? asked(result).length,
     ];
   };
   assertEquals(dates(["03/04/2026", "13/04/2026"]), ["04-03 04-13", "DD/MM/YYYY", 0, 0]);
   assertEquals(dates(["03/04/2026", "04/13/2026"]), ["03-04 04-13", "MM/DD/YYYY", 0, 0]);
   assertEquals(dates(["03/04/2026"]), ["04-03", "DD/MM/YYYY", 0, 1]);
   assertEquals(dates(["03/04/2026"], { date_format: "MM/DD/YYYY" }), ["03-04", "MM/DD/YYYY", 0, 0]);
-  // These are in order only with the month first.
-  assertEquals(dates(["01/09/2026", "02/03/2026", "03/05/2026"]), ["01-09 02-03 03-05", "MM/DD/YYYY", 0, 1]);
-  assertEquals(dates(["13/04/2026", "14/04/2026", "04/15/2026"]), ["04-13 04-14", "DD/MM/YYYY", 1, 0]);
+  // These are in order only with the month first, which proves nothing, but is likely.
+  assertEquals(dates(["01/09/2026", "02/03/2026", "03/05/2026"]), ["01-09 02-03 03-05", "MM/DD/YYYY", 0, "MM/DD/YYYY"]);
+  assertEquals(dates(["13/04/2026", "14/04/2026", "04/15/2026"]), ["04-13 04-14", "DD/MM/YYYY", 1, 1]);
+  // The order makes no difference, or the other one is in the future.
+  assertEquals(dates(["05/05/2026", "06/06/2026"])[3], 0);
+  assertEquals(dates(["05/11/2026", "06/11/2026"], {}, "2026-11-22"), ["11-05 11-06", "DD/MM/YYYY", 0, 1]);
+  assertEquals(dates(["05/12/2026", "06/11/2026"], {}, "2026-11-22"), ["05-12 06-11", "MM/DD/YYYY", 0, 0]);
+  assertEquals(dates(["11/12/2026", "12/11/2026"], {}, "2026-11-22"), ["12-11 11-12", "DD/MM/YYYY", 0, 1]);
   assertEquals(dates(["20261005", "2026-10-06T12:30:00Z", "2026/10/07"]), ["10-05 10-06 10-07", "YYYY-MM-DD", 0, 0]);
   assertEquals(
     dates(["5 Oct 2026", "Oct 6, 2026", "7. März 2026", "8-déc-26", "Thu, 9 Oct 2026", "10 de maio de 2026"])[0],
@@ -185,7 +206,8 @@ Deno.test("readImport() counts lines like an editor, and keeps quoted text whole
   const { rows, rows_bad } = read(
     'Date,Name,Amount,Note\r\n2026-10-01,"Two\r\nlines, one cell",1,"say ""hi"""\r\n\r\n2026-10-02,Thousands,many,\r\n',
   );
-  assertEquals(rows, [{ line: 2, date: "2026-10-01", amount: "1", name: "Two lines, one cell", note: 'say "hi"' }]);
+  const name = "Two lines, one cell";
+  assertEquals(rows, [{ line: 2, date: "2026-10-01", amount: "1", name, note: 'say "hi"', text: `${name} say "hi"` }]);
   assertEquals(rows_bad.map(({ line }) => line), [5]);
   const moved = read("Date,Name,Amount\n2026-10-02,Thousands,1,234.50\n2026-10-02,Fine,1.50\n");
   assertEquals(moved.rows_bad, [{
@@ -224,7 +246,7 @@ Deno.test("readImport() recognizes columns with damaged letters, and currencies 
     ["20", "USD", "REWE"],
   ]);
   assertEquals([damaged.mapping.ignored, damaged.rows_bad[0]!.reason], [
-    ["Saldo"],
+    [],
     '"31.02.2026" is not a date in the format DD.MM.YYYY.',
   ]);
   assertEquals(
@@ -241,14 +263,14 @@ Deno.test("readImport() recognizes columns with damaged letters, and currencies 
     [],
     '"W?" was taken for the currency because of its contents.',
   ]);
-  assertEquals(currencies("Date,Name,Amount,Type", "2026-10-01,x,5,POS"), [undefined, ["Type"], ""]);
+  assertEquals(currencies("Date,Name,Amount,Till", "2026-10-01,x,5,POS"), [undefined, ["Till"], ""]);
   assertEquals(currencies("Date,Name,Amount (EUR),C", "2026-10-01,x,5,USD"), ["EUR", ["C"], ""]);
   assertEquals(currencies("Date,Name,Amount,Original currency", "2026-10-01,x,5,USD")[0], undefined);
   assertEquals(currencies("Date,Name,Amount,C", "2026-10-01,x,5,USD", { currency: "" })[0], undefined);
   assertEquals(currencies("Date,Name,Amount,A,B", "2026-10-01,x,5,USD,EUR"), [
     undefined,
     ["A", "B"],
-    '"A" and "B" all contain currencies, so none was used for the amount. Set mapping.currency.',
+    'Several columns contain currencies ("A" and "B"), so none was used for the amount. Set mapping.currency.',
   ]);
 });
 
@@ -317,4 +339,71 @@ Deno.test("readImport() reads a column of links, and reports cells that are not 
   assertMatch((mapping.assumed as string[]).join(), /1 cell of "Receipt" left out: not a link/);
   // Receipt numbers are not links, whatever the header says.
   assertEquals(read(csv.replace(/https\S+/, "4711")).mapping.url, undefined);
+});
+
+Deno.test("readImport() keeps what is left out line by line, and the bank's own words for each", () => {
+  const csv = "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance\n" +
+    "CARD_PAYMENT,Current,2026-10-13 12:34:56,2026-10-13 12:34:56,UBER   *TRIP,-23.45,0.00,EUR,COMPLETED,\n" +
+    "EXCHANGE,Current,2026-10-14 12:34:56,2026-10-14 12:34:56,Exchanged to USD,-50.00,0.00,EUR,COMPLETED,\n" +
+    "EXCHANGE,Current,2026-10-14 12:34:56,2026-10-14 12:34:56,Exchanged to USD,-50.00,0.50,EUR,COMPLETED,\n" +
+    "TOPUP,Current,soon,,Top-up,20.00,0.00,EUR,COMPLETED,\n" +
+    "TOPUP,Current,2026-10-15 12:34:56,2026-10-15 12:34:56,,20.00,0.00,EUR,COMPLETED,\n";
+  const { rows, leftOutRows, left_out } = read(csv);
+  assertEquals(rows.map(({ line, amount, text }) => [line, amount, text]), [
+    [2, "23.45", "UBER *TRIP"],
+    // The fee of the second exchange was spent; its line is told once.
+    [4, "0.5", "Exchanged to USD"],
+  ]);
+  assertEquals(leftOutRows, [
+    {
+      ...{ line: 3, kind: "exchange", date: "2026-10-14", name: "Exchanged to USD", amount: "50" },
+      ...{ currency: "EUR", direction: "out", text: "Exchanged to USD" },
+    },
+    {
+      ...{ line: 6, kind: "top_up", date: "2026-10-15", name: "TOPUP", amount: "20" },
+      ...{ currency: "EUR", direction: "in", text: "TOPUP" },
+    },
+  ]);
+  assertEquals(left_out.map(({ kind, lines }) => [kind, lines]), [["exchange", [3, 4]], ["top_up", [5, 6]]]);
+  const long = read(`Date,Name,Amount,Note\n2026-10-01,${"a".repeat(300)},1,${"b ".repeat(300)}`).rows[0]!;
+  assertEquals([long.name.length, long.text.length, long.text.endsWith("…")], [120, 500, true]);
+});
+
+Deno.test("readImport() counts the entries of a document that is one line", () => {
+  const entry = (amount: string) =>
+    `<Ntry><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><BookgDt><Dt>2026-10-01</Dt></BookgDt>` +
+    "<AddtlNtryInf>Tea</AddtlNtryInf></Ntry>";
+  const camt = (end: string) =>
+    ["<Document><BkToCstmrStmt><Stmt>", ...["1", "2", "3"].map(entry), "</Stmt></BkToCstmrStmt></Document>"].join(end);
+  assertEquals(read(camt("")).rows.map(({ line, amount }) => [line, amount]), [[1, "1"], [2, "2"], [3, "3"]]);
+  assertEquals(read(camt("\n")).rows.map(({ line }) => line), [2, 3, 4]);
+});
+
+Deno.test("readImport() reads as many rows as it is told to, in every format", () => {
+  const row = (format: string) => ({
+    csv: "2026-10-01,Tea,1\n",
+    qif: "D2026-10-01\nT-1\nPTea\n^\n",
+    mt940: ":61:261001D1,NTRF\n:86:Tea\n",
+    ofx: "<STMTTRN><DTPOSTED>20261001<TRNAMT>-1<NAME>Tea</STMTTRN>\n",
+    camt: '<Ntry><Amt Ccy="EUR">1</Amt><CdtDbtInd>DBIT</CdtDbtInd><BookgDt><Dt>2026-10-01</Dt></BookgDt>' +
+      "<AddtlNtryInf>Tea</AddtlNtryInf></Ntry>\n",
+  }[format]!);
+  const around: Record<string, [string, string]> = {
+    csv: ["Date,Name,Amount\n", ""],
+    qif: ["!Type:Bank\n", ""],
+    mt940: [":25:1\n", ""],
+    ofx: ["OFXHEADER:100\n<OFX><STMTRS><CURDEF>USD<BANKTRANLIST>", "</BANKTRANLIST></STMTRS></OFX>"],
+    camt: ["<Document><BkToCstmrStmt><Stmt>", "</Stmt></BkToCstmrStmt></Document>"],
+  };
+  for (const [format, [begin, end]] of Object.entries(around)) {
+    const file = (count: number) => begin + row(format).repeat(count) + end;
+    assertEquals(
+      problem(file(MAX_ROWS + 1)).message,
+      "The file has more than 2000 rows, the maximum for an import.",
+      format,
+    );
+    const most = readImport(file(MAX_ROWS + 1), {}, undefined, { mostRows: MAX_ROWS + 1 });
+    assertEquals("rows" in most && most.rows.length, MAX_ROWS + 1, format);
+    assertEquals(read(file(MAX_ROWS)).rows.length, MAX_ROWS, format);
+  }
 });

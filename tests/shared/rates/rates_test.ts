@@ -1,11 +1,12 @@
 /** What counts as a set of exchange rates, in the sources' formats, and which sets are refused. */
 import { assertEquals, assertThrows } from "@std/assert";
+import { parseCentralBanks } from "../../../shared/rates/central_banks.ts";
 import { parseEcb } from "../../../shared/rates/ecb.ts";
 import { parseFrankfurter } from "../../../shared/rates/frankfurter.ts";
 import { MalformedRates, type RateSet } from "../../../shared/rates/rate_set.ts";
-import { isConfirmed, refusalOf } from "../../../shared/rates/refusal.ts";
-import { rateSources } from "../../../shared/rates/sources.ts";
-import { ecbXml, frankfurterJson } from "../../functions/cron-reminders/harness.ts";
+import { isConfirmed, refusalOf, refusalOfDay, withoutJumps } from "../../../shared/rates/refusal.ts";
+import { latestSources, sourcesOfDay } from "../../../shared/rates/sources.ts";
+import { centralBanksJson, ecbXml, frankfurterJson } from "../../functions/cron-reminders/harness.ts";
 
 Deno.test("parseEcb() reads the central bank's file, in either style of quotes, digit for digit", () => {
   for (const quote of ["'", '"']) {
@@ -100,16 +101,92 @@ Deno.test("isConfirmed() asks a second source for every rate that jumped", () =>
   assertEquals(isConfirmed(jumped, { stored, by: without(setOf(), "TRY") }), false);
 });
 
-Deno.test("rateSources() tries the sources in order, at an overridden base if given", () => {
-  assertEquals(rateSources(["ecb", "frankfurter"]).map(({ url }) => url), [
+Deno.test("parseCentralBanks() reads every currency with the day it is of, digit for digit", () => {
+  const json = centralBanksJson("2026-11-19", { AED: "4.0190", KWD: "0.33710" }).replace(
+    `"2026-11-19","base":"EUR","quote":"KWD"`,
+    `"2026-11-16","base":"EUR","quote":"KWD"`,
+  );
+  const set = parseCentralBanks(json);
+  assertEquals([set.source, set.publishedOn, set.perEuro.AED, set.perEuro.KWD, set.days?.KWD, set.days?.AED], [
+    "central_banks",
+    "2026-11-19",
+    "4.0190",
+    "0.33710",
+    "2026-11-16",
+    "2026-11-19",
+  ]);
+});
+
+Deno.test("parseCentralBanks() leaves out a row that is no rate, and refuses what is no list of euro rates", () => {
+  const good = centralBanksJson("2026-11-19", { AED: "4.019" });
+  for (const slip of ["-4.019", "0x4", '"dear"', "1.0e-05", "null", "{}", "12345678901.5"]) {
+    const json = slip === "0x4" ? good.replace('"AED"', '"aed"') : good.replace("4.019", slip);
+    assertEquals("AED" in parseCentralBanks(json).perEuro, false, slip);
+  }
+  const row = `{"date":"2026-11-19","base":"EUR","quote":"AED","rate":4}`;
+  for (
+    const text of [
+      "",
+      "null",
+      "[]",
+      "{}",
+      "[null]",
+      "[[]]",
+      "<html></html>",
+      `{"rates":{}}`,
+      good.slice(0, -5),
+      good.replace(`"base":"EUR","quote":"AED"`, `"base":"USD","quote":"AED"`),
+      `[${row.replace("2026-11-19", "19 November")}]`,
+      `[${Array(401).fill(row)}]`,
+    ]
+  ) {
+    assertThrows(() => parseCentralBanks(text), MalformedRates, undefined, text.slice(0, 60));
+  }
+});
+
+const allOf = (rates: Record<string, string> = {}, publishedOn = "2026-11-19") =>
+  parseCentralBanks(centralBanksJson(publishedOn, rates));
+
+Deno.test("refusalOfDay() wants a set of the day, near the central bank's", () => {
+  const day = "2026-11-19";
+  const cases: [RateSet, string | null][] = [
+    [allOf(), null],
+    [setOf(), null],
+    [setOf({}, "2026-11-12"), null],
+    [setOf({}, "2026-11-11"), "too_old"],
+    [setOf({}, "2026-11-20"), "in_the_future"],
+    [allOf({}, "2026-11-20"), "in_the_future"],
+    [allOf({ USD: "1.54" }), null],
+    [allOf({ USD: "1.7" }), "disagrees"],
+    [allOf({ JPY: "0.015" }), "disagrees"],
+    [without(allOf(), "GBP"), "missing_currency"],
+    [without(allOf(), ...Object.keys(allOf().perEuro).filter((code) => code.startsWith("Q")).slice(0, 60)), "too_few"],
+    // A jump costs its own currency alone, which withoutJumps() leaves out.
+    [allOf({ TRY: "15" }), null],
+  ];
+  for (const [set, refusal] of cases) assertEquals(refusalOfDay(set, { stored, day }), refusal);
+  assertEquals(refusalOfDay(allOf({ USD: "900" }), { stored: {}, day }), null);
+  const { set, left_out } = withoutJumps(allOf({ TRY: "15", SEK: "1.6" }), stored);
+  assertEquals([left_out, set.perEuro.TRY, set.perEuro.SEK], [["TRY"], undefined, "1.6"]);
+});
+
+Deno.test("latestSources() tries the sources in order, at an overridden base if given", () => {
+  assertEquals(latestSources(["ecb", "frankfurter", "central_banks"]).map(({ url }) => url), [
     "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml",
     "https://api.frankfurter.dev/v1/latest?base=EUR",
   ]);
   assertEquals(
-    rateSources(["frankfurter=http://127.0.0.1:5/fx/", "ecb=https://mirror.example"]).map(({ url }) => url),
+    latestSources(["frankfurter=http://127.0.0.1:5/fx/", "ecb=https://mirror.example"]).map(({ url }) => url),
     [
       "http://127.0.0.1:5/fx/v1/latest?base=EUR",
       "https://mirror.example/stats/eurofxref/eurofxref-daily.xml",
     ],
+  );
+});
+
+Deno.test("sourcesOfDay() asks for one day", () => {
+  assertEquals(
+    sourcesOfDay(["ecb", "frankfurter", "central_banks=http://127.0.0.1:5/cb/"], "2024-02-29").map(({ url }) => url),
+    ["https://api.frankfurter.dev/v1/2024-02-29?base=EUR", "http://127.0.0.1:5/cb/v2/rates?base=EUR&date=2024-02-29"],
   );
 });

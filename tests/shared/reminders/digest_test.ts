@@ -1,14 +1,16 @@
 /** The content of a digest mail: subject, text and HTML. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { composeDigest } from "../../../shared/reminders/digest_mail.ts";
 import { difference } from "../../../shared/reminders/amounts.ts";
 import { oneLine } from "../../../shared/reminders/names.ts";
 import { advice } from "../../../shared/reminders/phrases.ts";
+import { sectionsOf } from "../../../shared/reminders/rows.ts";
 import { headlineOf, subjectOf } from "../../../shared/reminders/subject.ts";
 import { formatOf } from "../../../shared/words/format.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
 import { accented, plainWords } from "../../_support/accented_mails.ts";
-import { bill, digest, EXAMPLES, LINKS, reconnect, word } from "./digests.ts";
+import type { DigestBudget, DigestNotice } from "../../../shared/reminders/content.ts";
+import { bill, budget, digest, EXAMPLES, LINKS, notice, reconnect, withBudgets, withNotices, word } from "./digests.ts";
 
 const english = wordsOf("en");
 const compose = (content: ReturnType<typeof digest>, { words = english, locale = "en-US" } = {}) =>
@@ -27,16 +29,134 @@ Deno.test("subjectOf() names what falls due, without amounts", () => {
     [[bill("Breakfast rolls", 0)], "Due today: Breakfast rolls"],
     [[bill("Rent", 1)], "Due tomorrow: Rent"],
     [[bill("Rent", 95)], "Due Tue, Jan 5, 2027: Rent"],
-    [[bill("Rent", 1), bill("Netflix", 2), bill("Water", 3)], "3 bills due by Mon, Oct 5: Rent, Netflix, +1"],
+    [[bill("Rent", 1), bill("Netflix", 2), bill("Water", 3)], "3 bills due by Mon, Oct 5: Rent, Netflix, Water"],
     [[bill("Rent", 0), bill("Netflix", 0)], "2 bills due today: Netflix, Rent"],
     [[bill("Rent", 0), bill("Netflix", 1)], "2 bills due by Sat, Oct 3: Rent, Netflix"],
     [
       [bill("Electricity", -10, { due_on: "2026-09-22" }), bill("Rent", 1)],
-      "Overdue: Electricity (since Sep 22), +1 more",
+      "Due tomorrow: Rent (+1 overdue)",
+    ],
+    [[bill("Electricity", -10)], "Overdue: Electricity (since Sep 22)"],
+    [[bill("Electricity", -10), bill("Gas", -3)], "2 bills overdue: Electricity, Gas"],
+    [
+      [-9, -8, -7, -6, 1, 2, 3, 4].map((days) => bill(`Bill ${days}`, days)),
+      "4 bills due by Tue, Oct 6: Bill 1, Bill 2, Bill 3, +1 more (+4 overdue)",
     ],
     [[bill("x".repeat(60), 3)], `Due Mon, Oct 5: ${"x".repeat(39)}…`],
   ];
   for (const [bills, subject] of cases) assertEquals(subjectOf(digest(bills), american), subject);
+});
+
+Deno.test("subjectOf() and headlineOf() name what comes first, bills and other dates alike, at most three", () => {
+  const trial = notice("trial", "Zoom", 1);
+  const gym = notice("cancel_by", "Gym", 14);
+  const cases: [Parameters<typeof digest>[0], DigestNotice[], subject: string, headline: string][] = [
+    [[], [trial], "The trial of Zoom ends tomorrow", "The trial of Zoom ends tomorrow."],
+    [[], [notice("renewal", "eBay shop", 5)], "eBay shop renews Wed, Oct 7", "eBay shop renews Wednesday."],
+    [
+      [bill("Rent", 3), bill("Water", -2)],
+      [trial],
+      "The trial of Zoom ends tomorrow; Rent is due Mon, Oct 5 (+1 overdue)",
+      "Water has been overdue since September 30. Due Monday: Rent. The trial of Zoom ends tomorrow.",
+    ],
+    [
+      [bill("Rent", 20)],
+      [gym, trial, notice("price_rise", "Music", 4), notice("renewal", "Domain", 9, { is_contract: false })],
+      "The trial of Zoom ends tomorrow; Music costs more from Tue, Oct 6; the yearly bill Domain is due again Sun, Oct 11; +2 more",
+      "Due October 22: Rent. The trial of Zoom ends tomorrow. Music costs more from Tuesday. The yearly bill Domain is due again October 11. 1 more below.",
+    ],
+  ];
+  for (const [bills, notices, subject, headline] of cases) {
+    const content = withNotices(digest(bills), notices);
+    assertEquals([subjectOf(content, american), headlineOf(content, american)], [subject, headline]);
+  }
+});
+
+Deno.test("a budget says what was spent of how much, and in the subject only that it is used up", async () => {
+  const content = withBudgets(digest([bill("Rent", 3)]), [budget("Groceries", 82), budget(null, 104, { per: "year" })]);
+  assertEquals([subjectOf(content, american), headlineOf(content, american)], [
+    "Rent is due Mon, Oct 5; the month’s budget for Groceries is almost used up; the year’s budget is used up",
+    "Due Monday: Rent. The month’s budget for Groceries is almost used up. The year’s budget is used up.",
+  ]);
+  const lines = async (budgets: DigestBudget[]) =>
+    (await compose(withBudgets(digest([]), budgets))).text.match(/Budgets:\n(( {2}.*\n)+)/)![1]!.trimEnd().split("\n");
+  const hidden = { spent: null, available: null };
+  assertEquals(
+    await lines([
+      budget("Groceries", 82),
+      budget("Groceries", 82, { per: "year", is_over: true, is_partial: true }),
+      budget(null, 82),
+      budget("Food", null, { available: "-20.00" }),
+      budget("Food", 82, hidden),
+      budget("Food", null, { ...hidden, per: "year" }),
+    ]),
+    [
+      "  Groceries: €412.00 of €500.00 this month (82%)",
+      "  Groceries: €412.00 of €500.00 last year (82%), without payments that have no exchange rate",
+      "  All spending: €412.00 of €500.00 this month (82%)",
+      "  Food: €412.00 spent this month, with nothing left from before",
+      "  Food: 82% used this month",
+      "  Food: nothing left from before",
+    ],
+  );
+  const alone = await compose(withBudgets(digest([]), [budget("Groceries", 100)]));
+  assertEquals(alone.subject, "The month’s budget for Groceries is used up");
+  assertStringIncludes(alone.text, "“What is left of the budget for Groceries?”");
+  const many = withBudgets(digest([]), ["A", "B", "C", "D"].map((name) => budget(name, 90)));
+  many.organizations[0]!.unlisted_budgets = 2;
+  assertMatch(subjectOf(many, american), /C is almost used up; \+3 more$/);
+  assertMatch(headlineOf(many, american), /C is almost used up\. 3 more below\.$/);
+});
+
+Deno.test("a line of what is coming up says what it costs, and with hidden amounts does not", async () => {
+  const lines = async (notices: DigestNotice[], more = {}) =>
+    (await compose({ ...withNotices(digest([]), notices), ...more })).text.match(/\(.*\)$/gm);
+  const notices = [
+    notice("trial", "Zoom", 1, { frequency: "weekly", every: 2 }),
+    notice("cancel_by", "Gym", 14, { amount: "240.00" }),
+    notice("cancel_by", "Domain", 14, { term_years: 2 }),
+    notice("renewal", "Domain", 9, { term_years: 2 }),
+    notice("renewal", "Insurance", 9, { is_contract: false }),
+    notice("price_rise", "Music", 4),
+  ];
+  assertEquals(await lines(notices), [
+    "(the trial ends, then it costs €15.99 every 2 weeks)",
+    "(last day to cancel, or it renews on January 10, 2027 for another year, which costs €240.00)",
+    "(last day to cancel, or it renews on January 10, 2027 for another 2 years, which costs €15.99)",
+    "(renews for another 2 years: €15.99)",
+    "(due again after a year: €15.99)",
+    "(the price goes from €13.99 to €15.99, up 14%)",
+  ]);
+  const hidden = notices.map((one) => ({ ...one, amount: null, earlier_amount: null }));
+  assertEquals(await lines(hidden, { hides_amounts: true }), [
+    "(the trial ends)",
+    "(last day to cancel, or it renews on January 10, 2027 for another year)",
+    "(last day to cancel, or it renews on January 10, 2027 for another 2 years)",
+    "(renews for another 2 years)",
+    "(due again after a year)",
+    "(the price goes up)",
+  ]);
+});
+
+Deno.test("an automatic payment without an amount is a line of its own, neither due nor coming up", async () => {
+  const content = withNotices(digest([]), [
+    notice("awaited", "Power", -1, { amount: null }),
+    notice("awaited", "Gas", -9, { amount: null }),
+    notice("trial", "Zoom", 7),
+  ]);
+  assertEquals([subjectOf(content, american), headlineOf(content, american), advice(content, american)], [
+    "The amount of Gas, due 9 days ago, is missing; the amount of Power, due yesterday, is missing; the trial of Zoom ends Fri, Oct 9",
+    "The amount of Gas, due 9 days ago, is missing. The amount of Power, due yesterday, is missing. The trial of Zoom ends October 9.",
+    "Tell your assistant what Gas cost.",
+  ]);
+  const { text, html } = await compose(content);
+  const line = "paid automatically, not in your totals until its amount is known";
+  assertStringIncludes(
+    text,
+    `Waiting for an amount:\n  Power · Thursday, October 1 · yesterday (${line})\n  Gas · Wednesday, September 23 · 9 days ago (${line})\nComing up:\n  Zoom`,
+  );
+  assertStringIncludes(html, "Waiting for an amount");
+  assertEquals(html.includes("Overdue"), false);
 });
 
 Deno.test("headlineOf() says what a person needs to know", () => {
@@ -67,7 +187,7 @@ Deno.test("bills without a line are counted everywhere", async () => {
       unlisted: { overdue: 7, due: 12, due_until: "2026-10-08" },
     })),
   };
-  assertEquals(subjectOf(content, american), "Overdue: Water (since Sep 30), +22 more");
+  assertEquals(subjectOf(content, american), "14 bills due by Thu, Oct 8: Rent, Netflix, +12 more (+9 overdue)");
   assertEquals(
     headlineOf(content, american),
     "Water, Gas, and 7 more are overdue. Due tomorrow: Rent. Monday: Netflix. 12 more by October 8.",
@@ -84,7 +204,7 @@ Deno.test("bills without a line are counted everywhere", async () => {
       ...due,
       organizations: due.organizations.map((one) => ({ ...one, unlisted: { ...one.unlisted, overdue: 0 } })),
     }, american),
-    "14 bills due by Thu, Oct 8: Rent, Netflix, +12",
+    "14 bills due by Thu, Oct 8: Rent, Netflix, +12 more",
   );
 });
 
@@ -152,6 +272,10 @@ Deno.test("advice() suggests only what is possible, on a future day", () => {
     [[bill("Rent", 0), daily], "Tell your assistant: “Mark Breakfast rolls paid” or “Snooze Rent until Monday.”"],
     [[paysItself], "Ask your assistant: “What is due this week?”"],
   ];
+  assertEquals(
+    advice(withNotices(digest([paysItself]), [notice("price_rise", "Music", 1), notice("trial", "Zoom", 7)]), american),
+    "Once you’ve cancelled it, tell your assistant: “I’ve cancelled Zoom.”",
+  );
   for (const [bills, words] of cases) assertEquals(advice(digest(bills), american), words);
   const on = (today: string) => advice(digest([bill("Rent", 3)], { today }), american).split("until ")[1];
   assertEquals(
@@ -179,6 +303,15 @@ Deno.test("both parts state the same facts in the same order", async () => {
         }
         position = Math.max(position, plain.indexOf("Overdue"));
       }
+    }
+    for (const { name, used } of sectionsOf(content, american).flatMap(({ budgets }) => budgets)) {
+      for (const part of [text, plain.replaceAll(" : ", ": ").replaceAll(" :", ":")]) {
+        assertStringIncludes(part, used);
+        assertStringIncludes(part, name);
+      }
+    }
+    for (const { notes } of sectionsOf(content, american).flatMap(({ notices }) => notices)) {
+      for (const note of notes) for (const part of [text, plain]) assertStringIncludes(part, note);
     }
     for (const part of [text, html]) {
       assertStringIncludes(part, LINKS.account);

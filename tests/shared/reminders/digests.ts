@@ -1,8 +1,10 @@
 /** Sample digests: short, long, right-to-left and hostile. */
 import type {
   DigestBill,
+  DigestBudget,
   DigestContent,
   DigestLinks,
+  DigestNotice,
   ProviderWord,
   Reconnect,
   Unlisted,
@@ -26,6 +28,7 @@ export const bill = (name: string, days: number, more: Partial<DigestBill> = {})
   dates: 1,
   autopay: false,
   is_daily: false,
+  assignee: null,
   currency: "EUR",
   amount: "10.00",
   is_estimate: false,
@@ -44,14 +47,66 @@ export const digest = (bills: DigestBill[], more: Partial<DigestContent> = {}): 
   organizations: [{
     id: "org_00000000",
     name: "Garden Street household",
+    hears: "owner",
     base_currency: "EUR",
     bills,
     unlisted: NONE,
     total: null,
     rates_on: null,
+    notices: [],
+    unlisted_notices: 0,
+    budgets: [],
+    unlisted_budgets: 0,
   }],
   reconnect: [],
   ...more,
+});
+
+export const notice = (
+  kind: DigestNotice["kind"],
+  name: string,
+  days: number,
+  more: Partial<DigestNotice> = {},
+): DigestNotice => ({
+  kind,
+  bill_id: "bill_00000001",
+  name,
+  days,
+  on: new Date(Date.parse(TODAY) + days * 86_400_000).toISOString().slice(0, 10),
+  assignee: null,
+  currency: "EUR",
+  frequency: "monthly",
+  every: 1,
+  term_years: 1,
+  is_contract: true,
+  renews_on: kind === "cancel_by" ? "2027-01-10" : null,
+  amount: "15.99",
+  earlier_amount: kind === "price_rise" ? "13.99" : null,
+  ...more,
+});
+
+/** The same digest with these notices. */
+export const withNotices = (content: DigestContent, notices: DigestNotice[]): DigestContent => ({
+  ...content,
+  organizations: content.organizations.map((organization) => ({ ...organization, notices })),
+});
+
+export const budget = (category: string | null, used_percent: number | null, more: Partial<DigestBudget> = {}) => ({
+  category,
+  per: "month" as const,
+  is_over: false,
+  used_percent,
+  currency: "EUR",
+  spent: "412.00",
+  available: "500.00",
+  is_partial: false,
+  ...more,
+});
+
+/** The same digest with these budgets. */
+export const withBudgets = (content: DigestContent, budgets: DigestBudget[]): DigestContent => ({
+  ...content,
+  organizations: content.organizations.map((organization) => ({ ...organization, budgets })),
 });
 
 /** DigitalOcean's statement of 1 October. */
@@ -117,15 +172,33 @@ export const EXAMPLES: Record<string, DigestContent> = {
       digest(household).organizations[0]!,
       {
         id: "org_00000001",
+        hears: "owner",
         name: "Banyan Studio",
         base_currency: "INR",
         bills: [bill("Studio rent", 1, { currency: "INR", amount: "65000.00" })],
         unlisted: NONE,
         total: null,
         rates_on: null,
+        notices: [],
+        unlisted_notices: 0,
+        budgets: [],
+        unlisted_budgets: 0,
       },
     ],
   },
+  notices: withNotices(digest(household.slice(1, 5)), [
+    notice("trial", "Video calls", 1),
+    notice("price_rise", "Music", 4),
+    notice("renewal", "Domain names", 9, { frequency: "yearly", is_contract: false, amount: "48.00" }),
+    notice("cancel_by", "Gym", 14, { amount: "240.00" }),
+  ]),
+  only_notices: withNotices(digest([]), [notice("cancel_by", "Gym", 3, { amount: "240.00" })]),
+  budgets: withBudgets(digest([]), [
+    budget("Groceries", 82),
+    budget(null, 104, { per: "year", spent: "12480.00", available: "12000.00", is_partial: true }),
+    budget(`<b>\u202eevil</b>\r\nBcc: ${"long-name-without-a-break-".repeat(4)}`, 100, { is_over: true }),
+    budget("مصاريف البيت", null, { available: "-20.00" }),
+  ]),
   hidden_amounts: digest(household.map((one) => ({ ...one, amount: null, base_amount: null, earlier_amount: null })), {
     hides_amounts: true,
   }),

@@ -16,6 +16,7 @@ const EXCEPTIONS: [reason: string, literal: RegExp][] = [
     "keywords of these categories",
     /^(clothes shoes|subscription netflix|software hosting|movie cinema|course tuition|gift present|tax taxes) /,
   ],
+  ["a pattern of what banks write after a processor's name", /^\( europe\)\?/],
   ["the signature of a function", /^net\.http_get\(/],
   ["an answer to the identity server, which shows it as it is", /^\{"error": \{"http_code": 403, "message": /],
   [

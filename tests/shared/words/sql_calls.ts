@@ -6,7 +6,7 @@ const IS_SQL = /^\s*(select|with|insert|update|delete|create|grant|alter)\b/;
 
 /** SQL without comments. */
 export const withoutComments = (sql: string): string =>
-  sql.replace(/('(?:[^']|'')*')|--.*|\/\*[\s\S]*?\*\//g, (_, string?: string) => string ?? "");
+  sql.replace(/('(?:[^']|'')*'|"[^"]*")|--.*|\/\*[\s\S]*?\*\//g, (_, string?: string) => string ?? "");
 
 /** String contents; for strings that are SQL themselves, the strings inside. */
 export const literalsIn = (sql: string): string[] =>

@@ -14,17 +14,20 @@ export interface Bar {
   flag?: string;
   amount: string;
   text: string;
+  /** A mark on the bar, and what it says: the budget. */
+  limit?: { amount: string; text: string };
 }
 
 /** Bars share a scale that starts at zero; negative amounts, possible with refunds, show their number but no bar. */
 export function drawBars(bars: Bar[]): HTMLElement {
-  const most = Math.max(...bars.map(({ amount }) => Number(amount)), 0);
+  const most = Math.max(...bars.flatMap(({ amount, limit }) => [Number(amount), Number(limit?.amount ?? 0)]), 0);
   const length = scaleLinear([0, most || 1], [0, 100]).clamp(true);
   return html(
     "ol",
     { class: "bars" },
-    ...bars.map(({ label, lead, note, flag, amount, text }) => {
-      const bar = html("span", { class: "bar", "aria-hidden": "true" });
+    ...bars.map(({ label, lead, note, flag, amount, text, limit }) => {
+      const bar = html("span", { class: "bar", "aria-hidden": "true", "data-limit": limit && "" });
+      if (limit) bar.style.setProperty("--limit", `${length(Number(limit.amount))}%`);
       bar.style.setProperty("--length", `${length(Number(amount))}%`);
       return html(
         "li",
@@ -39,6 +42,7 @@ export function drawBars(bars: Bar[]): HTMLElement {
         ),
         html("span", { class: "amount" }, text),
         bar,
+        limit !== undefined && html("span", { class: "limit" }, limit.text),
       );
     }),
   );

@@ -2,12 +2,19 @@
 /** Columns on a time axis: one chart for the total, or one per category, all on the same scale. */
 // @ts-types="@types/d3-scale"
 import { scaleBand, scaleLinear } from "d3-scale";
+import type { ChartPageWords } from "../../../../shared/words/en/chart_page.ts";
 import type { Chart, Point } from "./data.ts";
 import { html, svg } from "./elements.ts";
-import type { Words } from "./words.ts";
+import type { Format } from "./format.ts";
 
 const AXIS_WIDTH = 52;
 const AXIS_HEIGHT = 22;
+
+export interface Drawing {
+  words: ChartPageWords;
+  format: Format;
+  width: number;
+}
 
 interface Frame {
   /** Small multiples have no amount axis: the highest column shows its number. */
@@ -19,7 +26,7 @@ interface Frame {
   hasAxis: boolean;
 }
 
-export function drawColumns(chart: Chart, words: Words, width: number): HTMLElement {
+export function drawColumns(chart: Chart, { words, format, width }: Drawing): HTMLElement {
   const values = chart.series.flatMap(({ points }) => points.map(({ y }) => Number(y)));
   const scale = { most: Math.max(...values, 0), least: Math.min(...values, 0), width };
   const isAlone = chart.series.length === 1;
@@ -28,7 +35,7 @@ export function drawColumns(chart: Chart, words: Words, width: number): HTMLElem
     { class: "columns" },
     ...chart.series.map(({ label, points }, i) => {
       const hasAxis = i === chart.series.length - 1;
-      const picture = drawPicture(points, words, {
+      const picture = drawPicture(points, { words, format }, {
         ...scale,
         isAlone,
         hasAxis,
@@ -42,7 +49,7 @@ export function drawColumns(chart: Chart, words: Words, width: number): HTMLElem
           "h2",
           {},
           html("bdi", { title: label }, label),
-          html("span", { class: "amount" }, words.money(sum(points))),
+          html("span", { class: "amount" }, format.money(sum(points))),
         ),
         picture,
       );
@@ -52,7 +59,7 @@ export function drawColumns(chart: Chart, words: Words, width: number): HTMLElem
 
 function drawPicture(
   points: Point[],
-  words: Words,
+  { words, format }: Omit<Drawing, "width">,
   { isAlone, width, height, most, least, hasAxis }: Frame,
 ): SVGElement {
   const bottom = height - (hasAxis ? AXIS_HEIGHT : 2);
@@ -72,7 +79,8 @@ function drawPicture(
         "g",
         { class: "tick" },
         svg("line", { x1: left, x2: width, y1: y(tick), y2: y(tick) }),
-        isAlone && svg("text", { x: AXIS_WIDTH - 6, y: y(tick), dy: "0.32em", "text-anchor": "end" }, words.tick(tick)),
+        isAlone &&
+          svg("text", { x: AXIS_WIDTH - 6, y: y(tick), dy: "0.32em", "text-anchor": "end" }, format.tick(tick)),
       )
     ),
     ...points.map((point, i) => {
@@ -82,7 +90,7 @@ function drawPicture(
       const name = svg(
         "title",
         {},
-        `${words.step(point.x, "long")}${point.partial ? " (part)" : ""}: ${words.money(point.y)}`,
+        `${stepWords(point, { words, format })}: ${format.money(point.y)}`,
       );
       return svg(
         "g",
@@ -104,7 +112,7 @@ function drawPicture(
               y: top - 4,
               "text-anchor": "middle",
             },
-            words.tick(value),
+            format.tick(value),
           ),
         name,
       );
@@ -118,10 +126,16 @@ function drawPicture(
           y: height - 6,
           "text-anchor": "middle",
         },
-        words.step(points[i]!.x, "short"),
+        format.step(points[i]!.x, "short"),
       )
     ),
   );
+}
+
+/** A step in words, and whether it is all of it. */
+export function stepWords({ x, partial }: Point, { words, format }: Omit<Drawing, "width">): string {
+  const step = format.step(x, "long");
+  return partial ? words.part(step) : step;
 }
 
 /** As many evenly spaced steps as there is room for labels, including the first. */

@@ -1,4 +1,5 @@
 /** The result of `show_spending_chart` as the page reads it; amounts stay decimal strings until they are drawn. */
+import type { ChartPageWords } from "../../../../shared/words/en/chart_page.ts";
 import type { ToolResult } from "./host.ts";
 
 export interface Point {
@@ -10,6 +11,14 @@ export interface Point {
   to?: string;
   /** The step is incomplete: the period covers only a part of it, or it is still running. */
   partial?: true;
+  /** What may be spent on the category in this month or year. */
+  budget?: Budget;
+}
+
+export interface Budget {
+  amount: string;
+  /** Absent when there was nothing to spend. */
+  used_percent?: number;
 }
 
 export interface Chart {
@@ -20,15 +29,17 @@ export interface Chart {
   series: { label: string; points: Point[] }[];
   total: { amount: string; count: number; overdue?: number };
   compared?: { words: string; amount: string; change_percent: number };
+  /** What may be spent on everything. */
+  budget?: Budget;
   unconverted: { currency: string; amount: string; count: number }[];
 }
 
 /** The chart in a result, or a message instead. */
-export function readResult(result: ToolResult): Chart | string {
+export function readResult(result: ToolResult, words: ChartPageWords): Chart | string {
   const envelope = result.structuredContent ?? parse(result.content?.find((part) => part.type === "text")?.text);
   const { ok, data, error } = envelope as { ok?: boolean; data?: Chart; error?: { message?: string } };
   if (ok && Array.isArray(data?.series)) return { ...data, unconverted: data.unconverted ?? [] };
-  return error?.message ?? "There is no chart in this result.";
+  return error?.message ?? words.noChart;
 }
 
 function parse(text: string | undefined): Record<string, unknown> {

@@ -1,18 +1,18 @@
 /// <reference lib="dom" />
 /** The same numbers as a table. */
+import { type Drawing, stepWords } from "./columns.ts";
 import type { Chart } from "./data.ts";
 import { html } from "./elements.ts";
-import type { Words } from "./words.ts";
 
-export function drawTable(chart: Chart, words: Words): HTMLElement {
-  const [head, ...rows] = cellsOf(chart, words);
+export function drawTable(chart: Chart, { words, format }: Drawing): HTMLElement {
+  const [head, ...rows] = cellsOf(chart, { words, format });
   return html(
     "details",
     {},
-    html("summary", {}, "Show as table"),
+    html("summary", {}, words.showTable),
     html(
       "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" },
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": words.table },
       html(
         "table",
         {},
@@ -34,30 +34,37 @@ export function drawTable(chart: Chart, words: Words): HTMLElement {
   );
 }
 
-function cellsOf({ chart, series, unit }: Chart, words: Words): string[][] {
+function cellsOf({ chart, series, unit = "day" }: Chart, { words, format }: Omit<Drawing, "width">): string[][] {
+  const { columns } = words;
   const [first] = series;
-  if (!first) return [["", "Amount"]];
-  if (chart === "by_category") return [["Category", "Amount"], ...first.points.map(({ x, y }) => [x, words.money(y)])];
-  if (chart === "upcoming_bills") {
-    const rows = series.flatMap(({ label, points }) => points.map((point) => ({ label, ...point })));
+  if (!first) return [["", columns.amount]];
+  if (chart === "by_category") {
+    const hasBudgets = first.points.some(({ budget }) => budget);
     return [
-      ["Due", "Bill", "Amount"],
-      ...rows.toSorted((a, b) => a.x < b.x ? -1 : 1).map(({ label, x, y, overdue, dates, to }) => [
-        [words.step(x, "long"), ...(to ? [words.step(to, "long")] : [])].join(" – ") + (overdue ? " (overdue)" : ""),
-        dates ? `${label} (${dates} ×)` : label,
-        words.money(y),
+      [columns.category, columns.amount, ...(hasBudgets ? [columns.budget] : [])],
+      ...first.points.map(({ x, y, budget }) => [
+        x,
+        format.money(y),
+        ...(hasBudgets ? [budget ? words.used(format.used(budget)) : ""] : []),
       ]),
     ];
   }
-  const header = { day: "Day", week: "Week from", month: "Month" }[unit ?? "day"];
+  if (chart === "upcoming_bills") {
+    const rows = series.flatMap(({ label, points }) => points.map((point) => ({ label, ...point })));
+    return [
+      [columns.due, columns.bill, columns.amount],
+      ...rows.toSorted((a, b) => a.x < b.x ? -1 : 1).map(({ label, x, y, overdue, dates, to }) => [
+        words.dueDates({ from: format.step(x, "long"), ...(to && { to: format.step(to, "long") }), overdue }),
+        words.times(label, dates),
+        format.money(y),
+      ]),
+    ];
+  }
   return [
-    [header, ...(series.length === 1 ? ["Amount"] : series.map(({ label }) => label))],
-    ...first.points.map((
-      { x, partial },
-      i,
-    ) => [
-      words.step(x, "long") + (partial ? " (part)" : ""),
-      ...series.map(({ points }) => words.money(points[i]?.y ?? "0")),
+    [columns.step[unit], ...(series.length === 1 ? [columns.amount] : series.map(({ label }) => label))],
+    ...first.points.map((point, i) => [
+      stepWords(point, { words, format }),
+      ...series.map(({ points }) => format.money(points[i]?.y ?? "0")),
     ]),
   ];
 }

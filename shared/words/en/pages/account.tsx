@@ -7,19 +7,23 @@ export const account = {
   organizations: "Organization and plan",
   apps: "Connected apps",
   providers: "Bill providers",
+  calendars: "Calendar",
   reminders: "Reminders",
   /** Confirmations after a change. */
   done: {
     moved: "Your country is saved. Currency and time zone stay as they were.",
     renamed: "The organization has been renamed.",
     saved: "Your reminder settings are saved.",
-    resumed: "You’ll get reminders of that organization’s bills again.",
+    mails: "Saved which emails you get about that organization’s bills.",
     confirm: "Saved. We emailed the new address; reminders go there once the link in that email is confirmed.",
     not_sent: "Saved, but we couldn’t send the confirmation email. Save again in a few minutes to have it sent.",
     seen: "Got it. We won’t mention it again.",
     link_paused: "Paused. No amounts are looked up for that bill until you resume it.",
     link_resumed: "Amounts are looked up for that bill again.",
     link_removed: "The provider is removed, and its key is deleted.",
+    calendar_with_amounts: "Your calendar shows amounts the next time your app asks for it.",
+    calendar_without_amounts: "Your calendar no longer shows amounts. Apps may keep the old ones until they ask again.",
+    calendar_ended: "The calendar’s address has stopped working.",
     disconnected: "The app is disconnected. It can no longer read or change anything.",
   },
   signedInAs: (address: Child) => <>Signed in as {address}</>,
@@ -105,8 +109,14 @@ export const reminders = {
   timezone: "Time zone",
   timezoneReason: "Decides which day it is for you.",
   save: "Save",
-  ended: (organization: Child) => <>You get no reminders about {organization}’s bills.</>,
-  resume: "Remind me again",
+  mails: {
+    ended: (organization: Child) => <>You get no reminders about {organization}’s bills.</>,
+    resume: "Remind me again",
+    about: (organization: Child) => <>Emails about {organization}’s bills</>,
+    choose: "Which bills",
+    choices: { mine: "Bills assigned to me", all: "All bills", none: "None" },
+    save: "Save",
+  },
 };
 
 /** "A", "A and B", "A, B and C", of elements. */

@@ -23,7 +23,9 @@ export const consent = {
   can: "It can",
   canDo: "see, add, change and delete expenses, bills and categories, and undo changes",
   also: "Also",
-  alsoDo: "see the members’ email addresses, and update amounts from connected providers",
+  alsoDo:
+    "see the members’ email addresses, assign bills to members, who then get reminders, choose which reminders you " +
+    "get, and update amounts from connected providers",
   owner: "If you own it",
   ownerDo: "change the main currency, your time zone and your reminder emails",
   cannot: "It cannot",

@@ -6,7 +6,7 @@ export const frontPage = {
     "Connect Claude, ChatGPT, Cursor or any other assistant that speaks MCP, and tell it what you spend. It writes " +
     "it down, knows what’s due, and can undo what it got wrong.",
   account: "Your account",
-  start: "Sign in or start",
+  start: "Sign in or sign up",
   say: "What you can say",
   examples: [
     "“Log 14.50 for lunch yesterday.”",

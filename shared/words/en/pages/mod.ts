@@ -1,11 +1,12 @@
 /** All pages in English. */
 export { account, alerts, apps, disconnect, organization, reminderEmail, reminders } from "./account.tsx";
+export { calendarCreated, calendarFeed, calendars } from "./calendar.tsx";
 export { consent, consentRefusals } from "./consent.tsx";
 export { frame } from "./frame.ts";
 export { frontPage } from "./front_page.ts";
 export { onboarding } from "./onboarding.tsx";
 export { plan } from "./plan.ts";
-export { failures, problems } from "./problems.ts";
+export { failures, fileLabels, problems } from "./problems.ts";
 export {
   chooseProvider,
   connectProvider,
@@ -18,3 +19,4 @@ export {
 } from "./providers.tsx";
 export { confirm, login, sent, signInFailures } from "./sign_in.tsx";
 export { unsubscribe } from "./unsubscribe.tsx";
+export { upload, uploaded, uploadFailures, uploadRefusals } from "./uploads.tsx";

@@ -30,7 +30,7 @@ export const plan = {
     `Free plan; the ${NAMES[plan]} stopped on ${date(at)} because a payment didn’t arrive`,
   /** For another, past-due subscription that includes more. */
   alsoCounts: (paid: string, plan: Plan, until: string, { date }: PageFormat): string =>
-    `${paid}. The ${NAMES[plan]} counts too until ${date(until)}: its payment didn’t arrive`,
+    `${paid}. The ${NAMES[plan]} still applies until ${date(until)}, although its payment didn’t arrive`,
   off: (features: readonly (keyof typeof FEATURES)[]): string =>
     `Off on this plan: ${features.map((feature) => FEATURES[feature]).join(", ")}`,
 };

@@ -59,7 +59,17 @@ export const wait = (seconds: number): string =>
   seconds < 90 ? count(seconds, "second") : count(Math.ceil(seconds / 60), "minute");
 
 /** Replace the message of the code. */
+/** Placeholders in files. */
+export const fileLabels = { uncategorized: "Uncategorized" };
+
 export const failures = {
+  fileLinkOver: "This link is for somebody else, or it’s more than ten minutes old. Ask your assistant for a new one.",
+  fileRefused: "You’re no longer allowed to read these expenses here, so there is no file.",
+  fileTooLarge: "That file is larger than 10 MB. Export a shorter period, then ask your assistant to add the rest.",
+  fileBroken: "The file arrived incomplete. Check your connection, then send it again.",
+  uploadRefused: "You can no longer add files there, so what was read of this one stays where it is for a day.",
+  calendarRefused: "You can’t get a calendar of that organization, or you just got another address for it.",
+  noCalendar: "That calendar has ended. You can get a new address on your account page.",
   databaseDown: "We couldn’t reach our database.",
   signInServiceDown: "We can’t reach the service that signs people in. Try again in a minute.",
   tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
@@ -76,7 +86,7 @@ export const failures = {
   notSetUp: "Your account isn’t set up yet.",
   nameLength: "A name must have between 1 and 120 characters.",
   onlyOwnerRenames: "Only the owner can rename an organization.",
-  onlyOwnerReminded: "Only the owner gets reminders of an organization’s bills.",
+  onlyMembersMailed: "Only members get emails about an organization’s bills.",
   unknownTimezone: "We don’t know that time zone.",
   chooseTimezone: "Choose a time zone from the list.",
   reminderAddress: "That reminder address isn’t an email address. Check it for typos.",

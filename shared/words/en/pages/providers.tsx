@@ -161,7 +161,7 @@ export const connectRefusals = {
     message: (bill: Child) => <>{bill} has no more due dates, so there is no amount to look up.</>,
   },
   notVariable: {
-    title: "This bill is the same every time",
+    title: "This bill has a fixed amount",
     message: (bill: Child) => (
       <>
         There is nothing to look up for{" "}

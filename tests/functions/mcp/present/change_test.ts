@@ -55,7 +55,7 @@ const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change",
     [{ name: "Rent", status: "ended", fields: ["schedule"] }, "Ended Rent; Changed Rent: schedule"],
     [
       { name: "Rent", fields: ["amount", "trial_ends_on"], from: "2027-01-01" },
-      "Changed Rent: amount, trial ends on from 2027-01-01 on",
+      "Changed Rent: amount, end of the trial from 2027-01-01 on",
     ],
     [
       { name: "Rent", occurrence: { action: "skip", due_on: "2026-12-01", currency: "EUR" } },
@@ -78,11 +78,27 @@ const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change",
   mark_bill_paid: [
     [{ ...rent, amount: "1200.00", currency: "EUR" }, "Paid 1200.00 EUR for Rent due 2026-12-01"],
     [
+      {
+        ...rent,
+        amount: "1250.00",
+        currency: "EUR",
+        paid_on: "2026-12-02",
+        before: { amount: "1200.00", paid_on: "2026-12-01" },
+      },
+      "Corrected the payment for Rent due 2026-12-01: 1200.00 EUR on 2026-12-01 became 1250.00 EUR on 2026-12-02",
+    ],
+    [
       { ...rent, amount: "500.00", currency: "EUR", remaining: "700.00" },
       "Paid 500.00 EUR for Rent due 2026-12-01, 700.00 EUR remains",
     ],
   ],
-  autopay: [[{ ...rent, amount: "15.99", currency: "EUR" }, "Rent paid automatically on 2026-12-01: 15.99 EUR"]],
+  autopay: [
+    [{ ...rent, amount: "15.99", currency: "EUR" }, "Rent paid automatically on 2026-12-01: 15.99 EUR"],
+    [
+      { ...rent, amount: "80.00", currency: "EUR", is_estimate: true },
+      "Rent paid automatically on 2026-12-01: 80.00 EUR, an estimate",
+    ],
+  ],
   update_settings: [
     [{ changed: { default_lead_days: 1 } }, "Settings: reminders 1 day before"],
     [

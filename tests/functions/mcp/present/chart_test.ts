@@ -6,22 +6,26 @@ import { en } from "../../../../shared/words/en/mod.ts";
 import { assertNothingMissing } from "../../../_support/books.ts";
 
 function presented(facts: Facts): Facts {
-  const data = presentData("show_spending_chart", { currency: "EUR", unconverted: [], ...facts }, en);
+  const data = presentData("show_spending_chart", {
+    today: "2026-11-20",
+    currency: "EUR",
+    unconverted: [],
+    ...facts,
+  }, en);
   assertNothingMissing(data);
   return data;
 }
 
 const total = { amount: "50.00", currency: "EUR", count: 3 };
 const period = { from: "2026-11-01", to: "2026-11-30", name: "this_month" };
-const compared = { from: "2026-10-01", to: "2026-10-20", amount: "52.63", change_percent: -5, whole_percent: -5 };
+const compared = { from: "2026-10-01", to: "2026-10-20", amount: "52.63" };
+const row = (amount: string, ...group: unknown[]) => ({ group, amount, count: 1 });
 
 Deno.test("by_category: unnamed groups get a name, and shares stay out of the series", () => {
   const { series, table, period: shown, compared: before } = presented({
     chart: "by_category",
     period,
-    series: [{
-      points: [{ x: "Food|x", y: "40.00", share: 80 }, { y: "9.00", share: 18 }, { is_rest: true, y: "-1.00" }],
-    }],
+    rows: [row("40.00", "Food|x"), row("9.00", { none: "category" }), row("-1.00", { none: "rest" })],
     total,
     compared,
   });
@@ -34,8 +38,8 @@ Deno.test("by_category: unnamed groups get a name, and shares stay out of the se
     "",
     "| Category | Amount (EUR) | Share |",
     "| --- | ---: | ---: |",
-    "| Food\\|x | 40.00 | 80% |",
-    "| Uncategorized | 9.00 | 18% |",
+    "| Food\\|x | 40.00 | 83% |",
+    "| Uncategorized | 9.00 | 19% |",
     "| Other | -1.00 |  |",
   ]);
   assertEquals([shown, before], [
@@ -45,62 +49,69 @@ Deno.test("by_category: unnamed groups get a name, and shares stay out of the se
 });
 
 Deno.test("over time: a column per step, with the total of several series", () => {
-  const points = (...amounts: string[]) =>
-    amounts.map((y, n) => ({ x: `2026-1${n}`, y, ...(n === 1 && { partial: true }) }));
   const alone = presented({
     chart: "over_time",
     unit: "month",
-    period,
-    series: [{ points: points("1.00", "2.00") }],
-    step_totals: ["1.00", "2.00"],
+    period: { from: "2026-09-01", to: "2026-11-30" },
+    rows: [row("1.00", "2026-09"), row("2.00", "2026-11")],
     total,
   });
   assertEquals(alone.table.split("\n").slice(2), [
     "| Month | Amount (EUR) |",
     "| --- | ---: |",
-    "| 2026-10 | 1.00 |",
+    "| 2026-09 | 1.00 |",
+    "| 2026-10 | 0.00 |",
     "| 2026-11 (part) | 2.00 |",
   ]);
-  assertEquals([alone.series[0].label, "step_totals" in alone], ["Spending", false]);
+  assertEquals(alone.series[0].label, "Spending");
   const several = presented({
     chart: "category_over_time",
     unit: "week",
     period: { from: "2026-11-01", to: "2026-11-10" },
-    series: [{ label: "Food", points: points("1.00") }, { points: points("2.00") }, {
-      is_rest: true,
-      points: points("3.00"),
-    }],
-    step_totals: ["6.00"],
+    rows: [
+      row("1.00", "Food", "2026-10-26"),
+      row("1.50", "Food", "2026-11-09"),
+      row("2.00", { none: "category" }, "2026-11-02"),
+      row("-3.00", { none: "rest" }, "2026-11-02"),
+    ],
     total,
     books_begin: "2026-10-05",
   });
   assertEquals(several.table.split("\n"), [
-    "50.00 EUR from 2026-11-01 to 2026-11-10; the books begin on 5 October 2026.",
+    "50.00 EUR from 2026-11-01 to 2026-11-10; the books begin on 2026-10-05.",
     "",
     "| Week from | Food | Uncategorized | Other | Total (EUR) |",
     "| --- | ---: | ---: | ---: | ---: |",
-    "| 2026-10 | 1.00 | 2.00 | 3.00 | 6.00 |",
+    "| 2026-10-26 (part) | 1.00 | 0.00 | 0.00 | 1.00 |",
+    "| 2026-11-02 | 0.00 | 2.00 | -3.00 | -1.00 |",
+    "| 2026-11-09 (part) | 1.50 | 0.00 | 0.00 | 1.50 |",
   ]);
+  assertEquals(several.compared, undefined);
 });
 
 Deno.test("upcoming_bills: in date order, with overdue and daily bills marked", () => {
-  const series = [
-    { label: "Rolls", bill_id: "bill_1", points: [{ x: "2026-11-21", y: "18.00", dates: 9, to: "2026-11-29" }] },
+  const line = (bill_id: string, label: string, x: string, y: string) => ({ bill_id, label, x, y, to: x, dates: 1 });
+  const { series, table, period: shown } = presented({
+    chart: "upcoming_bills",
+    unit: "day",
+    period: { from: "2026-11-01", to: "2026-12-01" },
+    lines: [
+      line("bill_2", "Rent", "2026-11-01", "900.00"),
+      { ...line("bill_1", "Rolls", "2026-11-21", "18.00"), dates: 9, to: "2026-11-29" },
+      line("bill_2", "Rent", "2026-12-01", "900.00"),
+    ],
+    total: { amount: "1818.00", currency: "EUR", count: 11, overdue: 1 },
+  });
+  assertEquals(series, [
     {
       label: "Rent",
       bill_id: "bill_2",
       points: [{ x: "2026-11-01", y: "900.00", overdue: true }, { x: "2026-12-01", y: "900.00" }],
     },
-  ];
-  const { table, period: shown } = presented({
-    chart: "upcoming_bills",
-    unit: "day",
-    period: { from: "2026-11-01", to: "2026-12-01" },
-    series,
-    total: { amount: "1818.00", currency: "EUR", count: 11, overdue: 1 },
-  });
+    { label: "Rolls", bill_id: "bill_1", points: [{ x: "2026-11-21", y: "18.00", dates: 9, to: "2026-11-29" }] },
+  ]);
   assertEquals(table.split("\n"), [
-    "1818.00 EUR due until 2026-12-01, 1 of 11 dates overdue.",
+    "1818.00 EUR due by 2026-12-01, 1 of 11 dates overdue.",
     "",
     "| Due | Bill | Amount (EUR) |",
     "| --- | --- | ---: |",
@@ -108,27 +119,27 @@ Deno.test("upcoming_bills: in date order, with overdue and daily bills marked", 
     "| 2026-11-21 to 2026-11-29 | Rolls (9 ×) | 18.00 |",
     "| 2026-12-01 | Rent | 900.00 |",
   ]);
-  assertEquals(shown.words, "due until 2026-12-01");
+  assertEquals(shown.words, "due by 2026-12-01");
 });
 
 Deno.test("where nothing was spent, or is due, there is no table", () => {
   const none = { amount: "0.00", currency: "EUR", count: 0 };
   assertEquals(
-    presented({ chart: "by_category", period, series: [{ points: [] }], total: none }).table,
+    presented({ chart: "by_category", period, rows: [], total: none }).table,
     "Nothing spent this month.",
   );
   assertEquals(
-    presented({ chart: "over_time", unit: "day", period, series: [], step_totals: [], total: none }).table,
+    presented({ chart: "over_time", unit: "day", period, rows: [], total: none }).table,
     "Nothing spent this month.",
   );
   assertEquals(
     presented({
       chart: "upcoming_bills",
       period: { from: "2026-11-01", to: "2026-12-01" },
-      series: [],
+      lines: [],
       total: { ...none, overdue: 0 },
     }).table,
-    "Nothing due until 2026-12-01.",
+    "Nothing due by 2026-12-01.",
   );
 });
 
@@ -147,9 +158,9 @@ Deno.test("every period has a name, and what it is compared with", () => {
   const same = presented({
     chart: "by_category",
     period,
-    series: [{ points: [] }],
+    rows: [],
     total,
-    compared: { ...compared, whole_percent: 0 },
+    compared: { ...compared, amount: "50.10" },
   });
   assertEquals(same.table.split("\n")[0], "50.00 EUR this month, about as much as by this day last month.");
 });

@@ -75,14 +75,15 @@ Deno.test("a file has a header, negative refunds, and no cell that a spreadsheet
         note: "+49",
         url: "https://shop.example/1",
         category: "＝Food",
+        tax: "0.80",
         base_amount: "5.50",
       },
     ],
   });
   assertEquals(csv.split("\r\n"), [
-    "id,kind,date,name,payee,category,tags,note,url,amount,currency,base_amount,bill_id",
-    "exp_1,one_off,2026-11-20,'=1+1,,Uncategorized,,,,5.00,EUR,,",
-    `exp_1,refund,2026-11-20,"A ""b"", c",,'＝Food,x; y,'+49,https://shop.example/1,-5.00,EUR,-5.50,`,
+    "id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent,reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate",
+    "exp_1,one_off,2026-11-20,'=1+1,,Uncategorized,,,,5.00,EUR,,,,,,,,,",
+    `exp_1,refund,2026-11-20,"A ""b"", c",,'＝Food,x; y,'+49,https://shop.example/1,-5.00,EUR,-0.80,,,,,,-5.50,,`,
     "",
   ]);
 });
@@ -107,7 +108,8 @@ Deno.test("groups without a name get one", () => {
     ["Former member"],
   ]);
   assertEquals(fx, {
-    rule: "Each payment at the rate of its day, or the last one before it, at most 7 days old.",
+    rule:
+      "Each payment is converted by what the bank charged, else at the rate of its day, or the latest before it, at most 7 days old.",
     sources: ["ecb"],
   });
 });
@@ -132,6 +134,8 @@ Deno.test("get_context says who made a change, also when nobody did or they left
 Deno.test("undo_change names each item", () => {
   const subjects = {
     category: { kind: "category", name: "Food" },
+    budget: { kind: "budget", category: "Food", per: "month" },
+    payee_rule: { kind: "payee_rule", name: "Kiosk" },
     settings: { kind: "settings" },
     date: { kind: "date", name: "Rent", due_on: "2026-12-01" },
     payment: { kind: "payment", name: "Rent", amount: "5.00", currency: "EUR" },
@@ -148,6 +152,7 @@ Deno.test("undo_change names each item", () => {
       { id: "4", subject: subjects.settings, fields: ["base_currency", "timezone"] },
       // No named field changed, only its conversion rate.
       { id: "5", subject: subjects.expense },
+      { id: "8", subject: subjects.budget, fields: ["amount"] },
     ],
     not_reversible: [
       { id: "6", why: "connection_ended", subject: subjects.connection },
@@ -160,11 +165,12 @@ Deno.test("undo_change names each item", () => {
       { id: "1", what: "Lunch removed" },
       { id: "2", what: "Payment of 5.00 EUR for Rent restored" },
       { id: "3", what: "Rent due 2026-12-01 is open again" },
-      { id: "4", what: "Settings: base currency, timezone set back" },
-      { id: "5", what: "Lunch set back" },
+      { id: "4", what: "Settings: base currency, time zone changed back" },
+      { id: "5", what: "Lunch changed back" },
+      { id: "8", what: "The monthly budget for Food: amount changed back" },
     ],
     not_reversible: [
-      { id: "6", what: "The connection to github stays ended: connect it again" },
+      { id: "6", what: "The connection to github was not restored: connect it again" },
       { id: "7", what: "Category Food stays: other expenses use it" },
     ],
   });

@@ -20,16 +20,16 @@ Deno.test("a client sees the first part of a code, the message, the field, and d
       params: {
         name: "Rent",
         due_on: "2026-12-01",
-        payment: { amount: "5.00", currency: "EUR" },
+        payment: { amount: "5.00", currency: "EUR", paid_on: "2026-11-30", by: "ben@example.com" },
         next_due: "2027-01-01",
         details: { bill_id: "bill_1", payment: { id: "pay_1" } },
       },
     }),
     {
       code: "already_paid",
-      message: "5.00 EUR for Rent due 2026-12-01 is already recorded.",
+      message: "5.00 EUR for Rent due 2026-12-01 is already recorded: paid by ben@example.com on 2026-11-30.",
       field: "due_on",
-      hint: 'If this is another payment, call again with due_on "2027-01-01".',
+      hint: 'If 2027-01-01 was paid as well, call again with due_on "2027-01-01".',
       details: { bill_id: "bill_1", payment: { id: "pay_1" } },
       retryable: false,
     },
@@ -86,7 +86,7 @@ Deno.test("details are in words where a client reads them", () => {
   const conflict = presented({ code: "undo_conflict.changed_since", params: { change, details: { rows } } });
   assertEquals(
     conflict.message,
-    '"Turned off the reminders of Rent" cannot be undone, because it was changed since: Lunch. Nothing was changed.',
+    '"Turned off the reminders of Rent" cannot be undone, because something it touched has changed since: Lunch. Nothing was changed.',
   );
   assertEquals(conflict.details, { rows: [{ id: "exp_1", what: "Lunch", current: { deleted: true } }] });
   const unreadable = presented({
@@ -122,7 +122,7 @@ Deno.test("messages handle singular and plural, and list what exists", () => {
     [
       "expectation_mismatch.of_record",
       { name: "Power", current: { currency: "EUR" } },
-      "Power is not what was shown: it is EUR. Nothing was deleted.",
+      "Power is not what was shown: it is without an amount. Nothing was deleted.",
     ],
     [
       "expectation_mismatch.of_import",

@@ -10,14 +10,15 @@ const params = { name: "Power", provider: "City Utility", month: "2026-10", stat
 Deno.test("sync_bill_amounts reports each outcome", () => {
   const texts: Record<keyof typeof en.outcomes, string> = {
     taken: "Power due 2026-11-25 is 84.20 EUR.",
+    corrected: "Power due 2026-11-25 was 84.20 EUR, not the estimated 80.00; the payment is corrected.",
     same_amount: "Power now has the same amount every time.",
-    not_due: "Power is not due in October 2026.",
+    not_due: "Power is not due in 2026-10.",
     question:
-      "City Utility reports 84.20 EUR for Power due 25 November 2026, which is far from the usual 40.00 EUR. It was not applied; " +
+      "City Utility reports 84.20 EUR for Power due 2026-11-25, which is far from the usual 40.00 EUR. It was not applied; " +
       "if it is right, set the amount of that date with update_bill.",
     set_by_hand: "The amount of Power was set by hand and stays as it is.",
     unchanged: "The amount of Power is unchanged.",
-    not_ready: "City Utility has no statement for October 2026 yet.",
+    not_ready: "City Utility has no statement for 2026-10 yet.",
     auth: "The owner has to reconnect Power to City Utility: update_bill with provider connect gives the link.",
     rate_limited: "City Utility asked us to wait. Try again later.",
     no_adapter: "Amounts cannot be fetched from City Utility; enter the amount of Power by hand.",
@@ -36,6 +37,7 @@ Deno.test("sync_bill_amounts reports each outcome", () => {
     const row = {
       bill_id: "bill_1",
       status: "failed",
+      old: "80.00",
       new: "84.20",
       currency: "EUR",
       usual: "40.00",
@@ -48,7 +50,7 @@ Deno.test("sync_bill_amounts reports each outcome", () => {
 
 Deno.test("a question says why an amount was not accepted, and what to do about it", () => {
   const asked = { ...params, amount: "84.20", currency: "EUR", usual: "40.00", period: "2026-12" };
-  const says = "City Utility reports 84.20 EUR for Power due 25 November 2026, which";
+  const says = "City Utility reports 84.20 EUR for Power due 2026-11-25, which";
   const byHand = "It was not applied; if it is right, set the amount of that date with update_bill.";
   const texts: Record<NonNullable<Parameters<typeof en.outcomes.question>[0]["reason"]>, string> = {
     unusual: `${says} is far from the usual 40.00 EUR. ${byHand}`,
@@ -65,7 +67,7 @@ Deno.test("a question says why an amount was not accepted, and what to do about 
   // December's statement is due in January.
   assertEquals(
     en.outcomes.question(asked),
-    `${says} could not be applied at the time. sync_bill_amounts for 2027-01 applies it now.`,
+    `${says} could not be applied at the time. sync_bill_amounts with period "2027-01" applies it now.`,
   );
 });
 
@@ -75,16 +77,16 @@ const EMPTY = Object.fromEntries(Object.keys(en.findings).map((section) => [sect
 /** By section: a finding and its sentence. A section without an example does not compile. */
 const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][]> = {
   overdue: [
-    [{ name: "Rent", due_on: "2026-12-01", dates: 1, currency: "EUR" }, "Rent has been overdue since 1 December 2026."],
+    [{ name: "Rent", due_on: "2026-12-01", dates: 1, currency: "EUR" }, "Rent has been overdue since 2026-12-01."],
     [
       { name: "Rent", due_on: "2026-12-01", dates: 2, amount: "160.00", currency: "EUR" },
-      "Rent has been overdue since 1 December 2026 (2 dates): 160.00 EUR.",
+      "Rent has been overdue since 2026-12-01 (2 dates): 160.00 EUR.",
     ],
   ],
   price_rises: [
     [
       { name: "Netflix", old: "12.99", new: "15.99", currency: "EUR", change_percent: 23.1, since: "2026-11-01" },
-      "Netflix has cost 15.99 EUR since 1 November 2026, up from 12.99 EUR (+23.1%).",
+      "Netflix has cost 15.99 EUR since 2026-11-01, up from 12.99 EUR (+23.1%).",
     ],
     [
       {
@@ -96,12 +98,12 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
         since: "2027-01-01",
         upcoming: true,
       },
-      "Netflix will cost 11.00 EUR from 1 January 2027, up from 10.00 EUR (+10.0%).",
+      "Netflix will cost 11.00 EUR from 2027-01-01, up from 10.00 EUR (+10.0%).",
     ],
   ],
   unusual_amounts: [[
     { name: "Power", due_on: "2026-12-01", amount: "20.00", usual: "84.20", currency: "EUR", change_percent: -76.2 },
-    "Power due 1 December 2026 is 20.00 EUR, usually about 84.20 EUR (−76.2%).",
+    "Power due 2026-12-01 is 20.00 EUR, usually about 84.20 EUR (-76.2%).",
   ]],
   possible_duplicates: [
     [
@@ -127,16 +129,16 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
   trials_ending: [
     [
       { name: "Zoom", trial_ends_on: "2026-11-25", amount: "10.00", currency: "EUR", schedule: monthly },
-      "The trial of Zoom ends on 25 November 2026; after that it costs 10.00 EUR every month on the 1st.",
+      "The trial of Zoom ends on 2026-11-25; after that it costs 10.00 EUR every month on the 1st.",
     ],
     [
       { name: "Zoom", trial_ends_on: "2026-11-25", currency: "EUR", schedule: monthly },
-      "The trial of Zoom ends on 25 November 2026.",
+      "The trial of Zoom ends on 2026-11-25.",
     ],
   ],
   cancel_by: [[
     { name: "Gym", renews_on: "2026-12-24", cancel_by: "2026-12-19" },
-    "Gym renews on 24 December 2026; to end it, cancel by 19 December 2026.",
+    "Gym renews on 2026-12-24; to end it, cancel by 2026-12-19.",
   ]],
   provider_attention: [
     ...([
@@ -153,7 +155,7 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
     ] as const).map(([kind, text]): [Facts, string] => [{ name: "Power", provider: "City Utility", kind }, text]),
     [
       { name: "Power", provider: "City Utility", kind: "amount_missing", missing_period: "2026-10" },
-      "The amount of Power is missing: City Utility has no statement for October 2026.",
+      "The amount of Power is missing: City Utility has no statement for 2026-10.",
     ],
     [
       {
@@ -162,7 +164,7 @@ const FINDINGS: Record<keyof typeof en.findings, [finding: Facts, text: string][
         kind: "needs_review",
         needs_review: { due_on: "2026-11-25", amount: "84.20", currency: "EUR", period: "2026-10", reason: "paid" },
       },
-      "City Utility reports 84.20 EUR for Power due 25 November 2026, which is already paid. The payment stays as it is.",
+      "City Utility reports 84.20 EUR for Power due 2026-11-25, which is already paid. The payment stays as it is.",
     ],
   ],
 };

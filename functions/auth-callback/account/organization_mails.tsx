@@ -1,0 +1,55 @@
+/** @jsxImportSource hono/jsx */
+/** Which bills of each organization a person is mailed about: members choose, owners turn on what they ended. */
+import type { Child } from "hono/jsx";
+import type { Account } from "../../../shared/db/identity_store.ts";
+import { Name } from "../../../shared/pages/components.tsx";
+import type { Words } from "../../../shared/words/words.ts";
+
+type MailWords = Words["pages"]["reminders"]["mails"];
+type Organization = Account["organizations"][number];
+
+interface MailsView {
+  organizations: Organization[];
+  token: Child;
+  words: Words["pages"]["reminders"];
+}
+
+export function OrganizationMails({ organizations, token, words: { mails: words } }: MailsView) {
+  // An owner gets all, unless an unsubscribe link ended it.
+  const shown = organizations.filter(({ role, mails }) => role === "member" || mails === "none");
+  if (shown.length === 0) return null;
+  return (
+    <ul class="rows">
+      {shown.map((organization) => (
+        <li class="row">
+          <p>{text(organization, words)}</p>
+          <form method="post" action="/account">
+            {token}
+            <input type="hidden" name="action" value="mails" />
+            <input type="hidden" name="organization_id" value={organization.id} />
+            {organization.role === "owner"
+              ? <input type="hidden" name="mails" value="mine" />
+              : <Choice organization={organization} words={words} />}
+            <button type="submit">{organization.role === "owner" ? words.resume : words.save}</button>
+          </form>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const text = ({ role, name }: Organization, words: MailWords) =>
+  role === "owner" ? words.ended(<Name>{name}</Name>) : words.about(<Name>{name}</Name>);
+
+function Choice({ organization: { id, mails: chosen }, words }: { organization: Organization; words: MailWords }) {
+  return (
+    <>
+      <label class="hidden" for={`mails-${id}`}>{words.choose}</label>
+      <select id={`mails-${id}`} name="mails">
+        {(["mine", "all", "none"] as const).map((mails) => (
+          <option value={mails} selected={mails === chosen}>{words.choices[mails]}</option>
+        ))}
+      </select>
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+/** @jsxImportSource hono/jsx */
+/** Makes, changes and ends a person's calendar address. A new address is shown once, in the answer to its form. */
+import { Buffer } from "node:buffer";
+import { calendarToken } from "../../../shared/calendar/token.ts";
+import { AppError } from "../../../shared/errors.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { hashToken } from "../../../shared/oauth/tokens.ts";
+import { Buttons } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import { createUrls } from "../../../shared/urls.ts";
+import type { Done } from "../account/account_page.tsx";
+import { type Handler, type PageDeps, signedInForm } from "../page_guards.ts";
+import type { CalendarAction } from "./calendars.tsx";
+
+/** Fields `organization_id` and `action` (`CalendarAction`). */
+export const postCalendar = (deps: PageDeps): Handler =>
+  signedInForm(deps, async (c, { user, form }) => {
+    const owner = { userId: user.id, organizationId: form.get("organization_id") ?? "", at: deps.clock() };
+    switch (form.get("action") as CalendarAction | undefined) {
+      case "create":
+        return await create(c, deps, { user, owner });
+      case "show_amounts":
+        return back(c, await showAmounts(deps, owner, true));
+      case "hide_amounts":
+        return back(c, await showAmounts(deps, owner, false));
+      case "end":
+        // One that has ended meanwhile counts as ended.
+        await deps.calendars.end(owner);
+        return back(c, "calendar_ended");
+      default:
+        throw new AppError("invalid_request", "unknown action", { says: ({ unknownChange }) => unknownChange });
+    }
+  });
+
+type Owner = Parameters<PageDeps["calendars"]["end"]>[0];
+
+const back = (c: AppContext, done: Done) => c.redirect(`/account?done=${done}`, 303);
+
+async function showAmounts({ calendars }: PageDeps, owner: Owner, showAmounts: boolean): Promise<Done> {
+  const { outcome } = await calendars.showAmounts({ ...owner, showAmounts });
+  if (outcome === "unknown") throw new AppError("not_found", "no calendar", { says: ({ noCalendar }) => noCalendar });
+  return showAmounts ? "calendar_with_amounts" : "calendar_without_amounts";
+}
+
+async function create(
+  c: AppContext,
+  { config, calendars }: PageDeps,
+  { user, owner }: { user: SignedInUser; owner: Owner },
+): Promise<Response> {
+  const token = calendarToken(Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url"));
+  const { outcome } = await calendars.create({ ...owner, tokenHash: await hashToken(token) });
+  if (outcome === "refused") {
+    throw new AppError("forbidden", "no calendar for them", { says: ({ calendarRefused }) => calendarRefused });
+  }
+  const { calendarCreated: words, frame } = c.get("reader").words;
+  return await renderPage(c, {
+    title: words.title,
+    config,
+    user,
+    children: (
+      <>
+        <h1>{words.title}</h1>
+        <p class="lead">{words.lead}</p>
+        <p>
+          <code class="copy">{createUrls(config).calendar(token)}</code>
+        </p>
+        <p>{words.how}</p>
+        <p>{words.secret}</p>
+        <Buttons>
+          <a class="button primary" href="/account">{frame.goToAccount}</a>
+        </Buttons>
+      </>
+    ),
+  });
+}

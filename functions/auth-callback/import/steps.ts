@@ -1,0 +1,101 @@
+/** The steps of an import, run for the signed-in person, and what the page needs to know of one. */
+import { AppError } from "../../../shared/errors.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import type { Step } from "../../../shared/import/import_work.ts";
+import type { LeftOut } from "../../../shared/import/statement.ts";
+import type { RefusalFacts } from "../../../shared/words/message.ts";
+import type { PageDeps } from "../page_guards.ts";
+
+/** As step `open` answers it. */
+export interface OpenImport {
+  import_id: string;
+  state: "waiting" | "reading" | "matching" | "ready" | "committed";
+  account?: { name: string };
+  /** Of the file. */
+  name?: string;
+  /** Staging a row and matching it count as one each. */
+  done: number;
+  total: number;
+  /** About the file as a whole. */
+  questions?: unknown[];
+}
+
+/** Why there is nothing to show: nobody's import here, books they may not use any more, a link that took its file. */
+export type UploadRefusal = "unknown" | "refused" | "used";
+
+export interface Found {
+  user: SignedInUser;
+  organization: { name: string };
+  opened: OpenImport;
+  step: Step;
+}
+
+/** @throws {AppError} what the database's call throws. */
+export async function openImport(
+  c: AppContext,
+  deps: PageDeps,
+  user: SignedInUser,
+): Promise<Found | { refusal: UploadRefusal }> {
+  const importId = c.req.param("id") ?? "";
+  // Malformed ids are not looked up.
+  if (!/^imp_[0-9a-z]{8,32}$/.test(importId)) return { refusal: "unknown" };
+  const at = deps.clock();
+  const first = await deps.imports.open({ userId: user.id, importId, at });
+  if (first.outcome !== "ok") return { refusal: first.outcome };
+  const { ok, data, error, context } = first.result;
+  if (!ok) {
+    const refusal = refusalOf(error!);
+    if (refusal) return { refusal };
+    throw new AppError("internal", `the import is not opened: ${error!.code}`);
+  }
+  const organization = context!.organization!;
+  const step: Step = async (args) => {
+    const answer = await deps.imports.runStep({
+      userId: user.id,
+      organizationId: organization.id,
+      arguments: { import_id: importId, ...args },
+      at: deps.clock(),
+    });
+    if (answer.outcome === "ok") return answer.result;
+    throw new AppError("forbidden", "refused meanwhile", { says: ({ uploadRefused }) => uploadRefused });
+  };
+  return { user, organization, opened: data.import, step };
+}
+
+/**
+ * Undefined for one that is about the file.
+ * @throws {AppError} `unavailable` while another request works on the import for longer than a page waits.
+ */
+export function refusalOf({ code }: RefusalFacts): UploadRefusal | undefined {
+  if (code === "busy") {
+    throw new AppError("unavailable", "the import is being worked on", { headers: { "retry-after": "5" } });
+  }
+  if (code === "not_found.import") return "unknown";
+  return code === "invalid_argument.upload_used" ? "used" : undefined;
+}
+
+/** As a call of `import_expenses` with only its id answers it. */
+export interface Preview {
+  rows_ok: number;
+  rows_bad_count: number;
+  /** Rows that are in the books already. */
+  duplicates_count: number;
+  left_out: { kind: LeftOut; count: number }[];
+  questions: unknown[];
+  /** When there are more than are listed. */
+  questions_count?: number;
+  totals: Record<string, string>;
+  /** Of the rows that can be read; empty when there are none. */
+  period: { from?: string; to?: string };
+  sample: { date: string; name: string; amount: string; currency: string; is_refund?: true }[];
+}
+
+/** Undefined when no row of the file can be read. */
+export async function previewOf({ step }: Found): Promise<Preview | undefined> {
+  const { ok, data, error } = await step({});
+  if (ok) return data.preview;
+  if (error!.code === "invalid_argument.no_row_readable") return undefined;
+  refusalOf(error!);
+  throw new AppError("internal", `no preview: ${error!.code}`);
+}

@@ -1,0 +1,72 @@
+/**
+ * The page that takes the file of an import: `/account/import/<import_id>`, from a link that `import_expenses` answered.
+ * Session, membership, plan and whose import it is are judged before the file is read, and no model ever gets the file.
+ */
+import { cleanText } from "../../../shared/clean_text.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { isFileForm, readFileForm } from "../../../shared/http/file_form.ts";
+import { readForm, refuseOtherSites, requireFormToken } from "../../../shared/http/form_post.ts";
+import { keepFile, type Kept, workThrough } from "../../../shared/import/import_work.ts";
+import { MAX_UPLOAD_BYTES, readUpload } from "../../../shared/import/read_upload.ts";
+import { claimAttempt } from "../attempts.ts";
+import { type Handler, type PageDeps, signedIn } from "../page_guards.ts";
+import { renderRefusal } from "./refusal_page.tsx";
+import { type Found, openImport, refusalOf } from "./steps.ts";
+import { renderUpload } from "./upload_page.tsx";
+import { renderUploaded } from "./uploaded_page.tsx";
+
+/** Well within what the platform and the front doors wait for an answer. */
+const WORK_MS = 20_000;
+
+export const showUpload = (deps: PageDeps): Handler =>
+  signedIn(deps, async (c, user) => {
+    const found = await openImport(c, deps, user);
+    if ("refusal" in found) return await renderRefusal(c, deps, { user, refusal: found.refusal });
+    const render = found.opened.state === "waiting" ? renderUpload : renderUploaded;
+    return await render(c, deps, found);
+  });
+
+/** The file; or a form without one, to go on with a file that was sent before. */
+export const postUpload = (deps: PageDeps): Handler =>
+  signedIn(deps, async (c, user) => {
+    refuseOtherSites(c, deps.config);
+    const found = await openImport(c, deps, user);
+    if ("refusal" in found) return await renderRefusal(c, deps, { user, refusal: found.refusal });
+    return await (isFileForm(c) ? receive(c, deps, found) : goOn(c, deps, found));
+  });
+
+async function receive(c: AppContext, deps: PageDeps, found: Found): Promise<Response> {
+  const { user, opened, step } = found;
+  if (opened.state !== "waiting") return await renderRefusal(c, deps, { user, refusal: "used" });
+  await claimAttempt(c, deps, { attempt: "import_upload", subject: user.id });
+  const { fields, file } = await readFileForm(c, { maxBytes: MAX_UPLOAD_BYTES });
+  await requireFormToken(deps.config, { form: fields, userId: user.id, at: deps.clock() });
+  if (!file) return await renderUpload(c, deps, { ...found, failure: { code: "no_file" } });
+  const upload = readUpload(file.bytes, file.name);
+  if ("code" in upload) return await renderUpload(c, deps, { ...found, failure: upload });
+  // As the text of a call is: nothing that hides in it reaches the books, or a model.
+  const text = cleanText(upload.text);
+  const kept = await keepFile(
+    step,
+    { text, name: file.name, importId: opened.import_id, warnings: upload.warnings },
+    deps.clock,
+  );
+  if (!("problem" in kept)) return await work(c, deps, found, kept);
+  const refusal = refusalOf(kept.problem);
+  return refusal
+    ? await renderRefusal(c, deps, { user, refusal })
+    : await renderUpload(c, deps, { ...found, failure: kept.problem });
+}
+
+async function goOn(c: AppContext, deps: PageDeps, found: Found): Promise<Response> {
+  const form = await readForm(c, deps.config);
+  await requireFormToken(deps.config, { form, userId: found.user.id, at: deps.clock() });
+  return await work(c, deps, found);
+}
+
+/** What comes of it, the page shows from what the database has: it may be shown again, and an assistant may go on. */
+async function work(c: AppContext, { clock }: PageDeps, { opened, step }: Found, kept?: Kept): Promise<Response> {
+  const deadline = new Date(clock().getTime() + WORK_MS);
+  await workThrough(step, { importId: opened.import_id, clock, deadline, kept });
+  return c.redirect(c.req.path, 303);
+}

@@ -1,0 +1,82 @@
+/** @jsxImportSource hono/jsx */
+/** The form that takes the file. Browsers let a file be dropped on its input, so it needs no script. */
+import type { AppContext } from "../../../shared/http/app.ts";
+import { createFormToken } from "../../../shared/http/form_post.ts";
+import { Buttons, Name, Notice } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import type { RefusalFacts } from "../../../shared/words/message.ts";
+import type { Words } from "../../../shared/words/words.ts";
+import type { PageDeps } from "../page_guards.ts";
+import type { Found } from "./steps.ts";
+
+/**
+ * What a file dialog offers. Phones know kinds by their media types and grey out the rest; banks and file apps name
+ * QIF, OFX and MT940 as they like, so bytes of no kind are offered too.
+ */
+const ACCEPT = [
+  ...[".csv", ".tsv", ".txt", ".xlsx", ".ofx", ".qfx", ".qif", ".sta", ".mt940", ".940", ".xml"],
+  ...["text/*", "application/csv", "application/vnd.ms-excel", "application/xml", "application/octet-stream"],
+  ...["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/x-ofx", "application/x-qif"],
+].join(",");
+
+export async function renderUpload(
+  c: AppContext,
+  { config, clock }: PageDeps,
+  { user, organization, failure }: Found & { failure?: RefusalFacts },
+): Promise<Response> {
+  const { upload: words, uploadFailures } = c.get("reader").words;
+  const formToken = await createFormToken(config, { userId: user.id, at: clock() });
+  return renderPage(c, {
+    title: words.title,
+    config,
+    user,
+    status: failure ? 400 : 200,
+    children: (
+      <>
+        <h1>{words.title}</h1>
+        {failure
+          ? (
+            <Notice kind="failure">
+              <p>{reasonOf(failure, uploadFailures)}</p>
+              <p>{uploadFailures.chooseAnother}</p>
+            </Notice>
+          )
+          : <p class="lead">{words.lead(<Name>{organization.name}</Name>)}</p>}
+        <form method="post" action={c.req.path} enctype="multipart/form-data" class="stack">
+          <input type="hidden" name="form_token" value={formToken} />
+          <div class="field">
+            <label for="file">{words.label}</label>
+            <p class="reason" id="file-reason">{words.how}</p>
+            <input
+              class="drop"
+              id="file"
+              name="file"
+              type="file"
+              accept={ACCEPT}
+              required
+              aria-describedby="file-reason file-takes"
+            />
+          </div>
+          <Buttons>
+            <button class="primary" type="submit">{words.submit}</button>
+          </Buttons>
+        </form>
+        <section class="small muted">
+          <ul id="file-takes">
+            <li>{words.formats}</li>
+            <li>{words.sizes}</li>
+            <li>{words.kept}</li>
+          </ul>
+        </section>
+      </>
+    ),
+  });
+}
+
+type Reasons = Record<string, ((params: RefusalFacts["params"]) => { message: string }) | undefined>;
+
+/** In the words in which an assistant is told, without their hints, which are about its call. */
+function reasonOf({ code, params = {} }: RefusalFacts, words: Words["pages"]["uploadFailures"]): string {
+  if (code === "no_file") return words.noFile;
+  return (words.reasons as Reasons)[code]?.(params).message ?? words.unreadable;
+}

@@ -1,0 +1,117 @@
+/** @jsxImportSource hono/jsx */
+/** What was read of the file, or how far that is; the assistant takes it from here. */
+import type { Child } from "hono/jsx";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { createFormToken } from "../../../shared/http/form_post.ts";
+import { Buttons, DateText, Facts, Name, Notice } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import type { Reader } from "../../../shared/words/reader.ts";
+import type { PageDeps } from "../page_guards.ts";
+import { type Found, type Preview, previewOf } from "./steps.ts";
+
+export async function renderUploaded(c: AppContext, deps: PageDeps, found: Found): Promise<Response> {
+  const { state } = found.opened;
+  const reader: Reader = c.get("reader");
+  const { uploaded: words } = reader.words;
+  const isUnderWay = state === "reading" || state === "matching";
+  const title = state === "committed" ? words.committedTitle : isUnderWay ? words.underWayTitle : words.readTitle;
+  const preview = state === "ready" ? await previewOf(found) : undefined;
+  return await renderPage(c, {
+    title,
+    config: deps.config,
+    user: found.user,
+    children: (
+      <>
+        <h1>{title}</h1>
+        {state === "committed" ? <p class="lead">{words.another}</p> : (
+          <Notice kind="done">
+            <p>{words.say}</p>
+          </Notice>
+        )}
+        {isUnderWay && await underWay(c, deps, found)}
+        {state === "ready" && !preview && <p>{words.noneReadable}</p>}
+        {preview ? <WhatWasRead found={found} preview={preview} reader={reader} /> : (
+          !isUnderWay && <Facts facts={whose(found, words)} />
+        )}
+      </>
+    ),
+  });
+}
+
+type Words = Reader["words"]["uploaded"];
+type Fact = readonly [Child, Child];
+
+const whose = ({ organization, opened: { name, account } }: Found, words: Words): Fact[] => [
+  ...(name ? [[words.file, <Name>{name}</Name>] as const] : []),
+  [words.organization, <Name>{organization.name}</Name>],
+  ...(account ? [[words.account, <Name>{account.name}</Name>] as const] : []),
+];
+
+async function underWay(c: AppContext, { config, clock }: PageDeps, { user, opened }: Found): Promise<Child> {
+  const { words, format } = c.get("reader");
+  const { done, total, questions } = opened;
+  // What no row of it is spending without.
+  if (total === 0 && questions?.length) return <p>{words.uploaded.asksFirst}</p>;
+  const formToken = await createFormToken(config, { userId: user.id, at: clock() });
+  return (
+    <>
+      <p id="progress">{words.uploaded.progress(format.percent(Math.floor(100 * done / Math.max(total, 1))))}</p>
+      <progress value={done} max={Math.max(total, 1)} aria-labelledby="progress" />
+      <form method="post" action={c.req.path}>
+        <input type="hidden" name="form_token" value={formToken} />
+        <Buttons>
+          <button class="primary" type="submit">{words.uploaded.goOn}</button>
+        </Buttons>
+      </form>
+    </>
+  );
+}
+
+function WhatWasRead({ found, preview, reader: { words: { uploaded: words }, format } }: {
+  found: Found;
+  preview: Preview;
+  reader: Reader;
+}) {
+  const { period, questions, sample } = preview;
+  const money = Object.entries(preview.totals).map(([currency, amount]) => format.money(amount, currency));
+  const leftOut = preview.left_out.map(({ kind, count }) => words.kinds[kind](count));
+  const day = (at: string) => <DateText at={at} format={format} />;
+  const rows = (count: number): Child => count > 0 && words.rows(count);
+  const asked = preview.questions_count ?? questions.length;
+  const facts: readonly (readonly [Child, Child])[] = [
+    ...whose(found, words),
+    [words.expenses, format.number(preview.rows_ok)],
+    [words.period, period.from && period.to && words.days(day(period.from), day(period.to))],
+    [words.total, money.length > 0 && <Lines lines={money} />],
+    [words.known, rows(preview.duplicates_count)],
+    [words.leftOut, leftOut.length > 0 && <Lines lines={leftOut} />],
+    [words.unreadable, rows(preview.rows_bad_count)],
+    [words.questions, asked > 0 && words.asks(asked)],
+  ];
+  return (
+    <>
+      <Facts facts={facts.filter(([, value]) => value)} />
+      {sample.length > 0 && (
+        <section>
+          <h2>{words.first}</h2>
+          <ul class="rows">
+            {sample.map(({ name, date, amount, currency, is_refund }) => (
+              <li class="row entry">
+                <div>
+                  <Name>{name}</Name>
+                  <p class="muted small">
+                    <DateText at={date} format={format} />
+                    {is_refund && <>{" · "}{words.refund}</>}
+                  </p>
+                </div>
+                <div>{format.money(amount, currency)}</div>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+const Lines = ({ lines }: { lines: readonly string[] }) => <>{lines.map((line) => <div>{line}</div>)}</>;

@@ -1,0 +1,59 @@
+/** Formats numbers and days in the reader's locale. */
+import type { Budget, Chart } from "./data.ts";
+
+export interface Format {
+  money(amount: string): string;
+  /** Short, for an axis: 1.2K. */
+  tick(value: number): string;
+  /** A step of a time axis; anything but a proper date is left as it is. */
+  step(key: string, length: "short" | "long"): string;
+  /** "8%" of 8. */
+  percent(whole: number): string;
+  /** What is used of a budget, for words. */
+  used(budget: Budget): { percent?: string; amount: string };
+}
+
+export function createFormat({ currency, unit }: Chart, locale: string | undefined): Format {
+  const money = numberFormat(locale, { style: "currency", currency });
+  const whole = numberFormat(locale, { style: "currency", currency, maximumFractionDigits: 0 });
+  const compact = numberFormat(locale, { style: "currency", currency, notation: "compact", maximumFractionDigits: 1 });
+  const percents = numberFormat(locale, { style: "percent" });
+  const days = {
+    short: unit === "month"
+      ? dateFormat(locale, { month: "short" })
+      : dateFormat(locale, { day: "numeric", month: "short" }),
+    long: unit === "month"
+      ? dateFormat(locale, { month: "long", year: "numeric" })
+      : dateFormat(locale, { weekday: "short", day: "numeric", month: "short", year: "numeric" }),
+  };
+  return {
+    // Decimal strings are formatted exactly (ECMA-402 2023).
+    money: (amount) => money.format(amount as Intl.StringNumericLiteral),
+    tick: (value) => (value >= 1000 ? compact : value >= 10 || Number.isInteger(value) ? whole : money).format(value),
+    step(key, length) {
+      const at = new Date(`${key.length === 7 ? `${key}-01` : key}T00:00:00Z`);
+      return isNaN(at.valueOf()) ? key : days[length].format(at);
+    },
+    percent: (whole) => percents.format(whole / 100),
+    used: ({ amount, used_percent: used }) => ({
+      amount: money.format(amount as Intl.StringNumericLiteral),
+      ...(used !== undefined && { percent: percents.format(used / 100) }),
+    }),
+  };
+}
+
+function numberFormat(locale: string | undefined, options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  try {
+    return new Intl.NumberFormat(locale, options);
+  } catch {
+    return new Intl.NumberFormat("en", options);
+  }
+}
+
+function dateFormat(locale: string | undefined, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat(locale, { ...options, timeZone: "UTC" });
+  } catch {
+    return new Intl.DateTimeFormat("en", { ...options, timeZone: "UTC" });
+  }
+}

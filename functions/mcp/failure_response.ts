@@ -1,0 +1,6 @@
+/** What a failure looks like to a client of the connector. */
+import { errorResponse } from "../../shared/connector/json_rpc.ts";
+import type { AppError } from "../../shared/errors.ts";
+
+export const failureResponse = ({ status, message }: AppError, requestId: string): Response =>
+  errorResponse({ status, message, ...(status >= 500 && { data: { request_id: requestId } }) });

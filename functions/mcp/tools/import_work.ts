@@ -1,0 +1,26 @@
+/** Goes on with an import that is not ready yet: reads its file, stages and matches its rows, then shows the preview. */
+import type { FollowUp } from "../../../shared/connector/tool.ts";
+import { workThrough } from "../../../shared/import/import_work.ts";
+
+/** Clients give up after a minute, or less. */
+const WORKS_FOR_MS = 20_000;
+
+export const workOn: FollowUp = async (first, { callTool, clock, progress, signal }, sent) => {
+  const { import_id: importId, state } = first.data?.import ?? {};
+  if (!first.ok || (state !== "reading" && state !== "matching")) return undefined;
+  const work = await workThrough((args) => callTool("import_expenses", args), {
+    importId,
+    clock,
+    deadline: new Date(clock().getTime() + WORKS_FOR_MS),
+    signal,
+    onProgress: ({ done, total }) => progress?.({ progress: done, total }),
+  });
+  if ("problem" in work) return { ok: false, error: work.problem };
+  if (work.state === "under_way") {
+    const { phase, done, total } = work;
+    return { ...first, data: { import: { import_id: importId, state: phase, done, total } } };
+  }
+  // What was answered is known by now; and what was expected was expected of something else.
+  const { on_duplicate } = sent;
+  return await callTool("import_expenses", { import_id: importId, ...(on_duplicate ? { on_duplicate } : {}) });
+};

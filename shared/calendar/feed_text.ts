@@ -1,0 +1,60 @@
+/**
+ * Writes what is due as an iCalendar file (RFC 5545), the same text for the same facts. The library writes and folds;
+ * here is what goes into it. A due date is a day and no instant: no zone can move it.
+ */
+import ical, { ICalCalendarMethod, ICalEventTransparency } from "ical-generator";
+import { cleanLine } from "../clean_text.ts";
+import type { Format } from "../words/format.ts";
+import type { Words } from "../words/words.ts";
+import type { CalendarFacts, DueDate } from "./facts.ts";
+
+/** How often an app should ask again. What it costs us is one read of a year. */
+const REFRESH_SECONDS = 4 * 3600;
+
+interface Reading {
+  words: Words["pages"]["calendarFeed"];
+  format: Pick<Format, "money" | "date">;
+  /** BCP 47, of the words. */
+  language: string;
+  /** Host name of the site; makes the ids of events ours. */
+  host: string;
+}
+
+/** The file's text, lines ending in CRLF. */
+export function writeCalendar(facts: CalendarFacts, { words, format, language, host }: Reading): string {
+  const last = facts.dates.at(-1);
+  const calendar = ical({
+    prodId: { company: host, product: "bills", language: language.toUpperCase() },
+    method: ICalCalendarMethod.PUBLISH,
+    name: escapeText(words.name(cleanLine(facts.organization))),
+    // An app that shows nothing after a day must not make a person think that nothing is due.
+    ...(facts.is_cut && last && {
+      description: escapeText(words.cut(format.date(last.due_on, { style: "day", today: "" }))),
+    }),
+    ttl: REFRESH_SECONDS,
+  });
+  for (const due of facts.dates) {
+    calendar.createEvent({
+      id: `${due.bill_id}-${due.due_on}@${host}`,
+      start: due.due_on,
+      allDay: true,
+      summary: summaryOf(due, { words, format }),
+      stamp: new Date(due.changed_at),
+      // Owing money makes nobody busy.
+      transparency: ICalEventTransparency.TRANSPARENT,
+    });
+  }
+  // The library leaves the last line open (RFC 5545 §3.1).
+  return `${calendar.toString()}\r\n`;
+}
+
+/** The library escapes the texts of events, not those of the calendar (RFC 5545 §3.3.11); they are one line each. */
+const escapeText = (line: string) => line.replace(/[\\;,]/g, "\\$&");
+
+function summaryOf(due: DueDate, { words, format }: Pick<Reading, "words" | "format">): string {
+  const name = cleanLine(due.name);
+  const bill = due.dates > 1 ? words.several(name, due.dates) : name;
+  const amount = due.amount === undefined ? undefined : format.money(due.amount, due.currency!);
+  const said = amount && due.is_estimate ? words.about(amount) : amount;
+  return words[due.autopay ? "autopay" : "due"](bill, said);
+}

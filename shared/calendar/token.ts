@@ -1,0 +1,16 @@
+/**
+ * The secret in the address of a person's calendar. Sent once; the database keeps only its SHA-256 (`hashToken`).
+ */
+
+// The prefix identifies it for secret scanners and for our own log.
+const PREFIX = "exp_cal_";
+const FILE = /^(exp_cal_[A-Za-z0-9_-]{43})\.ics$/;
+
+/** @param secret 256 random bits, base64url. */
+export const calendarToken = (secret: string): string => `${PREFIX}${secret}`;
+
+/** The file name of a calendar's address: what comes after `/calendar/`. */
+export const calendarFile = (token: string): string => `${token}.ics`;
+
+/** The token in a file name; undefined when it cannot be one of ours. */
+export const tokenOfFile = (file: string): string | undefined => FILE.exec(file)?.[1];

@@ -1,0 +1,51 @@
+/** Database calls of calendar feeds: one per read or change. */
+import type { CalendarFacts } from "../calendar/facts.ts";
+import type { Database } from "./client.ts";
+import type { Allowance, Limited, Quota } from "./quota.ts";
+
+/** Quotas of wrong tokens by caller, and of reads by calendar; the latter absent when limits are off. */
+export interface CalendarLimits {
+  caller: readonly Quota[];
+  feed?: Allowance;
+}
+
+type Owner = { userId: string; organizationId: string; at: Date };
+
+export type CalendarStore = ReturnType<typeof createCalendarStore>;
+
+/** Every method throws what `Database.call` throws. */
+export function createCalendarStore(database: Database) {
+  return {
+    /** `unknown` for every token that may not read: never issued, ended, suspended, without a plan for it. */
+    read: ({ tokenHash, limits, at }: { tokenHash: string; limits: CalendarLimits; at: Date }) =>
+      database.call<{ outcome: "ok"; calendar: CalendarFacts } | { outcome: "unknown" } | Limited>("read_calendar", {
+        token_hash: tokenHash,
+        limits,
+        at,
+      }),
+
+    /** Ends the address before, if there is one. */
+    create: ({ userId, organizationId, tokenHash, at }: Owner & { tokenHash: string }) =>
+      database.call<{ outcome: "created" | "refused" }>("create_calendar", {
+        user_id: userId,
+        organization_id: organizationId,
+        token_hash: tokenHash,
+        at,
+      }),
+
+    showAmounts: ({ userId, organizationId, showAmounts, at }: Owner & { showAmounts: boolean }) =>
+      database.call<{ outcome: "changed" | "unknown" }>("change_calendar", {
+        user_id: userId,
+        organization_id: organizationId,
+        show_amounts: showAmounts,
+        at,
+      }),
+
+    end: ({ userId, organizationId, at }: Owner) =>
+      database.call<{ outcome: "ended" | "unknown" }>("end_calendar", {
+        user_id: userId,
+        organization_id: organizationId,
+        at,
+      }),
+  };
+}

@@ -1,0 +1,29 @@
+/** The file of expenses: its columns, and how a row of `list_expenses` becomes a line. */
+import type { Facts } from "../words/message.ts";
+import { writeCsv } from "./csv.ts";
+
+/** Field names are the same in every language, since the import reads the file again. */
+const COLUMNS = [
+  ..."id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent".split(","),
+  ..."reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate".split(","),
+];
+
+/** @param options.uncategorized the label of a missing category; @param options.hasHeader false for what follows. */
+export function writeExpenses(
+  rows: readonly Facts[],
+  { uncategorized, hasHeader = true }: { uncategorized: string; hasHeader?: boolean },
+): string {
+  return writeCsv(COLUMNS, rows.map((row) => toLine({ ...row, category: row.category ?? uncategorized })), hasHeader);
+}
+
+/** Refunds are negative in the file, so that the column adds up. */
+function toLine(row: Facts): Facts {
+  const signed = (amount?: string) => amount && row.kind === "refund" ? `-${amount}` : amount;
+  return {
+    ...row,
+    tags: row.tags?.join("; "),
+    amount: signed(row.amount),
+    tax: signed(row.tax),
+    base_amount: signed(row.base_amount),
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * Holds a file's lines against its balances: what the account had before them, and all of them, is what it had after.
+ * Lines that are left out count too; what was never booked does not.
+ */
+import { type DecimalSign, isCode, readMoney } from "./money_text.ts";
+import type { Settled, SettledLine } from "./settle_lines.ts";
+import type { Statement } from "./statement.ts";
+import { findPath, type Step } from "./balance_proof.ts";
+import { decimalsOf, fromUnits, toUnits, unitsOf } from "./units.ts";
+
+export interface Balances {
+  opening?: string;
+  closing?: string;
+  currency?: string;
+}
+
+/** By how much the balances moved beyond the lines. */
+export interface Difference {
+  difference: string;
+  currency?: string;
+}
+
+export interface ProvenBalances {
+  /** Absent where the file is of several accounts or currencies. */
+  balances?: Balances;
+  /** Absent where the file does not say both balances of all its lines. */
+  balance_proof?: "proven" | Difference;
+}
+
+/** In ten-thousandths, with a minus for debt. */
+interface Found {
+  currency: string;
+  opening?: bigint | undefined;
+  closing?: bigint | undefined;
+  /** Undefined when there are no two balances to compare. */
+  gap?: bigint | undefined;
+}
+
+export function proveBalances(statement: Statement, settled: Settled): ProvenBalances {
+  // Until it is known how amounts are written, nothing adds up.
+  if (settled.questions.some(({ id }) => id !== "date_format")) return {};
+  const found = statement.lines.some(({ balance }) => balance)
+    ? findInLines(statement, settled)
+    : findInHeaders(statement, settled);
+  if (found.length === 0) return {};
+  const wrong = found.find(({ gap }) => gap);
+  const isProven = found.every(({ gap }) => gap === 0n);
+  const one = joined(found);
+  return {
+    ...(one && { balances: written(one) }),
+    ...(wrong ? { balance_proof: differenceOf(wrong) } : isProven && { balance_proof: "proven" as const }),
+  };
+}
+
+const differenceOf = ({ gap, currency }: Found): Difference => ({
+  difference: fromUnits(gap!, decimalsOf(currency)),
+  ...(isCode(currency) && { currency }),
+});
+
+const written = ({ opening, closing, currency }: Found): Balances => ({
+  ...(opening !== undefined && { opening: fromUnits(opening, decimalsOf(currency)) }),
+  ...(closing !== undefined && { closing: fromUnits(closing, decimalsOf(currency)) }),
+  ...(isCode(currency) && { currency }),
+});
+
+/** Statements that follow one another, oldest or newest first, as one; undefined when they do not. */
+function joined(found: Found[]): Found | undefined {
+  const [first, last] = [found[0]!, found.at(-1)!];
+  const follow = (all: Found[]) =>
+    all.every(({ currency, opening }, i) =>
+      currency === first.currency && (i === 0 || (opening !== undefined && opening === all[i - 1]!.closing))
+    );
+  if (follow(found)) return { ...last, opening: first.opening };
+  return follow(found.toReversed()) ? { ...first, opening: last.opening } : undefined;
+}
+
+/** Balances that the file says of the whole, or of its parts. */
+function findInHeaders({ balances = [], conventions }: Statement, settled: Settled): Found[] {
+  const { decimal } = settled.conventions;
+  return balances.map(({ from, to, currency = "", ...texts }): Found => {
+    const lines = settled.lines.slice(from, to).filter((line) => isCounted(line, conventions));
+    const named = currency || lines.find((line) => line.currency)?.currency || "";
+    const [opening, closing] = [readUnits(texts.opening, decimal), readUnits(texts.closing, decimal)];
+    const moved = lines.filter((line) => (line.currency ?? named) === named)
+      .reduce((sum, line) => sum + amountOf(line), 0n);
+    const gaps = opening === undefined || closing === undefined
+      ? []
+      : [closing - opening - moved, ...(conventions.isCard ? [opening - closing - moved] : [])];
+    return { currency: named, opening, closing, gap: gaps.includes(0n) ? 0n : gaps[0] };
+  });
+}
+
+/** Balances after each line, or some, by account and currency. */
+function findInLines({ conventions }: Statement, settled: Settled): Found[] {
+  const accounts = new Map<string, SettledLine[]>();
+  for (const line of settled.lines) {
+    if (!isCounted(line, conventions)) continue;
+    const key = `${line.currency ?? ""}\n${line.raw.account ?? ""}`;
+    const lines = accounts.get(key);
+    if (lines) lines.push(line);
+    else accounts.set(key, [line]);
+  }
+  return [...accounts.values()].map((lines): Found => {
+    const steps = lines.map((line): Step => ({ amount: amountOf(line), balance: line.balance }));
+    const [first, last] = [lines[0]!.date ?? "", lines.at(-1)!.date ?? ""];
+    return { currency: lines[0]!.currency ?? "", ...findInSteps(steps, first > last, conventions.isCard === true) };
+  });
+}
+
+/** @param isCard its balance may be what is owed. */
+function findInSteps(steps: Step[], isNewestFirst: boolean, isCard: boolean): Omit<Found, "currency"> {
+  const owed = steps.map(({ amount, balance }): Step => ({ amount, balance: balance && -balance }));
+  const readings = isCard ? [steps, owed] : [steps];
+  const walks = readings.flatMap((all) => {
+    const both = [walk(all), walk(all.toReversed())];
+    return isNewestFirst ? both.reverse() : both;
+  });
+  const right = walks.find(({ gap }) => gap === 0n);
+  if (right) return right;
+  const path = steps.length > 1 ? readings.map(findPath).find(Boolean) : undefined;
+  return path ? { ...path, gap: 0n } : walks[0]!;
+}
+
+/** From the oldest step to the newest; steps without a balance are passed over. */
+function walk(steps: Step[]): Omit<Found, "currency"> {
+  let [moved, count] = [0n, 0];
+  let opening: bigint | undefined;
+  let start: bigint | undefined;
+  for (const { amount, balance } of steps) {
+    moved += amount;
+    if (balance === undefined) continue;
+    count++;
+    start = balance - moved;
+    opening ??= start;
+  }
+  return {
+    opening,
+    closing: start === undefined ? undefined : start + moved,
+    gap: count < 2 ? undefined : start! - opening!,
+  };
+}
+
+/** Whether the bank booked a line, so that its balance contains it. */
+function isCounted({ raw, kind, amount }: SettledLine, { booksReversals }: Statement["conventions"]): boolean {
+  if (raw.problem || amount === undefined || kind === "balance") return false;
+  if (raw.balance) return true;
+  return kind !== "pending" && kind !== "declined" && (kind !== "reverted" || booksReversals === true);
+}
+
+function amountOf({ amount, fee, direction }: SettledLine): bigint {
+  const units = toUnits(amount!);
+  return (direction === "out" ? -units : units) - (fee ? toUnits(fee) : 0n);
+}
+
+function readUnits(text: string | undefined, decimal: DecimalSign): bigint | undefined {
+  const money = text ? readMoney(text) : undefined;
+  return money && unitsOf(money, decimal);
+}

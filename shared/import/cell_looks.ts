@@ -1,0 +1,89 @@
+/** What a column's cells look like, and what its header says about currencies. */
+import type { CsvRow } from "./read_csv.ts";
+import { readDate } from "./date_text.ts";
+import type { Role } from "./header_words.ts";
+import { directionOf } from "./kinds.ts";
+import { isKnownCurrency, readCurrency, readMoney } from "./money_text.ts";
+import { readUrl } from "./url_text.ts";
+
+/** What cells of these roles look like; others hold any text. */
+const CELL_TESTS: Partial<Record<Role, (cell: string) => unknown>> = {
+  date: readDate,
+  amount: readMoney,
+  out: readMoney,
+  in: readMoney,
+  balance: readMoney,
+  currency: readCurrency,
+  original_amount: readMoney,
+  original_currency: readCurrency,
+  url: readUrl,
+};
+
+const cellsOf = (rows: CsvRow[], column: number) =>
+  rows.map(({ cells }) => cells[column] ?? "").filter((cell) => cell !== "");
+
+/** Enough cells to classify a column; checking all cells of 200 columns would be slow. */
+const MAX_SAMPLED_CELLS = 100;
+function someCellsOf(rows: CsvRow[], column: number): string[] {
+  const cells: string[] = [];
+  for (const row of rows) {
+    if (row.cells[column] && cells.push(row.cells[column]) === MAX_SAMPLED_CELLS) break;
+  }
+  return cells;
+}
+
+/** Whether most non-empty cells could belong to the role; columns of money out and in may be empty. */
+export function looksLike(rows: CsvRow[], column: number, role: Role): boolean {
+  const look = CELL_TESTS[role];
+  if (!look) return true;
+  const cells = someCellsOf(rows, column);
+  return (role === "in" || role === "out") && cells.length === 0 ||
+    cells.length > 0 && cells.filter(look).length * 2 >= cells.length;
+}
+
+/** Headers of the shop's original charge, as opposed to the account's: "Original currency", "Fremdwährung". */
+export const FOREIGN = /origin|foreign|fremd|etrang|extranj|stranier|vreemd|estrang/;
+
+/** Whether the amounts state their currency, in the header or with a sign. */
+export const saysCurrency = (rows: CsvRow[], headers: string[], column: number | undefined) =>
+  column !== undefined &&
+  (currencyInHeader(headers[column]!) !== undefined || cellsOf(rows, column).some((cell) => readMoney(cell)?.currency));
+
+/** Whether every non-empty cell is a known currency code; any other three letters could be anything. */
+export const isCurrencies = (rows: CsvRow[], column: number) => {
+  const some = someCellsOf(rows, column);
+  return some.length > 0 && some.every(isKnownCurrency) && cellsOf(rows, column).every(isKnownCurrency);
+};
+
+/** Programs name kinds ("Expense", "Transfer"); a bank's "Transfer" is any payment. */
+const PROGRAM_WORDS =
+  /^(expenses?|ausgaben?|d[eé]penses?|gastos?|spes[ae]|uitgaven?|despesas?|wydat\p{L}+|withdrawal)$/iu;
+
+/** Whether every row says whether its money went out or came in, and one went out. */
+export function isDirections(rows: CsvRow[], column: number): boolean {
+  const said = (cells: string[]) => cells.map(directionOf);
+  const some = said(someCellsOf(rows, column));
+  if (!some.includes("out") || some.includes(undefined)) return false;
+  const cells = cellsOf(rows, column);
+  const all = said(cells);
+  return cells.length === rows.length && !all.includes(undefined) &&
+    (!all.includes("own_transfer") || cells.some((cell) => PROGRAM_WORDS.test(cell)));
+}
+
+/** Whether every row says that money came in, or how it was paid: "Credit" is both, so that it proves nothing. */
+export const mayBeIncome = (rows: CsvRow[], column: number) =>
+  rows.every(({ cells }) => directionOf((cells[column] ?? "").slice(0, 40)) === "in");
+
+/** "Betrag (EUR)", "Amount in USD", "Importe €". */
+export function currencyInHeader(header: string): string | undefined {
+  const word = header.split(/[\s()[\]/]+/).filter(Boolean).slice(1).at(-1);
+  return word && (readCurrency(word) !== undefined && (/^[A-Z]{3}$/.test(word) || !/^[a-z]+$/i.test(word)))
+    ? readCurrency(word)
+    : undefined;
+}
+
+export const isText = (rows: CsvRow[], column: number) => {
+  const cells = someCellsOf(rows, column);
+  return cells.length > 0 &&
+    cells.filter((cell) => /\p{L}/u.test(cell) && !readDate(cell) && !readMoney(cell)).length * 2 >= cells.length;
+};

@@ -1,0 +1,121 @@
+/**
+ * Determines how a file writes dates, amounts and spending. What a row, the future, the balance or the format proves is
+ * taken; what nothing proves becomes a question, whose answer is the `mapping` argument of the same name.
+ */
+import { type DateOrder, type DateText, toIsoDate } from "./date_text.ts";
+import { provenSign, type SignedRow } from "./balance_proof.ts";
+import { oneLine, shorten } from "./shorten.ts";
+import { type DecimalSign, decimalSignOf, type MoneyText } from "./money_text.ts";
+
+/** An open question, as facts; `answer_<id>` in the catalog asks it. */
+export interface Question {
+  id: "date_format" | "decimal" | "negative_is_expense";
+  about: Record<string, unknown>;
+  options: (string | boolean)[];
+  default?: string | boolean;
+}
+
+export interface Convention<Value> {
+  value: Value;
+  question?: Question;
+}
+
+const FORMATS = { DMY: "DD/MM/YYYY", MDY: "MM/DD/YYYY" };
+
+/** @param told by the format; @param latest the last day a row may have, YYYY-MM-DD. */
+export function findDateOrder(
+  dates: DateText[],
+  { told, latest }: { told?: DateOrder | undefined; latest?: string | undefined },
+): Convention<DateOrder> {
+  const open = dates.filter(({ isCertain }) => !isCertain);
+  if (open.length === 0) return { value: dates[0]?.order ?? "YMD" };
+  const shows = (order: DateOrder) => open.some((date) => date.order === order);
+  const isMixed = shows("DMY") && shows("MDY");
+  if (shows("DMY") !== shows("MDY")) return { value: shows("DMY") ? "DMY" : "MDY" };
+  if (told && !isMixed) return { value: told };
+  const days = (order: DateOrder) => open.map((date) => toIsoDate(date, order) ?? "");
+  const [dayFirst, monthFirst] = [days("DMY"), days("MDY")];
+  const differing = dayFirst.findIndex((day, i) => day !== monthFirst[i]);
+  if (differing < 0) return { value: "DMY" };
+  const isFuture = (all: string[]) => latest !== undefined && all.some((day) => day > latest);
+  if (!isMixed && isFuture(dayFirst) !== isFuture(monthFirst)) return { value: isFuture(dayFirst) ? "MDY" : "DMY" };
+  const sorted = (["DMY", "MDY"] as const).filter((order) =>
+    !isMixed && isSorted(order === "DMY" ? dayFirst : monthFirst)
+  );
+  const value = sorted.length === 1 && open.length > 2 ? sorted[0]! : "DMY";
+  return {
+    value,
+    question: {
+      id: "date_format",
+      about: { day_first: dayFirst[differing], month_first: monthFirst[differing], ...(isMixed && { is_mixed: true }) },
+      options: [FORMATS.DMY, FORMATS.MDY],
+      ...(sorted.length === 1 && open.length > 2 && { default: FORMATS[value] }),
+    },
+  };
+}
+
+const isSorted = (days: string[]) =>
+  days.every((day, i) => i === 0 || days[i - 1]! <= day) || days.every((day, i) => i === 0 || days[i - 1]! >= day);
+
+/** The decimal sign that an amount proves, or the format; a single sign before three digits proves none. */
+export function findDecimalSign(amounts: MoneyText[], told?: DecimalSign): Convention<DecimalSign> {
+  const shown = new Set(amounts.flatMap(({ digits }) => decimalSignOf(digits) ?? []));
+  if (shown.size === 1) return { value: [...shown][0]! };
+  if (told) return { value: told };
+  const doubtful = amounts.find(({ digits }) => /[.,]/.test(digits));
+  if (!doubtful) return { value: "." };
+  const value = doubtful.digits.includes(",") === (shown.size === 0) ? "." : ",";
+  return {
+    value,
+    question: {
+      id: "decimal",
+      about: { digits: doubtful.digits, ...(shown.size > 1 && { is_mixed: true }) },
+      options: [".", ","],
+      ...(shown.size === 0 && { default: value }),
+    },
+  };
+}
+
+export interface SignedLine extends SignedRow {
+  line: number;
+  money: MoneyText;
+  name: string;
+  /** Its text names a salary or the like, so that its sign is that of money coming in. */
+  namesIncome: boolean;
+}
+
+export interface SignHints {
+  told?: "negative" | "positive" | undefined;
+  /** A card's balance is what is owed, which proves nothing about its sign. */
+  isCard?: boolean | undefined;
+  isStatement?: boolean | undefined;
+}
+
+/**
+ * Whether money spent is negative. A list with one sign is a list of expenses, unless something shows that it is an
+ * account's statement; two signs are a question.
+ */
+export function findSign(lines: SignedLine[], { told, isCard, isStatement }: SignHints): Convention<boolean> {
+  const proven = isCard ? undefined : provenSign(lines);
+  if (told && (proven === undefined || proven === told)) return { value: told === "negative" };
+  if (!told && proven) return { value: proven === "negative" };
+  if (!told && lines.some(({ money }) => money.isMarked)) return { value: true };
+  const negative = lines.find(({ money }) => money.isNegative);
+  const positive = lines.find(({ money }) => !money.isNegative);
+  const isList = !(negative && positive) && !isStatement && !lines.some(({ namesIncome }) => namesIncome);
+  if (!told && isList) return { value: negative !== undefined };
+  const sample = negative ?? positive;
+  if (!sample) return { value: told !== "positive" };
+  const value = told ? told === "negative" : negative !== undefined;
+  const { line, name, money } = sample;
+  return {
+    value,
+    question: {
+      id: "negative_is_expense",
+      about: { line, name: shorten(oneLine(name), 40), amount: (money.isNegative ? "-" : "") + money.digits },
+      options: [true, false],
+      // A balance that contradicts a known export leaves nothing to lean on.
+      ...(isStatement && !told && { default: true }),
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** Decodes a file's bytes into text: what it says of itself, then what its bytes allow. */
+import { type RepairedText, repairText } from "./repair_text.ts";
+
+const MARKS: [number[], string][] = [[[0xef, 0xbb, 0xbf], "utf-8"], [[0xff, 0xfe], "utf-16le"], [
+  [0xfe, 0xff],
+  "utf-16be",
+]];
+/** Zeros are searched for at the beginning. */
+const SAMPLE = 1024;
+
+/** UTF-8 and UTF-16 with or without a mark; what is neither is Windows-1252, which holds Latin-1. Mojibake is undone. */
+export function decodeFile(bytes: Uint8Array): RepairedText {
+  const marked = MARKS.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))?.[1];
+  if (marked) return repairText(new TextDecoder(marked).decode(bytes));
+  const wide = findUtf16(bytes.subarray(0, SAMPLE));
+  if (wide) return repairText(new TextDecoder(wide).decode(bytes));
+  try {
+    return repairText(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return { text: new TextDecoder("windows-1252").decode(bytes) };
+  }
+}
+
+/** Latin letters in UTF-16 have a zero in every other byte. */
+function findUtf16(sample: Uint8Array): "utf-16le" | "utf-16be" | undefined {
+  const zeros = [0, 0];
+  sample.forEach((byte, i) => byte === 0 && zeros[i % 2]!++);
+  const [even, odd] = zeros as [number, number];
+  if ((even + odd) * 3 < sample.length) return undefined;
+  return odd > even ? "utf-16le" : "utf-16be";
+}

@@ -1,0 +1,141 @@
+/** Reads ISO 20022 statements, reports and notifications (camt.053, camt.052, camt.054), of any version. */
+import {
+  type Account,
+  type BalanceText,
+  type ImportProblem,
+  type RawLine,
+  type Statement,
+  tooLong,
+} from "../statement.ts";
+import { describeAccount } from "../account_name.ts";
+import { numberLines } from "./number_lines.ts";
+import { childrenOf, type Element, everyElement, find, readMarkup, textAt } from "./markup.ts";
+import { notReadable } from "./refusals.ts";
+
+/** Whether a text begins as XML of such a message. */
+export const isCamt = (text: string): boolean =>
+  /^\s*</.test(text) && /camt\.05[234]|BkToCstmr(Stmt|AcctRpt|DbtCdtNtfctn)/.test(text.slice(0, 4000));
+
+export function readCamt(text: string, mostRows: number): Statement | ImportProblem {
+  const lines: RawLine[] = [];
+  const places = new Map<Element, { from: number; to: number }>();
+  const root = readMarkup(text, {
+    isSgml: false,
+    each: {
+      Ntry(entry, around) {
+        const statement = around.at(-1)!;
+        const { from } = places.get(statement) ?? { from: lines.length };
+        for (const line of linesOf(entry, textAt(statement, "Acct/Id/IBAN"))) lines.push(line);
+        places.set(statement, { from, to: lines.length });
+        return lines.length <= mostRows;
+      },
+    },
+  });
+  if (lines.length > mostRows) return tooLong(mostRows);
+  if (!root) return notReadable("camt");
+  if (lines.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
+  const account = accountOf([...places.keys()]);
+  return {
+    lines: numberLines(lines),
+    balances: [...places].flatMap(([statement, place]) => balancesOf(statement, place)),
+    ...(account && { account }),
+    conventions: {
+      ...{ dates: "YMD", decimal: ".", spends: "negative" },
+      ...{ isStatement: true, isKnown: true, booksReversals: true },
+    },
+    mapping: { format: "camt" },
+  };
+}
+
+/** The account, where all statements are of one. */
+function accountOf(statements: Element[]): Account | undefined {
+  const ids = new Set(statements.map((one) => textAt(one, "Acct/Id/IBAN") || textAt(one, "Acct/Id/Othr/Id")));
+  const [first] = statements;
+  const bank = textAt(first!, "Acct/Svcr/FinInstnId/Nm") || textAt(first!, "Acct/Nm");
+  const currency = textAt(first!, "Acct/Ccy");
+  return describeAccount({ ...(ids.size === 1 && { number: [...ids][0]!, currency }), bank, isCard: false });
+}
+
+const OPENING = ["OPBD", "PRCD"];
+const CLOSING = ["CLBD"];
+
+/** The balances of a statement; of a page of one, which has interim balances, the first and the last. */
+function balancesOf(statement: Element, place: { from: number; to: number }): BalanceText[] {
+  const all = childrenOf(statement, "Bal").map((balance) => ({
+    type: textAt(balance, "Tp/CdOrPrtry/Cd"),
+    ...amountOf(find(balance, "Amt")),
+    sign: textAt(balance, "CdtDbtInd") === "DBIT" ? "-" : "",
+  }));
+  const interim = all.filter(({ type }) => type === "ITBD");
+  const opening = all.find(({ type }) => OPENING.includes(type)) ?? (interim.length > 1 ? interim[0] : undefined);
+  const closing = all.find(({ type }) => CLOSING.includes(type)) ?? interim.at(-1);
+  if (!opening && !closing) return [];
+  return [{
+    ...place,
+    ...(opening && { opening: opening.sign + opening.amount }),
+    ...(closing && { closing: closing.sign + closing.amount }),
+    currency: (opening ?? closing)!.currency,
+  }];
+}
+
+/** An entry, or the payments that a collected one consists of when they add up to it. */
+function linesOf(entry: Element, own: string): RawLine[] {
+  const details = everyElement(entry, "TxDtls");
+  const amounts = details.map((detail) => amountOf(find(detail, "Amt") ?? find(detail, "AmtDtls/TxAmt/Amt")));
+  const whole = amountOf(find(entry, "Amt"));
+  const cents = (value: string) => Math.round(Number(value) * 10_000);
+  const isSplit = details.length > 1 && amounts.every(({ currency }) => currency === whole.currency) &&
+    amounts.reduce((sum, { amount }) => sum + cents(amount), 0) === cents(whole.amount);
+  return isSplit
+    ? details.map((detail, i) => lineOf(entry, detail, amounts[i]!, own))
+    : [lineOf(entry, details[0], whole, own)];
+}
+
+const amountOf = (element: Element | undefined) => ({
+  amount: element?.text ?? "",
+  currency: /Ccy\s*=\s*["']([A-Z]{3})["']/.exec(element?.attributes.slice(0, 200) ?? "")?.[1] ?? "",
+});
+
+function lineOf(
+  entry: Element,
+  detail: Element | undefined,
+  { amount, currency }: { amount: string; currency: string },
+  own: string,
+): RawLine {
+  const side = (detail && textAt(detail, "CdtDbtInd")) || textAt(entry, "CdtDbtInd");
+  const isOut = side === "DBIT";
+  const status = textAt(entry, "Sts/Cd") || textAt(entry, "Sts");
+  const isReversal = /^(true|1)$/.test(textAt(entry, "RvslInd"));
+  const party = isOut ? "Cdtr" : "Dbtr";
+  const parties = detail && find(detail, "RltdPties");
+  const payee = parties ? textAt(parties, `${party}/Nm`) || textAt(parties, `${party}/Pty/Nm`) : "";
+  const other = parties ? textAt(parties, `${party}Acct/Id/IBAN`) : "";
+  const remittance = detail ? everyElement(detail, "Ustrd").map(({ text }) => text).join(" ") : "";
+  const name = remittance || payee || textAt(entry, "AddtlNtryInf");
+  // What is taken back from an income was no spending; what is taken back from a payment is a refund.
+  const kind = status === "PDNG" || status === "FUTR"
+    ? "pending"
+    : status === "INFO"
+    ? "declined"
+    : isReversal
+    ? (isOut ? "reverted" : "refund")
+    : other !== "" && other === own
+    ? "own_transfer"
+    : undefined;
+  const date = textAt(entry, "BookgDt/Dt") || textAt(entry, "BookgDt/DtTm") || textAt(entry, "ValDt/Dt") ||
+    textAt(entry, "ValDt/DtTm");
+  return {
+    line: (detail ?? entry).line,
+    date: date.slice(0, 10),
+    amount,
+    direction: isOut ? "out" : "in",
+    name,
+    payee,
+    type: textAt(entry, "AddtlNtryInf"),
+    ...(currency && { currency }),
+    ...(kind && { kind }),
+    ...(side !== "DBIT" && side !== "CRDT" && {
+      problem: { code: "invalid_argument.row_direction", params: { value: side.slice(0, 40) } },
+    }),
+  };
+}

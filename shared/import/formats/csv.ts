@@ -1,0 +1,107 @@
+/** Reads CSV, of a known export or any other, into lines as their cells say them. */
+import { currencyInHeader, mayBeIncome } from "../cell_looks.ts";
+import { findColumns, type Mapping } from "../find_columns.ts";
+import { FIELDS, plainHeader, type Role } from "../header_words.ts";
+import { findLayout } from "../layouts/mod.ts";
+import { MAX_HEADER_ROW } from "../find_header.ts";
+import { readCsv } from "../read_csv.ts";
+import { shorten } from "../shorten.ts";
+import { type ImportProblem, type Statement, tooLong } from "../statement.ts";
+import { findAccount, findBalances, splitFooter } from "./csv_account.ts";
+import { refuseBills } from "./bills.ts";
+import { accountHints } from "./csv_hints.ts";
+import { readLines } from "./csv_lines.ts";
+
+/** The widest known exports have about fifty. */
+export const MAX_COLUMNS = 200;
+/** Columns whose names the answer says. */
+const NAMED = [...FIELDS, "original_amount", "original_currency"] as const;
+const DELIMITERS: Record<string, string> = { "\t": "tab" };
+
+export function readCsvStatement(csv: string, mapping: Mapping, mostRows: number): Statement | ImportProblem {
+  const limits = { maxRows: MAX_HEADER_ROW + mostRows, maxCells: MAX_COLUMNS };
+  const { rows: all, delimiter: sign, stoppedAt } = readCsv(csv, { ...limits, delimiter: knownDelimiter(csv) });
+  if (all.length === 0) return { code: "invalid_argument.file_empty", field: "csv" };
+  if (stoppedAt === "cells") {
+    const params = { line: all.at(-1)!.line, most: MAX_COLUMNS };
+    return { code: "invalid_argument.too_many_columns", params, field: "csv" };
+  }
+  const found = findColumns(all, mapping);
+  if ("missing" in found) {
+    const params = { name: mapping[found.missing], columns: columnNames(found.headers) };
+    return { code: "invalid_argument.no_such_column", params, field: `mapping.${found.missing}` };
+  }
+  const { headers, columns, headerLine, layout } = found;
+  if (layout?.refused) {
+    const names = headers.map(plainHeader);
+    return refuseBills(found.rows.map(({ cells }) => new Map(names.map((name, i) => [name, cells[i] ?? ""]))));
+  }
+  const { rows, footer } = splitFooter(found.rows, columns.date?.[0] ?? 0);
+  if (stoppedAt === "rows" || rows.length > mostRows) return tooLong(mostRows);
+  if (rows.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
+  const has = (role: Role) => columns[role] !== undefined && columns[role].length > 0;
+  if (!has("date")) return unclear("date", headers);
+  if (!has("amount") && !has("out") && !has("in")) return unclear("amount", headers);
+  if (!has("name") && !has("payee")) return unclear("name", headers);
+
+  const delimiter = DELIMITERS[sign] ?? sign;
+  const lines = readLines(rows, { ...found, delimiter });
+  const money = (columns.amount?.[0] ?? columns.out?.[0] ?? columns.in?.[0])!;
+  const currency = currencyInHeader(headers[money]!) ?? layout?.currency;
+  const isMoved = mapping.amount !== undefined && layout !== undefined;
+  const hints = layout ? undefined : accountHints(headers, found.preamble, has("balance"));
+  const isCard = layout?.isCard ?? hints?.isCard ?? false;
+  const account = findAccount({ ...found, isCard });
+  return {
+    lines,
+    ...(account && { account }),
+    ...(!layout?.isList && { balances: findBalances([...found.preamble, ...footer], lines.length) }),
+    conventions: {
+      ...(layout?.dates && { dates: layout.dates }),
+      ...(layout?.decimal && { decimal: layout.decimal }),
+      ...(layout?.spends && !isMoved && { spends: layout.spends }),
+      isCard,
+      isStatement: layout
+        ? !layout.isList
+        : hints!.isStatement || headers.some((_, column) => mayBeIncome(rows, column)),
+      isKnown: layout !== undefined,
+      hasSpendingCategories: layout?.hasSpendingCategories ?? false,
+    },
+    ...(currency && { currency }),
+    mapping: {
+      ...Object.fromEntries(NAMED.flatMap((role) => has(role) ? [[role, headers[columns[role]![0]!]]] : [])),
+      ...(has("out") && { amount: headers[columns.out![0]!] }),
+      ignored: ignoredColumns(headers, columns),
+      ...(layout && { layout: layout.name }),
+      ...(headerLine && { header_line: headerLine }),
+      delimiter,
+    },
+    assumed: found.assumed,
+  };
+}
+
+/** Longer than the lines above any header. */
+const MAX_PREAMBLE = 8192;
+
+/** The delimiter under which a line is the header of a known export: lines above it may mislead a guess. */
+function knownDelimiter(csv: string): string | undefined {
+  const start = csv.slice(0, MAX_PREAMBLE);
+  if (/^sep=/i.test(start)) return undefined;
+  return [",", ";", "\t"].find((delimiter) =>
+    readCsv(start, { maxRows: MAX_HEADER_ROW, maxCells: MAX_COLUMNS, delimiter }).rows
+      .some(({ cells }) => cells.length > 2 && findLayout(cells.map(plainHeader)) !== undefined)
+  );
+}
+
+const unclear = (field: "date" | "amount" | "name", headers: string[]): ImportProblem => ({
+  code: "invalid_argument.column_unclear",
+  params: { column: field, columns: columnNames(headers) },
+  field: `mapping.${field}`,
+});
+/** How many columns an answer lists. */
+const MAX_NAMED = 30;
+const columnNames = (headers: string[]) => headers.slice(0, MAX_NAMED).map((header) => shorten(header, 40));
+const ignoredColumns = (headers: string[], columns: Partial<Record<Role, number[]>>) => {
+  const used = new Set(Object.values(columns).flat());
+  return columnNames(headers.filter((_, column) => !used.has(column)));
+};

@@ -1,0 +1,146 @@
+/** Finds the account that a table is of: in a column, in the lines above it, or by the export alone. */
+import { describeAccount, isIban, isMasked } from "../account_name.ts";
+import { plainHeader, type Role } from "../header_words.ts";
+import type { KnownLayout } from "../layouts/mod.ts";
+import type { CsvRow } from "../read_csv.ts";
+import type { Account, BalanceText } from "../statement.ts";
+import { readDate } from "../date_text.ts";
+import { readMoney } from "../money_text.ts";
+
+/** Headers and labels of an own account's number, plain as by `plainHeader`, in eight languages. */
+const NUMBER_WORDS = new Set([
+  ...[
+    "account",
+    "account number",
+    "account no",
+    "account id",
+    "iban",
+    "card",
+    "card no",
+    "card number",
+    "account iban",
+  ],
+  ...["konto", "kontonummer", "konto nr", "auftragskonto", "kartennummer", "karte", "kreditkarte", "karten nr"],
+  ...["compte", "numero de compte", "n de compte", "carte", "numero de carte", "cuenta", "numero de cuenta", "tarjeta"],
+  ...["numero de tarjeta", "conto", "numero conto", "carta", "numero carta", "rekening", "rekeningnummer", "kaart"],
+  ...["kaartnummer", "conta", "numero da conta", "cartao", "rachunek", "numer rachunku", "numer konta", "karta"],
+]);
+/** Labels of what the bank calls the account. */
+const NAME_WORDS = new Set([
+  ...["account name", "kontoname", "kontobezeichnung", "account type", "nom du compte", "nombre de la cuenta"],
+  ...["nome conto", "rekeningnaam", "nome da conta", "nazwa rachunku", "kartenname", "card name"],
+]);
+const OPENING =
+  /^(opening balance|beginning balance|starting balance|alter kontostand|anfangssaldo|solde initial|ancien solde|saldo inicial|saldo anterior|saldo iniziale|beginsaldo|saldo poczatkowe)\b/;
+const CLOSING =
+  /^(closing balance|ending balance|neuer kontostand|kontostand|endsaldo|schlusssaldo|saldo|solde final|nouveau solde|solde|saldo final|saldo finale|eindsaldo|saldo koncowe|current balance|balance)\b/;
+
+/** Lines above a table may be long texts; of a row, these cells are looked at. */
+const MAX_CELL = 120;
+const MAX_CELLS = 8;
+
+interface Table {
+  headers: string[];
+  columns: Partial<Record<Role, number[]>>;
+  rows: CsvRow[];
+  preamble: CsvRow[];
+  layout?: KnownLayout["layout"] | undefined;
+  isCard: boolean;
+}
+
+export function findAccount({ headers, columns, rows, preamble, layout, isCard }: Table): Account | undefined {
+  const told = columns.account?.[0] ?? (layout ? undefined : ownColumn(headers, columns));
+  const values = told === undefined ? [] : distinct(rows, told);
+  const value = values.length === 1 ? values[0]! : undefined;
+  const said = readPreamble(preamble);
+  const bank = layout && !layout.isList ? layout.name.replace(", card", " card").split(",")[0]! : undefined;
+  // "Current" and "Visa 1234" are names of accounts; "20-00-00 123" and an IBAN are numbers.
+  const isName = value !== undefined && /\p{L}{3}/u.test(value) && !isIban(value);
+  return describeAccount({
+    number: value ?? said.number,
+    bank: isName ? [bank, value].filter(Boolean).join(" ") : said.name ?? bank,
+    isCard,
+  });
+}
+
+/** A column that nothing else was found in, whose rows all say the same. */
+function ownColumn(headers: string[], columns: Table["columns"]): number | undefined {
+  const used = new Set(Object.values(columns).flat());
+  const column = headers.findIndex((header, at) => !used.has(at) && NUMBER_WORDS.has(plainHeader(header)));
+  return column < 0 ? undefined : column;
+}
+
+/** The first two values of a column. */
+function distinct(rows: CsvRow[], column: number): string[] {
+  const found: string[] = [];
+  for (const { cells } of rows) {
+    const value = (cells[column] ?? "").slice(0, MAX_CELL);
+    if (value && !found.includes(value) && found.push(value) === 2) break;
+  }
+  return found;
+}
+
+interface Labelled {
+  label: string;
+  /** As written. */
+  title: string;
+  /** What follows it: in the next cell, or after a colon. */
+  value: string;
+  /** The other cells of its row. */
+  rest: string[];
+}
+
+function* labelled(rows: CsvRow[]): Generator<Labelled> {
+  for (const { cells } of rows) {
+    const filled = cells.slice(0, MAX_CELLS).map((cell) => cell.slice(0, MAX_CELL)).filter(Boolean);
+    for (const [i, cell] of filled.entries()) {
+      const colon = cell.indexOf(":");
+      const rest = filled.slice(i + 1);
+      if (colon > 0 && colon < cell.length - 1) rest.unshift(cell.slice(colon + 1).trim());
+      const title = colon > 0 ? cell.slice(0, colon) : cell;
+      yield { label: plainHeader(title), title, value: rest[0] ?? "", rest };
+    }
+  }
+}
+
+function readPreamble(preamble: CsvRow[]): { number?: string; name?: string } {
+  let [number, name, iban] = ["", "", ""];
+  for (const { label, title, value } of labelled(preamble)) {
+    const isNumber = isIban(value) || isMasked(value);
+    if (isIban(value)) iban ||= value;
+    else if (/\d{2}/.test(value) && (isNumber || NUMBER_WORDS.has(label))) number ||= value;
+    // "Girokonto";"DE02…": what is before a number may be the name.
+    if (NAME_WORDS.has(label)) name ||= value;
+    else if (isNumber && !NUMBER_WORDS.has(label)) name ||= title;
+  }
+  return { ...((iban || number) && { number: iban || number }), ...(name && { name }) };
+}
+
+/** Whether a row below a table says a balance rather than being one of its lines. */
+const isBalance = ({ cells }: CsvRow): boolean => {
+  const label = plainHeader((cells.find(Boolean) ?? "").slice(0, MAX_CELL));
+  return OPENING.test(label) || CLOSING.test(label);
+};
+
+/** How many rows a table may have below it. */
+const MAX_FOOTER = 5;
+
+/** Takes the balances below a table from its rows. @param date its column of days. */
+export function splitFooter(all: CsvRow[], date: number): { rows: CsvRow[]; footer: CsvRow[] } {
+  const isLine = ({ cells }: CsvRow) => readDate(cells[date] ?? "") !== undefined;
+  const last = all.slice(-MAX_FOOTER);
+  const from = last.findIndex((row, i) => isBalance(row) && !last.slice(i).some(isLine));
+  const length = from < 0 ? all.length : all.length - last.length + from;
+  return { rows: all.slice(0, length), footer: all.slice(length) };
+}
+
+/** The balances above and below a table, of all its rows. */
+export function findBalances(around: CsvRow[], rows: number): BalanceText[] {
+  let [opening, closing] = ["", ""];
+  for (const { label, rest } of labelled(around)) {
+    const amount = rest.find((cell) => readMoney(cell) && !readDate(cell)) ?? "";
+    if (OPENING.test(label)) opening ||= amount;
+    else if (CLOSING.test(label)) closing ||= amount;
+  }
+  return opening || closing ? [{ ...(opening && { opening }), ...(closing && { closing }), from: 0, to: rows }] : [];
+}

@@ -1,0 +1,25 @@
+/** Reads what a table's row says in a role. */
+import type { Role } from "../header_words.ts";
+import type { RoleColumns } from "../layouts/mod.ts";
+
+/** "" when the row says nothing. */
+export type Cell = (cells: string[], role: Role) => string;
+
+/** More than any field holds, and than a link that is kept. */
+const MAX_CELL = 4000;
+
+/** The first of a role's columns that is not empty. */
+export function cellReader(columns: RoleColumns): Cell {
+  return (cells, role) => {
+    const places = columns[role];
+    if (!places) return "";
+    for (const place of places) {
+      const cell = cells[place];
+      if (cell) return unescapeFormula(cell.length > MAX_CELL ? cell.slice(0, MAX_CELL) : cell);
+    }
+    return "";
+  };
+}
+
+/** Spreadsheets and our own export put an apostrophe before text that would run as a formula. */
+const unescapeFormula = (text: string) => text.startsWith("'") ? text.replace(/^'(?=[=+@\t\r\n＝＋－＠-])/, "") : text;

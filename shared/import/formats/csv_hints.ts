@@ -1,0 +1,79 @@
+/** What a table shows beyond its cells: which side an amount is on, and whether it is an account's statement. */
+import { plainHeader } from "../header_words.ts";
+import { directionOf } from "../kinds.ts";
+import { readMoney } from "../money_text.ts";
+import type { CsvRow } from "../read_csv.ts";
+import type { Direction, RawLine } from "../statement.ts";
+import type { Cell } from "./csv_cells.ts";
+import { lookUp } from "./look_up.ts";
+
+type Side = Partial<Pick<RawLine, "amount" | "direction" | "problem" | "kind">>;
+
+/** What is taken back from spending is a refund; what is taken back from an income was none. */
+const OPPOSITE = {
+  out: { direction: "in", kind: "refund" },
+  in: { direction: "out", kind: "reverted" },
+} as const;
+const isZero = (cell: string) => !/[1-9]/.test(cell);
+
+/**
+ * Reads each row's direction from its two columns of money or from its word. A minus that all amounts of a side have
+ * only repeats the side ("Soll -12,00"); a minus that some have is the opposite, such as a reversal.
+ * @param isMinusOpposite the export never repeats the side by a minus.
+ */
+export function findSides(rows: CsvRow[], cell: Cell, isMinusOpposite: boolean) {
+  const seen: Record<Direction, { negative: number; positive: number }> = {
+    in: { negative: 0, positive: 0 },
+    out: { negative: 0, positive: 0 },
+  };
+  const count = (side: Direction, text: string) => {
+    const money = isZero(text) ? undefined : readMoney(text);
+    if (money) seen[side][money.isNegative ? "negative" : "positive"]++;
+  };
+  const directed = lookUp(directionOf);
+  const wordOf = (cells: string[]) => {
+    const said = directed(cell(cells, "direction"));
+    return said === "in" || said === "out" ? said : undefined;
+  };
+  for (const { cells } of rows) {
+    const word = wordOf(cells);
+    if (word) count(word, cell(cells, "amount"));
+    count("out", cell(cells, "out"));
+    count("in", cell(cells, "in"));
+  }
+  const signed = (side: Direction, amount: string): Side => {
+    const isOpposite = readMoney(amount)?.isNegative && (isMinusOpposite || seen[side].positive > 0);
+    return { amount, ...(isOpposite ? OPPOSITE[side] : { direction: side }) };
+  };
+  return {
+    /** The direction that a row's word says, with its amount's column. */
+    word(cells: string[]): Side {
+      const text = cell(cells, "direction");
+      const side = wordOf(cells);
+      if (side) return signed(side, cell(cells, "amount"));
+      // Kinds of lines, such as a transfer, need no direction.
+      if (!text || directed(text)) return {};
+      return { problem: { code: "invalid_argument.row_direction", params: { value: text.slice(0, 40) } } };
+    },
+    /** The amount of a row's two columns. */
+    column(cells: string[]): Side {
+      const [out, into] = [cell(cells, "out"), cell(cells, "in")];
+      if (isZero(out) && !isZero(into)) return signed("in", into);
+      if (!isZero(out) && !isZero(into)) {
+        return { amount: out, problem: { code: "invalid_argument.row_both_sides", params: { out, in: into } } };
+      }
+      return signed("out", out || into);
+    },
+  };
+}
+
+const ACCOUNT = /\b(iban|bic|swift|konto\p{L}*|compte|cuenta|conto|rekening\p{L}*|conta|rachunek|account)\b/u;
+const VALUE_DATE =
+  /\b(value date|wertstellung|valuta\p{L}*|date de valeur|fecha valor|data valuta|rentedatum|data valor)\b/u;
+const CARD = /\b(card|credit limit|\p{L}*karten?\p{L}*|carte|tarjeta|carta|creditcard|cartao|karta)\b/u;
+
+/** Whether a table of no known export looks like an account's statement, and whether like a card's. */
+export function accountHints(headers: string[], preamble: CsvRow[], hasBalance: boolean) {
+  const words = [...headers, ...preamble.flatMap(({ cells }) => cells.slice(0, 4))].map(plainHeader).join(" | ");
+  return { isCard: CARD.test(words), isStatement: hasBalance || ACCOUNT.test(words) || VALUE_DATE.test(words) };
+}

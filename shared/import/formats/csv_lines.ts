@@ -1,0 +1,100 @@
+/** Reads a table's rows into lines: what each column says of them. */
+import type { Role } from "../header_words.ts";
+import { directionOf, stateOf } from "../kinds.ts";
+import type { KnownLayout, RoleColumns } from "../layouts/mod.ts";
+import type { CsvRow } from "../read_csv.ts";
+import { oneLine, shorten } from "../shorten.ts";
+import type { Kind, RawLine } from "../statement.ts";
+import type { RefusalFacts } from "../../words/message.ts";
+import { type Cell, cellReader } from "./csv_cells.ts";
+import { findSides } from "./csv_hints.ts";
+import { kindsOfLayout } from "./layout_kinds.ts";
+import { lookUp } from "./look_up.ts";
+
+interface Table {
+  headers: string[];
+  columns: RoleColumns;
+  headerLine?: number;
+  layout?: KnownLayout["layout"] | undefined;
+  delimiter: string;
+}
+
+export function readLines(rows: CsvRow[], { headers, columns, headerLine, layout, delimiter }: Table): RawLine[] {
+  const cell = cellReader(columns);
+  const has = (role: Role) => columns[role] !== undefined && columns[role].length > 0;
+  const isOwn = ownAccounts(rows, cell);
+  const sideOf = findSides(rows, cell, layout?.isMinusOpposite === true);
+  const kinds = kindsOfLayout(layout ?? {});
+  const stated = statesOf(layout);
+  const directed = lookUp(kindOfDirection);
+  // A day that says "pending" is no state that must be known.
+  const needsState = layout && columns.state?.[0] !== columns.date?.[0];
+  const [hasAmount, hasDirection] = [has("amount"), has("direction")];
+  const hasOriginal = has("original_amount") && has("original_currency");
+
+  return rows.map(({ line, cells }): RawLine => {
+    const [name, payee, note] = [cell(cells, "name"), oneLine(cell(cells, "payee")), cell(cells, "note")];
+    const [type, category, currency] = [cell(cells, "type"), cell(cells, "category"), cell(cells, "currency")];
+    const state = cell(cells, "state");
+    const side = hasAmount ? sideOf.word(cells) : sideOf.column(cells);
+    const said = state ? stated(state) : undefined;
+    const kind = (said === "expense" ? undefined : said) ??
+      (hasDirection ? directed(cell(cells, "direction")) : undefined) ??
+      kinds.ofType(type) ?? kinds.ofCategory(category) ?? kinds.ofTexts([name, payee, note]) ??
+      (isOwn(cell(cells, "counter_account")) ? "own_transfer" : side.kind);
+    const problem: RefusalFacts | undefined = headerLine !== undefined && isWider(cells, headers.length)
+      ? { code: "invalid_argument.row_too_wide", params: { cells: cells.length, columns: headers.length, delimiter } }
+      : needsState && state && said === undefined
+      ? { code: "invalid_argument.row_state", params: { value: shorten(state, 40) } }
+      : kind
+      ? undefined
+      : side.problem;
+    const read: RawLine = {
+      ...{ line, name, payee, note, category, type, date: cell(cells, "date") },
+      amount: side.amount ?? cell(cells, "amount"),
+      url: cell(cells, "url"),
+      fee: cell(cells, "fee"),
+      balance: cell(cells, "balance"),
+      account: cell(cells, "account"),
+      tax: cell(cells, "tax"),
+    };
+    if (hasOriginal) {
+      read.original = { amount: cell(cells, "original_amount"), currency: cell(cells, "original_currency") };
+    }
+    if (currency) read.currency = currency;
+    if (side.direction) read.direction = side.direction;
+    if (kind) read.kind = kind;
+    if (problem) read.problem = problem;
+    return read;
+  });
+}
+
+const isWider = (cells: string[], columns: number) => cells.length > columns && cells.slice(columns).some(Boolean);
+
+/** By the export's own values, then by the words of all: "expense" means that the line counts. */
+function statesOf(layout: Table["layout"]): (state: string) => Kind | undefined {
+  const own = kindsOfLayout({ types: layout?.states ?? {} });
+  const known = lookUp(stateOf);
+  return (state) => own.ofType(state) ?? known(state);
+}
+
+/** A word for what a row is, rather than for its direction. */
+function kindOfDirection(word: string): Kind | undefined {
+  const said = directionOf(word);
+  return said === "in" || said === "out" ? undefined : said;
+}
+
+/** Tells whether a number is that of an account which the table is of. */
+function ownAccounts(rows: CsvRow[], cell: Cell): (account: string) => boolean {
+  const own = new Set<string>();
+  let last = "";
+  for (const { cells } of rows) {
+    const account = cell(cells, "account");
+    // Most rows are of the same one.
+    if (account && account !== last) own.add(plainAccount(account));
+    last = account;
+  }
+  return own.size === 0 ? () => false : (account) => account !== "" && own.has(plainAccount(account));
+}
+
+const plainAccount = (account: string) => account.replace(/[\s-]+/g, "").toUpperCase();

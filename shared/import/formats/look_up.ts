@@ -1,0 +1,15 @@
+/** Remembers what the cells of a column say that has few different ones. */
+
+const MOST_KNOWN = 500;
+
+/** @param read what one cell says. */
+export function lookUp<Value>(read: (cell: string) => Value): (cell: string) => Value {
+  const known = new Map<string, Value>();
+  return (cell) => {
+    const value = known.get(cell);
+    if (value !== undefined || known.has(cell)) return value as Value;
+    const found = read(cell);
+    if (known.size < MOST_KNOWN) known.set(cell, found);
+    return found;
+  };
+}

@@ -1,0 +1,105 @@
+/** Reads a document of tags into elements; those of which there are many are handed over one by one, and forgotten. */
+import { decodeEntities, scanMarkup } from "./scan_markup.ts";
+
+/** An element: its text, or its children by name. */
+export interface Element {
+  name: string;
+  line: number;
+  text: string;
+  attributes: string;
+  children: Element[];
+}
+
+/** Deeper than any statement; more would be an attack. */
+const MAX_DEPTH = 60;
+
+interface Options {
+  /** Values end at the next tag. */
+  isSgml: boolean;
+  /** Takes the complete elements of a name, with those that they are in. @returns false to go no further. */
+  each?: Record<string, (element: Element, around: readonly Element[]) => boolean | void>;
+}
+
+/** @returns undefined when the text is no such document. */
+export function readMarkup(text: string, { isSgml, each = {} }: Options): Element | undefined {
+  const root: Element = { name: "", line: 1, text: "", attributes: "", children: [] };
+  const open = [root];
+  const lineAt = lineCounter(text);
+  /** Closes the open elements down to a depth. */
+  const closeTo = (depth: number): boolean => {
+    while (open.length > depth) {
+      const element = open.pop()!;
+      const take = Object.hasOwn(each, element.name) ? each[element.name] : undefined;
+      if (!take) continue;
+      open.at(-1)!.children.pop();
+      if (take(element, open) === false) return false;
+    }
+    return true;
+  };
+  const isRead = scanMarkup(text, {
+    open(name, attributes, value, isEmpty, at) {
+      const element: Element = {
+        name,
+        line: lineAt(at),
+        text: decodeEntities(value.trim()),
+        attributes,
+        children: [],
+      };
+      open.at(-1)!.children.push(element);
+      open.push(element);
+      // In SGML, an element with a value is closed by whatever follows.
+      if (isEmpty || (isSgml && element.text !== "")) return closeTo(open.length - 1);
+      return open.length <= MAX_DEPTH;
+    },
+    // Closes the innermost element of that name; in SGML, a value's own closing tag has nothing left to close.
+    close(name) {
+      const index = open.findLastIndex((element) => element.name === name);
+      if (index > 0) return closeTo(index);
+      if (!isSgml && open.length > 1) return closeTo(open.length - 1);
+    },
+    verbatim(value) {
+      open.at(-1)!.text += value;
+    },
+  });
+  return isRead && closeTo(1) ? root : undefined;
+}
+
+/** Tells the lines of places that only go forward. */
+function lineCounter(text: string): (at: number) => number {
+  let [line, next] = [1, text.indexOf("\n")];
+  return (at) => {
+    while (next >= 0 && next < at) {
+      line++;
+      next = text.indexOf("\n", next + 1);
+    }
+    return line;
+  };
+}
+
+export const childOf = ({ children }: Element, name: string): Element | undefined =>
+  children.find((child) => child.name === name);
+
+export const childrenOf = ({ children }: Element, name: string): Element[] =>
+  children.filter((child) => child.name === name);
+
+/** The element at a path, such as "Acct/Id/IBAN". */
+export function find(element: Element, path: string): Element | undefined {
+  let found: Element | undefined = element;
+  for (const name of path.split("/")) found = found && childOf(found, name);
+  return found;
+}
+
+export const textAt = (element: Element, path: string): string => find(element, path)?.text ?? "";
+
+/** All elements of that name, at any depth, in the order of the document. */
+export function everyElement(element: Element, name: string): Element[] {
+  const found: Element[] = [];
+  const collect = ({ children }: Element) => {
+    for (const child of children) {
+      if (child.name === name) found.push(child);
+      else collect(child);
+    }
+  };
+  collect(element);
+  return found;
+}

@@ -1,0 +1,20 @@
+/** Finds which format a text is in, and reads it. */
+import type { Mapping } from "../find_columns.ts";
+import type { ImportProblem, Statement } from "../statement.ts";
+import { isCamt, readCamt } from "./camt.ts";
+import { readCsvStatement } from "./csv.ts";
+import { isMt940, readMt940 } from "./mt940.ts";
+import { isOfx, readOfx } from "./ofx.ts";
+import { isQif, readQif } from "./qif.ts";
+import { findOther, refuse } from "./refusals.ts";
+
+/** Reads a file's text in any of the formats; what has the mark of none is CSV. */
+export function readFormat(text: string, mapping: Mapping, mostRows: number): Statement | ImportProblem {
+  const other = findOther(text);
+  if (other) return other;
+  if (isOfx(text)) return readOfx(text, mostRows);
+  if (isCamt(text)) return readCamt(text, mostRows);
+  if (/^\s*<[?!\w]/.test(text.slice(0, 200))) return refuse("XML");
+  if (isQif(text)) return readQif(text, mostRows);
+  return isMt940(text) ? readMt940(text, mostRows) : readCsvStatement(text, mapping, mostRows);
+}

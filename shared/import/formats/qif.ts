@@ -1,0 +1,70 @@
+/**
+ * Reads QIF (Quicken Interchange Format). What is spent is negative on every account; dates and decimals are written as
+ * the program's computer writes them, so they are settled like those of CSV.
+ */
+import { describeAccount } from "../account_name.ts";
+import { type ImportProblem, type Kind, type RawLine, type Statement, tooLong } from "../statement.ts";
+
+/** Whether a text begins with a QIF header. */
+export const isQif = (text: string): boolean => /^\s*!(Type|Account|Option|Clear):?/i.test(text.slice(0, 200));
+
+const ACCOUNTS = /^!Type:\s*(Bank|CCard|Cash|Oth [AL])\s*$/i;
+
+export function readQif(text: string, mostRows: number): Statement | ImportProblem {
+  const lines: RawLine[] = [];
+  let record: Map<string, string> | undefined;
+  let begin = 0;
+  let isAccount = false;
+  let isCard = false;
+  let isNames = false;
+  const names = new Set<string>();
+  const finish = () => {
+    if (isAccount && record) lines.push(lineOf(record, begin));
+    if (isNames && record?.get("N")) names.add(record.get("N")!);
+    record = undefined;
+  };
+  for (const [index, written] of text.split("\n").entries()) {
+    const row = written.trim();
+    if (row.startsWith("!")) {
+      finish();
+      isNames = /^!Account/i.test(row.slice(0, 40));
+      isAccount = ACCOUNTS.test(row.slice(0, 40));
+      isCard ||= /^!Type:\s*CCard/i.test(row.slice(0, 40));
+    } else if (row === "^") finish();
+    else if (row !== "") {
+      if (!record) [record, begin] = [new Map(), index + 1];
+      // The parts of a split repeat S, E and $; the first T is the whole.
+      if (!record.has(row[0]!)) record.set(row[0]!, row.slice(1).trim());
+    }
+    if (lines.length > mostRows) return tooLong(mostRows);
+  }
+  finish();
+  if (lines.length === 0) return { code: "invalid_argument.file_without_rows", field: "csv" };
+  const account = describeAccount({ bank: names.size === 1 ? [...names][0] : undefined, isCard });
+  return {
+    lines,
+    ...(account && { account }),
+    conventions: { spends: "negative", isCard, isStatement: true, isKnown: true },
+    mapping: { format: "QIF" },
+  };
+}
+
+function lineOf(record: Map<string, string>, line: number): RawLine {
+  const get = (code: string) => record.get(code) ?? "";
+  const category = get("L");
+  // A category in brackets is another account.
+  const kind: Kind | undefined = /^\[.*\]/.test(category)
+    ? get("P").toLowerCase() === "opening balance" ? "balance" : "own_transfer"
+    : undefined;
+  return {
+    line,
+    // 1/ 5'26 is 1/5/26.
+    date: get("D").replaceAll("'", "/").replaceAll(" ", ""),
+    amount: get("T") || get("U"),
+    name: get("P") || get("M"),
+    payee: get("P"),
+    note: get("P") ? get("M") : "",
+    category: kind ? "" : category,
+    ...(kind && { kind }),
+  };
+}

@@ -1,0 +1,66 @@
+/** What reading a file came to, as `app.import_expenses` takes it: what holds for the whole, and its rows in pages. */
+import type { RefusalFacts, Said } from "../words/message.ts";
+import { type LeftOutRow, type Mapping, MAX_UPLOADED_ROWS } from "./read_import.ts";
+import { type ImportProblem, type ImportRow, type ReadImport, readImport } from "./read_import.ts";
+
+/** What one call of the database stages or matches within its time. */
+export const PAGE_ROWS = 2000;
+
+/** @param latest the last day that a row may have. @returns what was read, or why it cannot be. */
+export const readFile = (text: string, mapping: Mapping, latest: string): ReadImport | ImportProblem =>
+  readImport(text, mapping, latest, { mostRows: MAX_UPLOADED_ROWS });
+
+/** The furthest time zone is 14 hours ahead. */
+export const latestDay = (at: Date): string => new Date(at.getTime() + 14 * 3_600_000).toISOString().slice(0, 10);
+
+/** What is kept of the file as a whole. */
+export const describeRead = (
+  { mapping, account, questions, left_out, balances, balance_proof }: ReadImport,
+  warnings?: Said[],
+) => ({
+  ...{ mapping, questions, left_out },
+  ...(warnings && { warnings }),
+  ...(account && { account }),
+  ...(balances && { balances: { ...balances, ...(balance_proof && { proven: balance_proof === "proven" }) } }),
+});
+
+export interface Page {
+  rows: ImportRow[];
+  rows_bad: { line: number; error: RefusalFacts }[];
+  left_out_rows: LeftOutRow[];
+  /** The last line of the page. */
+  through: number;
+  is_last: boolean;
+}
+
+/** Every line that is kept, in the order of the file; a line has one row at most. */
+const linesOf = ({ rows, rows_bad, leftOutRows }: ReadImport) => {
+  const read = new Set([...rows, ...rows_bad].map(({ line }) => line));
+  // The fee of a transfer is an expense on the line of the transfer.
+  return [
+    ...rows.map((row) => ({ line: row.line, rows: row })),
+    ...rows_bad.map((row) => ({ line: row.line, rows_bad: row })),
+    ...leftOutRows.filter(({ line }) => !read.has(line)).map((row) => ({ line: row.line, left_out_rows: row })),
+  ].sort((one, other) => one.line - other.line);
+};
+
+export const countRows = (read: ReadImport): number => linesOf(read).length;
+
+/** @param after the last line that is staged already. */
+export function* pagesOf(read: ReadImport, after = 0, size = PAGE_ROWS): Generator<Page & { count: number }> {
+  const lines = linesOf(read);
+  let start = lines.findIndex(({ line }) => line > after);
+  if (start < 0) start = lines.length;
+  do {
+    const page = lines.slice(start, start + size);
+    start += page.length;
+    yield {
+      rows: page.flatMap((line) => "rows" in line ? [line.rows] : []),
+      rows_bad: page.flatMap((line) => "rows_bad" in line ? [line.rows_bad] : []),
+      left_out_rows: page.flatMap((line) => "left_out_rows" in line ? [line.left_out_rows] : []),
+      through: page.at(-1)?.line ?? after,
+      is_last: start >= lines.length,
+      count: start,
+    };
+  } while (start < lines.length);
+}

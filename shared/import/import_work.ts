@@ -1,0 +1,146 @@
+/**
+ * Takes a file from its text to a preview, in calls that are each short: kept, read, staged and matched page by page.
+ * It can stop after any call and go on in another request, from what the database says it has.
+ */
+import type { Clock } from "../clock.ts";
+import type { FactEnvelope } from "../connector/result.ts";
+import type { Arguments } from "../connector/tool.ts";
+import type { RefusalFacts, Said } from "../words/message.ts";
+import { countRows, describeRead, latestDay, pagesOf, readFile } from "./import_pages.ts";
+import type { Mapping, ReadImport } from "./read_import.ts";
+
+/** Runs one step of `app.import_expenses`. */
+export type Step = (args: Arguments) => Promise<FactEnvelope>;
+
+/** Staging a row and matching it count as one each. */
+export interface Progress {
+  done: number;
+  total: number;
+  phase: "reading" | "matching";
+}
+
+export interface FileToKeep {
+  text: string;
+  /** Of the file, in one line. */
+  name?: string;
+  /** The link's import; without it a new one is made. */
+  importId?: string;
+  /** Name or id of the account; without it the file says which. */
+  account?: string;
+  defaultCurrency?: string;
+  /** What the caller said of the columns, and answered. */
+  mapping?: Mapping;
+  /** What was seen before reading, such as lost letters. */
+  warnings?: Said[];
+}
+
+/** What the database has of an import, as its steps answer. */
+export interface ImportState {
+  import_id: string;
+  state: "waiting" | "reading" | "matching" | "ready" | "committed";
+  /** Counts the readings: an answer to a question may ask for another one. */
+  revision: number;
+  staged_through: number;
+  done: number;
+  total: number;
+  /** Only to read it: the text, and what was said and learned of it. */
+  file?: string;
+  mapping?: Mapping;
+}
+
+export interface Kept {
+  state: ImportState;
+  /** As read, unless what the account has learned asks for another reading. */
+  read?: ReadImport;
+}
+
+export type Problem = { problem: RefusalFacts };
+
+/** Reads a file and keeps it; also one that takes an answer before any of its rows is spending. */
+export async function keepFile(step: Step, file: FileToKeep, clock: Clock): Promise<Kept | Problem> {
+  const { text, name, importId, account, defaultCurrency, mapping = {}, warnings } = file;
+  const read = readFile(text, mapping, latestDay(clock()));
+  const isRead = !("code" in read);
+  if (!isRead && read.code !== "needs_answer.import") return { problem: read };
+  const described = isRead ? describeRead(read, warnings) : { mapping: {}, warnings, ...read.params.details };
+  const { ok, data, error } = await step({
+    ...{ step: "keep", file: text, row_count: isRead ? countRows(read) : 0, mapping },
+    read: { ...described, ...(name && { name }) },
+    ...(importId && { import_id: importId }),
+    ...(account && { account }),
+    ...(defaultCurrency && { default_currency: defaultCurrency }),
+  });
+  if (!ok) return { problem: error! };
+  const state: ImportState = data!.import;
+  return { state, ...(isRead && state.revision === 1 && { read }) };
+}
+
+export interface Work {
+  importId: string;
+  /** When to stop, between two calls. */
+  deadline: Date;
+  clock: Clock;
+  /** Aborted when the caller has gone: work stops after the call under way. */
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** What was just kept, which then is not read again. */
+  kept?: Kept | undefined;
+}
+
+export type WorkResult = { state: "waiting" | "ready" | "committed" } | (Progress & { state: "under_way" }) | Problem;
+
+/** Works on an import until it is ready or the deadline has come; goes on where an earlier call stopped. */
+export async function workThrough(step: Step, { importId, clock, deadline, ...work }: Work): Promise<WorkResult> {
+  let progress: Progress = { done: 0, total: 0, phase: "reading" };
+  const report = (next: Progress) => work.onProgress?.(progress = next);
+  const isOver = () => clock() >= deadline || work.signal?.aborted;
+  const run = async (args: Arguments): Promise<ImportState> => {
+    const { ok, data, error } = await step({ import_id: importId, ...args });
+    if (!ok) throw new StepRefused(error!);
+    return data!.import;
+  };
+  /** Stages one page after the other until all are, the deadline has come, or somebody else went on. */
+  const stage = async (file: ReadImport, start: ImportState): Promise<ImportState> => {
+    const rows = countRows(file);
+    let state = start;
+    for (const { count, ...page } of pagesOf(file, start.staged_through)) {
+      const after = state.staged_through;
+      state = await run({
+        ...{ step: "stage", ...page, after, revision: start.revision },
+        ...(after === 0 && { read: describeRead(file), row_count: rows }),
+      });
+      if (state.revision !== start.revision || state.staged_through !== page.through) break;
+      report({ done: count, total: 2 * rows, phase: "reading" });
+      if (isOver()) break;
+    }
+    return state;
+  };
+  try {
+    let state = work.kept?.state ?? await run({ step: "load" });
+    let { read } = work.kept ?? {};
+    for (;;) {
+      if (state.state !== "reading" && state.state !== "matching") return { state: state.state };
+      if (isOver()) return { ...progress, state: "under_way" };
+      if (state.state === "matching") {
+        state = await run({ step: "match" });
+        report({ done: state.done, total: state.total, phase: "matching" });
+        continue;
+      }
+      if (!read && state.file === undefined) state = await run({ step: "load" });
+      const file = read ?? readFile(state.file!, state.mapping ?? {}, latestDay(clock()));
+      read = undefined;
+      if ("code" in file) return { problem: file };
+      state = await stage(file, state);
+    }
+  } catch (thrown) {
+    if (thrown instanceof StepRefused) return { problem: thrown.refusal };
+    throw thrown;
+  }
+}
+
+/** Ends the work with a refusal of the database. */
+class StepRefused extends Error {
+  constructor(readonly refusal: RefusalFacts) {
+    super(refusal.code);
+  }
+}

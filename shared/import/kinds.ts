@@ -1,0 +1,75 @@
+/** What a line is besides spending: by its state, its type, its text, in this order; and in which direction a word points. */
+import { plainHeader } from "./header_words.ts";
+import { DIRECTION_WORDS, INCOME_WORDS, STATE_WORDS, TEXT_WORDS } from "./kind_words.ts";
+import type { Direction, Kind } from "./statement.ts";
+
+const byWord = <Value extends string>(words: Record<Value, string | string[]>): ReadonlyMap<string, Value> =>
+  new Map(
+    Object.entries<string | string[]>(words).flatMap(([value, list]) =>
+      (typeof list === "string" ? list.split(" ") : list).map((word) => [word, value as Value] as const)
+    ),
+  );
+
+const DIRECTIONS = byWord(DIRECTION_WORDS);
+const STATES = byWord(STATE_WORDS);
+
+/** What a cell of a direction column says; undefined when it is no such word. */
+export const directionOf = (cell: string): Direction | "own_transfer" | "exchange" | "balance" | undefined =>
+  DIRECTIONS.get(plainHeader(cell));
+
+/** What a state means: "expense" counts; undefined when it is not known. */
+export const stateOf = (cell: string): Kind | undefined => STATES.get(plainHeader(cell));
+
+/** Only the beginning of a text is looked at. */
+const MAX_TEXT = 200;
+const ASCII = /^[\0-\x7f]*$/;
+export function plainText(text: string): string {
+  const start = text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text;
+  return ASCII.test(start)
+    ? start.toLowerCase().replace(/[^a-z\d]+/g, " ").trim()
+    : start.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/ß/g, "ss").replace(/ł/g, "l")
+      .replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+}
+
+/** What a line's text says. */
+export interface TextSays {
+  /** Of money in that direction, or in none that is known; absent when nothing. */
+  in?: Kind | undefined;
+  out?: Kind | undefined;
+  none?: Kind | undefined;
+  /** It names a salary or the like. */
+  isIncome: boolean;
+}
+
+interface Phrase {
+  words: string;
+  /** Place in TEXT_WORDS; those of income come after. */
+  rank: number;
+}
+
+/** Phrases by their first word, so that a text is compared with few. */
+const PHRASES = new Map<string, Phrase[]>();
+for (const [rank, words] of [...TEXT_WORDS.map(({ words }) => words), INCOME_WORDS].entries()) {
+  for (const phrase of words) {
+    const first = phrase.split(" ", 1)[0]!;
+    if (!PHRASES.has(first)) PHRASES.set(first, []);
+    PHRASES.get(first)!.push({ words: `${phrase} `, rank });
+  }
+}
+const INCOME = TEXT_WORDS.length;
+const NOTHING: TextSays = { isIncome: false };
+
+/** What a line's text says by its words: the first of TEXT_WORDS counts. */
+export function readText(text: string): TextSays {
+  const plain = `${plainText(text)} `;
+  let ranks: Set<number> | undefined;
+  for (let at = 0, end = plain.indexOf(" "); end >= 0; at = end + 1, end = plain.indexOf(" ", at)) {
+    for (const { words, rank } of PHRASES.get(plain.slice(at, end)) ?? []) {
+      if (plain.startsWith(words, at)) (ranks ??= new Set()).add(rank);
+    }
+  }
+  if (!ranks) return NOTHING;
+  const kind = (direction?: Direction) =>
+    TEXT_WORDS.find(({ only }, rank) => ranks.has(rank) && (!only || only === direction))?.kind;
+  return { in: kind("in"), out: kind("out"), none: kind(), isIncome: ranks.has(INCOME) };
+}

@@ -1,0 +1,196 @@
+/**
+ * Settles what a file's lines mean by its conventions: dates, amounts, directions, and what is no spending. The only
+ * place that decides this, whatever the format.
+ */
+import {
+  type Convention,
+  findDateOrder,
+  findDecimalSign,
+  findSign,
+  type Question,
+  type SignedLine,
+} from "./conventions.ts";
+import { type DateOrder, type DateText, readDate, toIsoDate } from "./date_text.ts";
+import type { Mapping } from "./find_columns.ts";
+import { readText, type TextSays } from "./kinds.ts";
+import { type DecimalSign, type MoneyText, readCurrency, readMoney, toDecimal } from "./money_text.ts";
+import { readOriginal } from "./original_amount.ts";
+import { type Conventions, type Direction, isLeftOut, type Kind, type RawLine, type Statement } from "./statement.ts";
+import { unitsOf } from "./units.ts";
+
+export interface SettledLine {
+  raw: RawLine;
+  /** Absent when the cell is no date, or no amount. */
+  date?: string | undefined;
+  amount?: string | undefined;
+  fee?: string | undefined;
+  /** Of the account after it, in ten-thousandths. */
+  balance?: bigint | undefined;
+  currency?: string | undefined;
+  /** Absent when neither a word nor a readable amount says it. */
+  direction?: Direction | undefined;
+  /** Of a foreign amount; the other one is what the account was charged. */
+  original?: { amount: string; currency: string } | undefined;
+  kind: Kind;
+}
+
+export interface Settled {
+  lines: SettledLine[];
+  questions: Question[];
+  conventions: { date_format: string; decimal: "." | ","; negative_is_expense: boolean };
+}
+
+const FORMATS: Record<DateOrder, string> = { YMD: "YYYY-MM-DD", DMY: "DD/MM/YYYY", MDY: "MM/DD/YYYY" };
+const ORDERS: Record<NonNullable<Mapping["date_format"]>, DateOrder> = {
+  "YYYY-MM-DD": "YMD",
+  "DD/MM/YYYY": "DMY",
+  "DD.MM.YYYY": "DMY",
+  "MM/DD/YYYY": "MDY",
+};
+/** Lines that the account never booked. */
+const NOT_BOOKED: ReadonlySet<Kind | undefined> = new Set(["pending", "reverted", "declined"]);
+
+/** A line as it is read before it is settled. */
+interface Reading {
+  raw: RawLine;
+  day: DateText | undefined;
+  money: MoneyText | undefined;
+  balance: MoneyText | undefined;
+  currency: string | undefined;
+  says: TextSays;
+}
+
+function readLines({ lines, currency: common }: Statement): Reading[] {
+  // A day has many lines.
+  const days = new Map<string, DateText | undefined>();
+  const dayOf = (text: string) => {
+    if (!days.has(text)) days.set(text, readDate(text));
+    return days.get(text);
+  };
+  return lines.map((raw) => {
+    const money = readMoney(raw.amount);
+    const named = raw.currency && (readCurrency(raw.currency) ?? raw.currency.slice(0, 10));
+    return {
+      raw,
+      day: dayOf(raw.date),
+      money,
+      balance: raw.balance ? readMoney(raw.balance) : undefined,
+      currency: named || money?.currency || common,
+      says: readText(textOf(raw)),
+    };
+  });
+}
+
+/** @param latest the last day a row may have, YYYY-MM-DD; a date order that passes it is wrong. */
+export function settleLines(statement: Statement, mapping: Mapping, latest: string | undefined): Settled {
+  const { conventions: told } = statement;
+  const read = readLines(statement);
+  const booked = read.filter(({ raw }) => !raw.problem && !NOT_BOOKED.has(raw.kind));
+  const order = mapping.date_format
+    ? { value: ORDERS[mapping.date_format] }
+    : findDateOrder(booked.flatMap(({ day }) => day ?? []), { told: told.dates, latest });
+  const decimal = mapping.decimal
+    ? { value: mapping.decimal }
+    : findDecimalSign(booked.flatMap(({ money }) => money ?? []), told.decimal);
+  const sign = settleSign(booked, decimal.value, { told, mapping });
+  const kindOf = settleKinds(read, sign.value, told);
+  const lines = read.map((one): SettledLine => {
+    const { raw, day, money, balance, currency } = one;
+    const direction = directionOf(one, sign.value);
+    const kind = kindOf(one, direction);
+    const original = raw.original && currency
+      ? readOriginal(raw.original, { charged: currency, decimal: decimal.value })
+      : undefined;
+    return {
+      raw,
+      date: day && toIsoDate(day, order.value),
+      amount: money && toDecimal(money.digits, decimal.value),
+      fee: NOT_BOOKED.has(kind) ? undefined : feeOf(raw, decimal.value),
+      balance: balance && unitsOf(balance, decimal.value),
+      currency,
+      direction,
+      original: original ?? undefined,
+      kind,
+    };
+  });
+  const isDotted = statement.lines.some(({ date }) => /^\d{1,2}\./.test(date));
+  const written = order.value === "DMY" && isDotted ? "DD.MM.YYYY" : FORMATS[order.value];
+  return {
+    lines,
+    questions: [order, decimal, sign].flatMap((one) => "question" in one && one.question ? one.question : []),
+    conventions: {
+      date_format: mapping.date_format ?? written,
+      decimal: decimal.value,
+      negative_is_expense: sign.value,
+    },
+  };
+}
+
+/** Whether money spent is negative; where any line says its direction, signs say nothing. */
+function settleSign(
+  booked: Reading[],
+  decimal: DecimalSign,
+  { told, mapping }: { told: Conventions; mapping: Mapping },
+): Convention<boolean> {
+  if (mapping.negative_is_expense !== undefined) return { value: mapping.negative_is_expense };
+  const unsided = booked.some(({ raw }) => raw.direction)
+    ? []
+    : booked.flatMap((one): SignedLine[] =>
+      !one.money || !/[1-9]/.test(one.money.digits) ? [] : [{
+        line: one.raw.line,
+        name: one.raw.name || one.raw.payee || "",
+        money: one.money,
+        amount: unitsOf(one.money, decimal),
+        balance: one.balance && unitsOf(one.balance, decimal),
+        account: `${one.currency ?? ""} ${one.raw.account ?? ""}`,
+        namesIncome: one.says.isIncome,
+      }]
+    );
+  return unsided.length === 0
+    ? { value: told.spends !== "positive" }
+    : findSign(unsided, { ...told, told: told.spends });
+}
+
+const directionOf = ({ raw, money }: Reading, negativeIsExpense: boolean): Direction | undefined =>
+  raw.direction ?? (money && (money.isNegative === negativeIsExpense ? "out" : "in"));
+
+/** What each line is, in the light of all. */
+function settleKinds(read: Reading[], negativeIsExpense: boolean, told: Conventions) {
+  const isList = told.isKnown && !told.isStatement;
+  /** What the file says it is, by a column or in words. */
+  const said = ({ raw, says }: Reading, direction: Direction | undefined): Kind | undefined => {
+    if (raw.kind || isList) return raw.kind;
+    const kind = says[direction ?? "none"];
+    // Into an account that is known to be no card's, a "mobile payment" is an income like any other.
+    return kind === "card_payment" && direction === "in" && told.isKnown && !told.isCard ? undefined : kind;
+  };
+  const spentOn = new Set<string>();
+  if (told.hasSpendingCategories) {
+    for (const one of read) {
+      const direction = directionOf(one, negativeIsExpense);
+      if (direction === "out" && one.raw.category && !isLeftOut(said(one, direction))) spentOn.add(one.raw.category);
+    }
+  }
+  /** What came in without more being said. */
+  const kindOfIncoming = ({ category, direction }: RawLine): Kind => {
+    // In a list of expenses, or of a card's charges, a minus is a refund.
+    const isAccount = told.isStatement && !told.isCard;
+    if (!told.isKnown) return negativeIsExpense || direction || isAccount ? "income" : "refund";
+    return told.isCard || (category && spentOn.has(category)) ? "refund" : "income";
+  };
+  return (one: Reading, direction: Direction | undefined): Kind => {
+    const kind = said(one, direction);
+    if (direction === "in" && (kind === undefined || kind === "expense")) {
+      return kind ? "refund" : kindOfIncoming(one.raw);
+    }
+    return kind === "refund" && direction === "out" ? "expense" : kind ?? "expense";
+  };
+}
+
+const textOf = ({ name, payee = "", note = "", type = "" }: RawLine) => [name, payee, type, note].join(" / ");
+
+/** What was charged on top of the amount, as a plain decimal above zero. */
+function feeOf({ fee = "" }: RawLine, decimal: "." | ","): string | undefined {
+  const money = /[1-9]/.test(fee) ? readMoney(fee) : undefined;
+  return money && toDecimal(money.digits, decimal);
+}

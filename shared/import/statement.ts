@@ -1,0 +1,128 @@
+/**
+ * What every format is read into. A format's reader says only what the file says, as text; what that means for the
+ * whole file (date order, decimal sign, direction) is settled in one place, `settle_lines.ts`.
+ */
+import type { RefusalFacts, Said } from "../words/message.ts";
+import type { Assumption, RefusalCode } from "../words/words.ts";
+import type { DateOrder } from "./date_text.ts";
+import type { DecimalSign } from "./money_text.ts";
+
+/** Why a line is no spending. */
+export const LEFT_OUT = [
+  "pending",
+  "reverted",
+  "declined",
+  "own_transfer",
+  "savings",
+  "exchange",
+  "top_up",
+  "card_payment",
+  "balance",
+  "split",
+  "income",
+] as const;
+export type LeftOut = typeof LEFT_OUT[number];
+
+/** What the file says about a line besides its amount. */
+export type Kind = LeftOut | "refund" | "expense";
+export const isLeftOut = (kind: Kind | undefined): kind is LeftOut =>
+  (LEFT_OUT as readonly (Kind | undefined)[]).includes(kind);
+
+export type Direction = "in" | "out";
+
+/** One line, with cells as written. */
+export interface RawLine {
+  line: number;
+  date: string;
+  amount: string;
+  name: string;
+  /** Said by a column or a code; absent when only the amount's sign says it. */
+  direction?: Direction;
+  kind?: Kind;
+  currency?: string;
+  payee?: string;
+  note?: string;
+  category?: string;
+  url?: string;
+  /** The bank's word for the kind of line. */
+  type?: string;
+  /** Charged on top of the amount. */
+  fee?: string;
+  /** The tax that the amount contains. */
+  tax?: string;
+  /** What the shop charged in its own currency, beside what the account was charged for it. */
+  original?: { amount: string; currency: string };
+  /** The account's balance after this line. */
+  balance?: string;
+  /** Which of the file's accounts it is of, where a column says so. */
+  account?: string;
+  /** A problem of the line that its format saw. */
+  problem?: RefusalFacts;
+}
+
+/** How a format or a known export writes; absent where it does not say. */
+export interface Conventions {
+  dates?: DateOrder;
+  decimal?: DecimalSign;
+  /** Which sign money spent has. */
+  spends?: "negative" | "positive";
+  /** The account of a credit card: what comes in is a refund or the card's payment. */
+  isCard?: boolean;
+  /** A known export or a format with rules, whose incoming money is no refund unless it says so. */
+  isKnown?: boolean;
+  /** Money that comes into a category in which money is also spent is a refund. */
+  hasSpendingCategories?: boolean;
+  /** A reversal is a line of its own, beside the one that it takes back. */
+  booksReversals?: boolean;
+  /** An account's statement rather than a list of expenses: it may hold money that came in. */
+  isStatement?: boolean;
+}
+
+/** The account or card that a file is of. */
+export interface Account {
+  /** As written, masked or not. */
+  number?: string;
+  /** By which a person tells it from others: the bank, or what the file calls it, with the end of its number. */
+  name?: string;
+  kind: "account" | "card";
+  currency?: string;
+}
+
+/** What a file says that an account held before and after some of its lines, with a minus for debt. */
+export interface BalanceText {
+  opening?: string;
+  closing?: string;
+  currency?: string;
+  /** Its lines, by their places in the file: from the first up to, but without, the last. */
+  from: number;
+  to: number;
+}
+
+/** A file as its format's reader returns it. */
+export interface Statement {
+  lines: RawLine[];
+  account?: Account;
+  balances?: BalanceText[];
+  conventions: Conventions;
+  /** Currency of lines that name none. */
+  currency?: string;
+  /** What the answer says about the reading: format or layout, columns. */
+  mapping: Record<string, unknown>;
+  assumed?: (Said & { code: Assumption })[];
+}
+
+/** Why the file could not be read, as an error of the argument that would fix it. */
+export interface ImportProblem extends RefusalFacts {
+  code: RefusalCode & (`invalid_argument.${string}` | `needs_answer.${string}`);
+  field: string;
+}
+
+/** Of a file that is passed in a call. */
+export const MAX_ROWS = 2000;
+/** Of a file that is uploaded. */
+export const MAX_UPLOADED_ROWS = 50_000;
+export const tooLong = (most: number): ImportProblem => ({
+  code: "invalid_argument.file_too_long",
+  params: { most },
+  field: "csv",
+});

@@ -1,0 +1,140 @@
+/** Writes settled lines as rows of an import, the reasons of those that cannot be, and what is left out. */
+import type { Facts, RefusalFacts } from "../words/message.ts";
+import type { RefusalCode } from "../words/words.ts";
+import { type LeftOutLine, type LeftOutLines, sumLeftOut } from "./left_out.ts";
+import type { Settled, SettledLine } from "./settle_lines.ts";
+import { oneLine, shorten } from "./shorten.ts";
+import { type Direction, isLeftOut, type LeftOut } from "./statement.ts";
+import { fromUnits, toUnits } from "./units.ts";
+import { readUrl } from "./url_text.ts";
+
+/** A statement's line in the books is no longer. */
+const MAX_TEXT = 500;
+/** Nor is the name of an expense. */
+const MAX_NAME = 120;
+
+/** A row as an item of log_expenses, and its line. */
+export interface ImportRow {
+  line: number;
+  date: string;
+  amount: string;
+  name: string;
+  currency?: string;
+  /** What the account was charged for a foreign amount. */
+  charged?: { amount: string; currency: string };
+  payee?: string;
+  category?: string;
+  note?: string;
+  url?: string;
+  is_refund?: true;
+  tax?: string;
+  /** The bank's own words, by which the line is known when it comes again. */
+  text: string;
+}
+
+/** A line of the statement that is no spending. */
+export interface LeftOutRow {
+  line: number;
+  kind: LeftOut;
+  date: string;
+  name: string;
+  amount: string;
+  currency?: string;
+  direction: Direction;
+  text: string;
+}
+
+export interface WrittenRows {
+  rows: ImportRow[];
+  rows_bad: { line: number; error: RefusalFacts }[];
+  left_out: LeftOutLines[];
+  /** Of what is left out, what has a day and an amount; a line whose fee is spent is among the rows. */
+  leftOutRows: LeftOutRow[];
+  /** Cells of links that are none. */
+  brokenLinks: number;
+}
+
+export function writeRows({ lines, conventions }: Settled): WrittenRows {
+  const rows: ImportRow[] = [];
+  const rows_bad: WrittenRows["rows_bad"] = [];
+  const leftOut: LeftOutLine[] = [];
+  const leftOutRows: LeftOutRow[] = [];
+  for (const settled of lines) {
+    const { raw: { line }, kind, amount, currency } = settled;
+    const error = settled.raw.problem;
+    if (error) rows_bad.push({ line, error });
+    else if (isLeftOut(kind)) {
+      leftOut.push({ line, kind, amount, currency });
+      // The fee of an exchange or a transfer was spent.
+      if (settled.fee && settled.date && labelOf(settled)) {
+        rows.push(rowOf({ ...settled, kind: "expense", amount: "0" }));
+      } else leftOutRows.push(...leftOutRowOf(settled, kind));
+    } else {
+      const refusal = refusalOf(settled, conventions);
+      if (refusal) rows_bad.push({ line, error: refusal });
+      else rows.push(rowOf(settled));
+    }
+  }
+  const brokenLinks = lines.filter(({ raw: { url }, kind }) => url && !isLeftOut(kind) && !readUrl(url.trim())).length;
+  return { rows, rows_bad, left_out: sumLeftOut(leftOut), leftOutRows, brokenLinks };
+}
+
+const labelOf = ({ raw: { name, payee = "" } }: SettledLine) => oneLine(name) || oneLine(payee);
+
+function refusalOf(settled: SettledLine, { date_format, decimal }: Settled["conventions"]): RefusalFacts | undefined {
+  const { raw, date, amount } = settled;
+  const refuse = (code: RefusalCode, params?: Facts) => ({ code, ...(params && { params }) });
+  if (!raw.date) return refuse("invalid_argument.row_without_date");
+  if (!date) return refuse("invalid_argument.row_date", { value: shorten(raw.date, 40), format: date_format });
+  if (!raw.amount) return refuse("invalid_argument.row_without_amount");
+  if (!amount) return refuse("invalid_argument.row_amount", { value: shorten(raw.amount, 40), decimal });
+  if (/^0(\.0*)?$/.test(amount) && !settled.fee) return refuse("invalid_argument.row_amount_zero");
+  return labelOf(settled) ? undefined : refuse("invalid_argument.row_without_name");
+}
+
+/** @param settled a line with a date, an amount and a name. */
+function rowOf(settled: SettledLine): ImportRow {
+  const { raw, date, fee, kind, currency, original } = settled;
+  const amount = fee ? withFee(settled.amount!, fee, kind === "refund") : settled.amount!;
+  const label = labelOf(settled);
+  const payee = raw.payee && oneLine(raw.payee);
+  const category = raw.category && oneLine(raw.category);
+  const note = raw.note || (label.length > MAX_NAME ? label : "");
+  const url = raw.url && readUrl(raw.url.trim());
+  const tax = raw.tax?.replace(/^-/, "");
+  // Assigned one by one: there are many rows, and each spread is an object more.
+  const row: ImportRow = { line: raw.line, date: date!, amount, name: shorten(label, MAX_NAME), text: textOf(settled) };
+  if (currency) row.currency = currency;
+  if (original) Object.assign(row, original, { charged: { amount, currency: currency! } });
+  if (payee) row.payee = shorten(payee, MAX_NAME);
+  if (category) row.category = shorten(category, 60);
+  if (note) row.note = shorten(note, 2000);
+  if (url) row.url = url;
+  if (tax) row.tax = tax;
+  if (kind === "refund") row.is_refund = true;
+  return row;
+}
+
+function leftOutRowOf(settled: SettledLine, kind: LeftOut): LeftOutRow[] {
+  const { raw: { line }, date, amount, currency, direction } = settled;
+  if (!date || !amount || !direction) return [];
+  const text = textOf(settled);
+  const name = shorten(labelOf(settled) || text, MAX_NAME);
+  return [{ line, kind, date, name, amount, ...(currency && { currency }), direction, text }];
+}
+
+/** What the file says of a line, on one line; never empty. */
+function textOf({ raw: { name, payee, note, type }, kind }: SettledLine): string {
+  let text = "";
+  for (const part of [name, payee, note]) {
+    const said = part && oneLine(part.length > MAX_TEXT ? part.slice(0, MAX_TEXT) : part);
+    if (said && !text.includes(said)) text = text ? `${text} ${said}` : said;
+  }
+  return shorten(text, MAX_TEXT) || shorten(oneLine(type ?? ""), MAX_TEXT) || kind;
+}
+
+/** A fee adds to what was paid, and takes from what came back. */
+const withFee = (amount: string, fee: string, isRefund: boolean) => {
+  const less = toUnits(amount) - toUnits(fee);
+  return isRefund ? fromUnits(less > 0n ? less : 0n) : fromUnits(toUnits(amount) + toUnits(fee));
+};

@@ -1,0 +1,66 @@
+/** Unpacks a ZIP archive's text files, no further than what is allowed: what it says of their sizes may be a lie. */
+import { Unzip, type UnzipFile, UnzipInflate } from "fflate";
+
+export interface Unpacked {
+  files: Map<string, string>;
+  /** Of all files, unpacked or not, in lower case, as far as the archive was read. */
+  names: string[];
+  problem?: "broken" | "too_large";
+}
+
+interface Limits {
+  /** Whether a file of that name is unpacked. */
+  isWanted(name: string): boolean;
+  mostFiles: number;
+  /** Of all unpacked files together. */
+  mostBytes: number;
+}
+
+/** Bytes that are unpacked at once; they become about a thousand times as many at most. */
+const STEP = 8192;
+
+export function unpack(bytes: Uint8Array, { isWanted, mostFiles, mostBytes }: Limits): Unpacked {
+  const unpacked: Unpacked = { files: new Map(), names: [] };
+  let size = 0;
+  const take = (file: UnzipFile) => {
+    const { originalSize = 0 } = file;
+    const name = file.name.replaceAll("\\", "/").toLowerCase();
+    if (unpacked.names.push(name) > mostFiles) unpacked.problem ??= "too_large";
+    if (unpacked.problem || !isWanted(name) || unpacked.files.has(name)) return;
+    if (originalSize > mostBytes) return void (unpacked.problem = "too_large");
+    const decoder = new TextDecoder();
+    const parts: string[] = [];
+    file.ondata = (error, data, isLast) => {
+      size += data?.length ?? 0;
+      if (error) unpacked.problem ??= "broken";
+      else if (size > mostBytes) unpacked.problem ??= "too_large";
+      if (unpacked.problem) return;
+      parts.push(decoder.decode(data, { stream: !isLast }));
+      if (isLast) unpacked.files.set(name, parts.join(""));
+    };
+    file.start();
+  };
+  try {
+    const archive = new Unzip(take);
+    archive.register(UnzipInflate);
+    for (let at = 0; at < bytes.length && !unpacked.problem; at += STEP) {
+      archive.push(bytes.subarray(at, at + STEP), at + STEP >= bytes.length);
+    }
+  } catch {
+    unpacked.problem ??= "broken";
+  }
+  if (!hasEnd(bytes)) unpacked.problem ??= "broken";
+  return unpacked;
+}
+
+/** A comment may follow the record that an archive ends with. */
+const MAX_END = 65_557;
+
+/** Whether an archive is whole: one that was cut off may lack files without a trace. */
+function hasEnd(bytes: Uint8Array): boolean {
+  const last = bytes.subarray(-MAX_END);
+  for (let at = last.lastIndexOf(0x06); at >= 3; at = last.lastIndexOf(0x06, at - 1)) {
+    if (last[at - 1] === 0x05 && last[at - 2] === 0x4b && last[at - 3] === 0x50) return true;
+  }
+  return false;
+}

@@ -1,0 +1,69 @@
+/** Words of the chart's page. Amounts, days and percentages come as the reader's locale writes them. */
+
+/** Heads of columns, in the page's table and in the table for hosts without charts. */
+export const columns = {
+  amount: "Amount",
+  category: "Category",
+  budget: "Budget",
+  due: "Due",
+  bill: "Bill",
+  step: { day: "Day", week: "Week from", month: "Month" },
+};
+
+/** A step of time that is not complete. */
+export const part = (step: string): string => `${step} (part)`;
+
+/** A bill that is due several times in a row. */
+export const times = (name: string, dates: number | undefined): string => dates ? `${name} (${dates} ×)` : name;
+
+/** What is used of a budget. @param used.percent absent when earlier months or years took all of it */
+export const used = ({ percent, amount }: { percent?: string; amount: string }): string =>
+  percent === undefined ? "nothing left from before" : `${percent} of ${amount}`;
+
+interface Compared {
+  /** "last month" */
+  period: string;
+  amount: string;
+  /** "8%"; absent when it rounds to nothing. */
+  share?: string;
+  isLess: boolean;
+}
+
+const paler = (unit: string) => (count: number): string =>
+  count === 1 ? `The paler column is an incomplete ${unit}.` : `The paler columns are incomplete ${unit}s.`;
+
+export const chartPage = {
+  title: "Spending",
+  noChart: "There is no chart in this result.",
+  cancelled: "The chart was cancelled.",
+  nothingSpent: "Nothing spent",
+  nothingDue: "Nothing due",
+  /** After "Nothing due". */
+  by: (day: string): string => `by ${day}`,
+  /** After an amount. */
+  dueBy: (day: string): string => `due by ${day}`,
+  overdueOf: (overdue: number, all: number): string => `${overdue} of ${all} dates overdue`,
+  compared: ({ period, amount, share, isLess }: Compared): string =>
+    share
+      ? `${share} ${isLess ? "less" : "more"} than ${period} (${amount})`
+      : `about as much as ${period} (${amount})`,
+  used,
+  overBudget: "over budget",
+  /** Of everything that may be spent. */
+  usedOfAll: (words: { percent?: string; amount: string }): string => `Budget: ${used(words)}`,
+  unconverted: (amounts: string): string => `Not included (no exchange rate): ${amounts}.`,
+  paler: { day: paler("day"), week: paler("week"), month: paler("month") },
+  picture: (headline: string): string => `Chart: ${headline}. The numbers are in the table below.`,
+  overdue: "overdue",
+  timesUntil: (dates: number, day: string): string => `${dates} × until ${day}`,
+  times,
+  /** From a day, to another if there are several. */
+  dueDates: ({ from, to, overdue }: { from: string; to?: string; overdue?: boolean }): string =>
+    `${from}${to ? ` – ${to}` : ""}${overdue ? " (overdue)" : ""}`,
+  part,
+  showTable: "Show as table",
+  table: "Table",
+  columns,
+};
+
+export type ChartPageWords = typeof chartPage;

@@ -1,0 +1,77 @@
+/** @jsxImportSource hono/jsx */
+/** The page that takes a bank's file, and what it says of the file afterwards. */
+import type { Child } from "hono/jsx";
+import { leftOut, refusals } from "../import_expenses.ts";
+import { count } from "../phrases.ts";
+
+export const upload = {
+  title: "Upload a statement",
+  lead: (organization: Child) => (
+    <>
+      It goes to{" "}
+      {organization}. Your assistant tells you what was read and asks what isn’t certain. Nothing is in your books until
+      you agree.
+    </>
+  ),
+  label: "The file from your bank",
+  how: "Drop it here or choose it. On a phone, save it from your bank’s app first.",
+  formats: "CSV, TSV, Excel (XLSX), OFX, QFX, QIF, MT940, or camt.052, 053 or 054, from any bank",
+  sizes: "Up to 10 MB and 50,000 rows, one file per link",
+  kept: "Your assistant never gets the file itself, only what was read from it. We delete the file within a day.",
+  submit: "Upload",
+};
+
+/** Why a file was not taken. */
+export const uploadFailures = {
+  chooseAnother: "Nothing was kept. Choose another file.",
+  noFile: "No file was chosen.",
+  unreadable: "This file can’t be read.",
+  /** By code, as an assistant is told when it passes the file's text. */
+  reasons: refusals,
+};
+
+export const uploaded = {
+  underWayTitle: "Your file is uploaded",
+  readTitle: "We’ve read your file",
+  committedTitle: "This file is in your books",
+  say: "Go back to your assistant and say: “It’s uploaded.”",
+  another: "To send another file, ask your assistant for a new link.",
+  /** @param part "40%" */
+  progress: (part: string): string =>
+    `${part} is read and compared with your books. Your assistant goes on from there, or you can do it here.`,
+  asksFirst: "Your assistant has a question about it before it can be read.",
+  noneReadable: "No row of it can be read. Your assistant knows why.",
+  goOn: "Go on",
+  file: "File",
+  organization: "Organization",
+  account: "Account",
+  expenses: "New expenses",
+  period: "Period",
+  days: (first: Child, last: Child) => <>{first} to {last}</>,
+  total: "Total",
+  known: "In your books already",
+  leftOut: "Left out",
+  kinds: leftOut,
+  unreadable: "Can’t be read",
+  rows: (rows: number): string => count(rows, "row"),
+  questions: "To be asked",
+  asks: (questions: number): string => count(questions, "question"),
+  first: "The first expenses",
+  refund: "refund",
+};
+
+export const uploadRefusals = {
+  unknown: {
+    title: "This link doesn’t work",
+    message: "It’s more than 30 minutes old, or it’s for somebody else. Ask your assistant for a new one.",
+  },
+  refused: {
+    title: "You can’t add files there now",
+    message: "You’re no longer in that organization, or its plan doesn’t include connecting an assistant.",
+  },
+  used: {
+    title: "This link has its file already",
+    message: "A link takes one file, so this one wasn’t read. To send it too, ask your assistant for a new link.",
+  },
+  seeRead: "See what was read",
+};

@@ -1,0 +1,118 @@
+-- Which date a payment is for. Without a named date only one that may well be meant is paid: whoever says again that
+-- the bill is paid must not pay the next date.
+
+create or replace function app.latest_payment(occurrence_id text) returns app.payments
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select p from app.payments as p
+    where p.occurrence_id = latest_payment.occurrence_id and p.deleted_at is null
+    order by p.recorded_seq desc
+    limit 1
+  );
+end
+$$;
+comment on function app.latest_payment is 'The payment of a date that was recorded last; null when nothing was paid.';
+
+create or replace function app.is_ahead(bill app.expenses, due_on date, today date, lead_days int) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  -- Between two dates the nearer one is meant, however early the reminder of the next one comes.
+  return is_ahead.due_on > today + lead_days or exists (
+    select from app.expense_occurrences as o
+    where o.expense_id = bill.id and o.status = 'paid' and o.due_on < is_ahead.due_on
+      and today - o.due_on < is_ahead.due_on - today
+  );
+end
+$$;
+comment on function app.is_ahead is
+  'Whether a date is so far ahead that "it is paid" cannot mean it: outside its lead days, or further away than a date '
+  'before it that is paid.';
+
+create or replace function app.next_open_occurrence(context app.context, bill app.expenses, amount_minor bigint,
+  in_advance boolean) returns app.expense_occurrences
+language plpgsql volatile set search_path = '' as $$
+declare
+  lead_days constant int := coalesce(bill.remind_days_before, app.default_lead_days(context));
+  occurrence app.expense_occurrences;
+  latest app.payments;
+  paid app.expense_occurrences;
+  is_ahead boolean;
+begin
+  select * into occurrence
+  from app.expense_occurrences as o
+  where o.expense_id = bill.id and o.status = 'open'
+  order by o.due_on, o.scheduled_on
+  limit 1;
+  if occurrence.id is null and bill.status in ('paused', 'cancelled') then
+    perform app.fail('invalid_argument.bill_inactive', jsonb_build_object('name', bill.name, 'status', bill.status),
+      'bill_id');
+  elsif occurrence.id is null then
+    perform app.fail_already_paid(
+      'already_paid.all', bill,
+      (select p from app.payments as p where p.expense_id = bill.id and p.deleted_at is null
+        order by p.paid_on desc, p.recorded_seq desc limit 1)
+    );
+  end if;
+  is_ahead := app.is_ahead(bill, occurrence.due_on, context.today, lead_days);
+  if in_advance and not is_ahead then
+    perform app.fail('invalid_argument.not_in_advance', jsonb_build_object(
+      'name', bill.name, 'due_on', occurrence.due_on
+    ), 'advance');
+  end if;
+
+  -- Two people say it, or an answer that got lost is asked for again: the date before was meant then. Another part
+  -- payment is told from a repeated one by its amount.
+  select * into latest
+  from app.payments as p
+  where p.expense_id = bill.id and p.source = 'assistant' and p.deleted_at is null
+    and p.created_at > context.at - interval '24 hours'
+  order by p.recorded_seq desc
+  limit 1;
+  select * into paid from app.expense_occurrences as o where o.id = latest.occurrence_id;
+  if not in_advance and (paid.status = 'paid' or latest.amount_minor = next_open_occurrence.amount_minor) then
+    perform app.fail_already_paid('already_paid.just_now', bill, latest, paid.due_on, occurrence.due_on);
+  end if;
+  select * into paid
+  from app.expense_occurrences as o
+  where o.expense_id = bill.id and o.status = 'paid' and o.due_on < occurrence.due_on
+  order by o.due_on desc, o.scheduled_on desc
+  limit 1;
+  if is_ahead and not in_advance and paid.id is null then
+    perform app.fail('not_due', jsonb_build_object(
+      'name', bill.name, 'details', jsonb_build_object('bill_id', bill.id, 'next_due', occurrence.due_on)
+    ), 'due_on');
+  elsif is_ahead and not in_advance then
+    perform app.fail_already_paid(
+      'already_paid.until_next', bill, app.latest_payment(paid.id), paid.due_on, occurrence.due_on
+    );
+  elsif is_ahead and app.is_ahead(bill, paid.due_on, context.today, lead_days) then
+    -- Once: a repeated call must not pay one date after the other.
+    perform app.fail_already_paid(
+      'already_paid.in_advance', bill, app.latest_payment(paid.id), paid.due_on, occurrence.due_on
+    );
+  end if;
+  return occurrence;
+end
+$$;
+comment on function app.next_open_occurrence is
+  'The earliest open date of a bill that is overdue or within its lead days, or in_advance the one that follows. Ends '
+  'the tool when that is not open, or was paid within 24 hours: who paid what, and what is due next.';
+
+create or replace function app.check_days_apart(bill app.expenses, due_on date, paid_on date, confirmed int)
+  returns void
+language plpgsql immutable set search_path = '' as $$
+declare
+  most constant int := 180;
+begin
+  if abs(paid_on - due_on) > most and abs(paid_on - due_on) is distinct from confirmed then
+    perform app.fail('date_out_of_range.far_from_due', jsonb_build_object(
+      'name', bill.name, 'due_on', check_days_apart.due_on, 'paid_on', check_days_apart.paid_on,
+      'days', abs(paid_on - due_on)
+    ), 'paid_on');
+  end if;
+end
+$$;
+comment on function app.check_days_apart is
+  'Ends the tool when a payment lies half a year from the date that it is for, unless just that was confirmed: mostly '
+  'the year is wrong.';

@@ -1,0 +1,22 @@
+-- Calendar feeds: which addresses answer with what is due, and for whom.
+-- Invariants: the token in the address is not stored, only its SHA-256; a person has one address an organization; none
+-- outlives the membership.
+-- Row-level security is on without policies: the table is the service's own.
+
+create table identity.calendar_feeds (
+  organization_id text collate "C" not null,
+  user_id uuid not null,
+  token_hash bytea not null unique constraint calendar_feeds_token_hash_length check (octet_length(token_hash) = 32),
+  show_amounts boolean not null default false,
+  created_at timestamptz not null,
+  primary key (organization_id, user_id),
+  constraint calendar_feeds_membership_fkey foreign key (organization_id, user_id)
+    references identity.memberships (organization_id, user_id) on delete cascade
+);
+comment on table identity.calendar_feeds is
+  'Addresses that a calendar app reads what is due from. Whether one still answers is judged at every read.';
+comment on column identity.calendar_feeds.show_amounts is
+  'Whether the calendar names amounts: who is shown a calendar need not know them.';
+create index calendar_feeds_user_id_idx on identity.calendar_feeds (user_id);
+alter table identity.calendar_feeds enable row level security;
+grant select, insert, update, delete on identity.calendar_feeds to service_role;

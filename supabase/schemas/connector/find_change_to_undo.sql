@@ -1,0 +1,81 @@
+create or replace function app.fail_already_undone(target app.change_sets) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  root app.change_sets := target;
+begin
+  -- An undo stands for what it undid: undoing the same again would only take it back.
+  while root.undoes is not null loop
+    select * into root from app.change_sets as s where s.id = root.undoes;
+  end loop;
+  perform app.fail(
+    case when root.undone_by is null then 'already_undone.and_redone' else 'already_undone' end,
+    jsonb_build_object(
+      'change', app.change_facts(root),
+      'details', jsonb_build_object('change_id', root.id, 'undone_by', root.undone_by)
+    ), 'change_id'
+  );
+end
+$$;
+comment on function app.fail_already_undone is
+  'Ends the tool with already_undone, of the change that was undone, and possibly redone.';
+
+create or replace function app.find_latest_change(context app.context) returns app.change_sets
+language plpgsql stable set search_path = '' as $$
+declare
+  max_minutes constant int := 30;
+  latest app.change_sets;
+begin
+  -- Not what was paid or fetched automatically on the way. Undos count: after one of them "undo that" is a repeated
+  -- call, and must not go on to what was done before.
+  select * into latest from app.change_sets as s
+  where s.organization_id = context.organization_id and s.actor_id = context.actor_id
+    and s.grant_id is not distinct from context.grant_id and s.tool not in ('autopay', 'provider_sync')
+    and s.id is distinct from nullif(current_setting('app.change_id', true), '')
+  order by s.recorded_seq desc
+  limit 1;
+  if not found then
+    perform app.fail('not_found.own_change', jsonb_build_object('organization', context.organization_name),
+      'change_id');
+  elsif latest.undoes is not null then
+    perform app.fail_already_undone(latest);
+  elsif latest.created_at < context.at - max_minutes * interval '1 minute' and latest.undone_by is null then
+    perform app.fail('not_found.recent_change', jsonb_build_object(
+      'change', app.change_facts(latest), 'minutes', max_minutes,
+      'details', jsonb_build_object('change_id', latest.id)
+    ), 'change_id');
+  end if;
+  return latest;
+end
+$$;
+comment on function app.find_latest_change is
+  'What "undo that" means: the latest change of this connection, made within half an hour and no undo.';
+
+create or replace function app.find_change_to_undo(context app.context, change_id text) returns app.change_sets
+language plpgsql stable set search_path = '' as $$
+declare
+  target app.change_sets;
+begin
+  if change_id is null then
+    target := app.find_latest_change(context);
+  else
+    select * into target from app.change_sets as s where s.id = find_change_to_undo.change_id;
+    if not found then
+      perform app.fail(
+        'not_found.change', jsonb_build_object('id', change_id, 'organization', context.organization_name), 'change_id'
+      );
+    end if;
+  end if;
+  if target.undone_by is not null then
+    perform app.fail('already_undone', jsonb_build_object(
+      'change', app.change_facts(target),
+      'details', jsonb_build_object('change_id', target.id, 'undone_by', target.undone_by)
+    ), 'change_id');
+  end if;
+  if target.created_at < context.at - interval '30 days' then
+    perform app.fail('undo_expired', jsonb_build_object('change', app.change_facts(target), 'days', 30), 'change_id');
+  end if;
+  return target;
+end
+$$;
+comment on function app.find_change_to_undo is
+  'The change that is meant: the one named, else the latest of this connection.';

@@ -1,0 +1,26 @@
+create or replace function public.read_expense_file(user_id uuid, organization_id text, arguments jsonb,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  rows_at_once constant int := 2000;
+  result jsonb;
+begin
+  if not identity.organization_has_feature(organization_id, 'ai:connector', at) then
+    return '{"outcome": "refused"}';
+  end if;
+  perform set_config('request.jwt.claims', jsonb_build_object(
+      'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
+  )::text, true),
+    set_config('request.jwt.claim.sub', user_id::text, true);
+  result := app.run_tool(
+    'list_expenses', arguments || jsonb_build_object('format', 'csv', 'limit', rows_at_once), at
+  );
+  -- No member, or suspended, since the link was made.
+  return case when result is null then '{"outcome": "refused"}'
+    else jsonb_build_object('outcome', 'ok', 'result', result - 'page') end;
+end
+$$;
+comment on function public.read_expense_file is
+  'A part of a file of expenses, read as a signed-in person under row-level security: {outcome: ok | refused, '
+  'result?}, '
+  'judged anew for each part; result is the envelope of list_expenses.';

@@ -1,0 +1,81 @@
+create or replace function app.find_payee_rule(context app.context, payee text, name text) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  by_payee constant text := app.payee_words(payee) || ' ';
+  by_name constant text := app.payee_words(name) || ' ';
+begin
+  return (
+    select c.id
+    from app.payee_rules as r
+    join app.categories as c on c.id = r.category_id and c.archived_at is null
+    where r.organization_id = context.organization_id and r.deleted_at is null
+      and (starts_with(by_payee, r.words || ' ') or starts_with(by_name, r.words || ' '))
+    order by length(r.words) desc, r.words
+    limit 1
+  );
+end
+$$;
+comment on function app.find_payee_rule is
+  'The category of the rule with the most words that a payee, or a name, begins with; null without one.';
+
+create or replace function app.list_payee_rules() returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('payee', r.payee, 'category', c.name) order by r.words), '[]')
+    from app.payee_rules as r
+    join app.categories as c on c.id = r.category_id
+    where r.deleted_at is null
+  );
+end
+$$;
+comment on function app.list_payee_rules is 'The payee rules of the organization: [{payee, category}].';
+
+create or replace function app.change_payee_rules(context app.context, rules jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Each is compared with every expense that is logged or imported.
+  max_rules constant int := 200;
+  rule jsonb;
+  place int;
+  wanted text;
+  category text;
+  field text;
+  found_id text;
+  changed jsonb := '[]';
+begin
+  for rule, place in select r.value, r.ordinality - 1 from jsonb_array_elements(rules) with ordinality as r loop
+    wanted := app.clean_text(rule ->> 'payee');
+    category := app.clean_text(rule ->> 'category');
+    field := format('payee_rules[%s]', place);
+    if coalesce(app.payee_words(wanted), '') = '' then
+      perform app.fail('invalid_argument.rule_without_payee', field => field || '.payee');
+    end if;
+    if category is null then
+      update app.payee_rules as r set deleted_at = context.at
+      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
+        and r.deleted_at is null;
+      if not found then
+        perform app.fail('not_found.payee_rule', jsonb_build_object('payee', wanted), field || '.payee');
+      end if;
+    else
+      found_id := app.find_category(context, category, field || '.category');
+      if found_id is null then
+        perform app.fail_without_category(category, field || '.category');
+      end if;
+      insert into app.payee_rules as r (organization_id, payee, category_id)
+      values (context.organization_id, wanted, found_id)
+      on conflict (organization_id, words) where deleted_at is null
+      do update set payee = excluded.payee, category_id = excluded.category_id
+      where (r.payee, r.category_id) is distinct from (excluded.payee, excluded.category_id);
+    end if;
+    changed := changed || jsonb_strip_nulls(jsonb_build_object('payee', wanted, 'category', category));
+  end loop;
+  if (select count(*) from app.payee_rules as r where r.deleted_at is null) > max_rules then
+    perform app.fail('invalid_argument.too_many_rules', jsonb_build_object('most', max_rules), 'payee_rules');
+  end if;
+  return changed;
+end
+$$;
+comment on function app.change_payee_rules is
+  'Keeps rules, and removes those that are given without a category; the facts of it [{payee, category?}].';

@@ -1,0 +1,114 @@
+-- Which records update_expenses and delete_records are about, and what has to be said back before many are touched.
+
+create or replace function app.find_records(context app.context, arguments jsonb) returns text[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  filter app.expense_filter;
+  max_found constant int := 500;
+  found_ids text[];
+begin
+  if (arguments ? 'ids') = (arguments ? 'filter') or arguments -> 'filter' = '{}' then
+    perform app.fail('invalid_argument.ids_or_filter', field => 'ids');
+  end if;
+  if arguments ? 'ids' then
+    return array(select jsonb_array_elements_text(arguments -> 'ids'));
+  end if;
+  filter := app.parse_expense_filter(context, arguments -> 'filter');
+  -- Found, held still and found again: what changed meanwhile may be meant no more.
+  for turn in 1..2 loop
+    -- What was paid for a bill is as the bill says.
+    found_ids := array(
+      select p.expense_id from app.find_payments(filter) as p where not starts_with(p.expense_id, 'bill_')
+      order by p.paid_on desc, p.recorded_seq desc limit max_found + 1
+    );
+    perform from app.expenses as e where e.id = any (found_ids) order by e.id for update;
+  end loop;
+  if found_ids = '{}' then
+    perform app.fail('not_found.by_filter', field => 'filter');
+  end if;
+  if cardinality(found_ids) > max_found then
+    perform app.fail('invalid_argument.too_many_records', jsonb_build_object('most', max_found), 'filter');
+  end if;
+  return found_ids;
+end
+$$;
+comment on function app.find_records is
+  'Ids of the records to change: those that are named, or the one-off expenses that a filter of list_expenses lets '
+  'through, latest first and locked.';
+
+create or replace function app.weigh_records(context app.context, ids text[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      -- A bill goes with its payments, each of which is a record; an expense and its payment are one.
+      'count', case when starts_with(ids[1], 'bill_') then 1 + count(*) else cardinality(ids) end,
+      'minor', coalesce(sum(p.minor), 0),
+      'unknown', array_agg(distinct p.currency) filter (where p.minor is null)
+    )
+    from (
+      select p.currency, p.base_minor as minor
+      from app.payments as p
+      where p.expense_id = any (ids) and p.deleted_at is null
+    ) as p
+  );
+end
+$$;
+comment on function app.weigh_records is
+  'What goes with records: {count, minor, unknown}: how many, their payments'' worth in the base currency whatever '
+  'their direction, and the currencies whose worth is not known.';
+
+create or replace function app.confirm_records(context app.context, arguments jsonb, ids text[], action text)
+  returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  max_count constant int := 20;
+  max_total constant int := 1000;
+  weight constant jsonb := app.weigh_records(context, ids);
+  total constant text := app.format_amount((weight ->> 'minor')::numeric, context.base_currency);
+  wanted constant jsonb := jsonb_build_object('count', weight -> 'count', 'total', total);
+begin
+  if not arguments ? 'filter' and (action = 'update' or (
+    (weight ->> 'count')::int <= max_count and total::numeric <= max_total and weight ->> 'unknown' is null
+  )) then
+    return null;
+  end if;
+  if coalesce((arguments ->> 'dry_run')::boolean, false) or (
+    (arguments #>> '{confirm,count}')::int = (weight ->> 'count')::int
+    and (arguments #>> '{confirm,total}')::numeric = total::numeric
+  ) then
+    return wanted;
+  end if;
+  perform app.fail('confirmation_required', jsonb_build_object(
+    'action', action, 'count', weight -> 'count', 'amount', total, 'currency', context.base_currency,
+    'unknown', weight -> 'unknown',
+    'details', jsonb_build_object('confirm', wanted, 'currency', context.base_currency)
+  ), 'confirm');
+end
+$$;
+comment on function app.confirm_records is
+  'What has to be said back before records that a filter found are changed (action update or delete), or before many '
+  'or much is deleted, {count, total}; else null. Ends the tool with confirmation_required when it was not said, or '
+  'differently.';
+
+create or replace function app.warn_of_unfound(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when arguments ? 'filter'
+    then app.warn_of_unvalued(app.parse_expense_filter(context, arguments -> 'filter')) else '[]' end;
+end
+$$;
+comment on function app.warn_of_unfound is 'Warnings of what a filter that found records could not judge.';
+
+create or replace function app.first_few(rows jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+declare
+  max_shown constant int := 10;
+  few_shown constant int := 3;
+begin
+  return case when jsonb_array_length(rows) <= max_shown then rows
+    else jsonb_path_query_array(rows, '$[0 to $n]', jsonb_build_object('n', few_shown - 1)) end;
+end
+$$;
+comment on function app.first_few is
+  'Of many changed records, the first few show what was done; all of them would fill the conversation.';

@@ -1,0 +1,131 @@
+-- Closed months: what was paid in them stays as it is until they are reopened. One trigger on each table that keeps
+-- money or what it was for, whoever writes it: a tool, an undo or a job.
+
+create or replace function app.month_name(day date) returns text
+language sql immutable set search_path = ''
+  return to_char(day, 'YYYY-MM');
+comment on function app.month_name is 'A month as it is said and shown.';
+
+create or replace function app.is_closed(organization_id text, day date) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from identity.organizations as o
+    where o.id = is_closed.organization_id and o.closed_through >= is_closed.day
+  );
+end
+$$;
+comment on function app.is_closed is
+  'Whether a day lies in a closed month: for who leaves such a day alone rather than being refused.';
+
+create or replace function app.closed_month(day date) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'month', app.month_name(day), 'reopened_by', app.month_name((day - interval '1 month')::date)
+  );
+end
+$$;
+comment on function app.closed_month is
+  'Of a day in a closed month, that month and the last one that may stay closed when it is reopened.';
+
+-- Its owner's rights, because under row-level security only the owner of an organization may lock it. Whoever writes
+-- holds it still, but not from others who write: a month is closed before or after, and never in between.
+create or replace function app.refuse_closed_month() returns trigger
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  organization_id constant text := coalesce(new.organization_id, old.organization_id);
+  days date[];
+  last_closed date;
+  day date;
+begin
+  if tg_table_name = 'expenses' then
+    days := array(select p.paid_on from app.payments as p where p.expense_id = new.id and p.deleted_at is null);
+  else
+    if tg_op <> 'INSERT' and old.deleted_at is null then
+      days := days || old.paid_on;
+    end if;
+    if tg_op <> 'DELETE' and new.deleted_at is null then
+      days := days || new.paid_on;
+    end if;
+  end if;
+  if days <> '{}' then
+    select o.closed_through into last_closed from identity.organizations as o
+    where o.id = organization_id for share;
+    select min(d) into day from unnest(days) as d where d <= last_closed;
+    if day is not null then
+      perform app.fail('month_closed', app.closed_month(day));
+    end if;
+  end if;
+  return coalesce(new, old);
+end
+$$;
+comment on function app.refuse_closed_month is
+  'Ends whatever would change what was paid in a closed month, or the expense that it was paid for.';
+revoke all on function app.refuse_closed_month from authenticated;
+
+create trigger refuse_closed_month before insert or delete on app.payments
+  for each row execute function app.refuse_closed_month();
+-- Its name comes after bump_version, which says whether anything but derived columns changed: a new rate or base
+-- currency gives a new value to what stays as it was recorded.
+create trigger refuse_closed_month_on_update before update on app.payments
+  for each row when (new.version <> old.version) execute function app.refuse_closed_month();
+-- What a bill is called is nobody's record of a month: its category stays with what was paid (app.propagate_category).
+create trigger refuse_closed_month_on_update before update on app.expenses
+  for each row when (new.kind = 'one_off' and new.version <> old.version) execute function app.refuse_closed_month();
+
+create or replace function app.parse_closed_through(context app.context, month text) returns date
+language plpgsql stable set search_path = '' as $$
+begin
+  if month = '' then
+    return null;
+  elsif month !~ '^(199\d|20\d\d)-(0[1-9]|1[0-2])$' or month >= app.month_name(context.today) then
+    perform app.fail('date_out_of_range.month_not_over', jsonb_build_object('month', left(month, 40)),
+      'closed_through');
+  end if;
+  return ((month || '-01')::date + interval '1 month')::date - 1;
+end
+$$;
+comment on function app.parse_closed_through is 'The last day of the last month to be closed; blank is null: none.';
+
+create or replace function app.prepare_closing(context app.context, closed_through date) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  waiting record;
+begin
+  -- What was paid automatically until today belongs into the month. Bills first, as everybody locks them.
+  perform app.refresh_bill(b.id, context.today)
+  from (
+    select e.id from app.expenses as e
+    where e.organization_id = context.organization_id and e.kind = 'bill' and e.status = 'active' and e.autopay
+      and e.deleted_at is null and e.next_due < context.today
+    order by e.id
+  ) as b;
+  perform from identity.organizations as o where o.id = context.organization_id for no key update;
+  -- A value that is final moves only with the base currency.
+  select count(*) as count, min(p.paid_on) as since into waiting
+  from app.payments as p
+  where not p.is_final and p.paid_on <= closed_through and p.deleted_at is null;
+  if waiting.count > 0 then
+    perform app.fail('values_pending', jsonb_build_object(
+      'count', waiting.count, 'since', waiting.since, 'month', app.month_name(closed_through)
+    ), 'closed_through');
+  end if;
+end
+$$;
+comment on function app.prepare_closing is
+  'Records what passes for paid, holds back everybody else who writes, and ends the tool while a value in these months '
+  'waits for the rate of its day.';
+
+create or replace function app.list_open_dates(context app.context, until date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_agg(jsonb_build_object('name', e.name, 'due_on', o.due_on) order by o.due_on, e.name)
+    from app.passed_occurrences(context) as o
+    join app.expenses as e on e.id = o.expense_id
+    where o.due_on <= until
+  );
+end
+$$;
+comment on function app.list_open_dates is 'Dates of bills until a day that nothing was paid for: [{name, due_on}].';

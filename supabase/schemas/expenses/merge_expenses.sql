@@ -1,0 +1,139 @@
+-- Two records that are one, such as what was said and the bank's row of the next day: one stays with its amount and
+-- date, and takes what it lacks; the other goes, and is still recognized when it is logged or imported again.
+
+create or replace function app.read_kept(payment_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_strip_nulls(jsonb_build_object(
+      'name', e.name, 'amount', app.format_amount(p.amount_minor, p.currency), 'currency', p.currency,
+      'charged', case when p.charged_minor is not null then jsonb_build_object(
+        'amount', app.format_amount(p.charged_minor, p.charged_currency), 'currency', p.charged_currency
+      ) end,
+      'tax', app.format_amount(p.tax_minor, p.currency), 'tax_percent', trim_scale(p.tax_percent),
+      'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
+      'date', p.paid_on, 'category', c.name, 'tags', nullif(e.tags, '{}'),
+      'note', case e.kind when 'bill' then p.note else e.note end, 'url', e.url
+    ))
+    from app.payments as p
+    join app.expenses as e on e.id = p.expense_id
+    left join app.categories as c on c.id = e.category_id
+    where p.id = payment_id
+  );
+end
+$$;
+comment on function app.read_kept is 'What a merge can change of the record that stays.';
+
+create or replace function app.find_kept(context app.context, arguments jsonb, ids text[]) returns app.payments
+language plpgsql volatile set search_path = '' as $$
+declare
+  wanted constant text := arguments ->> 'merge_into';
+  kept app.payments;
+  other text;
+begin
+  if ids = '{}' or arguments - array['ids', 'merge_into', 'dry_run'] <> '{}' then
+    perform app.fail('invalid_argument.merge_alone', field => 'merge_into');
+  end if;
+  select * into kept from app.payments as p
+  where (p.id = wanted or p.expense_id = wanted and starts_with(wanted, 'exp_')) and p.deleted_at is null;
+  if wanted = any (ids) or kept.expense_id = any (ids) then
+    perform app.fail('invalid_argument.merge_into_itself', field => 'merge_into');
+  end if;
+  perform app.require_records(context, ids || coalesce(kept.expense_id, wanted));
+  select e.name into other from app.payments as p join app.expenses as e on e.id = p.expense_id
+  where p.expense_id = any (ids) and p.deleted_at is null and p.direction <> kept.direction;
+  if found then
+    perform app.fail('invalid_argument.merge_refund', jsonb_build_object('name', other), 'merge_into');
+  end if;
+  select e.name into other from app.payments as p join app.expenses as e on e.id = p.expense_id
+  where p.expense_id = any (ids) and p.deleted_at is null and p.split_id is not null;
+  if found then
+    perform app.fail('invalid_argument.merge_part', jsonb_build_object('name', other), 'ids');
+  end if;
+  select * into kept from app.payments as p where p.id = kept.id for update;
+  return kept;
+end
+$$;
+comment on function app.find_kept is
+  'The payment that stays: of a one-off expense, or for a bill. Locks what is merged; ends the tool when it is not '
+  'there or cannot be one with the others.';
+
+create or replace function app.take_over(context app.context, kept app.payments, gone app.payments) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  source app.expenses;
+begin
+  select * into source from app.expenses as e where e.id = gone.expense_id;
+  update app.expenses as e
+  set note = coalesce(e.note, source.note), url = coalesce(e.url, source.url),
+    category_id = coalesce(e.category_id, source.category_id),
+    tags = app.clean_tags(to_jsonb(e.tags) || to_jsonb(source.tags), 'merge_into')
+  where e.id = kept.expense_id and e.kind = 'one_off';
+  update app.payments as p set note = coalesce(p.note, source.note)
+  from app.expenses as e
+  where p.id = kept.id and e.id = p.expense_id and e.kind = 'bill';
+  -- The same money in another currency is what the bank took for it.
+  update app.payments as p
+  set charged_minor = case when gone.currency <> p.currency then gone.amount_minor else gone.charged_minor end,
+    charged_currency = case when gone.currency <> p.currency then gone.currency else gone.charged_currency end
+  -- Of a part of a split only the whole was charged.
+  where p.id = kept.id and p.charged_minor is null and p.split_id is null and p.currency <> context.base_currency
+    and (gone.currency <> p.currency or gone.charged_minor is not null);
+  update app.payments as p
+  set reimbursement = gone.reimbursement, reimbursed_by = gone.reimbursed_by, reimbursed_on = gone.reimbursed_on
+  where p.id = kept.id and p.occurrence_id is null and p.reimbursement is null and gone.reimbursement is not null;
+  update app.payments as p set tax_minor = gone.tax_minor, tax_percent = gone.tax_percent
+  where p.id = kept.id and p.occurrence_id is null and p.tax_minor is null and gone.tax_minor is not null
+    and (p.amount_minor, p.currency) = (gone.amount_minor, gone.currency);
+  update app.payments as p set merged_into = kept.id where p.merged_into = gone.id;
+  update app.payments as p set merged_into = kept.id, deleted_at = context.at where p.id = gone.id;
+  update app.expenses as e set deleted_at = context.at where e.id = gone.expense_id;
+end
+$$;
+comment on function app.take_over is
+  'Merges one payment into another: what the other lacks, and what was merged into the one before.';
+
+create or replace function app.merge_expenses(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  ids constant text[] := array(select jsonb_array_elements_text(coalesce(arguments -> 'ids', '[]')));
+  kept constant app.payments := app.find_kept(context, arguments, ids);
+  before constant jsonb := app.read_kept(kept.id);
+  gone app.payments[] := array(
+    select p from app.payments as p where p.expense_id = any (ids) and p.deleted_at is null
+    order by array_position(ids, p.expense_id)
+  );
+  one app.payments;
+  merged jsonb := '[]';
+  after jsonb;
+begin
+  foreach one in array gone loop
+    merged := merged || (jsonb_build_object('id', one.expense_id) || app.read_kept(one.id));
+    perform app.take_over(context, kept, one);
+  end loop;
+  after := app.read_kept(kept.id);
+  return jsonb_build_object(
+    'data', jsonb_build_object(
+      'updated', jsonb_build_array(jsonb_build_object(
+        'id', app.shown_id(kept.id),
+        'before', (select coalesce(jsonb_object_agg(f.key, f.value), '{}') from jsonb_each(before) as f
+          where f.value is distinct from after -> f.key),
+        'after', (select coalesce(jsonb_object_agg(f.key, f.value), '{}') from jsonb_each(after) as f
+          where f.value is distinct from before -> f.key),
+        'version', (
+          select e.version + p.version - 1 from app.expenses as e join app.payments as p on p.expense_id = e.id
+            where p.id = kept.id
+        )
+      )),
+      'count', jsonb_array_length(merged), 'merged', merged
+    ),
+    'facts', jsonb_build_object(
+      'count', jsonb_array_length(merged), 'names', jsonb_path_query_array(merged, '$[0 to 3].name'),
+      'into', after -> 'name'
+    )
+  );
+end
+$$;
+comment on function app.merge_expenses is
+  'Tool update_expenses with merge_into: data {updated, count, merged}: the record that stays, and those that went as '
+  'they were.';

@@ -1,0 +1,29 @@
+-- Payee rules: "REWE is Groceries", said once and kept.
+
+create or replace function app.payee_words(value text) returns text
+language sql immutable
+  return btrim(regexp_replace(
+    regexp_replace(lower(normalize(value, nfkd)), '[\u0300-\u036f]+', '', 'g'), '[[:space:][:punct:]]+', ' ', 'g'
+  ));
+comment on function app.payee_words is
+  'The words of a payee or name without case, accents and punctuation, a space between them.';
+
+create table app.payee_rules (
+  id text collate "C" primary key default app.new_id('rul')
+    constraint payee_rules_id_format check (id ~ '^rul_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  payee text not null constraint payee_rules_payee_length check (length(payee) between 1 and 120),
+  words text not null generated always as (app.payee_words(payee)) stored
+    constraint payee_rules_words_given check (words <> ''),
+  category_id text collate "C" not null,
+  deleted_at timestamptz,
+  version int not null default 1,
+  created_at timestamptz not null default app.instant(),
+  updated_at timestamptz not null default app.instant(),
+  foreign key (category_id, organization_id) references app.categories (id, organization_id)
+);
+comment on table app.payee_rules is
+  'The category of what is paid to a payee, or called so, where none is given: it begins with these words.';
+create unique index payee_rules_one_each_idx on app.payee_rules (organization_id, words) where deleted_at is null;
+create index payee_rules_organization_id_idx on app.payee_rules (organization_id);
+create index payee_rules_category_id_idx on app.payee_rules (category_id, organization_id);

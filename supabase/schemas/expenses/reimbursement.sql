@@ -1,0 +1,25 @@
+create or replace function app.parse_reimbursement(
+  context app.context, given jsonb, field text, inout reimbursement text default null,
+  inout reimbursed_by text default null, inout reimbursed_on date default null
+) returns record
+language plpgsql stable set search_path = '' as $$
+declare
+  new_by constant text := app.clean_text(given ->> 'reimbursed_by');
+  new_on constant date := app.parse_paid_on(context, given ->> 'reimbursed_on', field || '.reimbursed_on');
+begin
+  reimbursement := case when given ? 'reimbursement' then nullif(given ->> 'reimbursement', 'none')
+    when new_on is not null then 'done' when new_by is not null then coalesce(reimbursement, 'open')
+    else reimbursement end;
+  if reimbursement is distinct from 'done' and new_on is not null or reimbursement is null and new_by is not null then
+    perform app.fail('invalid_argument.reimbursement_contradicts', jsonb_build_object(
+      'status', given ->> 'reimbursement'
+    ), parse_reimbursement.field || '.reimbursement');
+  end if;
+  reimbursed_by := case when reimbursement is not null and given ? 'reimbursed_by' then new_by
+    when reimbursement is not null then reimbursed_by end;
+  reimbursed_on := case when reimbursement = 'done' then coalesce(new_on, reimbursed_on, context.today) end;
+end
+$$;
+comment on function app.parse_reimbursement is
+  'What is paid back, by whom and when, from {reimbursement?, reimbursed_by?, reimbursed_on?}: a name alone waits for '
+  'it, a day has it. What is not given stays; what is done without a day was done today.';

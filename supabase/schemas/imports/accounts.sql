@@ -1,0 +1,72 @@
+create or replace function app.account_key(context app.context, name text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return encode(sha256(convert_to(context.organization_id || ' ' || account_key.name, 'UTF8')), 'hex');
+end
+$$;
+comment on function app.account_key is
+  'What an account is found by: a hash of its number, else of what its export or its person calls it.';
+
+create or replace function app.make_account(context app.context, name text, key text, facts jsonb) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  max_accounts constant int := 100;
+  account_id text;
+begin
+  if (select count(*) from app.accounts as a where a.organization_id = context.organization_id) >= max_accounts then
+    perform app.fail('invalid_argument.too_many_accounts', jsonb_build_object('most', max_accounts), 'account');
+  end if;
+  for i in 1..max_accounts + 1 loop
+    insert into app.accounts (organization_id, name, key, kind, currency)
+    select context.organization_id,
+      case i when 1 then left(make_account.name, 60) else left(make_account.name, 54) || format(' (%s)', i) end,
+      make_account.key, case when facts ->> 'kind' = 'card' then 'card' else 'account' end,
+      (select c.code from app.currencies as c where c.code = facts ->> 'currency')
+    -- Of the same key, or of the same name.
+    on conflict do nothing;
+    select a.id into account_id from app.accounts as a
+    where a.organization_id = context.organization_id and a.key = make_account.key;
+    exit when found;
+  end loop;
+  return account_id;
+end
+$$;
+comment on function app.make_account is
+  'The account of a key, which is made under a name of its own where there is none.';
+
+create or replace function app.find_account(context app.context, given text, facts jsonb) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  wanted constant text := app.clean_text(given);
+  number constant text := nullif(upper(regexp_replace(facts ->> 'number', '[^[:alnum:]]+', '', 'g')), '');
+  export constant text := app.clean_text(left(facts ->> 'name', 40));
+  key_of_file constant text := app.account_key(context, coalesce(number, lower(export)));
+  key_of_name constant text := app.account_key(context, 'named ' || lower(wanted));
+  account app.accounts;
+begin
+  select * into account from app.accounts as a
+  where a.organization_id = context.organization_id
+    and case when wanted is null then a.key = key_of_file
+      else a.id = wanted or lower(a.name) = lower(wanted) end;
+  if found then
+    -- The next file of it is found by itself.
+    update app.accounts as a set key = key_of_file, updated_at = context.at
+    where a.id = account.id and a.key = key_of_name and number is not null
+      and not exists (
+        select from app.accounts as other
+        where other.organization_id = context.organization_id and other.key = key_of_file
+      );
+    return account.id;
+  elsif wanted ~ '^acc_[0-9a-z]+$' then
+    perform app.fail('not_found.account', jsonb_build_object('id', wanted), 'account');
+  elsif wanted is not null then
+    return app.make_account(context, wanted, key_of_name, facts);
+  elsif key_of_file is not null then
+    return app.make_account(context, concat_ws(' ', export, '…' || right(number, 4)), key_of_file, facts);
+  end if;
+  return null;
+end
+$$;
+comment on function app.find_account is
+  'The account that was given, by id or name, else the one a file says it is of; a new one where there is none. Null '
+  'when nothing says so: a list of expenses is of no account.';

@@ -1,0 +1,82 @@
+-- What a row of a statement may be in the books: a payment as it stands, what was charged for it, the form it had
+-- before it was merged, a split as the one payment it was, or a bill's date that nothing was paid for yet.
+
+create type app.book_entry as (
+  key text,
+  payment_ids text[],
+  bill_id text,
+  due_on date,
+  expense_id text,
+  day date,
+  amount_minor bigint,
+  currency text,
+  direction text,
+  base_minor bigint,
+  is_open boolean,
+  is_frequent boolean,
+  seq bigint
+);
+comment on type app.book_entry is
+  'Something in the books that a statement may have: key is what is matched only once. is_open: its amount is not '
+  'settled, an estimate; is_frequent: a bill of every few days, near to anything.';
+
+create or replace function app.list_entries(context app.context, first_day date, last_day date)
+  returns setof app.book_entry
+language plpgsql stable rows 2000 set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+begin
+  return query
+    with paid as materialized (
+      select p.*
+      from app.payments as p
+      where p.organization_id = context.organization_id and p.paid_on between first_day and last_day
+        and p.deleted_at is null
+    )
+    select p.id, array[p.id], null::text, null::date, p.expense_id, p.paid_on, p.amount_minor, p.currency, p.direction,
+      p.base_minor, p.is_estimate and not app.is_closed(context.organization_id, p.paid_on), false, p.recorded_seq
+    from paid as p
+    where p.split_id is null
+    union all
+    select p.id, array[p.id], null, null, p.expense_id, p.paid_on, p.charged_minor, p.charged_currency, p.direction,
+      p.base_minor, false, false, p.recorded_seq
+    from paid as p
+    where p.split_id is null and p.charged_minor > 0
+    union all
+    select k.id, array[k.id], null, null, p.expense_id, p.paid_on, p.amount_minor, p.currency, p.direction,
+      p.base_minor, false, false, p.recorded_seq
+    from app.payments as p
+    cross join lateral (
+      select k.id from app.payments as k
+      where k.id = p.merged_into and k.deleted_at is null and k.split_id is null
+      offset 0
+    ) as k
+    where p.organization_id = context.organization_id and p.paid_on between first_day and last_day
+      and p.merged_into is not null
+    union all
+    select p.split_id, array_agg(p.id order by p.recorded_seq), null, null, min(p.expense_id), p.paid_on,
+      sum(f.minor)::bigint, f.currency, p.direction, sum(p.base_minor)::bigint, false, false, min(p.recorded_seq)
+    from paid as p
+    cross join lateral (
+      select p.amount_minor as minor, p.currency union all select p.charged_minor, p.charged_currency
+    ) as f
+    where p.split_id is not null and f.minor is not null
+    group by p.split_id, p.paid_on, p.direction, f.currency
+    union all
+    select b.id || ':' || o.due_on, null, b.id, o.due_on, b.id, o.due_on, m.minor, o.currency, 'out',
+      (app.value_in_base(context.base_currency, m.minor, o.currency, o.due_on)).base_minor,
+      b.amount_mode <> 'fixed' and o.amount_source = 'rule', b.frequency in ('daily', 'weekly'), b.recorded_seq
+    from app.expense_occurrences as o
+    cross join lateral (
+      select b.* from app.expenses as b
+      where b.id = o.expense_id and b.deleted_at is null and b.status <> 'cancelled'
+      offset 0
+    ) as b
+    cross join lateral (
+      select coalesce(o.expected_minor - o.paid_minor, u.minor) as minor
+      from app.usual_amount(b.id, b.amount_minor) as u
+    ) as m
+    where o.organization_id = context.organization_id and o.status = 'open' and o.due_on between first_day and last_day
+      and m.minor > 0;
+end
+$$;
+comment on function app.list_entries is
+  'What the books have of some days, in every form that a statement may know, and the open dates of bills.';

@@ -1,0 +1,199 @@
+create or replace function app.same_totals(expected jsonb, actual jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return not exists (
+    select from jsonb_each_text(expected) as e full join jsonb_each_text(actual) as a on a.key = e.key
+    where
+      coalesce(case when e.value ~ '^-?\d{1,18}(\.\d{1,4})?$' then e.value::numeric end,
+      case when e.value is null then 0 end) is distinct from coalesce(a.value::numeric, 0)
+  );
+end
+$$;
+comment on function app.same_totals is
+  'Whether two sets of totals are the same amounts, however many zeros they are written with.';
+
+create or replace function app.lock_imports(organization_id text) returns void
+language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('imports of ' || lock_imports.organization_id, 0));
+exception when lock_not_available then
+  perform app.fail('busy');
+end
+$$;
+comment on function app.lock_imports is
+  'Makes this transaction the only one that publishes an import in an organization; other writes go on.';
+
+create or replace function app.check_import_expected(batch app.import_batches, counted jsonb, arguments jsonb)
+  returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  count constant int := jsonb_array_length(counted -> 'new');
+  skipped constant int := app.count_in_books(counted);
+  is_count constant boolean := (arguments ->> 'expected_count')::numeric = count;
+begin
+  if is_count and app.same_totals(arguments -> 'expected_totals', counted -> 'totals') then
+    return;
+  end if;
+  perform app.fail(
+    'expectation_mismatch.of_import',
+    jsonb_build_object(
+      'count', count, 'totals', counted -> 'totals', 'skipped', skipped, 'details', jsonb_build_object(
+        'commit_with', jsonb_strip_nulls(jsonb_build_object(
+          'import_id', batch.id, 'expected_count', count, 'expected_totals', counted -> 'totals',
+          -- Nothing of this call was kept.
+          'answers', arguments -> 'answers', 'skip_lines', arguments -> 'skip_lines',
+          'corrections', arguments -> 'corrections', 'rules', arguments -> 'rules'
+        )),
+        'skipped', skipped
+      )
+    ),
+    case when is_count then 'expected_totals' else 'expected_count' end
+  );
+end
+$$;
+comment on function app.check_import_expected is
+  'Ends the tool when an import would write something else than the caller was shown.';
+
+create or replace function app.count_in_books(counted jsonb) returns int
+language plpgsql immutable set search_path = '' as $$
+begin
+  return coalesce((counted #>> '{outcomes,known}')::int, 0) + coalesce((counted #>> '{outcomes,linked}')::int, 0);
+end
+$$;
+comment on function app.count_in_books is 'How many rows of an import are in the books already.';
+
+create or replace function app.give_categories(context app.context, batch app.import_batches, arguments jsonb)
+  returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  unknown constant jsonb := app.list_unknown_categories(context, batch);
+begin
+  if unknown = '[]' then
+    return;
+  elsif not coalesce((arguments ->> 'create_missing_categories')::boolean, false) then
+    perform app.fail('category_not_found.in_file', jsonb_build_object(
+      'name', unknown #> '{0,name}', 'details', app.describe_unknown_categories(unknown)
+    ), 'create_missing_categories');
+  end if;
+  perform app.find_category(context, u ->> 'name', 'create_missing_categories', true)
+  from jsonb_array_elements(unknown) as u;
+  update app.import_rows as r
+  set draft = r.draft || jsonb_build_object('category_id', c.id, 'category_source', 'given')
+  from jsonb_array_elements(unknown) as u
+  join app.categories as c
+    on c.organization_id = context.organization_id and lower(c.name) = lower(u ->> 'name')
+  where r.import_id = batch.id and r.draft is not null
+    and lower(app.clean_text(r.item ->> 'category')) = lower(u ->> 'name');
+end
+$$;
+comment on function app.give_categories is
+  'Makes the categories of an import that there are none of, where the caller said so, and gives them to its rows.';
+
+create or replace function app.publish_rows(context app.context, batch app.import_batches, lines int[]) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  page_rows constant int := 2000;
+  drafts jsonb;
+  -- What can be said of it afterwards.
+  written jsonb := '[]';
+begin
+  for place in 1..cardinality(lines) by page_rows loop
+    with given as (
+      update app.import_rows as r
+      set draft = r.draft || jsonb_build_object('id', app.new_id('exp')),
+        match = case r.match ->> 'state' when 'likely' then r.match else '{"state": "new"}' end
+      where r.import_id = batch.id and r.line = any (lines[place : place + page_rows - 1])
+      returning r.line, r.draft
+    )
+    select jsonb_agg(g.draft order by g.line) into drafts from given as g;
+    perform app.write_expenses(context, drafts, 'import');
+    written := written || (
+      select jsonb_agg(jsonb_build_object(
+        'place', d -> 'place', 'id', d -> 'id', 'name', d -> 'name', 'paid_on', d -> 'paid_on'
+      ))
+      from jsonb_array_elements(drafts) as d
+    );
+  end loop;
+  return written;
+end
+$$;
+comment on function app.publish_rows is
+  'Writes rows of an import as expenses, page by page; their drafts then have the id. Answers [{place, id, name, '
+  'paid_on}].';
+
+create or replace function app.keep_balance(batch app.import_batches) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.accounts as a
+  set balance = (batch.read -> 'balances') || jsonb_build_object(
+    'from', file.first_day, 'to', file.last_day, 'change_id', current_setting('app.change_id', true)
+  )
+  from (
+    select min(r.item ->> 'date') as first_day, max(r.item ->> 'date') as last_day
+    from app.import_rows as r
+    where r.import_id = batch.id
+  ) as file
+  where a.id = batch.account_id and batch.read #> '{balances,closing}' is not null
+    and (a.balance is null or a.balance ->> 'to' <= file.last_day);
+end
+$$;
+comment on function app.keep_balance is 'Keeps what the bank says an account had, unless a later statement is known.';
+
+create or replace function app.commit_import(context app.context, batch app.import_batches, arguments jsonb)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  counted jsonb;
+  lines int[];
+  written jsonb;
+  answer jsonb;
+begin
+  batch := app.refresh_import(context, batch);
+  counted := app.count_import(context, batch, arguments ->> 'on_duplicate');
+  if coalesce(batch.read -> 'questions', '[]') <> '[]' or counted #> '{outcomes,asked}' is not null then
+    perform app.fail('needs_answer.import', jsonb_build_object('details', jsonb_build_object(
+      'questions', app.import_questions(batch, coalesce(counted #> '{listed,asked}', '[]'))
+    )), 'answers');
+  end if;
+  perform app.give_categories(context, batch, arguments);
+  perform app.check_import_expected(batch, counted, arguments);
+  perform app.change_payee_rules(context, coalesce(batch.read -> 'rules', '[]'));
+  lines := array(select l::int from jsonb_array_elements_text(counted -> 'new') as l);
+  written := app.publish_rows(context, batch, lines);
+
+  perform app.link_import_rows(context, batch);
+  -- Only now does everybody else wait: what was written so far is new, or was locked row by row.
+  perform app.lock_books(context.organization_id);
+  if app.find_changed_rows(context, batch, true) <> '{}' then
+    perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
+  end if;
+  update app.accounts as a
+  set answers = a.answers || (batch.read -> 'answers'), updated_at = context.at
+  where a.id = batch.account_id and not a.answers @> (batch.read -> 'answers');
+
+  perform app.keep_balance(batch);
+
+  answer := jsonb_build_object(
+    'data', jsonb_build_object(
+      'created', cardinality(lines), 'linked', coalesce((counted #>> '{outcomes,linked}')::int, 0),
+      'skipped', coalesce((counted #>> '{outcomes,known}')::int, 0), 'totals', counted -> 'totals'
+    ),
+    'warnings', app.warn_of_drafts(context, written)
+  );
+  if cardinality(lines) > 0 or exists (
+    select from app.change_items as i where i.change_id = current_setting('app.change_id', true)
+  ) then
+    answer := answer || jsonb_build_object('change_id', current_setting('app.change_id'));
+  end if;
+  delete from app.import_rows as r where r.import_id = batch.id;
+  update app.import_batches as b
+  set state = 'committed', result = answer, change_id = answer ->> 'change_id', file = null, read = '{}'
+  where b.id = batch.id;
+  return answer || jsonb_build_object('facts', jsonb_build_object(
+    'count', cardinality(lines), 'totals_by_currency', counted -> 'totals',
+    'names', jsonb_path_query_array(written, '$[0 to 3].name')
+  ));
+end
+$$;
+comment on function app.commit_import is
+  'Publishes an import in one change, {created, linked, skipped, totals}; nothing of it is kept but that.';

@@ -1,0 +1,81 @@
+-- What a person says of an import is kept with it, and given to its rows again whenever these are read or matched anew.
+
+create or replace function app.correct_import_rows(batch app.import_batches, first int, last int) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  skipped constant int[] := array(
+    select s::int from jsonb_array_elements_text(coalesce(batch.read -> 'skip_lines', '[]')) as s
+  );
+begin
+  update app.import_rows as r set is_skipped = r.line = any (skipped)
+  where r.import_id = batch.id and r.line between first and last and r.is_skipped <> (r.line = any (skipped));
+  update app.import_rows as r
+  set item = corrected.item, draft = null, match = null,
+    error = case when not corrected.item ?& array['name', 'amount', 'date'] then r.error end
+  from jsonb_each(coalesce(batch.read -> 'corrections', '{}')) as c (line, correction)
+  join app.import_rows as given on given.import_id = batch.id and given.line = c.line::int
+  cross join lateral (
+    select given.item - case when c.correction ?| array['amount', 'currency'] then 'charged' else '' end
+      -- What the bank wrote stays what its line is known by.
+      || jsonb_build_object('as_read', coalesce(given.item -> 'as_read', given.item)) || c.correction as item
+  ) as corrected
+  where r.import_id = batch.id and r.line = given.line and r.line between first and last;
+end
+$$;
+comment on function app.correct_import_rows is
+  'Skips and corrects the rows of these lines as their import says; a row that could not be read can be once its '
+  'name, amount and date are given.';
+
+create or replace function app.apply_import_rules(context app.context, batch app.import_batches, first int, last int)
+  returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  if coalesce(batch.read -> 'rules', '[]') = '[]' then
+    return;
+  end if;
+  update app.import_rows as r
+  set draft = r.draft || jsonb_build_object('category_id', chosen.category_id, 'category_source', 'payee_rule')
+  from app.import_rows as given
+  cross join lateral (
+    select app.payee_words(given.draft ->> 'payee') || ' ' as payee,
+      app.payee_words(given.draft ->> 'name') || ' ' as name
+    offset 0
+  ) as by
+  cross join lateral (
+    select c.id as category_id
+    from jsonb_array_elements(batch.read -> 'rules') as rule
+    cross join lateral (select app.payee_words(rule ->> 'payee') || ' ' as words) as w
+    join app.categories as c
+      on c.organization_id = context.organization_id and lower(c.name) = lower(app.clean_text(rule ->> 'category'))
+    where starts_with(by.payee, w.words) or starts_with(by.name, w.words)
+    order by length(w.words) desc, w.words
+    limit 1
+  ) as chosen
+  where r.import_id = batch.id and r.line = given.line and given.import_id = batch.id
+    and given.line between first and last and given.draft ->> 'category_source' <> 'given';
+end
+$$;
+comment on function app.apply_import_rules is
+  'Gives the rows of these lines the categories of the payee rules that came with their import.';
+
+create or replace function app.answer_import_rows(batch app.import_batches, first int, last int) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.import_rows as r set match = r.match || jsonb_build_object('answer', a.value)
+  from jsonb_each(coalesce(batch.read -> 'row_answers', '{}')) as a
+  where r.import_id = batch.id and r.line = a.key::int and r.line between first and last
+    and r.match ->> 'state' = 'likely' and app.match_options(r.match) @> a.value;
+end
+$$;
+comment on function app.answer_import_rows is
+  'Gives the rows of these lines what was answered about them, where it is still asked and still an option.';
+
+create or replace function app.match_options(match jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case jsonb_array_length(match -> 'candidates') when 1 then '["same"]'
+    else coalesce(jsonb_path_query_array(match, '$.candidates[*].id'), '[]') end || '"new"';
+end
+$$;
+comment on function app.match_options is
+  'What can be answered about a row that is likely in the books: that it is the same or which, or that it is new.';

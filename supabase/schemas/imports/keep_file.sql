@@ -1,0 +1,84 @@
+create or replace function app.start_import(context app.context, arguments jsonb) returns app.import_batches
+language plpgsql volatile set search_path = '' as $$
+declare
+  max_kept constant int := 20;
+  batch app.import_batches;
+begin
+  if arguments ? 'default_currency' then
+    perform app.currency_exponent(arguments ->> 'default_currency', 'default_currency');
+  end if;
+  -- Files are large: the oldest that nobody came back to make room.
+  delete from app.import_batches as b
+  where b.id in (
+    select old.id from app.import_batches as old
+    where old.actor_id = context.actor_id and old.state <> 'committed'
+    order by old.created_at desc, old.id
+    offset max_kept - 1
+  );
+  insert into app.import_batches (organization_id, actor_id, state, read, expires_at)
+  values (
+    context.organization_id, context.actor_id, 'waiting', jsonb_strip_nulls(jsonb_build_object(
+      'account_given', arguments -> 'account', 'default_currency', arguments -> 'default_currency'
+    )),
+    context.at + interval '30 minutes'
+  )
+  returning * into batch;
+  return batch;
+end
+$$;
+comment on function app.start_import is 'Step start: an import that waits half an hour for its file.';
+
+create or replace function app.learned_answers(account_id text, questions jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_object_agg(q ->> 'id', a.answers -> (q ->> 'id')), '{}')
+    from jsonb_array_elements(questions) as q
+    join app.accounts as a on a.id = learned_answers.account_id and a.answers ? (q ->> 'id')
+  );
+end
+$$;
+comment on function app.learned_answers is 'What a person answered to these questions about an account before.';
+
+create or replace function app.keep_import_file(context app.context, arguments jsonb) returns app.import_batches
+language plpgsql volatile set search_path = '' as $$
+declare
+  batch app.import_batches := case when arguments ? 'import_id'
+    then app.find_import(context, arguments ->> 'import_id') else app.start_import(context, arguments) end;
+  found_id text;
+  learned jsonb;
+begin
+  if batch.state <> 'waiting' then
+    perform app.fail('invalid_argument.upload_used', field => 'import_id');
+  end if;
+  found_id := app.find_account(
+    context, coalesce(arguments ->> 'account', batch.read ->> 'account_given'), arguments #> '{read,account}'
+  );
+  learned := app.learned_answers(found_id, arguments #> '{read,questions}');
+  update app.import_batches as b
+  set state = 'reading', file = arguments ->> 'file', account_id = found_id,
+    row_count = (arguments ->> 'row_count')::int, expires_at = context.at + interval '24 hours',
+    read = b.read || (arguments -> 'read') || jsonb_build_object(
+      'given', coalesce(arguments -> 'mapping', '{}'), 'answers', learned,
+      'revision', case learned when '{}' then 1 else 2 end
+    )
+  where b.id = batch.id
+  returning b.* into batch;
+  return batch;
+end
+$$;
+comment on function app.keep_import_file is
+  'Step keep: the text of a file and what reading it said, once for each import. Its revision is 2 when the account '
+  'has learned an answer, which asks for another reading.';
+
+create or replace function app.load_import(context app.context, batch app.import_batches) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return app.describe_import(context, batch) || case batch.state when 'reading' then jsonb_build_object(
+    'file', batch.file,
+    'mapping', coalesce(batch.read -> 'given', '{}') || coalesce(batch.read -> 'answers', '{}')
+  ) else '{}' end;
+end
+$$;
+comment on function app.load_import is
+  'Step load: how far an import is, and what reading its file again takes, {file, mapping}.';

@@ -1,0 +1,223 @@
+-- Committing a statement: each of its lines is kept once, with the payments that it is. What a line is the payment of
+-- becomes paid, an estimate becomes the bank's amount, and a foreign payment gets what was charged for it.
+
+create or replace function app.settle_match(match jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case
+    when match ->> 'state' <> 'likely' then match
+    when match ->> 'answer' = 'same' then match #> '{candidates,0}' || '{"state": "linked"}'
+    else coalesce(
+      (
+        select c || '{"state": "linked"}' from jsonb_array_elements(match -> 'candidates') as c
+        where c ->> 'id' = match ->> 'answer'
+        limit 1
+      ), '{"state": "new"}'
+    )
+  end;
+end
+$$;
+comment on function app.settle_match is
+  'What a row is in the books after its question was answered: {state: known | linked | new, payment_ids?, bill_id?, '
+  'due_on?}.';
+
+create or replace function app.pay_matched_date(context app.context, row_match jsonb, draft jsonb, line_minor bigint,
+  line_currency text) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  bill app.expenses;
+  occurrence app.expense_occurrences;
+  automatic app.payments;
+begin
+  perform from app.expenses as e where e.id = row_match ->> 'bill_id' for update;
+  perform app.refresh_bill(row_match ->> 'bill_id', context.today);
+  select * into bill from app.expenses as e where e.id = row_match ->> 'bill_id' and e.deleted_at is null;
+  if found then
+    occurrence := app.find_occurrence(bill, (row_match ->> 'due_on')::date, 'import_id');
+  end if;
+  automatic := app.latest_payment(occurrence.id);
+  if occurrence.status = 'paid' and automatic.source = 'autopay' then
+    -- Recorded by the calendar since.
+    return automatic.id;
+  elsif occurrence.status is distinct from 'open' then
+    perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
+  end if;
+  return (
+    app.settle_occurrence(context, bill, occurrence, case bill.currency
+      when draft ->> 'currency' then (draft ->> 'amount_minor')::bigint
+      when line_currency then line_minor
+    end, (draft ->> 'paid_on')::date, null)
+  ).id;
+end
+$$;
+comment on function app.pay_matched_date is
+  'Pays the date of a bill with what the bank took for it, on the bank''s day; one in another currency with its own '
+  'amount. Answers the payment.';
+
+create or replace function app.correct_matched(context app.context, payment_ids text[], line_minor bigint,
+  line_currency text) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  payment app.payments;
+  bill app.expenses;
+  occurrence app.expense_occurrences;
+begin
+  select * into payment from app.payments as p where p.id = payment_ids[1];
+  if app.is_closed(context.organization_id, payment.paid_on) then
+    return;
+  end if;
+  if payment.is_estimate and cardinality(payment_ids) = 1 and payment.currency = line_currency then
+    select * into bill from app.expenses as e where e.id = payment.expense_id for update;
+    select * into occurrence from app.expense_occurrences as o where o.id = payment.occurrence_id;
+    if occurrence.paid_minor = payment.amount_minor then
+      perform app.correct_payment(context, bill, occurrence, line_minor, null, null);
+    end if;
+  elsif payment.currency <> line_currency and payment.currency <> context.base_currency then
+    update app.payments as p
+    set charged_minor = s.minor, charged_currency = line_currency
+    from (
+      select array_agg(p.id order by p.id) as ids,
+        app.spread_minor(line_minor, array_agg(p.amount_minor order by p.id)) as shares
+      from app.payments as p
+      where p.id = any (payment_ids)
+    ) as w
+    cross join lateral unnest(w.ids, w.shares) as s (id, minor)
+    where p.id = s.id and (p.charged_minor, p.charged_currency) is distinct from (s.minor, line_currency);
+  end if;
+end
+$$;
+comment on function app.correct_matched is
+  'Gives payments that a line is what the bank knows better: the amount of an estimate, and what was charged in '
+  'another currency. What is in a closed month stays.';
+
+create or replace function app.refuse_matched_twice(batch app.import_batches) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  twice record;
+begin
+  select array_agg(r.line order by r.line) as lines into twice
+  from app.import_rows as r
+  cross join lateral (select case when r.draft ? 'id' then '{"state": "new"}' else app.settle_match(r.match) end
+    as settled offset 0) as m
+  left join lateral jsonb_array_elements_text(m.settled -> 'payment_ids') as w (id) on true
+  where r.import_id = batch.id and not r.is_skipped and m.settled ->> 'state' = 'linked'
+  group by coalesce(w.id, (m.settled ->> 'bill_id') || (m.settled ->> 'due_on'))
+  -- Several rows may be one expense, but nobody says so of a row alone.
+  having count(*) > 1 and bool_or(r.match ->> 'state' = 'likely')
+  order by 1
+  limit 1;
+  if found then
+    perform app.fail('invalid_argument.matched_twice', jsonb_build_object('lines', twice.lines), 'answers');
+  end if;
+end
+$$;
+comment on function app.refuse_matched_twice is
+  'Ends the tool when two rows were answered to be the same expense.';
+
+-- Hashed, not walked: of rows that were just staged the planner knows nothing.
+create or replace function app.write_statement_lines(context app.context, batch app.import_batches) returns int
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
+  = 'off' as $$
+declare
+  change constant text := nullif(current_setting('app.change_id', true), '');
+  missing int;
+begin
+  with staged as materialized (
+    select s.*, m.settled, app.new_id('lin') as id
+    from app.statement_rows(context, batch) as s
+    cross join lateral (select case when s.draft ? 'id' then '{"state": "new"}' else app.settle_match(s.match) end
+      as settled offset 0) as m
+    where m.settled ->> 'state' is distinct from 'known'
+      -- A row that is new has been written, or is none that was to be.
+      and (m.settled ->> 'state' is distinct from 'new' or s.draft ? 'id' or s.is_skipped)
+  ), written as (
+    insert into app.statement_lines (
+      id, organization_id, account_id, booked_on, text, kind, direction, amount_minor, currency, nth, is_skipped,
+      change_id
+    )
+    select s.id, batch.organization_id, batch.account_id, s.booked_on, s.text, s.kind, s.direction, s.amount_minor,
+      s.currency, s.nth, s.is_skipped, change
+    from staged as s
+    where batch.account_id is not null
+    on conflict do nothing
+    returning id
+  ), linked as (
+    insert into app.statement_links (line_id, payment_id, organization_id)
+    select s.id, p.id, batch.organization_id
+    from staged as s
+    join written as w on w.id = s.id
+    cross join lateral (
+      select p.id from app.payments as p
+      where p.id in (select jsonb_array_elements_text(s.settled -> 'payment_ids'))
+        and s.settled ->> 'state' = 'linked'
+      union all
+      select p.id
+      from app.payments as p
+      where s.settled ->> 'state' = 'new' and p.deleted_at is null and p.expense_id in (
+        select s.draft ->> 'id' union select part ->> 'id' from jsonb_array_elements(s.draft -> 'parts') as part
+      )
+      offset 0
+    ) as p
+    where not s.is_skipped
+    returning line_id
+  )
+  select count(*) into missing
+  from staged as s
+  where batch.account_id is not null and s.settled is not null and not s.is_skipped
+    and not exists (select from linked as l where l.line_id = s.id);
+  return missing;
+end
+$$;
+comment on function app.write_statement_lines is
+  'Writes the lines of an import''s rows and which payments they are; answers how many came to none.';
+
+create or replace function app.link_import_rows(context app.context, batch app.import_batches) returns void
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  matched record;
+  payment_id text;
+begin
+  perform app.refuse_matched_twice(batch);
+  -- Bills in one order, as everybody locks them.
+  for matched in
+    select s.line, s.draft, s.amount_minor, s.currency, m.settled, paid.ids
+    from app.statement_rows(context, batch) as s
+    cross join lateral (select case when s.draft ? 'id' then '{"state": "new"}' else app.settle_match(s.match) end
+      as settled offset 0) as m
+    cross join lateral (
+      select array_agg(p.id) as ids, coalesce(bool_or(p.is_estimate or p.currency <> s.currency), false) as is_open
+      from app.payments as p
+      where p.id in (select jsonb_array_elements_text(m.settled -> 'payment_ids'))
+      offset 0
+    ) as paid
+    where not s.is_skipped and m.settled ->> 'state' = 'linked' and (m.settled ? 'bill_id' or paid.is_open)
+    order by m.settled ->> 'bill_id', s.line
+  loop
+    if matched.settled ? 'bill_id' then
+      payment_id := app.pay_matched_date(
+        context, matched.settled, matched.draft, matched.amount_minor, matched.currency
+      );
+      matched.ids := array[payment_id];
+      update app.import_rows as r
+      set match = matched.settled || jsonb_build_object('payment_ids', matched.ids)
+      where r.import_id = batch.id and r.line = matched.line;
+    end if;
+    perform app.correct_matched(context, matched.ids, matched.amount_minor, matched.currency);
+  end loop;
+  perform app.refresh_bill(b.id, context.today)
+  from (
+    select distinct r.match ->> 'bill_id' as id from app.import_rows as r
+    where r.import_id = batch.id and r.match ? 'bill_id' and not r.is_skipped
+    order by 1
+  ) as b;
+
+  if app.write_statement_lines(context, batch) > 0 then
+    perform app.fail('expectation_mismatch.books_changed', field => 'import_id');
+  end if;
+end
+$$;
+comment on function app.link_import_rows is
+  'Keeps what a committed import''s rows are as lines of the account, linked with their payments: those that were '
+  'there, '
+  'those that are paid by it, and those that were just written, whose draft has the id. Ends the tool when the books '
+  'have changed since the rows were matched.';

@@ -1,0 +1,133 @@
+-- One row of a statement that is several expenses of a day, and several rows of a day that are one expense.
+
+create type app.sum_item as (
+  id text,
+  day date,
+  amount_minor bigint,
+  currency text,
+  direction text,
+  name text,
+  grouped_by text
+);
+comment on type app.sum_item is
+  'What may be a sum, or a part of one: a row of a statement, or a payment. grouped_by is the same for parts that may '
+  'belong together.';
+
+create or replace function app.list_sums(amounts bigint[]) returns table (places int[], total bigint)
+language plpgsql immutable set search_path = '' as $$
+begin
+  return query
+    with recursive sums as (
+      select array[i] as places, amounts[i] as total from generate_subscripts(amounts, 1) as i
+      union all
+      select s.places || i, s.total + amounts[i]
+      from sums as s
+      cross join generate_subscripts(amounts, 1) as i
+      where i > s.places[cardinality(s.places)] and cardinality(s.places) < 4
+    )
+    -- Of those with the same amounts one is as good as another.
+    select min(s.places), s.total
+    from sums as s
+    where cardinality(s.places) > 1
+    group by s.total
+    having count(distinct array(select amounts[p] from unnest(s.places) as p order by 1)) = 1;
+end
+$$;
+comment on function app.list_sums is
+  'The sums of two to four of some amounts, each with the places of its parts; not those that different amounts make.';
+
+create or replace function app.find_sums(wholes app.sum_item[], parts app.sum_item[])
+  returns table (whole_id text, part_ids text[])
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop = 'off' as $$
+declare
+  days constant int := 5;
+  -- More of one payee on one day are no longer told apart.
+  most constant int := 6;
+  found record;
+  used text[] := '{}';
+begin
+  for found in
+    with crowds as materialized (
+      select (p).day, (p).currency, (p).direction, array_agg((p).id order by (p).id) as ids,
+        array_agg((p).amount_minor order by (p).id) as amounts, array_agg(distinct (p).name) as names
+      from unnest(parts) as p
+      group by (p).day, (p).currency, (p).direction, (p).grouped_by
+      having count(*) between 2 and most
+    ), sums as materialized (
+      select c.day, c.currency, c.direction, c.names, s.total, array(select c.ids[p] from unnest(s.places) as p) as ids
+      from crowds as c
+      cross join lateral app.list_sums(c.amounts) as s
+    )
+    select (w).id as whole, s.ids
+    from unnest(wholes) as w
+    join sums as s on s.total = (w).amount_minor and s.currency = (w).currency and s.direction = (w).direction
+    where abs((w).day - s.day) <= days and not exists (
+      select from unnest(s.names) as n
+      where app.compare_names(app.descriptor_words(n), app.descriptor_words((w).name)) < 2
+    )
+    order by (w).day, (w).id, abs((w).day - s.day), cardinality(s.ids), s.ids
+  loop
+    if not used && (found.whole || found.ids) then
+      used := used || found.whole || found.ids;
+      whole_id := found.whole;
+      part_ids := found.ids;
+      return next;
+    end if;
+  end loop;
+end
+$$;
+comment on function app.find_sums is
+  'Which of the one are the sum of two to four of the others that are of one day not far away and called alike.';
+
+create or replace function app.match_sums(context app.context, batch app.import_batches, first int, last int,
+  taken text[]) returns void
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  days constant int := 5;
+  lines app.sum_item[] := array(
+    select (r.line::text, d.paid_on, d.amount_minor, d.currency, d.direction,
+      coalesce(d.payee, d.name), split_part(lower(coalesce(d.payee, d.name)), ' ', 1))::app.sum_item
+    from app.import_rows as r
+    cross join lateral jsonb_to_record(r.draft) as d (
+      paid_on date, amount_minor bigint, currency text, direction text, name text, payee text
+    )
+    where r.import_id = batch.id and r.line between first and last and r.draft is not null and not r.is_skipped
+      and r.match is null and r.kind in ('expense', 'refund')
+  );
+  paid app.sum_item[];
+begin
+  if lines = '{}' then
+    return;
+  end if;
+  paid := array(
+    select (p.id, p.paid_on, p.amount_minor, p.currency, p.direction,
+      coalesce(e.payee, e.name), e.match_key)::app.sum_item
+    from app.payments as p
+    cross join lateral (select e.name, e.payee, e.match_key from app.expenses as e where e.id = p.expense_id offset 0)
+      as e
+    where p.organization_id = context.organization_id and p.deleted_at is null and p.split_id is null
+      and not p.is_estimate
+      and p.paid_on between (select min((l).day) from unnest(lines) as l) - days
+        and (select max((l).day) from unnest(lines) as l) + days
+      and not exists (select from app.statement_links as k where k.payment_id = p.id)
+      and not exists (select from unnest(taken) as t where t = p.id)
+  );
+  update app.import_rows as r
+  set match = jsonb_build_object('state', 'linked', 'payment_ids', s.part_ids)
+  from app.find_sums(lines, paid) as s
+  where r.import_id = batch.id and r.line = s.whole_id::int;
+  update app.import_rows as r
+  set match = jsonb_build_object('state', 'linked', 'payment_ids', jsonb_build_array(s.whole_id))
+  from app.find_sums(
+    paid, array(
+      select l from unnest(lines) as l
+      where exists (select from app.import_rows as o
+        where o.import_id = batch.id and o.line = (l).id::int and o.match is null)
+    )
+  ) as s
+  where r.import_id = batch.id and r.line = any (s.part_ids::int[]);
+end
+$$;
+comment on function app.match_sums is
+  'Rows that are several payments of a day to the same payee, and rows of a day that are one payment. taken are '
+  'payments that are matched already.';

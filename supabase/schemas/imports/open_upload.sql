@@ -1,0 +1,20 @@
+create or replace function public.open_upload(user_id uuid, import_id text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  organization_id text;
+begin
+  -- Whoever has a link names only the import; whose books it is of, nobody else learns.
+  select b.organization_id into organization_id
+  from app.import_batches as b
+  where b.id = open_upload.import_id and b.actor_id = open_upload.user_id;
+  if not found then
+    return '{"outcome": "unknown"}';
+  end if;
+  return public.run_import_step(
+    open_upload.user_id, organization_id, jsonb_build_object('step', 'open', 'import_id', open_upload.import_id), at
+  );
+end
+$$;
+comment on function public.open_upload is
+  'What a signed-in person''s import is, for the page that takes its file: {outcome: ok | refused | unknown, result?}; '
+  'result is the envelope of import_expenses with step open.';

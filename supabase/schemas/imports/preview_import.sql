@@ -1,0 +1,180 @@
+create or replace function app.describe_left_out(kinds jsonb, home text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(k || jsonb_build_object('totals', (
+      select coalesce(jsonb_object_agg(s.currency, s.total), '{}')
+      from (
+        select app.currency_of_sign(coalesce(nullif(t.key, ''), home), home) as currency,
+          sum(t.value::numeric)::text as total
+        from jsonb_each_text(k -> 'totals') as t
+        group by 1
+      ) as s
+    ))), '[]')
+    from jsonb_array_elements(kinds) as k
+  );
+end
+$$;
+comment on function app.describe_left_out is
+  'What a file has besides spending, by kind, with the totals that name no currency in the one at home.';
+
+create or replace function app.list_unknown_categories(context app.context, batch app.import_batches) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(
+      jsonb_build_object('name', u.name, 'rows', u.rows) order by u.rows desc, u.name collate "C"
+    ), '[]')
+    from (
+      select min(r.category collate "C") as name, count(*) as rows
+      from (
+        select app.clean_text(i.item ->> 'category') as category from app.import_rows as i
+        where i.import_id = batch.id and i.item ->> 'category' is not null and i.draft is not null
+          and not i.is_skipped
+        offset 0
+      ) as r
+      where lower(r.category) <> 'uncategorized'
+      group by lower(r.category)
+    ) as u
+    where not exists (
+      select from app.categories as c
+      where c.organization_id = context.organization_id and c.archived_at is null and lower(c.name) = lower(u.name)
+    )
+  );
+end
+$$;
+comment on function app.list_unknown_categories is
+  'Category names in rows that are none of the organization''s, those of most rows first: [{name, rows}].';
+
+create or replace function app.describe_unknown_categories(unknown jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  max_listed constant int := 20;
+  -- Each is compared with every category.
+  max_suggested constant int := 10;
+begin
+  return jsonb_build_object(
+    'unknown_categories', (
+      select coalesce(jsonb_agg(
+        u.value
+          || case when u.ordinality <= max_suggested
+          then jsonb_build_object('suggestions', app.suggest_categories(u.value ->> 'name')) else '{}' end
+        order by u.ordinality
+      ), '[]')
+      from jsonb_array_elements(unknown) with ordinality as u
+      where u.ordinality <= max_listed
+    ),
+    'unknown_categories_count', jsonb_array_length(unknown)
+  );
+end
+$$;
+comment on function app.describe_unknown_categories is
+  'The first of the unknown categories and how many there are, {unknown_categories: [{name, rows, suggestions?}], '
+  'unknown_categories_count}; for the very first what may have been meant.';
+
+create or replace function app.describe_import_rows(context app.context, batch app.import_batches, lines jsonb)
+  returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'line', r.line, 'date', d.paid_on, 'name', d.name, 'payee', d.payee,
+      'amount', app.format_amount(d.amount_minor, d.currency), 'currency', d.currency,
+      'is_refund', case d.direction when 'refund' then true end,
+      'category', coalesce(
+        case when d.category_source is distinct from 'payee_rule' then app.clean_text(r.item ->> 'category') end,
+        (select c.name from app.categories as c where c.id = d.category_id)
+      ),
+      'category_source', d.category_source, 'note', d.note, 'url', d.url,
+      'existing_id', app.shown_id(r.match #>> '{payment_ids,0}'),
+      'bill_id', r.match -> 'bill_id', 'due_on', r.match -> 'due_on'
+    )) order by r.line), '[]')
+    from jsonb_array_elements_text(lines) as listed
+    join app.import_rows as r on r.import_id = batch.id and r.line = listed::int
+    cross join lateral jsonb_to_record(r.draft) as d (
+      name text, payee text, category_id text, category_source text, note text, url text, direction text,
+      amount_minor bigint, currency text, paid_on date
+    )
+  );
+end
+$$;
+comment on function app.describe_import_rows is 'Rows as a preview lists them, with what they are in the books.';
+
+create or replace function app.describe_bad_rows(batch app.import_batches, counted jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  max_listed constant int := 100;
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'line', r.line, 'error', coalesce(r.error, jsonb_build_object(
+        'code', 'month_closed', 'params', app.closed_month((r.draft ->> 'paid_on')::date)
+      ))
+    ) order by r.line), '[]')
+    from (
+      select l::int as line
+      from jsonb_array_elements_text(
+        coalesce(counted #> '{listed,bad}', '[]') || coalesce(counted #> '{listed,closed}', '[]')
+      ) as l
+      order by 1
+      limit max_listed
+    ) as listed
+    join app.import_rows as r on r.import_id = batch.id and r.line = listed.line
+  );
+end
+$$;
+comment on function app.describe_bad_rows is
+  'The first rows that cannot be written and why: [{line, error}]; those of closed months are among them.';
+
+create or replace function app.preview_import(context app.context, batch app.import_batches, arguments jsonb)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  home constant text := coalesce(batch.read ->> 'default_currency', context.base_currency);
+  unknown constant jsonb := app.list_unknown_categories(context, batch);
+  counted constant jsonb := app.count_import(context, batch, arguments ->> 'on_duplicate');
+  outcomes constant jsonb := counted -> 'outcomes';
+  count constant int := jsonb_array_length(counted -> 'new');
+  bad constant jsonb := app.describe_bad_rows(batch, counted);
+  bad_count constant int := coalesce((outcomes ->> 'bad')::int, 0) + coalesce((outcomes ->> 'closed')::int, 0);
+  questions constant jsonb := app.import_questions(batch, coalesce(counted #> '{listed,asked}', '[]'));
+  questions_count constant int :=
+    jsonb_array_length(coalesce(batch.read -> 'questions', '[]')) + coalesce((outcomes ->> 'asked')::int, 0);
+begin
+  if bad_count > 0 and outcomes - array['bad', 'closed', 'left_out'] = '{}' then
+    perform app.fail('invalid_argument.no_row_readable', jsonb_build_object('details', jsonb_build_object(
+      'rows_bad', bad, 'mapping', batch.read -> 'mapping'
+    )), 'csv');
+  end if;
+  return jsonb_build_object('data', jsonb_build_object('preview', jsonb_strip_nulls(jsonb_build_object(
+    'import_id', batch.id,
+    'account', (select jsonb_build_object('id', a.id, 'name', a.name) from app.accounts as a
+      where a.id = batch.account_id),
+    'rows_ok', count,
+    'rows_bad', bad,
+    'rows_bad_count', bad_count,
+    'left_out', app.describe_left_out(coalesce(batch.read -> 'left_out', '[]'), home),
+    'questions', questions,
+    'questions_count', case when questions_count > jsonb_array_length(questions) then questions_count end,
+    'duplicates', app.describe_import_rows(context, batch, counted -> 'in_books'),
+    'duplicates_count', counted -> 'in_books_count',
+    'skipped_count', outcomes -> 'skipped',
+    'totals', counted -> 'totals',
+    'period', (
+      select jsonb_build_object('from', min(r.draft ->> 'paid_on'), 'to', max(r.draft ->> 'paid_on'))
+      from app.import_rows as r
+      where r.import_id = batch.id and r.draft is not null and not r.is_skipped
+    ),
+    'balances', batch.read -> 'balances',
+    'sample',
+    app.describe_import_rows(context, batch, jsonb_path_query_array(counted -> 'new', '$[0 to 4]')),
+    'mapping', batch.read -> 'mapping',
+    'commit_with',
+    jsonb_build_object('import_id', batch.id, 'expected_count', count, 'expected_totals', counted -> 'totals')
+  )) || app.describe_unknown_categories(unknown)), 'warnings', coalesce(batch.read -> 'warnings', '[]')
+    || case when unknown = '[]' then '[]'::jsonb else jsonb_build_array(app.warning('category_not_found',
+      jsonb_build_object('names', jsonb_path_query_array(unknown, '$[*].name')))) end);
+end
+$$;
+comment on function app.preview_import is
+  'What an import would write, and what is to be asked or said of it, {preview}; nothing is in the books.';

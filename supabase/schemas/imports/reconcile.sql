@@ -1,0 +1,144 @@
+-- reconcile: what the bank has and the books do not, and the other way round.
+
+create or replace function app.require_account(context app.context, wanted text, field text) returns app.accounts
+language plpgsql stable set search_path = '' as $$
+declare
+  account app.accounts;
+begin
+  select * into account from app.accounts as a
+  where a.organization_id = context.organization_id
+    and (a.id = require_account.wanted or lower(a.name) = lower(app.clean_text(require_account.wanted)));
+  if not found then
+    perform app.fail('not_found.statement_account', jsonb_build_object(
+      'name', left(require_account.wanted, 60),
+      'names', array(
+        select a.name from app.accounts as a where a.organization_id = context.organization_id
+        order by lower(a.name) limit 20
+      )
+    ), require_account.field);
+  end if;
+  return account;
+end
+$$;
+comment on function app.require_account is 'An account by its name or id; ends the tool with the names there are.';
+
+create or replace function app.sum_by_currency(amounts jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_object_agg(s.currency, app.format_amount(s.minor, s.currency)), '{}')
+    from (
+      select a.currency, sum(a.minor) as minor from jsonb_to_recordset(amounts) as a (currency text, minor bigint)
+      group by a.currency
+    ) as s
+  );
+end
+$$;
+comment on function app.sum_by_currency is 'Amounts [{currency, minor}] added up: {"EUR": "12.00"}.';
+
+create or replace function app.reconcile(context app.context, arguments jsonb) returns jsonb
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  most constant int := 100;
+  account constant app.accounts := app.require_account(context, arguments ->> 'account', 'account');
+  first_day date := app.parse_date(context, arguments ->> 'from', 'from');
+  last_day date := app.parse_date(context, arguments ->> 'to', 'to');
+  account_currency constant text := coalesce(account.currency, (
+    select l.currency from app.statement_lines as l where l.account_id = account.id
+    group by l.currency order by count(*) desc, l.currency limit 1
+  ), context.base_currency);
+  bank jsonb;
+  books jsonb;
+  found record;
+begin
+  select coalesce(first_day, min(l.booked_on)), coalesce(last_day, max(l.booked_on)) into first_day, last_day
+  from app.statement_lines as l
+  where l.account_id = account.id;
+  if last_day < first_day then
+    perform app.fail('invalid_argument.period_backwards', jsonb_build_object('from', first_day, 'to', last_day), 'to');
+  end if;
+  with lines as materialized (
+    select l.*, paid.ids
+    from app.statement_lines as l
+    cross join lateral (
+      -- What was merged since stands as the record that it is part of.
+      select array_agg(coalesce(p.merged_into, p.id)) as ids
+      from app.statement_links as k
+      join app.payments as p on p.id = k.payment_id
+      where k.line_id = l.id and (p.deleted_at is null
+        or exists (select from app.payments as o where o.id = p.merged_into and o.deleted_at is null))
+      offset 0
+    ) as paid
+    where l.account_id = account.id and l.booked_on between first_day and last_day and l.kind in ('expense', 'refund')
+  ), linked as (
+    select p.id, coalesce(p.merged_into, p.id) as standing
+    from app.statement_links as k join app.payments as p on p.id = k.payment_id
+    where k.organization_id = context.organization_id
+  ), loose as (
+    select p.*, case when p.currency = account_currency then p.amount_minor else p.charged_minor end as minor
+    from app.payments as p
+
+    where p.organization_id = context.organization_id and p.paid_on between first_day and last_day
+      and p.deleted_at is null and account_currency in (p.currency, p.charged_currency)
+      and p.id not in (select l.id from linked as l union all select l.standing from linked as l)
+  ), counted as (
+    select p.id, case
+        when p.currency = l.currency then p.amount_minor
+        when p.charged_currency = l.currency then p.charged_minor
+      end * case p.direction when 'out' then 1 else -1 end as minor, l.currency
+    from (select distinct u.id, l.currency from lines as l cross join lateral unnest(l.ids) as u (id)) as l
+    join app.payments as p on p.id = l.id
+  )
+  select
+    (
+      select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+        'date', b.booked_on, 'text', b.text, 'amount', app.format_amount(b.amount_minor, b.currency),
+        'currency', b.currency, 'kind', b.kind, 'skipped', nullif(b.is_skipped, false)
+      )) order by b.booked_on, b.id)
+      from (select * from lines as l where l.ids is null order by l.booked_on, l.id limit most) as b
+    ) as bank_only,
+    (select count(*) from lines as l where l.ids is null) as bank_count,
+    (
+      select jsonb_agg(jsonb_build_object(
+        'id', app.shown_id(b.id), 'date', b.paid_on, 'name', e.name, 'amount',
+        app.format_amount(b.minor, account_currency),
+        'currency', account_currency, 'is_refund', case b.direction when 'refund' then true end
+      ) order by b.paid_on, b.recorded_seq)
+      from (select * from loose as p order by p.paid_on, p.recorded_seq limit most) as b
+      cross join lateral (select e.name from app.expenses as e where e.id = b.expense_id offset 0) as e
+    ) as books_only,
+    (select count(*) from loose) as books_count,
+    (select count(*) from lines as l where l.ids is not null) as linked_count,
+    (
+      select jsonb_agg(jsonb_build_object('currency', l.currency, 'minor',
+        case l.direction when 'out' then l.amount_minor else -l.amount_minor end))
+      from lines as l
+    ) as bank,
+    (
+      select jsonb_agg(jsonb_build_object('currency', a.currency, 'minor', a.minor))
+      from (
+        select c.currency, c.minor from counted as c
+        union all
+        select account_currency, case p.direction when 'out' then p.minor else -p.minor end from loose as p
+      ) as a
+    ) as books
+  into found;
+  bank := coalesce(found.bank, '[]');
+  books := coalesce(found.books, '[]');
+  return jsonb_build_object('data', jsonb_build_object(
+    'account', account.name, 'from', first_day, 'to', last_day, 'bank_only', coalesce(found.bank_only, '[]'),
+    'books_only', coalesce(found.books_only, '[]'),
+    'balance', account.balance - 'change_id',
+    'bank_only_count', found.bank_count, 'books_only_count', found.books_count, 'linked_count', found.linked_count,
+    'totals', jsonb_build_object(
+      'bank', app.sum_by_currency(bank), 'books', app.sum_by_currency(books),
+      'difference', app.sum_by_currency(bank || (
+        select coalesce(jsonb_agg(b || jsonb_build_object('minor', -(b ->> 'minor')::bigint)), '[]')
+        from jsonb_array_elements(books) as b
+      ))
+    )
+  ));
+end
+$$;
+comment on function app.reconcile is
+  'Tool reconcile: data {account, from, to, bank_only, books_only, their counts, linked_count, balance?, totals}.';

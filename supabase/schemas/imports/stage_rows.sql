@@ -1,0 +1,134 @@
+create or replace function app.choose_import_categories(context app.context, batch app.import_batches, first int,
+  last int) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_object_agg(r.payee || chr(10) || r.name, to_jsonb(chosen)), '{}')
+    from (
+      select distinct coalesce(app.clean_text(i.item ->> 'payee'), '') as payee,
+        coalesce(app.clean_text(i.item ->> 'name'), '') as name
+      from app.import_rows as i
+      where i.import_id = batch.id and i.line between first and last and i.draft is null and i.error is null
+        and i.kind in ('expense', 'refund')
+    ) as r
+    cross join lateral (
+      select c.id as category_id, c.source as category_source
+      from app.choose_category(context, null, nullif(r.payee, ''), r.name, 'csv') as c
+    ) as chosen
+  );
+end
+$$;
+comment on function app.choose_import_categories is
+  'The category of each payee and name of these lines, looked for once: a statement names the same shops again and '
+  'again.';
+
+-- Planned each time: of how many rows a page has, a plan kept for all knows nothing.
+create or replace function app.write_drafts(batch app.import_batches, lines int[], drafts jsonb[], errors jsonb[])
+  returns void
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+begin
+  update app.import_rows as r set draft = d.draft, error = d.error
+  from unnest(lines, drafts, errors) as d (line, draft, error)
+  where r.import_id = batch.id and r.line = d.line;
+end
+$$;
+comment on function app.write_drafts is 'Keeps the drafts of these lines, or why there is none.';
+
+create or replace function app.draft_import_rows(context app.context, batch app.import_batches, first int, last int)
+  returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  known constant text[] := array(
+    select lower(c.name) from app.categories as c
+    where c.organization_id = context.organization_id and c.archived_at is null
+  );
+  chosen constant jsonb := app.choose_import_categories(context, batch, first, last);
+  lines int[] := '{}';
+  drafts jsonb[] := '{}';
+  errors jsonb[] := '{}';
+  draft jsonb;
+  problem text;
+  row record;
+begin
+  for row in
+    select r.line, r.item
+      -- Whether its category exists is asked when the row is written; everything else must hold now.
+      - case when lower(app.clean_text(r.item ->> 'category')) <> all (known || 'uncategorized'::text)
+        then 'category' else '' end
+      -- In the base currency an amount is its own value, whatever an account in another one was charged for it.
+      - case when r.item ->> 'currency' = context.base_currency then 'charged' else '' end as item
+    from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last and r.draft is null and r.error is null
+      and r.kind in ('expense', 'refund')
+    order by r.line
+  loop
+    draft := null;
+    problem := null;
+    begin
+      draft := case when app.clean_text(row.item ->> 'category') is not null
+        then app.parse_expense_item(context, row.item, 'csv', false)
+        else app.parse_expense_item(context, row.item || '{"category": "Uncategorized"}', 'csv', false)
+          || jsonb_strip_nulls(chosen -> (
+            coalesce(app.clean_text(row.item ->> 'payee'), '') || chr(10) || app.clean_text(row.item ->> 'name')
+          ))
+      end || jsonb_build_object('place', row.line);
+    exception when sqlstate 'EX001' then
+      get stacked diagnostics problem = pg_exception_detail;
+    end;
+    lines := lines || row.line;
+    drafts := drafts || draft;
+    errors := errors || problem::jsonb;
+  end loop;
+  perform app.write_drafts(batch, lines, drafts, errors);
+  perform app.apply_import_rules(context, batch, first, last);
+end
+$$;
+comment on function app.draft_import_rows is
+  'Parses the rows of these lines that have no draft yet, each into one or the reason why it cannot be.';
+
+create or replace function app.stage_import_rows(context app.context, batch app.import_batches, arguments jsonb)
+  returns app.import_batches
+language plpgsql volatile set search_path = '' as $$
+declare
+  after constant int := (arguments ->> 'after')::int;
+  through constant int := (arguments ->> 'through')::int;
+  new_read constant jsonb := batch.read || coalesce(arguments -> 'read', '{}');
+  home constant text := coalesce(
+    batch.read ->> 'default_currency',
+    (select a.currency from app.accounts as a where a.id = batch.account_id), context.base_currency
+  );
+begin
+  -- Another caller went on with it, or an answer asks for another reading.
+  if batch.state <> 'reading' or batch.staged_through <> after or arguments -> 'revision' <> batch.read -> 'revision'
+    then
+    return batch;
+  end if;
+  if after = 0 then
+    delete from app.import_rows as r where r.import_id = batch.id;
+  end if;
+  insert into app.import_rows (import_id, organization_id, line, kind, item)
+  select batch.id, context.organization_id, (i ->> 'line')::int,
+    case when (i ->> 'is_refund')::boolean then 'refund' else 'expense' end,
+    i || jsonb_build_object('currency', app.currency_of_sign(coalesce(i ->> 'currency', home), home))
+  from jsonb_array_elements(arguments -> 'rows') as i;
+  insert into app.import_rows (import_id, organization_id, line, item, error)
+  select batch.id, context.organization_id, (b ->> 'line')::int, '{}', b -> 'error'
+  from jsonb_array_elements(arguments -> 'rows_bad') as b;
+  insert into app.import_rows (import_id, organization_id, line, kind, item)
+  select batch.id, context.organization_id, (i ->> 'line')::int, i ->> 'kind',
+    i || jsonb_build_object('currency', app.currency_of_sign(coalesce(i ->> 'currency', home), home))
+  from jsonb_array_elements(arguments -> 'left_out_rows') as i;
+  update app.import_batches as b
+  set read = new_read, staged_through = through, matched_through = 0,
+    row_count = coalesce((arguments ->> 'row_count')::int, b.row_count),
+    state = case when (arguments ->> 'is_last')::boolean then 'matching' else 'reading' end
+  where b.id = batch.id
+  returning b.* into batch;
+  perform app.correct_import_rows(batch, after + 1, through);
+  perform app.draft_import_rows(context, batch, after + 1, through);
+  return batch;
+end
+$$;
+comment on function app.stage_import_rows is
+  'Step stage: a page of rows, {revision, after, through, rows, rows_bad, left_out_rows, is_last}, with the first one '
+  'what reading said of the whole, {read, row_count}. A page that does not follow what there is changes nothing.';

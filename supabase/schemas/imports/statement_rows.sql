@@ -1,0 +1,97 @@
+-- Rows of an import as the lines of a statement that they are.
+
+create or replace function app.statement_rows(context app.context, batch app.import_batches, days text[] default null)
+returns
+  table (line int, kind text, booked_on date, text text, direction text, amount_minor bigint, currency text, nth bigint,
+  is_skipped boolean, match jsonb, draft jsonb)
+language plpgsql stable set search_path = '' as $$
+#variable_conflict use_column
+declare
+  home constant text := coalesce(
+    batch.read ->> 'default_currency',
+    (select a.currency from app.accounts as a where a.id = batch.account_id), context.base_currency
+  );
+begin
+  return query
+    with staged as (
+      select r.line, r.kind, r.is_skipped, r.match, r.draft,
+        coalesce(substring(b.item ->> 'date' from '^\d{4}-\d\d-\d\d$'), r.draft ->> 'paid_on') as day,
+        left(coalesce(nullif(b.item ->> 'text', ''), b.item ->> 'name', r.kind), 500) as text,
+        -- What the account was charged is its line, whatever the price tag said.
+        case when b.item #> '{charged,amount}' is not null then b.item -> 'charged' else b.item end as money,
+        coalesce(
+          case b.item ->> 'direction' when 'out' then 'out' when 'in' then 'refund' end,
+          case r.kind when 'refund' then 'refund' end, 'out'
+        ) as direction
+      from app.import_rows as r
+      -- Corrected or not, the line is the bank's.
+      cross join lateral (select coalesce(r.item -> 'as_read', r.item) as item) as b
+      where r.import_id = batch.id and r.error is null
+        and (days is null or coalesce(r.draft ->> 'paid_on', r.item ->> 'date') = any (days))
+    ), named as (
+      select s.*, case when c.code ~ '^[A-Z]{3}$' then c.code else app.currency_of_sign(c.code, home) end as currency
+      from staged as s
+      cross join lateral (
+        select coalesce(nullif(s.money ->> 'currency', ''), s.draft ->> 'currency', home) as code
+      ) as c
+    ), valued as (
+      select n.*, coalesce(
+        case when n.money ->> 'amount' ~ '^\d{1,12}(\.\d{1,4})?$'
+          then trunc((n.money ->> 'amount')::numeric * 10::numeric ^ c.exponent)::bigint end,
+        (n.draft ->> 'amount_minor')::bigint
+      ) as amount_minor
+      from named as n
+      join app.currencies as c on c.code = n.currency
+    )
+    select v.line, v.kind, v.day::date, v.text, v.direction, v.amount_minor, v.currency,
+      row_number() over (
+        partition by v.day, v.amount_minor, v.currency, v.direction, v.text order by v.line
+      ),
+      v.is_skipped, v.match, v.draft
+    from valued as v
+    where v.day is not null and v.amount_minor is not null;
+end
+$$;
+comment on function app.statement_rows is
+  'The rows of an import, of some days or all, as lines of its account: what was booked there, and of equal lines of a '
+  'day which one. Rows that cannot be read are none.';
+
+create or replace function app.match_known_rows(context app.context, batch app.import_batches, first int, last int)
+  returns void
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' set enable_nestloop
+  = 'off' as $$
+declare
+  days constant text[] := array(
+    select distinct r.draft ->> 'paid_on' from app.import_rows as r
+    where r.import_id = batch.id and r.line between first and last and r.draft is not null
+  );
+begin
+  update app.import_rows as r
+  set match = jsonb_build_object('state', 'known', 'line_id', found.id, 'payment_ids', array(
+    select k.payment_id from app.statement_links as k join app.payments as p on p.id = k.payment_id
+    where k.line_id = found.id and p.deleted_at is null
+  ))
+  from (
+    select s.line, l.id,
+      row_number() over (partition by s.line order by l.text = s.text desc, l.nth, l.id) as choice,
+      row_number() over (partition by l.id order by l.text = s.text desc, s.line) as turn
+    from app.statement_rows(context, batch, days) as s
+    join (
+      select k.* from app.statement_lines as k
+      where k.account_id = batch.account_id and k.booked_on between (
+        select min(d::date) from unnest(days) as d
+      ) and (select max(d::date) from unnest(days) as d)
+      offset 0
+    ) as l on l.booked_on = s.booked_on and l.amount_minor = s.amount_minor and l.currency = s.currency
+      and l.direction = s.direction
+    where l.text = s.text and l.nth = s.nth
+      -- In another export the bank says it in other words.
+      or l.text <> s.text and app.compare_names(app.descriptor_words(l.text), app.descriptor_words(s.text)) > 1
+  ) as found
+  where r.import_id = batch.id and r.line = found.line and r.line between first and last and r.draft is not null
+    and not r.is_skipped and r.match is null and found.choice = 1 and found.turn = 1;
+end
+$$;
+comment on function app.match_known_rows is
+  'Rows that are lines which were committed before: the same account, day, amount and text, counted, or a line of that '
+  'day that is the same in other words.';

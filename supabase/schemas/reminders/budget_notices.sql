@@ -1,0 +1,195 @@
+-- Budgets of which 80 or 100 percent are used: said once each to whoever hears of all, for a month or year, whatever
+-- becomes of the payments. Only organizations that have a budget are looked at.
+
+create or replace function app.passed_budgets(at timestamptz) returns table (state app.budget_state, kinds text[])
+language plpgsql stable set search_path = '' as $$
+declare
+  context constant app.context := app.read_context(at);
+  -- What was bought on the last days of a month is known on the first ones of the next.
+  days_after constant int := 3;
+begin
+  return query
+    select p.state, p.kinds
+    from (
+      select distinct on ((s.budget).id, s.from_on) s as state, array(
+        select 'budget_' || percent from unnest(array[80, 100]) as percent
+        where s.spent_minor > 0 and s.spent_minor * 100 >= s.available_minor * percent
+      ) as kinds
+      from (
+        select distinct date_trunc('month', day)::date as day
+        from unnest(array[context.today, context.today - days_after]) as day
+      ) as months
+      cross join lateral app.read_budgets(context, months.day) as s
+      where s.from_on >= (s.budget).starts_on and s.to_on >= context.today - days_after
+    ) as p
+    where p.kinds <> '{}';
+end
+$$;
+comment on function app.passed_budgets is
+  'The budgets of the organization at hand of which 80 or 100 percent are used, with the kinds of notices that this '
+  'makes, in the running month and year and in those that ended within three days.';
+alter function app.passed_budgets set role = 'authenticated';
+
+create or replace function jobs.open_digest(recipient identity.profiles, at timestamptz) returns uuid
+language plpgsql volatile set search_path = '' as $$
+declare
+  today constant date := (at at time zone recipient.timezone)::date;
+  digest_id uuid;
+begin
+  -- Whoever is locked here cannot change their time zone under us, nor is the digest sent meanwhile.
+  perform from identity.profiles as p where p.user_id = recipient.user_id for no key update skip locked;
+  if not found then
+    return null;
+  end if;
+  select d.id into digest_id from jobs.reminder_digests as d
+  where d.recipient_id = recipient.user_id and d.status = 'pending' and d.batch_id is null
+    and (d.created_at at time zone recipient.timezone)::date >= today
+  for no key update skip locked;
+  if digest_id is null then
+    insert into jobs.reminder_digests as d (recipient_id, local_on, next_attempt_at, created_at)
+    select recipient.user_id, greatest(today, max(d.local_on) + 1), at, at
+    from jobs.reminder_digests as d
+    where d.recipient_id = recipient.user_id
+    having coalesce(max((d.created_at at time zone recipient.timezone)::date) < today, true)
+    on conflict (recipient_id, local_on) do nothing
+    returning d.id into digest_id;
+  end if;
+  return digest_id;
+end
+$$;
+comment on function jobs.open_digest is
+  'The digest of a person''s day that did not leave yet, made if there was none; null when it left, or is leaving.';
+
+create or replace function jobs.collect_budgets(at timestamptz, after text, size int) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Each adds up a month or more.
+  page_size constant int := least(size, 200);
+  place record;
+  passed jobs.notice_log[];
+  todays_digest uuid;
+  is_new boolean;
+  looked_at int := 0;
+  latest text;
+  digest_count int := 0;
+  notice_count int := 0;
+begin
+  for place in
+    select b.organization_id, p as recipient, jobs.wants_mail(p)
+      and identity.organization_has_feature(b.organization_id, 'reminders:email', at)
+      -- Of those whose mail of the day is gone nothing is added up.
+      and not exists (
+        select from jobs.reminder_digests as d
+        where d.recipient_id = p.user_id and not (d.status = 'pending' and d.batch_id is null)
+          and (d.created_at at time zone p.timezone)::date >= (at at time zone p.timezone)::date
+      ) as is_free
+    from (
+      select distinct b.organization_id from app.budgets as b
+      where b.deleted_at is null and b.organization_id > after
+      order by b.organization_id
+      limit page_size
+    ) as b
+    -- Also organizations in which nobody is to be told: they count as looked at.
+    left join identity.memberships as m on m.organization_id = b.organization_id and app.hears_all(m)
+    left join identity.profiles as p on p.user_id = m.user_id
+    order by b.organization_id, p.user_id
+  loop
+    looked_at := looked_at + (place.organization_id is distinct from latest)::int;
+    latest := place.organization_id;
+    continue when place.is_free is not true;
+    perform jobs.act_as(jsonb_build_object(
+      'sub', (place.recipient).user_id, 'role', 'authenticated', 'organization_id', place.organization_id
+    ));
+    passed := array(
+      select jsonb_populate_record(null::jobs.notice_log, jsonb_build_object(
+        'budget_id', ((p.state).budget).id, 'kind', kind, 'about_on', (p.state).from_on
+      ))
+      from app.passed_budgets(at) as p
+      cross join unnest(p.kinds) as kind
+    );
+    continue when not exists (
+      select from unnest(passed) as p
+      where not exists (
+        select from jobs.notice_log as l
+        where l.budget_id = p.budget_id and l.recipient_id = (place.recipient).user_id and l.kind = p.kind
+          and l.about_on = p.about_on and l.voided_at is null
+      )
+    );
+    is_new := not exists (
+      select from jobs.reminder_digests as d
+      where d.recipient_id = (place.recipient).user_id and d.status = 'pending' and d.batch_id is null
+    );
+    todays_digest := jobs.open_digest(place.recipient, at);
+    continue when todays_digest is null;
+    with told as (
+      insert into jobs.notice_log (recipient_id, organization_id, budget_id, kind, about_on, tell_on, digest_id)
+      select (place.recipient).user_id, place.organization_id, p.budget_id, p.kind, p.about_on, p.about_on,
+        todays_digest
+      from unnest(passed) as p
+      on conflict (budget_id, recipient_id, kind, about_on) where voided_at is null do nothing
+      returning 1
+    )
+    select notice_count + count(*) into notice_count from told;
+    digest_count := digest_count + is_new::int;
+  end loop;
+  perform jobs.act_as('{}');
+  return jsonb_build_object(
+    'digests', digest_count, 'reminders', notice_count, 'given_up', 0,
+    'next', case when looked_at = page_size then jsonb_build_array('infinity', latest) end
+  );
+end
+$$;
+comment on function jobs.collect_budgets is
+  'Puts what is to be said of the budgets of the next organizations into the digests of the day, as '
+  'public.collect_reminders, whose last pages these are: next is ["infinity", the id of an organization], or null.';
+
+create or replace function app.describe_budget_notices(recipient identity.profiles, member identity.memberships,
+  noticed jobs.notice_log[], at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  today constant date := (at at time zone recipient.timezone)::date;
+  shows_amounts constant boolean := not recipient.hide_amounts_in_email;
+  -- The others count: a mail is no list of everything.
+  max_listed constant int := 20;
+begin
+  if not (app.hears_all(member) and exists (select from unnest(noticed) as l where l.budget_id is not null)) then
+    return null;
+  end if;
+  return (
+    with said as (
+      -- Still so: payments may have been corrected since the digest was made.
+      select p.state, p.log_ids, row_number() over (
+        order by (p.state).from_on, lower((p.state).category) nulls first
+      ) as place
+      from (
+        select p.state, array(
+          select l.id from unnest(noticed) as l
+          where l.budget_id = ((p.state).budget).id and l.about_on = (p.state).from_on and l.kind = any (p.kinds)
+        ) as log_ids
+        from app.passed_budgets(at) as p
+      ) as p
+      where p.log_ids <> '{}'
+    )
+    select jsonb_build_object(
+      'budgets', jsonb_agg(jsonb_build_object(
+        'category', (s.state).category, 'per', ((s.state).budget).per, 'is_over', (s.state).to_on < today,
+        'used_percent', case when (s.state).available_minor > 0
+          then trunc((s.state).spent_minor * 100 / (s.state).available_minor) end,
+        'currency', c.code,
+        'spent', case when shows_amounts then app.format_minor((s.state).spent_minor, c.exponent) end,
+        'available', case when shows_amounts then app.format_minor((s.state).available_minor, c.exponent) end,
+        'is_partial', coalesce((s.state).is_partial, false)
+      ) order by s.place) filter (where s.place <= max_listed),
+      'unlisted', count(*) filter (where s.place > max_listed),
+      'tells_of', (select jsonb_agg(id) from said as s, unnest(s.log_ids) as id)
+    )
+    from said as s
+    join app.currencies as c on c.code = ((s.state).budget).currency
+    having count(*) > 0
+  );
+end
+$$;
+comment on function app.describe_budget_notices is
+  'What a digest says of the budgets of one organization: {budgets, unlisted, tells_of: their rows of the log}; '
+  'is_over says that the month or year has ended. Null when there is nothing.';
+alter function app.describe_budget_notices set role = 'authenticated';

@@ -1,0 +1,63 @@
+-- What is to be said of a bill besides that it is due: by its own dates, whoever hears it. A window and not a day, as
+-- of reminders: a missed day is caught up.
+
+create or replace function app.notice_dates(bill app.expenses, today date, lead_days int)
+returns table (kind text, about_on date, tell_on date)
+language sql stable rows 1
+begin atomic
+  select 'trial', (bill).trial_ends_on,
+    (bill).trial_ends_on - case when (bill).trial_ends_on - today <= 1 then 1 else 7 end
+  where (bill).trial_ends_on between today and today + 7
+  union all
+  select 'cancel_by', c.cancel_by, c.cancel_by - case when c.cancel_by - today <= 3 then 3 else 14 end
+  from (
+    select case when (bill).notice_days is not null then app.next_cancel_by(bill, today) end as cancel_by
+  ) as c
+  where c.cancel_by <= today + 14
+  union all
+  -- As long as it can be ended, the day to do so is what counts.
+  select 'renewal', r.renews_on, r.renews_on - 14
+  from (
+    select case when (bill).renews_on is not null then app.next_renewal(bill, today) end as renews_on
+  ) as r
+  where r.renews_on <= today + 14 and coalesce(r.renews_on - (bill).notice_days < today, true)
+  union all
+  -- A yearly bill comes again; its first date is no surprise, and what is due is said as such.
+  select 'renewal', (bill).next_due, (bill).next_due - 14
+  where (bill).frequency = 'yearly' and (bill).renews_on is null
+    and (bill).next_due > app.due_on((bill).anchor_on, (bill).weekend_rule)
+    and (bill).next_due between today + lead_days + 1 and today + 14
+  union all
+  -- A provider is asked until the 10th, and of what is charged daily nobody wants to hear daily.
+  select 'awaited', a.due_on, a.due_on + 1
+  from app.usual_amount((bill).id, (bill).amount_minor) as usual
+  cross join lateral app.awaited_dates((bill).id, (bill).autopay, (bill).next_due, usual.minor, today) as awaited
+  cross join lateral unnest(awaited.dates) as a (due_on)
+  where (bill).autopay and (bill).amount_mode = 'variable' and not ((bill).frequency = 'daily' and (bill).every = 1)
+    and a.due_on >= today - 14
+    and (
+      extract(day from today) > 10 or a.due_on < date_trunc('month', today)
+      or not exists (select from app.provider_links as l where l.expense_id = (bill).id and l.status = 'active')
+    )
+  union all
+  select 'price_rise', (bill).next_due, (bill).next_due - 7
+  from app.expense_occurrences as c
+  cross join lateral (
+    select o.expected_minor, o.currency
+    from app.expense_occurrences as o
+    where o.organization_id = (bill).organization_id and o.expense_id = (bill).id and o.scheduled_on < c.scheduled_on
+      and o.status <> 'skipped' and o.amount_source = 'rule'
+    order by o.scheduled_on desc
+    limit 1
+  ) as earlier
+  -- What nobody ever changed costs what it always did.
+  where (bill).version > 1 and (bill).amount_mode = 'fixed' and (bill).next_due between today and today + 7
+    and c.organization_id = (bill).organization_id and c.expense_id = (bill).id
+    and c.scheduled_on between (bill).next_due - 2 and (bill).next_due + 2
+    and c.due_on = (bill).next_due and c.status = 'open' and c.amount_source = 'rule'
+    and c.currency = earlier.currency and c.expected_minor > earlier.expected_minor;
+end;
+comment on function app.notice_dates is
+  'What is to be said of a bill on a day, and since when: kind (trial, cancel_by, renewal, price_rise, awaited), the '
+  'date '
+  'it is about, and the day it is to be told from. lead_days: from when on a due date is said anyway.';

@@ -1,0 +1,22 @@
+/** Calls of `import_expenses` as the connector makes them. */
+import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import type { ImportRow } from "../../shared/import/read_import.ts";
+
+/** Of a short file with these rows. @param rows in the bank's words too, or by the name alone. */
+export const importOf = (rows: (Omit<ImportRow, "text"> & { text?: string })[]) => ({
+  step: "all",
+  file: "rows",
+  row_count: rows.length,
+  through: Math.max(...rows.map(({ line }) => line)),
+  rows: rows.map((row) => ({ text: row.name, ...row })),
+  rows_bad: [],
+  left_out_rows: [],
+  read: { mapping: { assumed: [] }, questions: [], left_out: [], warnings: [] },
+});
+
+/** Of a file. @param more further arguments of the tool */
+export function importOfFile(csv: string, more: Record<string, unknown> = {}): Record<string, unknown> {
+  const parsed = importExpenses.parse({ csv, ...more });
+  if (!parsed.ok) throw new Error(parsed.error.code);
+  return parsed.value;
+}

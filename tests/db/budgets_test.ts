@@ -1,0 +1,148 @@
+/** Budgets: set, read as what is left, carried over, changed, removed and undone. */
+import { assertEquals } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
+
+const TODAY = "2026-10-06";
+
+const set = (books: Books, budget: Json) => books.ok("update_settings", { budget: { action: "set", ...budget } });
+const remove = (books: Books, budget: Json) =>
+  books.call("update_settings", { budget: { action: "remove", ...budget } });
+const budgets = async (books: Books, question: Json = {}) =>
+  (await books.ok("summarize_spending", question)).budgets as Json[] | undefined;
+const left = async (books: Books, question: Json = {}) =>
+  (await budgets(books, question))?.map((budget) => [budget.category ?? "*", budget.per, budget.left]);
+const log = (books: Books, ...items: Json[]) => books.ok("log_expenses", { items, on_duplicate: "allow" });
+const travel = (amount: string, date: string) => ({ name: "Train", category: "Travel", amount, date });
+
+testBooks("budgets", { day: TODAY }, {
+  "answer what is left in the month and the year of today": async (books) => {
+    await log(books, travel("80", "2026-10-02"), travel("99", "2026-09-30"), { name: "Lunch", amount: "20" });
+    await set(books, { category: "Travel", amount: "200" });
+    await set(books, { category: "travel", amount: "1000", per: "year" });
+    await set(books, { amount: "90" });
+    assertEquals(await budgets(books), [
+      {
+        per: "month",
+        from: "2026-10-01",
+        to: "2026-10-31",
+        amount: "90.00",
+        currency: "EUR",
+        spent: "100.00",
+        left: "-10.00",
+        used_percent: 111,
+      },
+      {
+        category: "Travel",
+        per: "month",
+        from: "2026-10-01",
+        to: "2026-10-31",
+        amount: "200.00",
+        currency: "EUR",
+        spent: "80.00",
+        left: "120.00",
+        used_percent: 40,
+      },
+      {
+        category: "Travel",
+        per: "year",
+        from: "2026-01-01",
+        to: "2026-12-31",
+        amount: "1000.00",
+        currency: "EUR",
+        spent: "179.00",
+        left: "821.00",
+        used_percent: 17,
+      },
+    ]);
+  },
+
+  "are those of the month that is asked for, and of the categories": async (books) => {
+    await log(books, travel("80", "2026-10-02"), travel("99", "2026-09-30"));
+    await set(books, { category: "Travel", amount: "200" });
+    await set(books, { category: "Food", amount: "50" });
+    await set(books, { amount: "500" });
+    assertEquals(await left(books, { period: "last_month", categories: ["Travel"] }), [["Travel", "month", "101.00"]]);
+    assertEquals(await left(books, { categories: ["Food"] }), [["Food", "month", "50.00"]]);
+    assertEquals(await left(books, { categories: ["Uncategorized"] }), undefined);
+    // Of a payee, or of some amounts, there is no budget.
+    assertEquals(await left(books, { payee: "Rail" }), undefined);
+  },
+
+  "carry over what was left, and what was too much": async (books) => {
+    await log(books, travel("80", "2026-10-02"));
+    await set(books, { category: "Travel", amount: "200", carry_over: true });
+    books.goTo("2026-11-20");
+    await log(books, travel("450", "2026-11-03"));
+    const [november] = (await budgets(books))!;
+    assertEquals([november!.carried, november!.spent, november!.left], ["120.00", "450.00", "-130.00"]);
+    books.goTo("2027-01-02");
+    const [january] = (await budgets(books))!;
+    // 3 x 200 were granted by December, 530 were spent; January adds 200.
+    assertEquals([january!.carried, january!.left, january!.used_percent], ["70.00", "270.00", 0]);
+  },
+
+  "convert what was paid in other currencies, and say when they could not": async (books, database) => {
+    await addRate(database, "USD", "2026-10-05", "1.25");
+    await log(books, { ...travel("50", "2026-10-06"), currency: "USD" });
+    await set(books, { category: "Travel", amount: "100" });
+    assertEquals((await budgets(books))![0]!.left, "60.00");
+    await log(books, { ...travel("50", "2026-10-06"), currency: "CHF" });
+    const [budget] = (await budgets(books))!;
+    assertEquals([budget!.left, budget!.is_partial], ["60.00", true]);
+    // Of a category with nothing else it is said, of another's budget it is not.
+    await log(books, { name: "Fondue", category: "Food", amount: "30", currency: "CHF" });
+    await set(books, { category: "Food", amount: "100" });
+    await set(books, { category: "Housing", amount: "100" });
+    assertEquals((await budgets(books))!.map(({ category, is_partial }) => [category, is_partial]), [
+      ["Food", true],
+      ["Housing", undefined],
+      ["Travel", true],
+    ]);
+  },
+
+  "are set once each, changed in place, and undone": async (books) => {
+    await set(books, { category: "Travel", amount: "200", carry_over: true });
+    const again = await books.call("update_settings", { budget: { action: "set", category: "Travel", amount: "300" } });
+    assertEquals(again.data.budgets.map(({ amount }: Json) => amount), ["300.00"]);
+    const { undone, reversed } = await books.ok("undo_change", { change_id: again.change_id });
+    assertEquals(undone.summary, "Set the monthly budget for Travel to 300.00 EUR");
+    assertEquals(reversed.map(({ what }: Json) => what), ["The monthly budget for Travel: amount changed back"]);
+    assertEquals(await left(books), [["Travel", "month", "200.00"]]);
+  },
+
+  "are removed, and the removal is undone": async (books) => {
+    await set(books, { amount: "200", per: "year" });
+    const removed = await remove(books, { per: "year" });
+    assertEquals([removed.data.budgets, await left(books)], [[], undefined]);
+    await books.ok("undo_change", { change_id: removed.change_id });
+    assertEquals(await left(books), [["*", "year", "200.00"]]);
+  },
+
+  "of a category that is archived are silent": async (books) => {
+    await set(books, { category: "Travel", amount: "200" });
+    await books.ok("update_settings", { category: { action: "archive", name: "Travel" } });
+    assertEquals(await left(books), undefined);
+    const { error } = await remove(books, { category: "Travel" });
+    assertEquals([error.code, error.field], ["category_not_found", "budget.category"]);
+  },
+
+  "refuse what is missing, with what to do": async (books) => {
+    const none = await remove(books, { category: "Food" });
+    assertEquals([none.error.code, none.error.message], ["not_found", "There is no monthly budget for Food."]);
+    const { error } = await books.call("update_settings", { budget: { action: "set", category: "Food" } });
+    assertEquals([error.code, error.field], ["invalid_argument", "budget.amount"]);
+  },
+
+  "are one organization's own": async (books, database) => {
+    await set(books, { category: "Food", amount: "200" });
+    const others = await openBooks(database, { day: TODAY });
+    assertEquals(await left(others), undefined);
+    await set(others, { category: "Food", amount: "30" });
+    assertEquals([await left(books), await left(others)], [[["Food", "month", "200.00"]], [[
+      "Food",
+      "month",
+      "30.00",
+    ]]]);
+  },
+});

@@ -1,0 +1,295 @@
+/** Imports in steps: links, files, pages, answers, repairs, accounts and what a commit leaves. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import { keepFile, workThrough } from "../../shared/import/import_work.ts";
+import { testBooks } from "../_support/book_steps.ts";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import type { TestDatabase } from "../_support/database.ts";
+
+const stepOf = (books: Books) => (args: Record<string, unknown>) => books.facts("import_expenses", args);
+const clockOf = (books: Books) => () => new Date(`${books.today()}T12:00:00Z`);
+const soon = (books: Books) => new Date(clockOf(books)().getTime() + 20_000);
+
+const start = async (books: Books, args: Json = {}): Promise<Json> =>
+  (await books.ok("import_expenses", { ...args, step: "start" })).upload;
+const keep = (books: Books, text: string, args: Json = {}) =>
+  keepFile(stepOf(books), { text, ...args }, clockOf(books)) as Promise<Json>;
+const work = (books: Books, importId: string, args: Json = {}) =>
+  workThrough(stepOf(books), { importId, deadline: soon(books), clock: clockOf(books), ...args }) as Promise<Json>;
+
+/** As the page and the connector do it, until the preview. */
+async function upload(books: Books, text: string, args: Json = {}): Promise<Json> {
+  const kept = await keep(books, text, args);
+  assertEquals(kept.problem, undefined);
+  const importId = kept.state.import_id;
+  assertEquals(await work(books, importId, { kept }), { state: "ready" });
+  return (await books.ok("import_expenses", { import_id: importId })).preview;
+}
+
+/** A call of the tool, with what the connector does when the import is not ready. */
+async function say(books: Books, args: Json): Promise<Json> {
+  const parsed = importExpenses.parse(args);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.error));
+  const answer = await books.call("import_expenses", parsed.value);
+  const { import_id, state } = answer.data?.import ?? {};
+  if (!state) return answer;
+  assertEquals(await work(books, import_id), { state: "ready" });
+  return await books.call("import_expenses", { import_id });
+}
+
+const CSV = "Date,Name,Amount\n2026-10-01,Kiosk,14.50\n2026-10-02,Taxi,20\n2026-10-03,Tea house,4\n";
+const SIGNED = "Date,Description,Amount\n2026-10-01,Shop,-12.00\n2026-10-02,Work,2000.00\n";
+
+const linesOf = async (database: TestDatabase, { organizationId }: Books) =>
+  (await database.query<Json>(
+    `select l.text, l.nth, l.is_skipped, count(k.payment_id)::int as payments from app.statement_lines as l
+    left join app.statement_links as k on k.line_id = l.id
+    where l.organization_id = $1 group by l.id order by l.booked_on, l.nth`,
+    [organizationId],
+  )).map(({ text, nth, is_skipped, payments }) => [text, nth, is_skipped, payments]);
+
+testBooks("imports", { day: "2026-10-06" }, {
+  "a link takes one file, once, from the person who asked, for half an hour": async (books, database) => {
+    const { import_id, expires_at } = await start(books);
+    assertEquals(new Date(expires_at), new Date("2026-10-06T12:30:00Z"));
+    const early = await books.fails("not_found", "import_expenses", { import_id });
+    assertMatch(early.message, /Nothing has been uploaded/);
+    const member = await books.join();
+    const stranger = await openBooks(database, { day: "2026-10-06" });
+    for (const other of [member, stranger]) {
+      for (const args of [{ import_id }, { step: "open", import_id }, { step: "load", import_id }]) {
+        await other.fails("not_found", "import_expenses", args);
+      }
+      assertEquals((await keep(other, CSV, { importId: import_id })).problem.code, "not_found.import");
+    }
+    assertEquals((await keep(books, CSV, { importId: import_id })).state.state, "reading");
+    assertEquals((await keep(books, CSV, { importId: import_id })).problem.code, "invalid_argument.upload_used");
+
+    const late = await start(books);
+    await database.query("update app.import_batches set expires_at = '2026-10-06T11:59:59Z' where id = $1", [
+      late.import_id,
+    ]);
+    assertEquals((await keep(books, CSV, { importId: late.import_id })).problem.code, "not_found.import");
+  },
+
+  "the page's calls are judged by person and organization": async (books, database) => {
+    const { import_id } = await start(books);
+    const stranger = await openBooks(database, { day: "2026-10-06" });
+    const open = (userId: string, organizationId: string) =>
+      database.asService<Json>("run_import_step", {
+        user_id: userId,
+        organization_id: organizationId,
+        arguments: { step: "open", import_id },
+        at: "2026-10-06T12:00:00Z",
+      });
+    const { outcome, result } = await open(books.userId, books.organizationId);
+    assertEquals([outcome, result.data.import.state, result.data.import.organization], ["ok", "waiting", "Household"]);
+    assertEquals((await open(stranger.userId, stranger.organizationId)).result.error.code, "not_found.import");
+    assertEquals(await open(stranger.userId, books.organizationId), { outcome: "refused" });
+  },
+
+  "goes on where it stopped, and a page that came before changes nothing": async (books) => {
+    const kept = await keep(books, CSV);
+    const importId = kept.state.import_id;
+    const over = { deadline: clockOf(books)() };
+    assertEquals((await work(books, importId, over)).state, "under_way");
+    const progress: Json[] = [];
+    assertEquals(await work(books, importId, { onProgress: (one: Json) => progress.push(one) }), { state: "ready" });
+    assertEquals(progress.map(({ done, total, phase }) => [done, total, phase]), [
+      [3, 6, "reading"],
+      [6, 6, "matching"],
+    ]);
+    const again = await stepOf(books)({
+      ...{ step: "stage", import_id: importId, after: 0, revision: 1, through: 2, is_last: true },
+      ...{ rows: [{ line: 2, name: "Other", amount: "1", date: "2026-10-01" }], rows_bad: [], left_out_rows: [] },
+    });
+    assertEquals(again.data.import.state, "ready");
+    assertEquals((await books.ok("import_expenses", { import_id: importId })).preview.totals, { EUR: "38.50" });
+  },
+
+  "asks, takes the answer, and remembers it for the account": async (books, database) => {
+    const account = "Main account";
+    const shown = await upload(books, SIGNED, { account });
+    assertEquals([shown.account.name, shown.questions.map(({ id }: Json) => id)], [account, ["negative_is_expense"]]);
+    const open = await say(books, shown.commit_with);
+    assertEquals(open.error.code, "needs_answer");
+    const { preview } = (await say(books, { import_id: shown.import_id, answers: { negative_is_expense: true } })).data;
+    assertEquals([preview.questions, preview.totals], [[], { EUR: "12.00" }]);
+    assertEquals((await say(books, preview.commit_with)).data.created, 1);
+
+    const next = await upload(books, SIGNED.replaceAll("2026-10", "2026-09"), { account: "main ACCOUNT" });
+    assertEquals([next.questions, next.totals], [[], { EUR: "12.00" }]);
+    // Learned is not settled.
+    const other =
+      (await say(books, { import_id: next.import_id, answers: { negative_is_expense: false } })).data.preview;
+    assertEquals([other.rows_ok, other.totals], [2, { EUR: "1988.00" }]);
+    await say(books, other.commit_with);
+    const [learned] = await database.query<Json>("select answers from app.accounts where organization_id = $1", [
+      books.organizationId,
+    ]);
+    assertEquals(learned!.answers, { negative_is_expense: false });
+    // Another account has learned nothing.
+    assertEquals(
+      (await upload(books, SIGNED.replaceAll("2026-10", "2026-07"), { account: "Card" })).questions.length,
+      1,
+    );
+  },
+
+  "short text in the call asks and remembers as well": async (books) => {
+    const { data: { preview } } = await say(books, { csv: SIGNED, account: "Bank" });
+    assertEquals(preview.questions.length, 1);
+    const answered = await say(books, { import_id: preview.import_id, answers: { negative_is_expense: true } });
+    await say(books, answered.data.preview.commit_with);
+    const next = await say(books, { csv: SIGNED.replaceAll("2026-10", "2026-08"), account: "Bank" });
+    assertEquals([next.data.preview.questions, next.data.preview.totals], [[], { EUR: "12.00" }]);
+  },
+
+  "refuses answers to what is not asked, and lines that are not there": async (books) => {
+    const { import_id } = await upload(books, CSV);
+    for (
+      const [args, message] of [
+        [{ answers: { row_2: "same" } }, '"row_2" is not a question of this import.'],
+        [{ answers: { everything: true } }, '"everything" is not a question of this import.'],
+        [{ answers: { negative_is_expense: "perhaps" } }, '"negative_is_expense" can be answered with true, false.'],
+        [{ skip_lines: [9] }, "Line 9 of the file is not a row of this import."],
+        [{ corrections: [{ line: 1, amount: "2" }] }, "Line 1 of the file is not a row of this import."],
+      ] as const
+    ) assertEquals((await say(books, { import_id, ...args })).error.message, message);
+    const unknown = await say(books, { import_id, rules: [{ payee: "Kiosk", category: "Grocries" }] });
+    assertEquals([unknown.error.code, unknown.error.field], ["category_not_found", "rules[0].category"]);
+  },
+
+  "is repaired without the file: lines are skipped, corrected and categorized": async (books) => {
+    const { import_id, commit_with } = await upload(books, CSV);
+    const repaired = await say(books, {
+      import_id,
+      skip_lines: [3],
+      corrections: [{ line: 4, amount: "5.25", category: "Health", name: "Pharmacy" }],
+      rules: [{ payee: "Kiosk", category: "Shopping" }],
+    });
+    const { preview } = repaired.data;
+    assertEquals([preview.rows_ok, preview.skipped_count, preview.totals], [2, 1, { EUR: "19.75" }]);
+    assertEquals(preview.sample.map(({ name, category, category_source }: Json) => [name, category, category_source]), [
+      ["Kiosk", "Shopping", "payee_rule"],
+      ["Pharmacy", "Health", "given"],
+    ]);
+    // What was shown before is not what would be written now.
+    assertEquals((await say(books, commit_with)).error.code, "expectation_mismatch");
+    // A repair in the commit itself counts, and is lost when the numbers are others.
+    const wrong = await say(books, { ...preview.commit_with, skip_lines: [] });
+    assertEquals(wrong.error.details.commit_with, {
+      import_id,
+      expected_count: 3,
+      expected_totals: { EUR: "39.75" },
+      skip_lines: [],
+    });
+    const written = await say(books, wrong.error.details.commit_with);
+    assertEquals(written.data, { created: 3, linked: 0, skipped: 0, totals: { EUR: "39.75" } });
+    const rules = async () => (await books.ok("get_context", { include: ["payees"] })).payee_rules;
+    assertEquals(await rules(), [{ payee: "Kiosk", category: "Shopping" }]);
+    // One undo takes all of it back.
+    await books.ok("undo_change", { change_id: written.change_id });
+    assertEquals(await rules(), []);
+  },
+
+  "a row that could not be read is corrected": async (books) => {
+    const shown = await upload(books, "Date,Name,Amount\n2026-10-01,Kiosk,many\n2026-10-02,Taxi,20\n");
+    assertEquals([shown.rows_ok, shown.rows_bad_count], [1, 1]);
+    const more = await say(books, {
+      import_id: shown.import_id,
+      corrections: [{ line: 2, name: "Kiosk", amount: "14.50", date: "2026-10-01" }],
+    });
+    assertEquals([more.data.preview.rows_ok, more.data.preview.totals], [2, { EUR: "34.50" }]);
+    const wrong = await say(books, { import_id: shown.import_id, corrections: [{ line: 3, amount: "0" }] });
+    assertEquals([wrong.data.preview.rows_ok, wrong.data.preview.rows_bad[0].line], [1, 3]);
+  },
+
+  "keeps the lines of a statement, and undoing it forgets them": async (books, database) => {
+    const account = "Visa 1234";
+    const shown = await upload(books, CSV, { account });
+    const skipping = await say(books, { import_id: shown.import_id, skip_lines: [4] });
+    const written = await say(books, skipping.data.preview.commit_with);
+    assertEquals(await linesOf(database, books), [
+      ["Kiosk", 1, false, 1],
+      ["Taxi", 1, false, 1],
+      ["Tea house", 1, true, 0],
+    ]);
+    await books.ok("undo_change", { change_id: written.change_id });
+    assertEquals(await linesOf(database, books), []);
+    const again = await upload(books, CSV, { account });
+    assertEquals((await say(books, again.commit_with)).data.created, 3);
+    assertEquals((await linesOf(database, books)).length, 3);
+    const { change_id } = (await database.query<Json>(
+      "select id as change_id from app.change_sets where organization_id = $1 order by recorded_seq desc limit 1",
+      [books.organizationId],
+    ))[0]!;
+    const undone = await books.call("undo_change", { change_id });
+    await books.ok("undo_change", { change_id: undone.change_id });
+    assertEquals([(await books.call("list_expenses")).total_count, await linesOf(database, books)], [3, []]);
+  },
+
+  "leaves nothing but its answer, and says so when it was undone": async (books, database) => {
+    const shown = await upload(books, CSV);
+    const written = await say(books, shown.commit_with);
+    assertEquals((await say(books, shown.commit_with)).replayed, true);
+    const [batch] = await database.query<Json>(
+      "select state, file, read, result from app.import_batches where id = $1",
+      [
+        shown.import_id,
+      ],
+    );
+    assertEquals([batch!.state, batch!.file, batch!.read], ["committed", null, {}]);
+    const rows = await database.query("select from app.import_rows where import_id = $1", [shown.import_id]);
+    assertEquals(rows.length, 0);
+    await books.ok("undo_change", { change_id: written.change_id });
+    const { message } = await books.fails("not_found", "import_expenses", shown.commit_with);
+    assertEquals(message, "This import was undone, and its file is gone.");
+  },
+
+  "sees what was written since it was matched, in the preview and in the commit": async (books) => {
+    const shown = await upload(books, CSV);
+    const taxi = { items: [{ name: "Taxi", amount: "20", date: "2026-10-02" }] };
+    const { results: [{ id }] } = await books.ok("log_expenses", taxi);
+    assertEquals((await say(books, shown.commit_with)).error.details.commit_with.expected_count, 2);
+    const known = (await say(books, { import_id: shown.import_id })).data.preview;
+    assertEquals(known.duplicates.map(({ line, existing_id }: Json) => [line, existing_id]), [[3, id]]);
+    // And what was deleted.
+    await books.ok("delete_records", { ids: [id] });
+    assertEquals((await say(books, { import_id: shown.import_id })).data.preview.rows_ok, 3);
+  },
+
+  "of a member who waits too long, the oldest go": async (books, database) => {
+    const first = await start(books);
+    for (let i = 0; i < 20; i++) await start(books);
+    await books.fails("not_found", "import_expenses", { import_id: first.import_id });
+    const [kept] = await database.query<Json>(
+      "select count(*)::int as count from app.import_batches where organization_id = $1 and state = 'waiting'",
+      [books.organizationId],
+    );
+    assertEquals(kept!.count, 20);
+  },
+
+  "an account is found by its number, whatever it is called": async (books, database) => {
+    const read = (account: Json) => ({
+      ...{ step: "all", file: "a", row_count: 1, through: 2, rows_bad: [], left_out_rows: [] },
+      rows: [{ line: 2, name: "Tea", amount: "1", date: "2026-10-01", currency: "EUR" }],
+      read: { mapping: { assumed: [] }, questions: [], left_out: [], account },
+    });
+    const named = async (account: Json, more: Json = {}) =>
+      (await books.ok("import_expenses", { ...read(account), ...more })).preview.account?.name;
+    assertEquals(await named({ number: "DE02 1234", name: "N26" }), "N26 …1234");
+    assertEquals(await named({ number: "de021234", name: "N26" }), "N26 …1234");
+    assertEquals(await named({ number: "DE99 1234", name: "N26" }), "N26 …1234 (2)");
+    assertEquals(await named({}), undefined);
+    assertEquals(await named({}, { account: "Purse" }), "Purse");
+    // Once a file of it has a number, the next one is found by that.
+    assertEquals(await named({ number: "7777" }, { account: "Purse" }), "Purse");
+    assertEquals(await named({ number: "7777" }), "Purse");
+    const stranger = await openBooks(database, { day: "2026-10-06" });
+    const theirs = (await stranger.ok("import_expenses", read({ number: "7777", name: "Bank" }))).preview.account;
+    assertEquals(theirs.name, "Bank …7777");
+    await books.fails("not_found", "import_expenses", { ...read({}), account: theirs.id });
+    const [{ keys }] = await database.query<Json>("select jsonb_agg(key) as keys from app.accounts");
+    assert(!JSON.stringify(keys).includes("7777"), "an account's number is kept");
+  },
+});

@@ -1,0 +1,292 @@
+/** What makes a row of a statement and an expense one: each rule, and that nothing is matched twice. */
+import { assertEquals } from "@std/assert";
+import { importExpenses } from "../../functions/mcp/tools/import_expenses.ts";
+import { testBooks } from "../_support/book_steps.ts";
+import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
+import type { TestDatabase } from "../_support/database.ts";
+
+type Row = [date: string, name: string, amount: string];
+
+interface Matched {
+  preview: Json;
+  /** What each row is in the books. */
+  states: string[];
+  matches: Json[];
+  /** Commits with these answers. */
+  commit(answers?: Record<string, string>): Promise<Json>;
+}
+
+/** A statement of an account; a minus is money that went out. */
+async function match(
+  books: Books,
+  database: TestDatabase,
+  rows: Row[],
+  { account = "Giro", ...more }: Record<string, unknown> = {},
+): Promise<Matched> {
+  const csv = `Date,Name,Amount\n${rows.map((row) => row.join(",")).join("\n")}\n`;
+  const parsed = importExpenses.parse({ csv, account, mapping: { negative_is_expense: true }, ...more });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.error));
+  const { preview } = await books.ok("import_expenses", parsed.value);
+  const staged = await database.query<{ match: Json }>(
+    "select match from app.import_rows where import_id = $1 and kind in ('expense', 'refund') order by line",
+    [preview.import_id],
+  );
+  const matches = staged.map(({ match }) => match);
+  return {
+    preview,
+    matches,
+    states: matches.map(({ state }) => state),
+    commit: (answers) => books.call("import_expenses", { ...preview.commit_with, ...(answers && { answers }) }),
+  };
+}
+
+const log = async (books: Books, ...items: Json[]): Promise<string[]> =>
+  (await books.ok("log_expenses", { items, on_duplicate: "allow" })).results.map(({ id }: Json) => id);
+const totals = async (books: Books) => (await books.call("list_expenses")).totals_by_currency;
+const candidates = ({ matches }: Matched, index: number) => matches[index].candidates?.map(({ id }: Json) => id);
+
+testBooks("matching a statement", { day: "2026-10-20" }, {
+  "names agree the way cards write them": async (books, database) => {
+    await log(
+      books,
+      { name: "Lidl", amount: "23.45", date: "2026-10-03" },
+      { name: "Uber", amount: "17.30", date: "2026-10-04" },
+      { name: "Spotify", amount: "9.99", date: "2026-10-04" },
+      { name: "Blue Bottle Coffee", amount: "5.50", date: "2026-10-05" },
+      { name: "Amazon", amount: "31.00", date: "2026-10-05" },
+      { name: "Starbucks", amount: "4.20", date: "2026-10-06" },
+    );
+    const { states, commit } = await match(books, database, [
+      ["2026-10-04", "LIDL SAGT DANKE 4411", "-23.45"],
+      ["2026-10-05", "UBER *TRIP", "-17.30"],
+      ["2026-10-05", "PAYPAL *SPOTIFY", "-9.99"],
+      ["2026-10-06", "SQ *BLUE BOTTLE", "-5.50"],
+      ["2026-10-08", "AMZN Mktp DE*2K3", "-31.00"],
+      ["2026-10-09", "STARBUCKS 12345 BERLIN", "-4.20"],
+    ]);
+    assertEquals(states, Array(6).fill("linked"));
+    assertEquals((await commit()).data.created, 0);
+    assertEquals(await totals(books), { EUR: "91.44" });
+  },
+  "six days are too far, and a refund is no expense": async (books, database) => {
+    await log(
+      books,
+      { name: "Lidl", amount: "23.45", date: "2026-10-01" },
+      { name: "Zalando", amount: "40.00", date: "2026-10-05" },
+    );
+    const { states } = await match(books, database, [
+      ["2026-10-07", "LIDL", "-23.45"],
+      ["2026-10-06", "ZALANDO REFUND", "40.00"],
+      ["2026-10-08", "Rewe", "-1.00"],
+    ]);
+    assertEquals(states.filter((state) => state !== "new"), []);
+  },
+  "a coffee a day is paired day by day, and the one that was not said is new": async (books, database) => {
+    const days = ["01", "02", "05", "06", "07", "08", "09", "12"];
+    const ids = await log(
+      books,
+      ...days.map((day) => ({ name: "Starbucks", amount: "4.20", date: `2026-10-${day}` })),
+    );
+    const booked = ["02", "05", "06", "07", "08", "09", "12", "13", "19"];
+    const { states, matches } = await match(
+      books,
+      database,
+      booked.map((day): Row => [`2026-10-${day}`, "STARBUCKS 12345 BERLIN", "-4.20"]),
+    );
+    assertEquals(states, [...Array(8).fill("linked"), "new"]);
+    assertEquals(new Set(matches.slice(0, 8).map(({ payment_ids }) => payment_ids[0])).size, ids.length);
+  },
+  "one payment is matched once, across pages too": async (books, database) => {
+    await log(books, { name: "Lidl", amount: "7.00", date: "2026-10-03" });
+    const { states, preview } = await match(books, database, [
+      ["2026-10-03", "LIDL 1", "-7.00"],
+      ["2026-10-04", "LIDL 2", "-7.00"],
+    ]);
+    assertEquals(states, ["linked", "new"]);
+    // The other page alone, while the first is matched.
+    await database.asRole(
+      "authenticated",
+      { sub: books.userId, organization_id: books.organizationId },
+      async (session) => {
+        // As app.run_tool does.
+        await session.query("set local jit = off");
+        await session.query(
+          `select app.match_import_rows(app.read_context('2026-10-20T12:00:00Z'), b, 3, 3) from app.import_batches as b
+           where b.id = $1`,
+          [preview.import_id],
+        );
+      },
+    );
+    const [second] = await database.query<{ match: Json }>(
+      "select match from app.import_rows where import_id = $1 and line = 3",
+      [preview.import_id],
+    );
+    assertEquals(second!.match.state, "new");
+  },
+  "an amount and a day that agree are asked, and both answers are right": async (books, database) => {
+    for (const [answer, total] of [["same", "12.40"], ["new", "37.20"]] as const) {
+      const [groceries] = await log(books, { name: "Groceries", amount: "12.40", date: "2026-10-03" });
+      const asked = await match(books, database, [["2026-10-04", "EDEKA NORD", "-12.40"]], { account: answer });
+      assertEquals([asked.states, candidates(asked, 0)], [["likely"], [groceries]]);
+      assertEquals(asked.preview.questions.map(({ id, options }: Json) => [id, options]), [["row_2", [
+        "same",
+        "new",
+      ]]]);
+      assertEquals((await asked.commit()).error.code, "needs_answer");
+      const { data } = await asked.commit({ row_2: answer });
+      // What would be written is another count with another answer.
+      if (!data) {
+        const again = await books.ok("import_expenses", {
+          import_id: asked.preview.import_id,
+          answers: { row_2: answer },
+        });
+        await books.ok("import_expenses", again.preview.commit_with);
+      }
+      assertEquals(await totals(books), { EUR: total });
+    }
+  },
+  "what may be one of two is asked, and two rows cannot be the same": async (books, database) => {
+    const [one, two] = await log(
+      books,
+      { name: "Shell", payee: "Shell North", amount: "50.00", date: "2026-10-03" },
+      { name: "Shell", payee: "Shell South", amount: "50.00", date: "2026-10-03" },
+    );
+    const asked = await match(books, database, [["2026-10-04", "SHELL 4711", "-50.00"]]);
+    assertEquals([asked.states, candidates(asked, 0).toSorted()], [["likely"], [one, two].toSorted()]);
+  },
+  "dollars in the books and euros at the bank are one within 4 % of the day's rate": async (books, database) => {
+    await addRate(database, "USD", "2026-10-05", "1.1150");
+    const [far, near] = await log(
+      books,
+      { name: "Figma", amount: "40", currency: "USD", date: "2026-10-05" },
+      { name: "ChatGPT Plus", amount: "20", currency: "USD", date: "2026-10-05" },
+    );
+    const { states, commit } = await match(books, database, [
+      ["2026-10-06", "OPENAI *CHATGPT SUBSCR", "-17.94"],
+      ["2026-10-06", "FIGMA", "-40.00"],
+    ]);
+    assertEquals(states, ["linked", "new"]);
+    await commit();
+    const { rows } = await books.ok("list_expenses");
+    const row = (id: string) => rows.find((row: Json) => row.id === id);
+    assertEquals([row(near!).charged, row(near!).base_amount], [{ amount: "17.94", currency: "EUR" }, "17.94"]);
+    assertEquals(row(far!).charged, undefined);
+  },
+  "a bill's open date is paid by the bank, an estimate becomes what it took": async (books, database) => {
+    books.goTo("2026-10-01");
+    const { bill } = await books.ok("add_bill", { name: "Rent", amount: "950", first_due: "2026-10-03" });
+    await books.ok("add_bill", {
+      name: "Vattenfall",
+      amount: "80",
+      amount_mode: "estimated",
+      autopay: true,
+      first_due: "2026-10-05",
+    });
+    books.goTo("2026-10-20");
+    const { states, commit, preview } = await match(books, database, [
+      ["2026-10-05", "RENT HAUSVERWALTUNG", "-950.00"],
+      ["2026-10-06", "VATTENFALL EUROPE", "-83.17"],
+    ]);
+    assertEquals(states, ["linked", "linked"], JSON.stringify(preview));
+    const { data, change_id, error } = await commit();
+    assertEquals(error, undefined);
+    assertEquals([data.created, data.linked], [0, 2]);
+    const statusOfRent = async () => {
+      const [date] = await database.query<{ status: string }>(
+        "select status from app.expense_occurrences where expense_id = $1 order by scheduled_on limit 1",
+        [bill.id],
+      );
+      return date!.status;
+    };
+    const paid = (await books.ok("list_expenses")).rows.map(({ name, date, amount, is_estimate }: Json) => [
+      name,
+      date,
+      amount,
+      is_estimate,
+    ]);
+    assertEquals(paid, [["Rent", "2026-10-05", "950.00", undefined], ["Vattenfall", "2026-10-05", "83.17", undefined]]);
+    assertEquals(await statusOfRent(), "paid");
+    // A bill's payment that is there is no second one.
+    const again = await match(books, database, [["2026-10-05", "RENT HAUSVERWALTUNG", "-950.00"]], { account: "Giro" });
+    assertEquals(again.states, ["known"]);
+    await books.ok("undo_change", { change_id });
+    assertEquals(await statusOfRent(), "open");
+  },
+  "a split, several expenses of a day, and several rows of one": async (books, database) => {
+    const ids = await log(
+      books,
+      { name: "Ikea", amount: "30.00", date: "2026-10-01", split: [{ amount: "20" }, { note: "lamp" }] },
+      { name: "Kaufland", amount: "11.10", date: "2026-10-05" },
+      { name: "Kaufland", amount: "22.20", date: "2026-10-05" },
+      { name: "Kaufland", amount: "5.00", date: "2026-10-05" },
+      { name: "Hornbach", amount: "70.00", date: "2026-10-09" },
+    );
+    const { states, matches, commit } = await match(books, database, [
+      ["2026-10-02", "IKEA 123", "-30.00"],
+      ["2026-10-06", "KAUFLAND BERLIN", "-33.30"],
+      ["2026-10-10", "HORNBACH 1", "-50.00"],
+      ["2026-10-10", "HORNBACH 2", "-20.00"],
+    ]);
+    assertEquals(states, Array(4).fill("linked"));
+    assertEquals(matches.map(({ payment_ids }) => payment_ids.length), [2, 2, 1, 1]);
+    assertEquals(ids.length, 5);
+    await commit();
+    assertEquals(await totals(books), { EUR: "138.30" });
+  },
+  "overlapping files change nothing, also in other words, and a deleted payment does not come back": async (
+    books,
+    database,
+  ) => {
+    const first = await match(books, database, [
+      ["2026-10-02", "IKEA 123", "-30.00"],
+      ["2026-10-02", "IKEA 123", "-30.00"],
+      ["2026-10-03", "LIDL SAGT DANKE 4411", "-5.00"],
+    ]);
+    await first.commit();
+    assertEquals(await totals(books), { EUR: "65.00" });
+    const [{ id }] = (await books.ok("list_expenses", { query: "LIDL" })).rows;
+    await books.ok("delete_records", { ids: [id] });
+    const second = await match(books, database, [
+      ["2026-10-02", "IKEA 123", "-30.00"],
+      ["2026-10-02", "IKEA 123", "-30.00"],
+      ["2026-10-03", "LIDL SAGT DANKE", "-5.00"],
+      ["2026-10-04", "LIDL SAGT DANKE", "-6.00"],
+    ]);
+    assertEquals(second.states, ["known", "known", "known", "new"]);
+    await second.commit();
+    assertEquals(await totals(books), { EUR: "66.00" });
+  },
+  "what one account has is another's only when somebody says so": async (books, database) => {
+    const rows: Row[] = [["2026-10-02", "PAYPAL *SPOTIFY", "-9.99"]];
+    await (await match(books, database, rows)).commit();
+    const other = await match(books, database, [["2026-10-01", "Spotify", "-9.99"]], { account: "PayPal" });
+    assertEquals(other.states, ["likely"]);
+  },
+  "what is closed is linked, and a date of a bill is not paid in a closed month": async (books, database) => {
+    books.goTo("2026-09-01");
+    await books.ok("add_bill", { name: "Rent", amount: "950", first_due: "2026-09-03", frequency: "once" });
+    await log(books, { name: "Lidl", amount: "23.45", date: "2026-09-01" });
+    books.goTo("2026-10-20");
+    await books.ok("update_settings", { closed_through: "2026-09" });
+    const { states, commit, preview } = await match(books, database, [
+      ["2026-09-02", "LIDL SAGT DANKE", "-23.45"],
+      ["2026-09-03", "RENT", "-950.00"],
+      ["2026-10-03", "Rewe", "-1.00"],
+    ]);
+    assertEquals([states, preview.rows_bad_count], [["linked", "new", "new"], 1]);
+    assertEquals((await commit()).data.created, 1);
+  },
+  "nobody else's payments are matched": async (books, database) => {
+    const other = await openBooks(database, { day: "2026-10-20" });
+    await log(other, { name: "Lidl", amount: "23.45", date: "2026-10-03" });
+    await match(other, database, [["2026-10-04", "LIDL", "-23.45"], ["2026-10-04", "REWE", "-2.00"]]).then((one) =>
+      one.commit()
+    );
+    const { states } = await match(books, database, [["2026-10-04", "LIDL", "-23.45"], [
+      "2026-10-04",
+      "REWE",
+      "-2.00",
+    ]]);
+    assertEquals(states, ["new", "new"]);
+  },
+});

@@ -1,0 +1,239 @@
+/** A budget of which 80 or 100 percent are used is mailed to the owner, once each for a month or year. */
+import { assertEquals } from "@std/assert";
+import { addRate, type Books, type Json, openBooks } from "../_support/books.ts";
+import { addBill, at, collect, database, type Digest, fresh, run, said } from "./reminder_run.ts";
+
+const log = (books: Books, amount: string, more: Json = {}) =>
+  books.call("log_expenses", {
+    items: [{ name: "Market", category: "Groceries", amount, ...more }],
+    create_missing_categories: true,
+    on_duplicate: "allow",
+  });
+const set = (books: Books, amount: string, more: Json = {}) =>
+  books.ok("update_settings", { budget: { action: "set", category: "Groceries", amount, ...more } });
+
+/** Books with something spent on groceries, at noon of a day. */
+async function shopper(day: string, amount: string): Promise<Books> {
+  const books = await fresh({ day });
+  await log(books, amount);
+  return books;
+}
+
+/** Each budget of a run's digests: what was spent, of what, and how much that is. */
+const used = (digests: Digest[]) =>
+  digests.flatMap(({ content }) =>
+    content.organizations.flatMap(({ budgets }) =>
+      budgets.map(({ category, spent, available, used_percent, is_over }) =>
+        `${category ?? "*"} ${spent}/${available} ${used_percent}%${is_over ? " over" : ""}`
+      )
+    )
+  );
+
+Deno.test("80 and 100 percent are mailed once each, by themselves, whatever becomes of the payments", async () => {
+  const books = await shopper("2026-11-10", "399.99");
+  await set(books, "500");
+  assertEquals(await run(at("2026-11-11")), []);
+  await log(books, "0.01");
+  const digests = await run(at("2026-11-11"));
+  assertEquals(digests.map(({ recipient_id }) => recipient_id), [books.userId]);
+  assertEquals(digests[0]!.content.organizations[0]!.budgets, [{
+    category: "Groceries",
+    per: "month",
+    is_over: false,
+    used_percent: 80,
+    currency: "EUR",
+    spent: "400.00",
+    available: "500.00",
+    is_partial: false,
+  }]);
+  assertEquals(await run(at("2026-11-11", "09:00")), []);
+  assertEquals(await run(at("2026-11-12")), []);
+  // A payment that is undone, and made again.
+  const { change_id } = await log(books, "100");
+  await books.ok("undo_change", { change_id });
+  assertEquals(await run(at("2026-11-13")), []);
+  await log(books, "20");
+  assertEquals(await run(at("2026-11-14")), []);
+  await log(books, "80");
+  assertEquals(used(await run(at("2026-11-15"))), ["Groceries 500.00/500.00 100%"]);
+  const { change_id: more } = await log(books, "50");
+  assertEquals(await run(at("2026-11-16")), []);
+  await books.ok("undo_change", { change_id: more });
+  // Neither does another amount of the budget.
+  await set(books, "510");
+  assertEquals(await run(at("2026-11-17")), []);
+  await set(books, "400");
+  assertEquals(await run(at("2026-11-18")), []);
+  // The next month is another one.
+  books.goTo("2026-12-02");
+  await log(books, "330");
+  assertEquals(used(await run(at("2026-12-03"))), ["Groceries 330.00/400.00 82%"]);
+});
+
+Deno.test("both at once are one line, and falling back below 100 mails nothing more", async () => {
+  const books = await shopper("2026-11-10", "300");
+  await set(books, "500");
+  const { change_id } = await log(books, "300");
+  assertEquals(used(await run(at("2026-11-11"))), ["Groceries 600.00/500.00 120%"]);
+  await books.ok("undo_change", { change_id });
+  await log(books, "120");
+  assertEquals(await run(at("2026-11-12")), []);
+  assertEquals(
+    await database.query("select kind, about_on::text, sent_at is not null as sent from jobs.notice_log order by kind"),
+    [{ kind: "budget_100", about_on: "2026-11-01", sent: true }, {
+      kind: "budget_80",
+      about_on: "2026-11-01",
+      sent: true,
+    }],
+  );
+});
+
+Deno.test("what was corrected before the mail left is not said, and may be said another day", async () => {
+  const books = await shopper("2026-11-10", "300");
+  await set(books, "500");
+  const { change_id } = await log(books, "300");
+  await collect(at("2026-11-11"));
+  await books.ok("undo_change", { change_id });
+  await log(books, "100");
+  assertEquals(used(await run(at("2026-11-11"))), ["Groceries 400.00/500.00 80%"]);
+  await log(books, "100");
+  assertEquals(used(await run(at("2026-11-12"))), ["Groceries 500.00/500.00 100%"]);
+});
+
+Deno.test("the last days of a month are told on the first ones of the next, those before the budget are not", async () => {
+  const books = await shopper("2026-11-30", "490");
+  await set(books, "500");
+  await set(books, "490", { per: "year" });
+  assertEquals(used(await run(at("2026-12-01"))), ["Groceries 490.00/490.00 100%", "Groceries 490.00/500.00 98% over"]);
+  books.goTo("2026-12-02");
+  await set(books, "1", { category: undefined });
+  assertEquals(used(await run(at("2026-12-02"))), []);
+  await log(books, "10", { date: "2026-11-30" });
+  assertEquals(used(await run(at("2026-12-04"))), []);
+  const late = await shopper("2026-11-30", "490");
+  await set(late, "500");
+  assertEquals(used(await run(at("2026-12-04"))), []);
+});
+
+Deno.test("what was carried over counts, and what is spent when nothing is left", async () => {
+  const books = await shopper("2026-11-10", "900");
+  await set(books, "500", { carry_over: true });
+  assertEquals(used(await run(at("2026-11-20"))), ["Groceries 900.00/500.00 180%"]);
+  books.goTo("2026-12-05");
+  await log(books, "81");
+  assertEquals(used(await run(at("2026-12-06"))), ["Groceries 81.00/100.00 81%"]);
+  books.goTo("2026-12-07");
+  await log(books, "900");
+  await run(at("2026-12-08"));
+  books.goTo("2027-01-05");
+  assertEquals(await run(at("2027-01-05")), []);
+  await log(books, "1");
+  assertEquals(used(await run(at("2027-01-06"))), ["Groceries 1.00/-381.00 null%"]);
+});
+
+Deno.test("it joins the mail of the day, and waits for the next one if that has left", async () => {
+  const books = await shopper("2026-11-10", "450");
+  await addBill(books, "Rent", "2026-11-12");
+  await set(books, "500");
+  const digests = await run(at("2026-11-11"));
+  assertEquals([said(digests), used(digests)], [["Rent 1"], ["Groceries 450.00/500.00 90%"]]);
+  await log(books, "60");
+  assertEquals(await run(at("2026-11-11", "20:00")), []);
+  assertEquals(used(await run(at("2026-11-12"))), ["Groceries 510.00/500.00 102%"]);
+});
+
+Deno.test("payments without a rate are not in it, and it says so", async () => {
+  const books = await shopper("2026-11-10", "400");
+  await set(books, "500");
+  await log(books, "100", { currency: "CHF" });
+  const [digest] = await run(at("2026-11-11"));
+  const [budget] = digest!.content.organizations[0]!.budgets;
+  assertEquals([budget!.spent, budget!.is_partial], ["400.00", true]);
+  await addRate(database, "CHF", "2026-11-10", "1");
+});
+
+Deno.test("hidden amounts are not in it", async () => {
+  const books = await shopper("2026-11-10", "400");
+  await set(books, "500");
+  await database.query("update identity.profiles set hide_amounts_in_email = true where user_id = $1", [books.userId]);
+  assertEquals(used(await run(at("2026-11-11"))), ["Groceries null/null 80%"]);
+});
+
+Deno.test("nobody else is told, and nobody who wants no mail, whose plan has none, or whose budget is gone", async () => {
+  const books = await shopper("2026-11-10", "500");
+  const member = await books.join();
+  await set(member, "500");
+  const other = await openBooks(database, { day: "2026-11-10" });
+  await log(other, "20");
+  await set(other, "500");
+  const digestsOf = (userId: string) =>
+    database.query("select 1 from jobs.reminder_digests where recipient_id = $1", [userId]);
+  await collect(at("2026-11-11"));
+  assertEquals(await digestsOf(member.userId), []);
+  assertEquals((await run(at("2026-11-11"))).map(({ recipient_id }) => recipient_id), [books.userId]);
+  for (
+    const [change, back] of [
+      ["identity.memberships set mails = 'none'", "identity.memberships set mails = 'mine'"],
+      ["identity.organizations set plan = 'free'", "identity.organizations set plan = 'pro'"],
+      ["identity.profiles set email_enabled = false", "identity.profiles set email_enabled = true"],
+      ["app.budgets set deleted_at = now()", "app.budgets set deleted_at = null"],
+      ["app.categories set archived_at = now()", "app.categories set archived_at = null"],
+    ]
+  ) {
+    await database.query(`delete from jobs.notice_log`);
+    await database.query(`update ${change}`);
+    assertEquals(await run(at("2026-11-12")), [], change);
+    await database.query(`update ${back}`);
+  }
+  assertEquals((await run(at("2026-11-12"))).map(({ recipient_id }) => recipient_id), [books.userId]);
+  // Nor who chose to hear only of what is theirs after the digest was made.
+  const wants = (mails: string) =>
+    database.query("update identity.memberships set mails = $2 where user_id = $1", [member.userId, mails]);
+  await wants("all");
+  await collect(at("2026-11-13"));
+  assertEquals((await digestsOf(member.userId)).length, 1);
+  await wants("mine");
+  assertEquals(await run(at("2026-11-13")), []);
+  // A member who wants to hear of everything.
+  await database.query("update identity.memberships set mails = 'all' where user_id = $1", [member.userId]);
+  assertEquals((await run(at("2026-11-13"))).map(({ recipient_id }) => recipient_id), [member.userId]);
+});
+
+Deno.test("budgets are collected page by page", async () => {
+  await database.reset();
+  const all: string[] = [];
+  for (let n = 0; n < 5; n++) {
+    const books = await openBooks(database, { day: "2026-11-10" });
+    await log(books, "500");
+    await set(books, "500");
+    all.push(books.userId);
+  }
+  for (const size of [2, 5]) {
+    await database.query("delete from jobs.reminder_digests");
+    await collect(at("2026-11-11"), size);
+    assertEquals((await run(at("2026-11-11"))).map(({ recipient_id }) => recipient_id).toSorted(), all.toSorted());
+  }
+});
+
+Deno.test("nothing is added up for organizations without a budget, nor for who had the mail of the day", async () => {
+  const books = await shopper("2026-11-10", "500");
+  await addBill(books, "Rent", "2026-11-12");
+  const scans = (time: string) =>
+    database.asRole("service_role", {}, async (session) => {
+      const count = async () =>
+        (await session.query<{ scans: number }>(
+          "select coalesce(sum(seq_scan + idx_scan), 0)::int as scans from pg_stat_xact_user_tables where relname = 'payments'",
+        ))[0]!.scans;
+      const before = await count();
+      await session.query("select public.collect_reminders($1)", [at("2026-11-11", time)]);
+      return await count() - before;
+    });
+  assertEquals(await scans("06:00"), 0);
+  await database.query("delete from jobs.reminder_digests");
+  await set(books, "500");
+  const looked = await scans("07:00");
+  assertEquals(looked > 0, true, "test of the test: with a budget it is counted");
+  await run(at("2026-11-11", "07:10"));
+  await log(books, "500");
+  assertEquals(await scans("08:00"), 0);
+});

@@ -1,0 +1,252 @@
+/** Who else is told of a bill: the member it is assigned to, and members who want all of an organization's mails. */
+import { assertEquals } from "@std/assert";
+import { type Books, openBooks } from "../_support/books.ts";
+import { addBill, at, database, type Digest, fresh, noticed, run, said } from "./reminder_run.ts";
+
+const FAR = "2027-06-20";
+const addressOf = (books: Books) => `${books.userId}@example.com`;
+
+/** What each of a run's digests says, by whom it is to. */
+const saidTo = (digests: Digest[]) =>
+  Object.fromEntries(digests.map((digest) => [digest.recipient_id, said([digest])[0]]));
+const noticedTo = (digests: Digest[]) =>
+  Object.fromEntries(digests.flatMap((digest) => noticed([digest]).map((line) => [digest.recipient_id, line])));
+
+const choose = (books: Books, mails: "mine" | "all" | "none") =>
+  books.ok("update_settings", { reminders: { my_mails: mails } });
+
+/** An owner and a member of the same books. */
+async function couple(day = "2026-11-10"): Promise<{ anna: Books; ben: Books }> {
+  const anna = await fresh({ day });
+  return { anna, ben: await anna.join() };
+}
+
+Deno.test("an assigned bill is reminded of to its assignee and the owner, once each, and the others to the owner", async () => {
+  const { anna, ben } = await couple();
+  await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(ben) });
+  await addBill(anna, "Water", "2026-11-22");
+  const digests = await run(at("2026-11-20"));
+  assertEquals(saidTo(digests), { [anna.userId]: "Rent 2, Water 2", [ben.userId]: "Rent 2" });
+  const assignees = (digest: Digest) =>
+    digest.content.organizations.flatMap(({ bills }) => bills.map((bill) => (bill as { assignee?: string }).assignee));
+  const to = (books: Books) => digests.find(({ recipient_id }) => recipient_id === books.userId)!;
+  assertEquals([assignees(to(anna)), assignees(to(ben))], [[addressOf(ben), null], [null]]);
+  assertEquals(await run(at("2026-11-20", "08:10")), []);
+  assertEquals(await run(at("2026-11-21")), []);
+  // The source's log: one row a bill and due date; further recipients are in the other.
+  assertEquals(
+    await database.query(
+      `select e.name, (select count(*)::int from jobs.reminder_log as l where l.expense_id = e.id) as reminders,
+         array(select l.kind from jobs.notice_log as l where l.expense_id = e.id and l.recipient_id = $1) as notices
+       from app.expenses as e order by e.name`,
+      [ben.userId],
+    ),
+    [{ name: "Rent", reminders: 1, notices: ["reminder"] }, { name: "Water", reminders: 1, notices: [] }],
+  );
+});
+
+Deno.test("an assignee gets later reminders, what is snoozed, nudges and notices", async () => {
+  const { anna, ben } = await couple();
+  const rent = await addBill(anna, "Rent", "2026-11-22", {
+    assignee: addressOf(ben),
+    remind_days_before: 3,
+    remind_again: [0],
+    frequency: "once",
+  });
+  await addBill(anna, "Zoom", FAR, { assignee: addressOf(ben), trial_ends_on: "2026-12-15" });
+  const told: Record<string, unknown> = {};
+  for (let day = 18; day <= 29; day++) {
+    const date = `2026-11-${day}`;
+    const digests = await run(at(date));
+    if (digests.length > 0) told[day] = saidTo(digests)[ben.userId] ?? "nothing to ben";
+    assertEquals(Object.values(saidTo(digests)).length, digests.length > 0 ? 2 : 0, "both are told the same day");
+    assertEquals(await run(at(date, "08:10")), []);
+  }
+  assertEquals(told, { 19: "Rent 3", 22: "Rent 0", 25: "Rent -3", 29: "Rent -7" });
+
+  anna.goTo("2026-11-29");
+  const snooze = { action: "snooze", due_on: "2026-11-22", snooze_until: "2026-12-02" };
+  await anna.ok("update_bill", { bill_id: rent, occurrence: snooze });
+  assertEquals(await run(at("2026-12-01")), []);
+  assertEquals(saidTo(await run(at("2026-12-02"))), { [anna.userId]: "Rent -10", [ben.userId]: "Rent -10" });
+  assertEquals(await run(at("2026-12-03")), []);
+  assertEquals(noticedTo(await run(at("2026-12-08"))), {
+    [anna.userId]: "trial Zoom 7",
+    [ben.userId]: "trial Zoom 7",
+  });
+});
+
+Deno.test("a snooze until the due date itself is a reminder of its own, to a member as to the owner", async () => {
+  const { anna, ben } = await couple();
+  const rent = await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(ben) });
+  assertEquals((await run(at("2026-11-20"))).length, 2);
+  anna.goTo("2026-11-20");
+  const snooze = { action: "snooze", due_on: "2026-11-22", snooze_until: "2026-11-22" };
+  await anna.ok("update_bill", { bill_id: rent, occurrence: snooze });
+  assertEquals(saidTo(await run(at("2026-11-22"))), { [anna.userId]: "Rent 0", [ben.userId]: "Rent 0" });
+  assertEquals(await run(at("2026-11-22", "08:10")), []);
+});
+
+Deno.test("a member who wants all mails gets what is due in these books, and nobody else's choice changes", async () => {
+  const { anna, ben } = await couple();
+  const cleo = await anna.join();
+  await addBill(anna, "Rent", "2026-11-22");
+  await choose(ben, "all");
+  assertEquals(saidTo(await run(at("2026-11-20"))), { [anna.userId]: "Rent 2", [ben.userId]: "Rent 2" });
+  await choose(ben, "none");
+  await choose(cleo, "all");
+  await addBill(anna, "Water", "2026-11-24");
+  // What was overdue on the way is told to who gets a mail anyway.
+  assertEquals(saidTo(await run(at("2026-11-21"))), { [anna.userId]: "Water 3", [cleo.userId]: "Rent 1, Water 3" });
+});
+
+Deno.test("an owner who wants no mails leaves the assignee's as they are", async () => {
+  const { anna, ben } = await couple();
+  await addBill(anna, "Rent", "2026-11-22", { assignee: "me" });
+  await addBill(anna, "Water", "2026-11-22", { assignee: addressOf(ben) });
+  await choose(anna, "none");
+  assertEquals(saidTo(await run(at("2026-11-20"))), { [ben.userId]: "Water 2" });
+  await choose(anna, "mine");
+  assertEquals(saidTo(await run(at("2026-11-21"))), { [anna.userId]: "Rent 1, Water 1" });
+});
+
+const ENDINGS: Record<string, string> = {
+  "left the organization": "delete from identity.memberships where user_id = $1",
+  "was suspended": "update auth.users set banned_until = '2026-11-25' where id = $1",
+  "wants no mail": "update identity.memberships set mails = 'none' where user_id = $1",
+  "is assigned nothing any more": "update app.expenses set assignee_id = null where assignee_id = $1",
+};
+for (const [what, query] of Object.entries(ENDINGS)) {
+  Deno.test(`who ${what} between collecting and sending gets no mail, and the owner does`, async () => {
+    const { anna, ben } = await couple();
+    await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(ben) });
+    assertEquals(
+      await database.asService("collect_reminders", { at: at("2026-11-20") }),
+      { digests: 2, reminders: 2, given_up: 0, next: null },
+    );
+    await database.query(query, [ben.userId]);
+    assertEquals(saidTo(await run(at("2026-11-20"))), { [anna.userId]: "Rent 2" });
+    assertEquals(await database.query("select from jobs.notice_log where sent_at is not null"), []);
+  });
+}
+
+type Batch = { id: string; lease_token: string; digests: Digest[] };
+
+Deno.test("who left after an attempt without an answer gets no second one", async () => {
+  const { anna, ben } = await couple();
+  await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(ben) });
+  await database.asService("collect_reminders", { at: at("2026-11-20") });
+  const claim = (time: string) =>
+    database.asService<Batch>("claim_reminders", { size: 10, at: at("2026-11-20", time) });
+  assertEquals((await claim("08:00")).digests.length, 2);
+  await database.query("delete from identity.memberships where user_id = $1", [ben.userId]);
+  assertEquals((await claim("08:05")).digests.map(({ recipient_id }) => recipient_id), [anna.userId]);
+  assertEquals(
+    await database.query("select status, content from jobs.reminder_digests where recipient_id = $1", [ben.userId]),
+    [{ status: "unknown", content: null }],
+  );
+});
+
+Deno.test("a bill goes back to the owner when its assignee leaves", async () => {
+  const { anna, ben } = await couple();
+  const rent = await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(ben) });
+  assertEquals((await anna.ok("list_bills", { bill_id: rent })).bills[0].assignee, addressOf(ben));
+  await database.query("delete from identity.memberships where user_id = $1", [ben.userId]);
+  assertEquals((await anna.ok("list_bills", { bill_id: rent })).bills[0].assignee, undefined);
+  const digests = await run(at("2026-11-20"));
+  assertEquals(saidTo(digests), { [anna.userId]: "Rent 2" });
+  assertEquals(JSON.stringify(digests).includes(ben.userId), false);
+});
+
+Deno.test("one recipient's refused address holds nobody up and frees no one's reminder", async () => {
+  const { anna, ben } = await couple();
+  const others = [ben];
+  for (let n = 0; n < 4; n++) others.push(await anna.join());
+  for (const other of others) await choose(other, "all");
+  await addBill(anna, "Rent", "2026-11-22");
+  await database.asService("collect_reminders", { at: at("2026-11-20") });
+  const batch = await database.asService<Batch>("claim_reminders", { size: 100, at: at("2026-11-20") });
+  assertEquals(batch.digests.length, 6);
+  const results = batch.digests.map(({ id, recipient_id }) =>
+    recipient_id === ben.userId ? { id, outcome: "dead", code: "mail_refused", refused: true } : { id, outcome: "sent" }
+  );
+  assertEquals(
+    await database.asService("settle_reminders", {
+      batch_id: batch.id,
+      lease_token: batch.lease_token,
+      results,
+      is_last: true,
+      retry_at: at("2026-11-20", "09:00"),
+      at: at("2026-11-20"),
+    }),
+    { outcome: "settled", digests: 5, reminders: 5 },
+  );
+  assertEquals(await run(at("2026-11-21")), []);
+  await database.query("update identity.profiles set refused_email = null, refused_at = null");
+  assertEquals(saidTo(await run(at("2026-11-21"))), { [ben.userId]: "Rent 1" });
+});
+
+Deno.test("pages of one bill tell all of its recipients, once each", async () => {
+  const { anna, ben } = await couple();
+  const cleo = await anna.join();
+  await choose(cleo, "all");
+  for (const name of ["Rent", "Water", "Power"]) {
+    await addBill(anna, name, "2026-11-22", { assignee: addressOf(ben) });
+  }
+  let after: unknown = null;
+  let digests = 0;
+  do {
+    const page = await database.asService<{ digests: number; next: unknown }>("collect_reminders", {
+      at: at("2026-11-20"),
+      after,
+      size: 1,
+    });
+    digests += page.digests;
+    after = page.next;
+  } while (after !== null);
+  assertEquals(digests, 3);
+  const all = "Power 2, Rent 2, Water 2";
+  assertEquals(saidTo(await run(at("2026-11-20"))), { [anna.userId]: all, [ben.userId]: all, [cleo.userId]: all });
+});
+
+Deno.test("a member of two organizations gets one mail, of each what is theirs there", async () => {
+  const { anna, ben } = await couple();
+  const own = await openBooks(database, { day: "2026-11-10" });
+  await database.query("update identity.organizations set name = 'Studio' where id = $1", [own.organizationId]);
+  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'member')", [
+    anna.organizationId,
+    own.userId,
+  ]);
+  await addBill(anna, "Rent", "2026-11-22", { assignee: addressOf(own) });
+  await addBill(anna, "Water", "2026-11-22", { assignee: addressOf(ben) });
+  await addBill(own, "Desk", "2026-11-22");
+  const [digest] = (await run(at("2026-11-20"))).filter(({ recipient_id }) => recipient_id === own.userId);
+  assertEquals(
+    digest!.content.organizations.map(({ name, bills }) => [name, bills.map((bill) => bill.name)]),
+    [["Household", ["Rent"]], ["Studio", ["Desk"]]],
+  );
+});
+
+Deno.test("run as the service, no member of another organization is told: neither assigned nor wanting all", async () => {
+  const { anna } = await couple();
+  const other = await openBooks(database, { day: "2026-11-10" });
+  const stranger = await other.join();
+  await choose(stranger, "all");
+  const rent = await addBill(anna, "Rent", "2026-11-22");
+  // No tool sets such a thing: what counts is the membership in the bill's own organization.
+  await database.query("update app.expenses set assignee_id = $1 where id = $2", [stranger.userId, rent]);
+  const digests = await run(at("2026-11-20"));
+  assertEquals(saidTo(digests), { [anna.userId]: "Rent 2" });
+  assertEquals(JSON.stringify(digests).includes(stranger.userId), false);
+  assertEquals((await anna.ok("list_bills", {})).bills[0].assignee, undefined);
+  await addBill(other, "Desk", "2026-11-23");
+  assertEquals(saidTo(await run(at("2026-11-21"))), { [other.userId]: "Desk 2", [stranger.userId]: "Desk 2" });
+
+  const { error } = await anna.call("add_bill", {
+    name: "Gas",
+    amount: "10",
+    first_due: "2026-11-22",
+    assignee: addressOf(stranger),
+  });
+  assertEquals([error.code, error.field], ["not_found", "assignee"]);
+});

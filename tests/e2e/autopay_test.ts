@@ -1,0 +1,112 @@
+/** What is charged automatically becomes spending without anybody saying so, whether its amount is fixed or not. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { asDatabase } from "../functions/cron-reminders/harness.ts";
+import { addLink, createSync, fakeProvider, registryOf } from "../functions/cron-provider-sync/harness.ts";
+import { type Json, newMember } from "./connector_harness.ts";
+
+let database: TestDatabase;
+Deno.test.beforeAll(async () => void (database = await openDatabase()));
+Deno.test.afterAll(() => database.close());
+
+Deno.test("a year of automatic bills with changing amounts leaves nothing overdue, and no total at zero", async () => {
+  let day = "2026-10-06";
+  const clock = () => new Date(`${day}T09:00:00Z`);
+  const { call, organizationId } = await newMember(database, {
+    email: "mira@example.com",
+    organization: "Home",
+    clock,
+  });
+  await database.query("update identity.organizations set plan = 'team' where id = $1", [organizationId]);
+  const ok = async (tool: string, args: Record<string, unknown> = {}): Promise<Json> => {
+    const { envelope } = await call(tool, args);
+    assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
+    return envelope;
+  };
+  const add = async (bill: Record<string, unknown>) =>
+    (await ok("add_bill", { month_days: [10], autopay: true, ...bill })).data.bill.id;
+  await add({ name: "Gas", amount: "80", amount_mode: "estimated" });
+  const power = await add({ name: "Power", amount_mode: "variable" });
+  for (const month of ["11", "12"]) {
+    day = `2026-${month}-11`;
+    assertEquals((await ok("list_bills")).data.bills.flatMap(({ overdue }: Json) => overdue), [], day);
+    assertEquals((await ok("review_bills")).data.counts.overdue, 0);
+  }
+  // The amount of one month is said; later months go by it until they are put right.
+  await ok("update_bill", {
+    bill_id: power,
+    occurrence: { due_on: "2026-10-10", action: "set_amount", amount: "60" },
+  });
+  day = "2027-01-11";
+  await ok("update_bill", { bill_id: power, set: { note: "Meter in the cellar" } });
+  const history = async () =>
+    (await ok("list_bills", { bill_id: power })).data.payments.map((
+      { due_on, amount, is_estimate }: Json,
+    ) => [due_on, amount, is_estimate]);
+  const before = await history();
+  assertEquals(before.at(-1), ["2026-10-10", "60.00", undefined]);
+  assertEquals(before[0], ["2027-01-10", "60.00", true]);
+  const { recent_changes } = (await ok("get_context", { include: ["recent_changes"] })).data;
+  assertMatch(
+    recent_changes.map(({ summary }: Json) => summary).join("\n"),
+    /Power paid automatically .*, an estimate/,
+  );
+  const { data, change_id } = await ok("mark_bill_paid", { bill_id: power, due_on: "2027-01-10", amount: "64.20" });
+  assertEquals(data.before.amount, "60.00");
+  assertEquals((await history())[0], ["2027-01-10", "64.20", undefined]);
+  await ok("undo_change", { change_id });
+  assertEquals((await history())[0], ["2027-01-10", "60.00", true]);
+});
+
+Deno.test("what a provider says of an automatic bill is spending each month: nothing overdue, and no total at zero", async () => {
+  let at = "2026-01-01T09:00:00Z";
+  const clock = () => new Date(at);
+  const { call, organizationId } = await newMember(database, {
+    email: "noor@example.com",
+    organization: "Home",
+    clock,
+  });
+  await database.query("update identity.organizations set plan = 'team' where id = $1", [organizationId]);
+  const ok = async (tool: string, args: Record<string, unknown> = {}): Promise<Json> => {
+    const { envelope } = await call(tool, args);
+    assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
+    return envelope.data;
+  };
+  const sync = createSync({
+    database: asDatabase(database),
+    now: clock,
+    // January's statement is 61.00, February's 62.00.
+    registry: registryOf(fakeProvider("power", ({ month }) => ({
+      amount: `${60 + Number(month.start.slice(5, 7)) % 12}.00`,
+      currency: "EUR",
+    }))),
+  });
+  const { bill } = await ok("add_bill", {
+    name: "Hosting",
+    amount_mode: "variable",
+    autopay: true,
+    month_days: [20],
+  });
+  await addLink(database, { organizationId, billId: bill.id, provider: "power" });
+  for (let month = 0; month <= 12; month++) {
+    at = new Date(Date.UTC(2026, month, 2, 6)).toISOString();
+    assertEquals((await sync.run()).errors, []);
+  }
+  // Asked again within the hour, it has nothing to fetch, and says nothing of its inner workings.
+  assertEquals(Object.keys(await ok("sync_bill_amounts")), ["bills"]);
+  at = "2027-01-03T09:00:00Z";
+  const { bills: [hosting], payments } = await ok("list_bills", { bill_id: bill.id });
+  assertEquals(hosting.overdue, []);
+  const paid = payments.map(({ due_on, amount }: Json) => `${due_on.slice(5)} ${amount}`).toSorted();
+  const expected = Array.from(
+    { length: 12 },
+    (_, index) => `${String(index + 1).padStart(2, "0")}-20 ${60 + index}.00`,
+  );
+  assertEquals(paid, expected);
+  assertEquals((await ok("review_bills")).counts.overdue, 0);
+  assertEquals((await ok("summarize_spending", { period: "last_year" })).total, {
+    amount: "786.00",
+    currency: "EUR",
+    count: 12,
+  });
+});

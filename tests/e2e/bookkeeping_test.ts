@@ -1,0 +1,153 @@
+/**
+ * What a bookkeeper asks of a year: how much VAT was in a quarter, who still owes what back, and how one receipt divides
+ * over categories. Said to an AI client, with its retries and its mistakes.
+ */
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { joinMember, type Json, type Member, newMember } from "./connector_harness.ts";
+
+let database: TestDatabase;
+let companies = 0;
+Deno.test.beforeAll(async () => void (database = await openDatabase()));
+Deno.test.afterAll(() => database.close());
+
+/** A freelancer and a bookkeeper in one organization, on 6 October 2026. */
+async function company() {
+  const number = ++companies;
+  const owner = await newMember(database, { email: `freelancer-${number}@example.com`, organization: "Studio" });
+  const { organizationId } = owner;
+  await database.query("update identity.organizations set plan = 'team' where id = $1", [organizationId]);
+  const bookkeeper = await joinMember(database, { email: `books-${number}@example.com`, organizationId });
+  return { owner, bookkeeper };
+}
+
+async function ok({ call }: Member, tool: string, args: Json = {}): Promise<Json> {
+  const { envelope } = await call(tool, args);
+  assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
+  return envelope;
+}
+
+async function fails({ call }: Member, tool: string, args: Json = {}): Promise<Json> {
+  const { envelope } = await call(tool, args);
+  assertEquals(envelope.ok, false, JSON.stringify(envelope));
+  return envelope.error;
+}
+
+const Q3 = { from: "2026-07-01", to: "2026-09-30" };
+
+Deno.test("how much VAT was there in the third quarter?", async () => {
+  const { owner, bookkeeper } = await company();
+  await ok(owner, "log_expenses", {
+    items: [
+      // As people write it.
+      { name: "Desk", amount: "119,00 EUR", tax_percent: "19", date: "2026-07-14" },
+      { name: "Train", amount: 53.5, tax: "3,50", date: "2026-08-03" },
+      { name: "Desk lamp", amount: "11.90", tax_percent: 19, is_refund: true, date: "2026-09-30" },
+      { name: "Postage", amount: "5.60", date: "2026-09-01" },
+      { name: "Later", amount: "119", tax_percent: 19, date: "2026-10-01" },
+    ],
+  });
+  const { data, total_count } = await ok(bookkeeper, "list_expenses", { ...Q3, limit: 1 });
+  // 19.00 + 3.50 - 1.90, of three in four: the postage has none on record.
+  assertEquals([data.tax_by_currency, total_count], [{ EUR: { amount: "20.60", count: 3 } }, 4]);
+
+  const net = { items: [{ name: "Chair", amount: "100", tax: "19.00", tax_percent: 19, date: "2026-09-02" }] };
+  const refused = await fails(owner, "log_expenses", net);
+  assertMatch(refused.message, /100\.00 EUR contains 15\.97 EUR of tax at 19%, not 19\.00 EUR/);
+  assertMatch(refused.hint, /"119\.00"/);
+  await ok(owner, "log_expenses", { items: [{ ...net.items[0], amount: "119.00" }] });
+  assertEquals((await ok(owner, "list_expenses", Q3)).data.tax_by_currency.EUR.amount, "39.60");
+
+  const { data: file } = await ok(bookkeeper, "list_expenses", { ...Q3, format: "csv" });
+  const [header, ...lines] = file.csv.trim().split("\r\n").map((line: string) => line.split(","));
+  const column = header.indexOf("tax");
+  assertEquals(lines.map((line: string[]) => line[column]), ["-1.90", "19.00", "", "3.50", "19.00"]);
+});
+
+Deno.test("which expenses does the client still have to pay back?", async () => {
+  const { owner, bookkeeper } = await company();
+  const { data } = await ok(owner, "log_expenses", {
+    items: [
+      { name: "Hotel", amount: "240", date: "2026-09-10", reimbursement: "open", reimbursed_by: "Client" },
+      { name: "Taxi", amount: "30", date: "2026-09-11", reimbursement: "open", reimbursed_by: "Client" },
+      { name: "Pens", amount: "8", date: "2026-09-11" },
+    ],
+  });
+  const open = async () => {
+    const { data, totals_by_currency } = await ok(bookkeeper, "list_expenses", { reimbursement: "open" });
+    return [data.rows.map(({ name, reimbursed_by }: Json) => `${name}: ${reimbursed_by}`), totals_by_currency];
+  };
+  assertEquals(await open(), [["Taxi: Client", "Hotel: Client"], { EUR: "270.00" }]);
+  const paid = { filter: { reimbursement: "open" }, set: { reimbursement: "done", reimbursed_on: "yesterday" } };
+  const { data: { confirm } } = await ok(bookkeeper, "update_expenses", { ...paid, dry_run: true });
+  assertEquals(confirm, { count: 2, total: "270.00" });
+  const { change_id } = await ok(bookkeeper, "update_expenses", { ...paid, confirm });
+  assertEquals(await open(), [[], {}]);
+  // The money left all the same: only a refund lowers what was spent.
+  assertEquals((await ok(owner, "summarize_spending", Q3)).data.total.amount, "278.00");
+  await ok(bookkeeper, "undo_change", { change_id });
+  assertEquals((await open())[1], { EUR: "270.00" });
+  const one = data.results[1].id;
+  await ok(owner, "update_expenses", { ids: [one], set: { reimbursed_on: "2026-10-05" } });
+  assertEquals(await open(), [["Hotel: Client"], { EUR: "240.00" }]);
+});
+
+Deno.test("60 of it was groceries, the rest a present", async () => {
+  const { owner, bookkeeper } = await company();
+  await ok(owner, "update_settings", { budget: { action: "set", category: "Gifts", amount: "50" } });
+  const receipt = { name: "Supermarket", amount: "79.99", tax_percent: 7, date: "2026-10-05" };
+  const call = {
+    items: [{ ...receipt, split: [{ amount: "60", category: "Groceries" }, { amount: "20", category: "Gifts" }] }],
+    idempotency_key: "receipt-0001",
+  };
+  const refused = await fails(owner, "log_expenses", call);
+  assertMatch(refused.message, /add up to 80\.00 EUR, but the expense is 79\.99 EUR: 0\.01 EUR too much/);
+  delete (call.items[0]!.split[1] as Json).amount;
+  const logged = await ok(owner, "log_expenses", call);
+  // The answer was lost, and the call is made again.
+  assertEquals((await ok(owner, "log_expenses", call)).data, logged.data);
+  // So is the whole, by somebody who knows of no split.
+  assertEquals((await ok(bookkeeper, "log_expenses", { items: [receipt] })).data.results[0].status, "duplicate");
+
+  const rows = async () => (await ok(owner, "list_expenses", { order: "asc" })).data.rows as Json[];
+  const shown = async () => (await rows()).map(({ category, amount, tax }) => `${category} ${amount} ${tax}`);
+  assertEquals(await shown(), ["Groceries 60.00 3.92", "Gifts 19.99 1.31"]);
+  const [first, second] = await rows();
+  assertEquals(first.split_id, second.split_id);
+  const { data: month } = await ok(owner, "summarize_spending", { period: "this_month" });
+  assertEquals([month.total.amount, month.budgets[0].left], ["79.99", "30.01"]);
+
+  // Two people put it right at once: one is told what it is by now.
+  const correct = (member: Member, amount: string) =>
+    member.call("update_expenses", {
+      ids: [second.id],
+      set: { split: [{ amount, category: "Groceries" }, { category: "Gifts" }] },
+      expected_version: second.version,
+    });
+  const answers = await Promise.all([correct(owner, "50"), correct(bookkeeper, "55")]);
+  assertEquals(answers.map(({ envelope }) => envelope.error?.code ?? "ok").toSorted(), ["ok", "stale_version"]);
+  const total = (await rows()).reduce((sum, { amount }) => sum + Math.round(Number(amount) * 100), 0);
+  assertEquals([total, (await rows()).length], [7999, 2]);
+
+  const split = answers.find(({ envelope }) => envelope.ok)!.envelope;
+  const who = answers[0]!.envelope.ok ? owner : bookkeeper;
+  await ok(who, "undo_change", { change_id: split.change_id });
+  assertEquals(await shown(), ["Groceries 60.00 3.92", "Gifts 19.99 1.31"]);
+  await ok(owner, "undo_change", { change_id: logged.change_id });
+  assertEquals(await rows(), []);
+});
+
+Deno.test("a strange organization and a plan that ended split nothing", async () => {
+  const { owner } = await company();
+  const { data } = await ok(owner, "log_expenses", { items: [{ name: "Shop", amount: "80", date: "2026-10-05" }] });
+  const split = { ids: [data.results[0].id], set: { split: [{ amount: "60", category: "Food" }, {}] } };
+  const stranger = await company();
+  assertEquals((await fails(stranger.owner, "update_expenses", split)).code, "not_found");
+  await database.query(
+    "update identity.organizations set plan = 'free', trial_ends_at = '2026-10-01' where id = $1",
+    [owner.organizationId],
+  );
+  assertStringIncludes((await owner.call("update_expenses", split)).text, "feature_not_in_plan");
+  const stored = await database.query("select split_id from app.payments where expense_id = $1", [data.results[0].id]);
+  assertEquals(stored, [{ split_id: null }]);
+});

@@ -1,0 +1,231 @@
+/** A bookkeeper closes September, and what was paid in it stays as it was, whoever tries, until it is reopened. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { rollAll } from "../_support/roll_bills.ts";
+import { fails, joinMember, type Json, type Member, newMember, ok } from "./connector_harness.ts";
+
+let database: TestDatabase;
+let companies = 0;
+Deno.test.beforeAll(async () => void (database = await openDatabase()));
+Deno.test.afterAll(() => database.close());
+
+/** A company with an employee, and a clock. It is 20 September 2026. */
+async function company() {
+  let day = "2026-09-20";
+  const clock = () => new Date(`${day}T09:00:00Z`);
+  const number = ++companies;
+  const owner = await newMember(database, { email: `books-${number}@example.com`, organization: "Acme", clock });
+  const employee = await joinMember(database, {
+    email: `clerk-${number}@example.com`,
+    organizationId: owner.organizationId,
+    clock,
+  });
+  await database.query("update identity.organizations set plan = 'team' where id = $1", [owner.organizationId]);
+  return { owner, employee, goTo: (to: string) => void (day = to) };
+}
+
+const close = (member: Member, month: string) => ok(member, "update_settings", { closed_through: month });
+const log = (member: Member, name: string, date: string, more: Json = {}) =>
+  ok(member, "log_expenses", { items: [{ name, amount: "10", date, ...more }], on_duplicate: "allow" });
+const spentIn = async (member: Member, from: string, to: string) =>
+  (await ok(member, "summarize_spending", { from, to, group_by: ["category"] })).data.rows
+    .map(({ group, amount }: Json) => [...group, amount]);
+
+Deno.test("no tool writes into a closed month", async () => {
+  const { owner, goTo } = await company();
+  const logged = await log(owner, "Paper", "2026-09-15", { category: "Shopping" });
+  const paper = logged.data.results[0].id;
+  const { data: { bill: { id: rent } } } = await ok(owner, "add_bill", {
+    name: "Rent",
+    amount: "900",
+    first_due: "2026-09-18",
+  });
+  await ok(owner, "mark_bill_paid", { bill_id: rent, due_on: "2026-09-18" });
+  goTo("2026-10-06");
+  const { data: { results: [{ id: ink }] } } = await log(owner, "Ink", "2026-10-02");
+  const closing = await close(owner, "2026-09");
+  assertEquals(closing.data.settings.closed_through, "2026-09");
+  assertEquals((await ok(owner, "get_context")).data.settings.closed_through, "2026-09");
+
+  const attempts: [string, Json][] = [
+    ["log_expenses", { items: [{ name: "Stamps", amount: "3", date: "2026-09-30" }] }],
+    ["log_expenses", { items: [{ name: "Stamps", amount: "3", date: "2025-01-01" }], dry_run: true }],
+    ["update_expenses", { ids: [paper], set: { amount: "11" } }],
+    ["update_expenses", { ids: [paper], set: { date: "2026-10-01" } }],
+    ["update_expenses", { ids: [ink], set: { date: "2026-09-30" } }],
+    ["update_expenses", { ids: [paper], set: { category: "Food" } }],
+    ["update_expenses", { ids: [paper, ink], add_tags: ["seen"] }],
+    ["update_expenses", { ids: [paper], merge_into: ink }],
+    ["update_expenses", { ids: [ink], merge_into: paper }],
+    ["delete_records", { ids: [paper] }],
+    ["delete_records", { ids: [rent] }],
+    ["mark_bill_paid", { bill_id: rent, due_on: "2026-10-18", paid_on: "2026-09-30", advance: true }],
+    ["mark_bill_paid", { bill_id: rent, due_on: "2026-09-18", amount: "901" }],
+    ["update_bill", { bill_id: rent, occurrence: { action: "reopen", due_on: "2026-09-18" } }],
+    ["update_settings", { category: { action: "merge", name: "Shopping", into: "Food" } }],
+    ["undo_change", { change_id: logged.change_id }],
+  ];
+  await ok(owner, "update_expenses", { ids: [ink], set: { category: "Shopping", note: "blue" } });
+  const books = () =>
+    database.query("select to_jsonb(p) as row from app.payments as p where organization_id = $1 order by id", [
+      owner.organizationId,
+    ]);
+  const before = await books();
+  for (const [tool, args] of attempts) {
+    const { code, message, hint } = await fails(owner, tool, args);
+    assertEquals(code, "month_closed", `${tool} ${JSON.stringify(args)}: ${message}`);
+    assertMatch(message, /^2\d{3}-\d{2} is closed\. Reopen it first\.$/);
+    assertMatch(hint, /closed_through "2\d{3}-\d{2}"/);
+  }
+  assertEquals(await books(), before);
+  // Nor does whoever writes to the tables themselves.
+  for (const sql of ["delete from app.payments", "update app.payments set note = 'x'"]) {
+    const refused = await database.query(`${sql} where expense_id = $1`, [paper]).catch(({ message }) => message);
+    assertEquals(refused, "month_closed");
+  }
+
+  // October is open, and so is September once it is reopened.
+  await log(owner, "Stamps", "2026-10-01");
+  const reopening = await close(owner, "");
+  assertEquals(reopening.data.settings.closed_through, undefined);
+  await ok(owner, "undo_change", { change_id: reopening.change_id });
+  await fails(owner, ...attempts[0]!);
+  await ok(owner, "undo_change", { change_id: closing.change_id });
+  await ok(owner, "update_expenses", { ids: [paper], set: { date: "2026-10-01" } });
+  const { recent_changes } = (await ok(owner, "get_context", { include: ["recent_changes"] })).data;
+  const summaries = recent_changes.map(({ summary }: Json) => summary);
+  assertEquals(summaries.filter((summary: string) => summary.startsWith("Settings")), [
+    "Settings: no closed months",
+    "Settings: closed through 2026-09",
+  ]);
+});
+
+Deno.test("only the owner closes months, and only those that are over; another organization is not concerned", async () => {
+  const { owner, employee, goTo } = await company();
+  const { owner: neighbour } = await company();
+  assertEquals((await fails(owner, "update_settings", { closed_through: "2026-09" })).code, "date_out_of_range");
+  goTo("2026-10-01");
+  assertMatch((await fails(owner, "update_settings", { closed_through: null })).hint, /""/);
+  assertEquals((await fails(employee, "update_settings", { closed_through: "2026-09" })).code, "forbidden_role");
+  const closing = await close(owner, "2026-09");
+  assertEquals((await fails(employee, "update_settings", { closed_through: "" })).code, "forbidden_role");
+  assertEquals((await fails(employee, "undo_change", { change_id: closing.change_id })).code, "forbidden_role");
+  assertEquals(
+    (await fails(employee, "log_expenses", { items: [{ name: "A", amount: "1", date: "2026-09-30" }] })).code,
+    "month_closed",
+  );
+  const mixed = await fails(employee, "log_expenses", {
+    items: [{ name: "A", amount: "1", date: "2026-10-01" }, { name: "B", amount: "1", date: "2026-09-30" }],
+  });
+  assertEquals([mixed.code, mixed.field], ["month_closed", "items[1].date"]);
+  assertMatch(mixed.message, /B/);
+  assertEquals(mixed.details.results.map(({ index }: Json) => index), [1]);
+  await log(neighbour, "Tea", "2026-09-15");
+
+  // Nor does it keep an organization from being deleted.
+  goTo("2026-10-06");
+  await close(owner, "");
+  await log(owner, "Tea", "2026-09-15");
+  await close(owner, "2026-09");
+  await database.query("delete from identity.organizations where id = $1", [owner.organizationId]);
+});
+
+Deno.test("a file keeps its rows out of the closed month, and those that are there already are duplicates", async () => {
+  const { owner, goTo } = await company();
+  await log(owner, "Milk", "2026-09-10");
+  goTo("2026-10-06");
+  await close(owner, "2026-09");
+  const csv = "Date,Name,Amount\n2026-09-10,Milk,10.00\n2026-09-11,Bread,3.00\n2026-10-01,Rolls,2.00";
+  const { data: { preview } } = await ok(owner, "import_expenses", { csv });
+  assertEquals([preview.rows_ok, preview.duplicates_count, preview.totals], [1, 1, { EUR: "2.00" }]);
+  assertEquals(preview.rows_bad, [{ line: 3, reason: "2026-09 is closed. Reopen it first." }]);
+  await ok(owner, "import_expenses", preview.commit_with);
+  const none = await fails(owner, "import_expenses", { csv: "Date,Name,Amount\n2026-09-11,Bread,3.00" });
+  assertMatch(JSON.stringify(none), /2026-09 is closed/);
+  // Closed between the two steps.
+  const { data: { preview: later } } = await ok(owner, "import_expenses", {
+    csv: "Date,Name,Amount\n2026-10-02,Jam,4.00",
+  });
+  goTo("2026-11-01");
+  await close(owner, "2026-10");
+  goTo("2026-10-06");
+  assertEquals((await fails(owner, "import_expenses", later.commit_with)).code, "expectation_mismatch");
+  const { message } = await fails(owner, "import_expenses", { import_id: later.import_id });
+  assertMatch(message, /Line 2: 2026-10 is closed/);
+});
+
+Deno.test("a bill's new category counts from now on, and what it was paid for in the closed month stays", async () => {
+  const { owner, goTo } = await company();
+  const { data: { bill: { id } } } = await ok(owner, "add_bill", {
+    name: "Figma",
+    amount: "15",
+    first_due: "2026-09-20",
+    category: "Software",
+  });
+  await ok(owner, "mark_bill_paid", { bill_id: id });
+  goTo("2026-10-20");
+  await ok(owner, "mark_bill_paid", { bill_id: id });
+  await close(owner, "2026-09");
+  await ok(owner, "update_bill", { bill_id: id, set: { category: "Subscriptions" } });
+  assertEquals(await spentIn(owner, "2026-09-01", "2026-09-30"), [["Software", "15.00"]]);
+  assertEquals(await spentIn(owner, "2026-10-01", "2026-10-31"), [["Subscriptions", "15.00"]]);
+});
+
+Deno.test("what is charged automatically is recorded before the month closes, and later waits for a person", async () => {
+  const { owner, goTo } = await company();
+  const { owner: neighbour } = await company();
+  const bill = { amount: "15", first_due: "2026-09-30", autopay: true };
+  const { data: { bill: { id } } } = await ok(owner, "add_bill", { name: "Netflix", ...bill });
+  const { data: { bill: { id: spotify } } } = await ok(owner, "add_bill", {
+    name: "Spotify",
+    ...bill,
+    autopay: false,
+  });
+  await ok(neighbour, "add_bill", { name: "Netflix", ...bill });
+  goTo("2026-10-01");
+  const closing = await close(owner, "2026-09");
+  assertMatch(closing.warnings[0].message, /^Not paid in the closed months: Spotify due 2026-09-30\./);
+  const paid = async (of: string) =>
+    (await ok(owner, "list_bills", { bill_id: of })).data.payments.map(({ paid_on }: Json) => paid_on);
+  assertEquals(await paid(id), ["2026-09-30"]);
+
+  // Said to be automatic only now, for a date in the closed month: the job goes on, and the date stays open.
+  await database.query("update app.expenses set autopay = true where id = $1", [spotify]);
+  const { failed } = await rollAll(database, "2026-10-01T09:00:00Z");
+  assertEquals(failed, []);
+  assertEquals(await paid(spotify), []);
+  const overdue = (await ok(owner, "review_bills")).data.overdue.map(({ name, due_on }: Json) => [name, due_on]);
+  assertEquals(overdue, [["Spotify", "2026-09-30"]]);
+  const [{ count }] = await database.query<Json>(
+    "select count(*)::int as count from app.payments where organization_id = $1",
+    [neighbour.organizationId],
+  );
+  assertEquals(count, 1);
+  await ok(owner, "mark_bill_paid", { bill_id: spotify, due_on: "2026-09-30" });
+  assertEquals(await paid(spotify), ["2026-10-01"]);
+});
+
+Deno.test("a month is closed when its values stand, and a new base currency values it anew", async () => {
+  const { owner, goTo } = await company();
+  await log(owner, "Hosting", "2026-09-15", { currency: "USD" });
+  goTo("2026-10-02");
+  const error = await fails(owner, "update_settings", { closed_through: "2026-09" });
+  assertEquals([error.code, error.message], [
+    "values_pending",
+    "2026-09 cannot be closed yet: 1 payment since 2026-09-15 waits for the rate of its day.",
+  ]);
+  await database.query(
+    "insert into app.fx_rates (quote, rate_on, source, rate) values ('USD', '2026-09-15', 'ecb', 1.25), ('GBP', '2026-09-15', 'ecb', 0.8)",
+  );
+  await database.asService("settle_values", { after: null, size: 100 });
+  await close(owner, "2026-09");
+  // A rate of another source that comes later moves nothing.
+  await database.query(
+    "insert into app.fx_rates (quote, rate_on, source, rate) values ('USD', '2026-09-15', 'aaa', 2)",
+  );
+  await database.asService("settle_values", { after: null, size: 100 });
+  assertEquals((await ok(owner, "list_expenses")).data.rows[0].base_amount, "8.00");
+  const { data } = await ok(owner, "update_settings", { base_currency: "GBP" });
+  assertEquals(data.revalued.moved, 1);
+  assertEquals((await ok(owner, "list_expenses")).data.rows[0].base_amount, "6.40");
+});

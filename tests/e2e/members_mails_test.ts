@@ -1,0 +1,197 @@
+/** Two people share books, and one of them pays the rent: what each asks of their assistant, and each mail they read. */
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
+import { openDatabase } from "../_support/database.ts";
+import { createPages, over } from "../functions/auth-callback/harness.ts";
+import { asDatabase, createJob, mailService, type SentMail, withRates } from "../functions/cron-reminders/harness.ts";
+import { joinMember, type Json, type Member, newMember } from "./connector_harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const ANNA = "anna@example.com";
+const BEN = "ben@example.com";
+
+/** Anna owns the household, Ben is a member; days pass, and the job runs on each. */
+async function household() {
+  await database.reset();
+  let day = "2026-10-06";
+  const clock = () => new Date(`${day}T09:00:00Z`);
+  const owner = await newMember(database, { email: ANNA, organization: "Garden Street", clock });
+  const member = await joinMember(database, { email: BEN, organizationId: owner.organizationId, clock });
+  await database.query("update identity.organizations set plan = 'pro' where id = $1", [owner.organizationId]);
+  const mail = mailService();
+  const job = createJob({ database: asDatabase(database), fetch: withRates(mail.fetch), now: clock });
+  const of = ({ call }: Member) => ({
+    async ok(tool: string, args: Record<string, unknown> = {}): Promise<Json> {
+      const { envelope } = await call(tool, args);
+      assertEquals(envelope.ok, true, JSON.stringify(envelope.error));
+      return envelope;
+    },
+    async fails(tool: string, args: Record<string, unknown> = {}): Promise<Json> {
+      const { envelope } = await call(tool, args);
+      assertEquals(envelope.ok, false, JSON.stringify(envelope));
+      return envelope.error;
+    },
+  });
+  return {
+    anna: of(owner),
+    ben: of(member),
+    owner,
+    member,
+    mail,
+    goTo: (to: string) => void (day = to),
+    /** The mails of a day by address; a second run sends none. */
+    async mailsOf(to: string): Promise<Record<string, SentMail>> {
+      day = to;
+      const before = mail.delivered.length;
+      await job.run();
+      const sent = mail.delivered.slice(before);
+      await job.run();
+      assertEquals(mail.delivered.length, before + sent.length, "a second run sends nothing");
+      assertEquals(new Set(sent.map((one) => one.to)).size, sent.length, "one mail a person");
+      return Object.fromEntries(sent.map((one) => [one.to, one]));
+    },
+  };
+}
+
+/** A mail as it is read, without the links at its end. */
+const read = ({ text }: SentMail) => text.split("\nReminder settings:")[0]!.replaceAll(/https:\/\/\S+/g, "<link>");
+
+Deno.test("Ben is to pay the rent: he is told of it, and Anna sees whose it is", async () => {
+  const { anna, ben, mailsOf, goTo } = await household();
+  const { data: { bill } } = await anna.ok("add_bill", {
+    name: "Rent",
+    amount: "1310",
+    first_due: "2026-11-01",
+    assignee: "ben",
+  });
+  assertEquals(bill.assignee, BEN);
+  await anna.ok("add_bill", { name: "Water", amount: "30", first_due: "2026-11-01" });
+
+  const mails = await mailsOf("2026-10-29");
+  assertEquals(Object.keys(mails).toSorted(), [ANNA, BEN]);
+  assertEquals(
+    [mails[ANNA]!.subject, mails[BEN]!.subject],
+    ["2 bills due by Sun, 1 Nov: Rent, Water", "Due Sun, 1 Nov: Rent"],
+  );
+  assertEquals(
+    read(mails[BEN]!),
+    `Expenses
+
+Due Sunday: Rent.
+
+Due:
+  Rent · Sunday, 1 November · in 3 days: €1,310.00
+
+Tell your assistant: “Mark Rent paid” or “Snooze Rent until Friday.”
+
+No assistant at hand? Open your account: <link>
+
+-- 
+
+You’re getting this email because bills of Garden Street are assigned to you. We send at most one a day.`,
+  );
+  assertStringIncludes(mails[ANNA]!.text, "€1,310.00 (assigned to ben@example.com)");
+  assertStringIncludes(mails[ANNA]!.html, "assigned to ben@example.com");
+  assertMatch(mails[ANNA]!.text, /because you own Garden Street and reminders are on/);
+
+  // Nobody paid: both are told again. Ben pays, and both are left alone.
+  assertEquals(await mailsOf("2026-11-02"), {});
+  const late = await mailsOf("2026-11-04");
+  assertMatch(late[BEN]!.subject, /^Overdue: Rent \(since /);
+  assertEquals(late[ANNA]!.subject, "2 bills overdue: Rent, Water");
+  goTo("2026-11-05");
+  await ben.ok("mark_bill_paid", { bill_name: "rent" });
+  assertEquals(Object.keys(await mailsOf("2026-11-08")), [ANNA]);
+});
+
+Deno.test("the rent changes hands, and an undo gives it back", async () => {
+  const { anna, ben, mailsOf, goTo } = await household();
+  const { data: { bill } } = await anna.ok("add_bill", { name: "Rent", amount: "1310", first_due: "2026-11-01" });
+  goTo("2026-10-10");
+  const { data, change_id } = await ben.ok("update_bill", { bill_id: bill.id, set: { assignee: "me" } });
+  assertEquals([data.bill.assignee, data.before.assignee], [BEN, undefined]);
+  const { data: { recent_changes: [latest] } } = await ben.ok("get_context", { include: ["recent_changes"] });
+  assertEquals(latest.summary, "Changed Rent: who looks after it");
+  const { data: undo } = await anna.ok("undo_change", { change_id });
+  assertEquals(undo.reversed[0].what, "Rent: who looks after it changed back");
+  await anna.ok("update_bill", { bill_id: bill.id, set: { assignee: BEN } });
+  const { code, message, hint } = await anna.fails("update_bill", { bill_id: bill.id, set: { assignee: "cleo" } });
+  assertEquals([code, message], ["not_found", '"cleo" matches no member of this organization, or more than one.']);
+  assertStringIncludes(hint, "details.members");
+  const refused = await anna.fails("update_bill", { bill_id: bill.id, set: { assignee: null } });
+  assertMatch(refused.hint, /""/);
+  await anna.ok("update_bill", { bill_id: bill.id, set: { assignee: "" } });
+  assertEquals((await anna.ok("list_bills")).data.bills[0].assignee, undefined);
+  assertEquals(Object.keys(await mailsOf("2026-10-30")), [ANNA]);
+});
+
+Deno.test("Ben wants every mail, Anna can't take that back, and his link ends his mails alone", async () => {
+  const { anna, ben, member, mailsOf, mail } = await household();
+  await anna.ok("add_bill", { name: "Water", amount: "30", first_due: "2026-11-01", frequency: "weekly" });
+  await anna.ok("add_bill", { name: "Zoom", amount: "20", first_due: "2027-03-01", trial_ends_on: "2026-11-09" });
+  assertEquals(Object.keys(await mailsOf("2026-10-29")), [ANNA]);
+
+  const { change_id, data } = await ben.ok("update_settings", { reminders: { my_mails: "all" } });
+  assertEquals(data.settings.reminders.my_mails, "all");
+  assertEquals((await anna.ok("get_context")).data.settings.reminders.my_mails, "mine");
+  const refused = await anna.fails("undo_change", { change_id });
+  assertEquals([refused.code, refused.message], [
+    "forbidden_role",
+    "Which emails a member gets is up to that member.",
+  ]);
+  await ben.fails("update_settings", { reminders: { my_mails: "all", email_enabled: false } });
+
+  const first = await mailsOf("2026-11-02");
+  assertEquals(Object.keys(first).toSorted(), [ANNA, BEN]);
+  assertStringIncludes(first[BEN]!.text, "the trial ends, then it costs €20.00 a month");
+  const both = await mailsOf("2026-11-05");
+  assertEquals(Object.keys(both).toSorted(), [ANNA, BEN]);
+  assertEquals(both[ANNA]!.text.split("\n-- ")[0], both[BEN]!.text.split("\n-- ")[0], "the same for both");
+  assertMatch(both[BEN]!.text, /because you chose to get reminders of all bills of Garden Street\./);
+
+  const pages = createPages(over(database));
+  const token = await signUnsubscribing(pages.config.codeSecrets, { userId: member.userId, sentOn: "2026-11-20" });
+  const link = `https://expenses.example/email/unsubscribe?t=${token}`;
+  assertMatch(both[BEN]!.headers["List-Unsubscribe"]!, /^<https:\/\/\S+\/email\/unsubscribe\?t=\S+>$/);
+  const post = async (fields: Record<string, string>) => {
+    const response = await pages.app.request(link, { method: "POST", body: new URLSearchParams(fields) });
+    assertEquals(response.status, 200);
+    return await response.text();
+  };
+  assertStringIncludes(
+    await post({ scope: member.organizationId }),
+    "You won’t get reminders about that organization’s bills.",
+  );
+  assertEquals(Object.keys(await mailsOf("2026-11-12")), [ANNA]);
+  assertEquals((await ben.ok("get_context")).data.settings.reminders.my_mails, "none");
+
+  // One click of a mail program ends all, and the assistant says so.
+  await post({ "List-Unsubscribe": "One-Click" });
+  const { warnings } = await ben.ok("update_settings", { reminders: { my_mails: "all" } });
+  assertEquals(warnings.map(({ code }: Json) => code), ["mails_off"]);
+  assertEquals(Object.keys(await mailsOf("2026-11-19")), [ANNA]);
+  assertEquals(new Set(mail.delivered.map(({ to }) => to)), new Set([ANNA, BEN]));
+});
+
+Deno.test("one bad address among a hundred members keeps nobody's mail back", async () => {
+  const { anna, owner, mail, mailsOf } = await household();
+  await anna.ok("add_bill", { name: "Rent", amount: "1310", first_due: "2026-11-01" });
+  await database.query(
+    `with people as (
+       insert into auth.users (id, email)
+       select gen_random_uuid(), 'member' || n || '@example.com' from generate_series(1, 98) as n returning id, email
+     ), profiles as (
+       insert into identity.profiles (user_id, email, country) select id, email, 'DE' from people
+     )
+     insert into identity.memberships (organization_id, user_id, role, mails)
+     select $1, id, 'member', 'all' from people`,
+    [owner.organizationId],
+  );
+  await database.query("update identity.memberships set mails = 'all' where role = 'member'");
+  mail.bad.add("member50@example.com");
+  const sent = await mailsOf("2026-10-30");
+  assertEquals([Object.keys(sent).length, "member50@example.com" in sent], [99, false]);
+  assertEquals(await mailsOf("2026-10-31"), {});
+});

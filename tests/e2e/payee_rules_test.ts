@@ -1,0 +1,131 @@
+/** "REWE is always Groceries", said once, is kept, followed where no category is said, listed and removed. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { fails, type Json, type Member, newMember, ok } from "./connector_harness.ts";
+
+let database: TestDatabase;
+let households = 0;
+Deno.test.beforeAll(async () => void (database = await openDatabase()));
+Deno.test.afterAll(() => database.close());
+
+async function household(): Promise<Member> {
+  const number = ++households;
+  const member = await newMember(database, { email: `rules-${number}@example.com`, organization: "Home" });
+  await database.query("update identity.organizations set plan = 'team' where id = $1", [member.organizationId]);
+  return member;
+}
+
+const tell = (member: Member, payee: string, category?: string | null) =>
+  ok(member, "update_settings", { payee_rules: [{ payee, category }] });
+const rulesOf = async (member: Member) =>
+  (await ok(member, "get_context", { include: ["payees"] })).data.payee_rules
+    .map(({ payee, category }: Json) => `${payee} is ${category}`);
+/** The category that is chosen for a payee or name, and why. */
+const chosen = async (member: Member, item: Json) => {
+  const { data } = await ok(member, "log_expenses", { items: [{ name: "Card", amount: "1", ...item }], dry_run: true });
+  return [data.results[0].category, data.results[0].category_source];
+};
+
+Deno.test("a rule is kept, followed by what is logged and imported, listed, removed and undone", async () => {
+  const member = await household();
+  const told = await tell(member, "REWE", "groceries");
+  assertEquals(told.data.payee_rules, [{ payee: "REWE", category: "Groceries" }]);
+  assertEquals(await rulesOf(member), ["REWE is Groceries"]);
+  assertEquals(await chosen(member, { payee: "Rewe Markt 1234" }), ["Groceries", "payee_rule"]);
+  assertEquals(await chosen(member, { name: "rewe sagt danke" }), ["Groceries", "payee_rule"]);
+  // What is said goes first, also that there is none.
+  assertEquals(await chosen(member, { payee: "REWE", category: "Gifts" }), ["Gifts", "given"]);
+  assertEquals((await chosen(member, { payee: "REWE", category: "Uncategorized" }))[1], "given");
+  const csv = "Date,Payee,Description,Category,Amount\n2026-10-01,REWE Markt,Card,,-5.00\n" +
+    "2026-10-02,REWE Markt,Card,Gifts,-6.00";
+  const { data: { preview } } = await ok(member, "import_expenses", { csv });
+  assertEquals(preview.sample.map(({ category, category_source }: Json) => [category, category_source]), [
+    ["Groceries", "payee_rule"],
+    ["Gifts", "given"],
+  ]);
+  await ok(member, "import_expenses", preview.commit_with);
+  const { data: { rows } } = await ok(member, "list_expenses");
+  assertEquals(rows.map(({ category }: Json) => category), ["Gifts", "Groceries"]);
+
+  // It goes before what was done last time, changes when it is told anew, and ends when it has no category.
+  assertEquals(await chosen(member, { payee: "REWE Markt" }), ["Groceries", "payee_rule"]);
+  await tell(member, "rewe", "Shopping");
+  assertEquals(await rulesOf(member), ["rewe is Shopping"]);
+  const removed = await tell(member, "Rewe", null);
+  assertEquals(removed.data.payee_rules, []);
+  assertEquals(await chosen(member, { payee: "REWE Markt" }), ["Gifts", "payee_history"]);
+  assertEquals((await fails(member, "update_settings", { payee_rules: [{ payee: "REWE" }] })).code, "not_found");
+  const { data: undone } = await ok(member, "undo_change", { change_id: removed.change_id });
+  assertEquals(undone.reversed.map(({ what }: Json) => what), ["The rule for rewe restored"]);
+  assertEquals(await rulesOf(member), ["rewe is Shopping"]);
+  const { data: { recent_changes } } = await ok(member, "get_context", { include: ["recent_changes"] });
+  assertEquals(recent_changes[1].summary, "Payee rules: none for Rewe");
+});
+
+Deno.test("a rule goes by whole words from the beginning, whatever the case, accents and signs; more words win", async () => {
+  const member = await household();
+  await ok(member, "update_settings", {
+    payee_rules: [
+      { payee: "Café Zoë", category: "Food" },
+      { payee: "Amazon", category: "Shopping" },
+      { payee: "Amazon Prime", category: "Subscriptions" },
+      { payee: "H&M", category: "Gifts" },
+    ],
+  });
+  for (
+    const [payee, category] of [
+      ["CAFE ZOE", "Food"],
+      ["Cafe\u0301  Zoe\u0308 / Berlin", "Food"],
+      ["Café Zoëlle", undefined],
+      ["Mein Café Zoë", undefined],
+      ["AMAZON.DE*1234", "Shopping"],
+      ["amazon prime video", "Subscriptions"],
+      ["Amazonas Reisen", undefined],
+      ["H & M 0042", "Gifts"],
+    ] as const
+  ) {
+    const [found, why] = await chosen(member, { payee });
+    assertEquals(why === "payee_rule" ? found : undefined, category, payee);
+  }
+});
+
+Deno.test("rules follow a category that is merged, rest while it is archived, and are each organization's own", async () => {
+  const member = await household();
+  const neighbour = await household();
+  await tell(member, "REWE", "Groceries");
+  assertEquals(await rulesOf(neighbour), []);
+  assertEquals((await chosen(neighbour, { payee: "Rewe" }))[1], "keyword");
+  assertEquals((await fails(neighbour, "update_settings", { payee_rules: [{ payee: "REWE" }] })).code, "not_found");
+  const merge = await ok(member, "update_settings", { category: { action: "merge", name: "Groceries", into: "Food" } });
+  assertEquals(await chosen(member, { payee: "Rewe" }), ["Food", "payee_rule"]);
+  await ok(member, "undo_change", { change_id: merge.change_id });
+  assertEquals(await chosen(member, { payee: "Rewe" }), ["Groceries", "payee_rule"]);
+  await ok(member, "update_settings", { category: { action: "archive", name: "Groceries" } });
+  assertEquals((await chosen(member, { payee: "Rewe" }))[1], "none");
+});
+
+Deno.test("a rule that cannot be is refused, and nothing is written", async () => {
+  const member = await household();
+  const refuse = async (...rules: Json[]) => await fails(member, "update_settings", { payee_rules: rules });
+  const misspelt = await refuse({ payee: "REWE", category: "Food" }, { payee: "Lidl", category: "Grocery" });
+  assertEquals([misspelt.code, misspelt.field], ["category_not_found", "payee_rules[1].category"]);
+  assertEquals(misspelt.details.suggestions, ["Groceries"]);
+  assertMatch((await refuse({ payee: "***", category: "Food" })).message, /needs a word/);
+  assertEquals((await refuse({ payee: "REWE", category: "Uncategorized" })).code, "category_not_found");
+  for (let batch = 0; batch < 4; batch++) {
+    await ok(member, "update_settings", {
+      payee_rules: Array.from({ length: 50 }, (_, n) => ({ payee: `Shop ${batch} ${n}`, category: "Shopping" })),
+    });
+  }
+  assertMatch((await refuse({ payee: "REWE", category: "Food" })).message, /at most 200/);
+  assertEquals((await rulesOf(member)).length, 200);
+  // A file of as many rows as may be, each with a long name of many words.
+  const name = "Shop 3 49 ".repeat(12).trim();
+  const csv = ["Date,Name,Amount", ...Array.from({ length: 500 }, (_, n) => `2026-10-01,${name},-${n + 1}.00`)].join(
+    "\n",
+  );
+  const started = performance.now();
+  await ok(member, "import_expenses", { csv });
+  const ms = performance.now() - started;
+  assertEquals(ms < 20_000, true, `${ms} ms`);
+});

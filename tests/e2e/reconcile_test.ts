@@ -1,0 +1,148 @@
+/** What was said by voice and what the bank's statement says a day later end as one set of books, to the cent. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { addRate } from "../_support/books.ts";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { fails, type Json, type Member, newMember, ok } from "./connector_harness.ts";
+
+let database: TestDatabase;
+let households = 0;
+Deno.test.beforeAll(async () => void (database = await openDatabase()));
+Deno.test.afterAll(() => database.close());
+
+/** A household on a team plan, on 6 October at 11:00. */
+async function household(): Promise<Member> {
+  const number = ++households;
+  const member = await newMember(database, { email: `reconcile-${number}@example.com`, organization: "Home" });
+  await database.query("update identity.organizations set plan = 'team' where id = $1", [member.organizationId]);
+  return member;
+}
+
+const say = (member: Member, ...items: Json[]) => ok(member, "log_expenses", { items, on_duplicate: "allow" });
+const total = async (member: Member) => (await ok(member, "list_expenses")).totals_by_currency;
+const compare = async (member: Member, args: Json = {}) =>
+  (await ok(member, "reconcile", { account: "Visa", ...args })).data;
+
+async function importRows(member: Member, rows: string[], more: Json = {}): Promise<Json> {
+  const csv = ["Date,Description,Amount,Balance", ...rows].join("\n");
+  const { data: { preview } } = await ok(member, "import_expenses", {
+    csv,
+    account: "Visa",
+    mapping: { negative_is_expense: true },
+    ...more,
+  });
+  assertEquals(preview.questions, []);
+  return { preview, ...(await ok(member, "import_expenses", preview.commit_with)) };
+}
+
+const STATEMENT = [
+  "2026-10-02,LIDL SAGT DANKE 4411,-23.45,976.55",
+  "2026-10-02,STARBUCKS 12345 BERLIN,-4.20,972.35",
+  "2026-10-03,UBER *TRIP,-17.30,955.05",
+  "2026-10-04,OPENAI *CHATGPT SUBSCR,-17.94,937.11",
+  "2026-10-05,BAECKEREI KAMPS,-9.95,927.16",
+];
+
+/** Lidl, Starbucks and Uber were said on the day, the dollars of ChatGPT are a bill that was paid. */
+async function voice(member: Member): Promise<void> {
+  await addRate(database, "USD", "2026-10-05", "1.1150").catch(() => {});
+  await say(
+    member,
+    { name: "Lidl", amount: "23.45", date: "2026-10-01" },
+    { name: "Starbucks", amount: "4.20", date: "2026-10-01" },
+    { name: "Uber", amount: "17.30", date: "2026-10-02" },
+  );
+  const { data: { bill } } = await ok(member, "add_bill", {
+    name: "ChatGPT Plus",
+    amount: "20",
+    currency: "USD",
+    first_due: "2026-10-06",
+  });
+  await ok(member, "mark_bill_paid", { bill_id: bill.id });
+}
+
+Deno.test("said and stated end at 54.90, and the card's 17.94 is what the bill's 20 dollars took", async () => {
+  const member = await household();
+  await voice(member);
+  const { data, change_id } = await importRows(member, STATEMENT);
+  assertEquals([data.created, data.linked], [1, 4]);
+  assertEquals(await total(member), { EUR: "54.90", USD: "20.00" });
+  const paid = (await ok(member, "list_expenses", { kind: "bill_payment" })).data.rows[0];
+  assertEquals([paid.amount, paid.charged, paid.base_amount], [
+    "20.00",
+    { amount: "17.94", currency: "EUR" },
+    "17.94",
+  ]);
+  const agreed = await compare(member);
+  assertEquals(agreed, {
+    account: "Visa",
+    from: "2026-10-02",
+    to: "2026-10-05",
+    bank_only: [],
+    books_only: [],
+    bank_only_count: 0,
+    books_only_count: 0,
+    linked_count: 5,
+    balance: { from: "2026-10-02", to: "2026-10-05", opening: "1000.00", closing: "927.16", proven: true },
+    totals: { bank: { EUR: "72.84" }, books: { EUR: "72.84" }, difference: { EUR: "0.00" } },
+  });
+  // The file again, and one that overlaps.
+  const again = await importRows(member, STATEMENT.slice(1));
+  assertEquals([again.data.created, again.data.linked, await total(member)], [0, 0, { EUR: "54.90", USD: "20.00" }]);
+  await ok(member, "undo_change", { change_id });
+  assertEquals(await total(member), { EUR: "44.95", USD: "20.00" });
+  const undone = await compare(member, { from: "2026-10-01", to: "2026-10-05" });
+  // What the later file says is still so.
+  assertEquals([undone.linked_count, undone.balance.opening], [0, "976.55"]);
+});
+
+Deno.test("reconcile names what only one side has, and by how much they differ", async () => {
+  const member = await household();
+  await voice(member);
+  await say(member, { name: "Market", amount: "8.00", date: "2026-10-03" });
+  await importRows(member, STATEMENT, { skip_lines: [6] });
+  const [uber] = (await ok(member, "list_expenses", { query: "Uber" })).data.rows;
+  await ok(member, "delete_records", { ids: [uber.id] });
+  const found = await compare(member);
+  assertEquals(found.bank_only.map(({ text, amount, skipped }: Json) => [text, amount, skipped]), [
+    ["UBER *TRIP", "17.30", undefined],
+    ["BAECKEREI KAMPS", "9.95", true],
+  ]);
+  assertEquals(found.books_only.map(({ name, amount }: Json) => [name, amount]), [["Market", "8.00"]]);
+  assertEquals(found.totals, {
+    bank: { EUR: "72.84" },
+    books: { EUR: "53.59" },
+    difference: { EUR: "19.25" },
+  });
+  // An amount that was changed since differs too.
+  const [lidl] = (await ok(member, "list_expenses", { query: "Lidl" })).data.rows;
+  await ok(member, "update_expenses", { ids: [lidl.id], set: { amount: "20.00" } });
+  assertEquals((await compare(member)).totals.difference, { EUR: "22.70" });
+  // What another account's statement has is not this one's.
+  const { data: { preview } } = await ok(member, "import_expenses", {
+    csv: "Date,Description,Amount\n2026-10-04,Market,-8.00\n",
+    account: "Giro",
+    mapping: { negative_is_expense: true },
+  });
+  await ok(member, "import_expenses", preview.commit_with);
+  assertEquals((await compare(member)).books_only, []);
+});
+
+Deno.test("reconcile refuses what it does not know, and sees no other organization", async () => {
+  const [member, stranger] = [await household(), await household()];
+  const undone = await importRows(member, STATEMENT);
+  await ok(member, "undo_change", { change_id: undone.change_id });
+  assertEquals((await compare(member)).balance, undefined);
+  await importRows(member, STATEMENT);
+  assertMatch((await fails(member, "reconcile", { account: "Amex" })).hint, /Visa/);
+  assertMatch((await fails(stranger, "reconcile", { account: "Visa" })).hint, /first statement/);
+  assertEquals(
+    (await fails(member, "reconcile", { account: "visa", from: "2026-10-05", to: "2026-10-01" })).code,
+    "invalid_argument",
+  );
+  const theirs = await ok(member, "reconcile", { account: "visa" });
+  const [{ id }] = await database.query<{ id: string }>("select id from app.accounts where organization_id = $1", [
+    member.organizationId,
+  ]) as [{ id: string }];
+  assertEquals((await ok(member, "reconcile", { account: id })).data, theirs.data);
+  assertEquals((await fails(stranger, "reconcile", { account: id })).code, "not_found");
+});

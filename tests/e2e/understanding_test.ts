@@ -1,0 +1,208 @@
+/** What a model sends that has only one meaning is done; what could mean two things is asked, with the call to make. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
+import { type Json, newMember } from "./connector_harness.ts";
+
+let database: TestDatabase;
+let people = 0;
+Deno.test.beforeAll(async () => {
+  database = await openDatabase();
+});
+Deno.test.afterAll(() => database.close());
+
+/** A person in Berlin on Tuesday, 6 October 2026. */
+async function newPerson() {
+  const member = await newMember(database, { email: `understood-${++people}@example.com`, organization: "Acme" });
+  const answer = async (tool: string, args: Record<string, unknown>, ok: boolean): Promise<Json> => {
+    const { envelope } = await member.call(tool, args);
+    assertEquals(envelope.ok, ok, JSON.stringify(envelope));
+    return ok ? envelope : envelope.error;
+  };
+  return {
+    ...member,
+    ok: (tool: string, args: Record<string, unknown> = {}) => answer(tool, args, true),
+    fails: (tool: string, args: Record<string, unknown>) => answer(tool, args, false),
+  };
+}
+
+Deno.test("each of these was a retry, and is understood", async () => {
+  const { ok } = await newPerson();
+  const { data } = await ok("log_expenses", {
+    items: [
+      { name: "Lunch", amount: "14,50", currency: "eur", date: "5 Oct", payee: null, category: "", tag: "team" },
+      { name: "Rent", amount: 1450, date: "1 Oct 2026", category: "Housing" },
+    ],
+    dry_run: null,
+  });
+  assertEquals(data.results.map(({ status, amount, currency, date }: Json) => [status, amount, currency, date]), [
+    ["created", "14.50", "EUR", "2026-10-05"],
+    ["created", "1450.00", "EUR", "2026-10-01"],
+  ]);
+  const summary = await ok("summarize_spending", { group_by: "category", category: "Housing" });
+  assertEquals(summary.data.rows.map(({ group, amount }: Json) => [group, amount]), [[["Housing"], "1450.00"]]);
+  const { data: { rows } } = await ok("list_expenses", { from: "1 October", to: "5 Oct", tags: "team" });
+  assertEquals(rows.map(({ name }: Json) => name), ["Lunch"]);
+});
+
+Deno.test("a day without a year is the nearest; where two years could be meant, the answer asks with both", async () => {
+  const { ok, fails } = await newPerson();
+  const { data } = await ok("add_bill", { name: "Rent", amount: "900", first_due: "1 Nov" });
+  assertEquals(data.next_dates[0], "2026-11-01");
+  const far = await fails("log_expenses", { items: [{ name: "Flight", amount: "90", date: "5 March" }] });
+  assertEquals([far.field, far.hint], [
+    "items[0].date",
+    'Ask which day is meant, and write it as "2026-03-05" or "2027-03-05".',
+  ]);
+  // Nothing was spent in a November to come: last year's may be meant.
+  const ahead = await fails("list_expenses", { from: "1 Nov" });
+  assertMatch(ahead.hint, /"2025-11-01" or "2026-11-01"/);
+  assertEquals((await fails("list_expenses", { from: "29 Feb" })).code, "date_out_of_range");
+});
+
+Deno.test('connecting "aws" is refused, says which providers there are, and offers an address that answers JSON', async () => {
+  const { ok, fails } = await newPerson();
+  const { data } = await ok("add_bill", { name: "Cloud", amount_mode: "variable", first_due: "2026-11-01" });
+  const bill_id = data.bill.id;
+  const { message, hint } = await fails("update_bill", { bill_id, provider: { action: "connect", provider: "aws" } });
+  assertMatch(message, /must be one of: openai, anthropic, .*http_json/);
+  assertMatch(hint, /^http_json: any other/);
+  const { data: { connect_url } } = await ok("update_bill", {
+    bill_id,
+    provider: { action: "connect", provider: "OpenAI" },
+  });
+  assertEquals(new URL(connect_url).searchParams.get("provider"), "openai");
+});
+
+Deno.test("a name is offered only when it is near", async () => {
+  const { ok, fails } = await newPerson();
+  for (const name of ["Cleaner", "ChatGPT Plus", "Netflix"]) {
+    await ok("add_bill", { name, amount: "9", first_due: "today" });
+  }
+  const far = await fails("mark_bill_paid", { bill_name: "Water" });
+  assertEquals([far.code, far.details.suggestions], ["not_found", []]);
+  assert(!far.hint.includes("suggestions"));
+  assertEquals((await fails("mark_bill_paid", { bill_name: "Netflx" })).details.suggestions, ["Netflix"]);
+});
+
+Deno.test("a salary is not turned into a refund", async () => {
+  const { fails } = await newPerson();
+  for (const amount of ["-2500", -2500]) {
+    const { hint } = await fails("log_expenses", { items: [{ name: "Salary", amount }] });
+    assertMatch(hint, /^If a seller paid it back, .* Income, such as a salary, is not kept here: leave it out\.$/);
+  }
+});
+
+/** Twelve team lunches and a train, and a bill that was paid. */
+async function lunches(ok: (tool: string, args: Record<string, unknown>) => Promise<Json>, count = 12) {
+  const lunch = { name: "Lunch", amount: "10", payee: "Canteen", tags: ["team", "Lisbon"] };
+  await ok("log_expenses", {
+    items: [...Array.from({ length: count }, () => lunch), { name: "Train", amount: "80" }],
+    on_duplicate: "allow",
+  });
+  await ok("add_bill", { name: "Canteen card", payee: "Canteen", amount: "5", first_due: "today" });
+  await ok("mark_bill_paid", { bill_name: "Canteen card" });
+}
+
+Deno.test("many expenses are changed by the filter of the list, once their count and total were said back", async () => {
+  const { ok, fails } = await newPerson();
+  await lunches(ok);
+  const call = { filter: { payee: "canteen", from: null }, set: { category: "Food" }, remove_tags: ["LISBON"] };
+  const asked = await fails("update_expenses", call);
+  assertEquals([asked.code, asked.details.confirm], ["confirmation_required", { count: 12, total: "120.00" }]);
+  assertMatch(asked.message, /^This would change 12 expenses worth 120\.00 EUR\. Nothing was changed\.$/);
+  const preview = await ok("update_expenses", { ...call, dry_run: true });
+  assertEquals([preview.data.count, preview.data.confirm], [12, { count: 12, total: "120.00" }]);
+  assertEquals((await fails("update_expenses", { ...call, confirm: { count: 11, total: "110" } })).code, asked.code);
+  const { data, change_id } = await ok("update_expenses", { ...call, confirm: preview.data.confirm });
+  assertEquals([data.count, data.updated.length], [12, 3]);
+  assertEquals((await ok("list_expenses", { tags: ["Lisbon"] })).total_count, 0);
+  assertEquals((await ok("list_expenses", { tags: ["team"] })).total_count, 12);
+  // Said twice, it changes nothing further.
+  const again = await ok("update_expenses", { ...call, confirm: preview.data.confirm });
+  assertEquals([again.data.count, again.change_id], [0, undefined]);
+  await ok("undo_change", { change_id });
+  assertEquals((await ok("list_expenses", { tags: ["Lisbon"] })).total_count, 12);
+  // What was logged since is counted, so the confirmation of before does not cover it.
+  await ok("log_expenses", { items: [{ name: "Lunch", amount: "11", payee: "Canteen" }] });
+  const stale = await fails("update_expenses", { ...call, confirm: preview.data.confirm });
+  assertEquals(stale.details.confirm, { count: 13, total: "131.00" });
+});
+
+Deno.test("a filter that is empty, matches nothing or stands beside ids changes nothing, nor do others' expenses", async () => {
+  const [{ ok, fails }, other] = [await newPerson(), await newPerson()];
+  await lunches(ok, 2);
+  await other.ok("log_expenses", { items: [{ name: "Lunch", amount: "10", payee: "Canteen" }] });
+  const set = { note: "x" };
+  for (const args of [{ set, filter: {} }, { set, filter: { query: null } }, { set }]) {
+    assertEquals((await fails("update_expenses", args)).code, "invalid_argument", JSON.stringify(args));
+  }
+  const ids = (await ok("list_expenses", { kind: "one_off" })).data.rows.map(({ id }: Json) => id);
+  assertEquals((await fails("update_expenses", { set, ids, filter: { query: "lunch" } })).code, "invalid_argument");
+  assertEquals((await fails("update_expenses", { set, filter: { query: "dinner" } })).code, "not_found");
+  // Payments of bills are not among them, and neither is another organization's lunch.
+  const preview = await ok("update_expenses", { set, filter: { payee: "Canteen" }, dry_run: true });
+  assertEquals(preview.data.confirm, { count: 2, total: "20.00" });
+  assertEquals(
+    (await fails("update_expenses", { filter: { query: "lunch" }, set: { amount: "1" } })).code,
+    "invalid_argument",
+  );
+});
+
+Deno.test("what a filter finds is deleted once its count and total were said back, however few, and nobody else's", async () => {
+  const [{ ok, fails }, other] = [await newPerson(), await newPerson()];
+  await lunches(ok);
+  await other.ok("log_expenses", { items: [{ name: "Lunch", amount: "10", payee: "Canteen" }] });
+  const call = { filter: { payee: "canteen" }, reason: "A test" };
+  const asked = await fails("delete_records", call);
+  assertEquals([asked.code, asked.details.confirm], ["confirmation_required", { count: 12, total: "120.00" }]);
+  const preview = await ok("delete_records", { ...call, dry_run: true });
+  assertEquals([preview.data.count, preview.data.deleted.length, preview.data.confirm], [12, 3, asked.details.confirm]);
+  // What was logged since is counted, so the confirmation of before does not cover it.
+  await ok("log_expenses", { items: [{ name: "Lunch", amount: "11", payee: "Canteen" }] });
+  const stale = await fails("delete_records", { ...call, confirm: preview.data.confirm });
+  assertEquals(stale.details.confirm, { count: 13, total: "131.00" });
+  const { change_id } = await ok("delete_records", { ...call, confirm: stale.details.confirm });
+  // The payment of the bill stays, and so does the other's lunch.
+  assertEquals((await ok("list_expenses", { payee: "Canteen" })).data.rows.map(({ kind }: Json) => kind), [
+    "bill_payment",
+  ]);
+  assertEquals((await other.ok("list_expenses")).total_count, 1);
+  // Said twice, there is nothing left to delete.
+  assertEquals((await fails("delete_records", { ...call, confirm: stale.details.confirm })).code, "not_found");
+  await ok("undo_change", { change_id });
+  assertEquals((await ok("list_expenses", { kind: "one_off" })).total_count, 14);
+  await ok("log_expenses", { items: [{ name: "Tea", amount: "1" }] });
+  assertEquals((await fails("delete_records", { filter: { query: "tea" } })).details.confirm.count, 1);
+  for (const args of [{}, { filter: {} }, { filter: { query: null } }, { filter: { min_amount: "x" } }]) {
+    assertEquals((await fails("delete_records", args)).code, "invalid_argument", JSON.stringify(args));
+  }
+});
+
+Deno.test("the answer to a change of a hundred expenses is short", async () => {
+  const member = await newPerson();
+  const items = Array.from({ length: 100 }, (_, index) => ({ name: `Number ${index}`, amount: "10", note: "old" }));
+  const { data: { results } } = await member.ok("log_expenses", { items });
+  const ids = results.map(({ id }: Json) => id);
+  const { text, envelope } = await member.call("update_expenses", { ids, set: { category: "Food", note: "new" } });
+  assertEquals([envelope.data.count, envelope.data.updated.length], [100, 3]);
+  assert(text.length < 3_000, `${text.length} characters`);
+});
+
+Deno.test("a refund can be told from an expense afterwards, and back", async () => {
+  const { ok } = await newPerson();
+  const { data: { results: [{ id }] } } = await ok("log_expenses", { items: [{ name: "Shoes", amount: "50" }] });
+  const { data, change_id } = await ok("update_expenses", { ids: [id], set: { is_refund: true } });
+  assertEquals([data.updated[0].before, data.updated[0].after], [{}, { is_refund: true }]);
+  assertEquals((await ok("list_expenses")).totals_by_currency, { EUR: "-50.00" });
+  await ok("undo_change", { change_id });
+  assertEquals((await ok("list_expenses")).totals_by_currency, { EUR: "50.00" });
+});
+
+Deno.test("a preview says what would be created", async () => {
+  const { ok } = await newPerson();
+  const logged = await ok("log_expenses", { items: [{ name: "Lunch", amount: "9" }], dry_run: true });
+  assertEquals(logged.data.results[0].status, "would_create");
+  const added = await ok("add_bill", { name: "Rent", amount: "900", first_due: "2026-11-01", dry_run: true });
+  assertEquals(added.data.status, "would_create");
+  assertEquals((await ok("list_expenses")).total_count, 0);
+});

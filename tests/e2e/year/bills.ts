@@ -1,0 +1,109 @@
+/** A bill as its owner keeps it in mind: which dates are open, what they cost, what was said of them. */
+import { dueDates, type IsScheduled } from "./schedule.ts";
+import type { Ledger } from "./ledger.ts";
+
+export interface Plan {
+  name: string;
+  currency: string;
+  category: string;
+  payee?: string;
+  schedule: IsScheduled;
+  weekend?: "before" | "after";
+  /** The first and the last date that there can be. */
+  from?: string;
+  until?: string;
+  /** Null where each date has an amount of its own. */
+  minor: number | null;
+  isEstimated?: boolean;
+  autopay?: boolean;
+  /** Days before, the first one and the further ones. */
+  lead?: number;
+  again?: number[];
+  trialEnds?: string;
+  contract?: { renewsOn: string; noticeDays: number; termMinor: number };
+  /** Due once a year, and not for the first time. */
+  comesAgain?: boolean;
+  /** More arguments of `add_bill`: the schedule as a model says it. */
+  said: Record<string, unknown>;
+}
+
+interface DueDate {
+  on: string;
+  status: "open" | "paid" | "skipped";
+  minor: number | null;
+  snoozedUntil?: string;
+  isEstimate?: boolean;
+}
+
+export class Bill {
+  readonly dates: DueDate[];
+  /** The first date that costs more than those before, and what those cost. */
+  rise?: { on: string; from: number; to: number };
+  id = "";
+
+  constructor(readonly plan: Plan, addedOn: string) {
+    const { schedule, from = addedOn, until, weekend, minor } = plan;
+    this.dates = dueDates(schedule, { from, until, weekend }).map((on) => ({ on, status: "open", minor }));
+  }
+
+  at = (on: string): DueDate => this.dates.find((date) => date.on === on)!;
+  open = (): DueDate[] => this.dates.filter(({ status }) => status === "open");
+  /** What is due next. */
+  next = (today: string): DueDate | undefined => this.open().find(({ on }) => on >= today);
+  /** What should have been paid; what nobody can pay yet, since its amount is not known, is not. */
+  overdue = (today: string): DueDate[] =>
+    this.open().filter(({ on, minor }) => on < today && !(this.plan.autopay && minor === null));
+
+  /** What was charged automatically and will change when its real amount is known. */
+  estimates = (): DueDate[] => this.dates.filter(({ status, isEstimate }) => status === "paid" && isEstimate);
+  /** What was charged automatically, nobody knows with how much. */
+  awaited = (today: string): DueDate[] =>
+    this.open().filter(({ on, minor }) => this.plan.autopay && on < today && minor === null);
+
+  /** A new price from a date on. */
+  reprice(from: string, minor: number): void {
+    this.rise = { on: from, from: this.plan.minor!, to: minor };
+    for (const date of this.open()) if (date.on >= from) date.minor = minor;
+  }
+
+  /** What is charged automatically is in the books the day after, by its due date. */
+  charge(today: string, ledger: Ledger): void {
+    if (!this.plan.autopay) return;
+    for (const date of this.open().filter(({ on }) => on < today)) {
+      const known = date.minor ?? this.dates.findLast(({ on, minor }) => on < date.on && minor !== null)?.minor ?? null;
+      if (known === null) continue;
+      date.isEstimate = date.minor === null || this.plan.isEstimated;
+      date.minor = known;
+      this.pay(ledger, { dueOn: date.on, paidOn: date.on });
+    }
+  }
+
+  pay(
+    ledger: Ledger,
+    { dueOn, paidOn, minor, member }: { dueOn: string; paidOn: string; minor?: number; member?: string },
+  ): void {
+    const { name, currency, category, payee } = this.plan;
+    const date = this.at(dueOn);
+    date.status = "paid";
+    date.minor ??= minor ?? null;
+    ledger.add({
+      date: paidOn,
+      name,
+      minor: minor ?? date.minor!,
+      currency,
+      category,
+      payee,
+      member,
+      bill: { name, dueOn },
+    });
+  }
+
+  /** A statement says what the date of a month really costs. */
+  state(dueOn: string, minor: number, ledger: Ledger): void {
+    const date = this.at(dueOn);
+    date.minor = minor;
+    const key = ledger.paymentOf(this.plan.name, dueOn);
+    if (key && date.isEstimate) ledger.change(key, { minor });
+    date.isEstimate = false;
+  }
+}

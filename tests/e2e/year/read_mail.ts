@@ -1,0 +1,104 @@
+/** Reads a digest as a person does, and compares it with what it has to say. */
+import { assert } from "@std/assert";
+import type { SentMail } from "../../functions/cron-reminders/harness.ts";
+import { dayOfMonth, daysBetween } from "./days.ts";
+import type { ExpectedMail, Line, Notice } from "./mail_rule.ts";
+import { say } from "./money.ts";
+import { assertSameRows } from "./same_rows.ts";
+
+const MONTHS = "January February March April May June July August September October November December".split(" ");
+const SIGNS: Record<string, string> = { "€": "EUR", "US$": "USD", "£": "GBP", "¥": "JPY" };
+const HEADINGS = { "Overdue:": "overdue", "Due:": "due", "Coming up:": "notices" } as const;
+const KINDS: [RegExp, Notice["kind"]][] = [
+  [/^the trial ends, then it costs/, "trial"],
+  [/^last day to cancel, or it renews on/, "cancel_by"],
+  [/^(renews for|due again after)/, "renewal"],
+  [/^the price goes from/, "price_rise"],
+];
+
+const day = (on: string) => `${dayOfMonth(on)} ${MONTHS[Number(on.slice(5, 7)) - 1]}`;
+const distance = (days: number) =>
+  days === 0
+    ? "today"
+    : days === 1
+    ? "tomorrow"
+    : days === -1
+    ? "yesterday"
+    : days > 0
+    ? `in ${days} days`
+    : `${-days} days ago`;
+
+/** Every mail of the year comes through here: its sections, its lines, its amounts and its subject. */
+export function checkMail({ subject, text }: SentMail, expected: ExpectedMail): void {
+  const told = sectionsOf(text);
+  const { today } = expected;
+  const spell = ({ name, on, dates, amounts }: Line) =>
+    [
+      name,
+      day(on),
+      dates > 1 ? `${dates} due dates` : distance(daysBetween(today, on)),
+      ...amounts.map(({ minor, currency }) => `${say(minor, currency)} ${currency}`),
+    ].join(" · ");
+  assertSameRows(told.overdue, expected.overdue.map(spell), `overdue on ${today}\n${text}`);
+  assertSameRows(told.due, expected.due.map(spell), `due on ${today}\n${text}`);
+  const notices = expected.notices.map((notice) => `${notice.kind}: ${spell(notice)}`);
+  assertSameRows(told.notices, notices, `coming up on ${today}\n${text}`);
+  checkSubject(subject, expected);
+}
+
+/** What comes first by name, at most three; what is overdue only if nothing else is said. */
+function checkSubject(subject: string, { due, notices, overdue }: ExpectedMail): void {
+  const byDay = (one: Line, other: Line) => one.on < other.on ? -1 : one.on > other.on ? 1 : 0;
+  const byName = (one: Line, other: Line) => byDay(one, other) || (one.name < other.name ? -1 : 1);
+  const coming = [...due.toSorted(byName), ...notices.toSorted(byName)].toSorted(byDay);
+  const first = (coming.length > 0 ? coming : overdue.toSorted(byName)).slice(0, 3).map(({ name }) => name);
+  let rest = subject;
+  for (const name of first) {
+    const place = rest.indexOf(name);
+    assert(place >= 0, `"${subject}" does not name ${name} in its place: ${first.join(", ")}`);
+    rest = rest.slice(place + name.length);
+  }
+  const others = [...due, ...notices, ...overdue].filter(({ name }) => !first.includes(name));
+  for (const { name } of others) assert(!subject.includes(name), `"${subject}" names ${name}: ${first.join(", ")}`);
+  if (coming.length > 0 && overdue.length > 0) assert(subject.endsWith(`(+${overdue.length} overdue)`), subject);
+}
+
+/** The lines of each section, as `name · day · distance · amounts`. Anything else between them is an error. */
+function sectionsOf(text: string): Record<"overdue" | "due" | "notices", string[]> {
+  const sections = { overdue: [] as string[], due: [] as string[], notices: [] as string[] };
+  const [, , body] = text.split("\n\n");
+  let section: keyof typeof sections | undefined;
+  for (const line of body!.split("\n")) {
+    if (line in HEADINGS) section = HEADINGS[line as keyof typeof HEADINGS];
+    else if (line.startsWith("Total: ")) section = undefined;
+    else {
+      assert(section && line.startsWith("  "), `a line that no rule knows: ${line}`);
+      sections[section!].push(section === "notices" ? readNotice(line) : readBill(line));
+    }
+  }
+  return sections;
+}
+
+/** `  Rent · Monday, 5 October · in 2 days: €1,310.00 (paid automatically)` */
+function readBill(line: string): string {
+  const [, name, date, when, amount] = /^ {2}(.+?) · (.+?) · ([^:(]+?)(?:: ([^(]+?))?(?: \(.*\))?$/.exec(line) ?? [];
+  assert(name && when, `a line that nobody can read: ${line}`);
+  return [name, dayOf(date!), when, ...(amount ? [readAmount(amount)] : [])].join(" · ");
+}
+
+/** `  Gym · Friday, 30 January · in 14 days (last day to cancel, or it renews on …, which costs €360.00)` */
+function readNotice(line: string): string {
+  const [, name, date, when, note] = /^ {2}(.+?) · (.+?) · (.+?) \((.*)\)$/.exec(line) ?? [];
+  const kind = KINDS.find(([words]) => words.test(note ?? ""))?.[1];
+  assert(kind, `a notice that no rule knows: ${line}`);
+  const amounts = note!.match(/(US\$|€|£|¥|[A-Z]{3}\s)[\d,]+(\.\d+)?/g) ?? [];
+  return `${kind}: ${[name, dayOf(date!), when, ...amounts.map(readAmount)].join(" · ")}`;
+}
+
+/** "Monday, 5 October", "since 20 September", "5 January 2027": the day and the month. */
+const dayOf = (text: string) => /\d{1,2} \p{L}+/u.exec(text)![0];
+
+function readAmount(text: string): string {
+  const [, sign, digits] = /^(\D+?)\s*([\d,.]+)$/.exec(text)!;
+  return `${digits!.replaceAll(",", "")} ${SIGNS[sign!] ?? sign}`;
+}

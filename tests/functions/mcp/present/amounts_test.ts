@@ -1,0 +1,25 @@
+/** Percentages of exact amounts. */
+import { assertEquals } from "@std/assert";
+import { amountOf, changePercent, percentOf, sharePercents } from "../../../../functions/mcp/present/amounts.ts";
+
+Deno.test("amountOf() writes as many decimals as the amount it is to look like", () => {
+  assertEquals([amountOf(-5n, "1.00"), amountOf(12n, "1"), amountOf(1234n, "0.000")], ["-0.05", "12", "1.234"]);
+});
+
+Deno.test("percentOf() rounds half away from zero", () => {
+  assertEquals([percentOf(1n, 8n, { decimals: 1 }), percentOf(-1n, 200n), percentOf(1n, 3n)], [12.5, -1, 33]);
+});
+
+Deno.test("changePercent() is of the earlier amount, however large", () => {
+  assertEquals([
+    changePercent("35.00", "100.00", { decimals: 1 }),
+    changePercent("-1.00", "2.00"),
+    changePercent("90000000000000000.01", "90000000000000000.00"),
+  ], [-65, -150, 0]);
+});
+
+Deno.test("sharePercents() add up to 100, also beside refunds; nothing has no shares", () => {
+  assertEquals(sharePercents(["1", "1", "1"]), [33.4, 33.3, 33.3]);
+  assertEquals(sharePercents(["4.00", "-1.00"]), [133.3, -33.3]);
+  assertEquals(sharePercents(["1.00", "-1.00"]), undefined);
+});

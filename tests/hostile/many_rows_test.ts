@@ -1,0 +1,33 @@
+/** The longest statement is read within a request's processor time and half of its memory, and twice as long in twice the time. */
+import { assert, assertEquals } from "@std/assert";
+import { STATEMENTS } from "./statements.ts";
+
+/** A request has 2 s, and as much to do besides. It takes half a second; machines differ. */
+const MOST_MS = 1800;
+/** Of growth beyond that of the rows. */
+const SLACK = 2;
+/** The heap, with the file in it; the platform allows 256 MB for everything. */
+const MOST_MB = 150;
+
+Deno.test("50,000 rows of any format are read in time, in bounded memory", async () => {
+  const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--quiet",
+      "--no-check",
+      "-A",
+      `--v8-flags=--max-old-space-size=${MOST_MB}`,
+      "tests/hostile/read_statements.ts",
+    ],
+    cwd: new URL("../../", import.meta.url),
+  }).output();
+  assert(success, new TextDecoder().decode(stderr));
+  const measured: { format: string; quarter: number; whole: number }[] = new TextDecoder().decode(stdout).trim()
+    .split("\n").map((line) => JSON.parse(line));
+  assertEquals(measured.map(({ format }) => format), Object.keys(STATEMENTS));
+  for (const { format, quarter, whole } of measured) {
+    const said = `${format} takes ${quarter.toFixed()} ms for a quarter and ${whole.toFixed()} ms for all`;
+    assert(whole < MOST_MS, said);
+    assert(whole < 4 * SLACK * quarter, said);
+  }
+});

@@ -1,0 +1,100 @@
+/** Splits, merges, deletions by filter, calendar addresses and mails of budgets, asked for many times at once. */
+import { assertEquals } from "@std/assert";
+import { type Json, openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
+import { newHash } from "./household.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const CALLERS = 8;
+const together = <Result>(call: (caller: number) => Promise<Result>): Promise<Result[]> =>
+  Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
+const open = () => openBooks(database, { day: "2026-11-20" });
+const log = async (books: Awaited<ReturnType<typeof open>>, ...items: Json[]): Promise<string[]> =>
+  (await books.ok("log_expenses", { items, on_duplicate: "allow" })).results.map(({ id }: Json) => id);
+
+Deno.test("one record that is split many times at once is split once more each time, to the cent", async () => {
+  const books = await open();
+  const [id] = await log(books, { name: "Shop", amount: "100.01", tax_percent: 19 });
+  const answers = await together((caller) =>
+    books.call("update_expenses", { ids: [id], set: { split: [{ amount: `${caller + 1}.07` }, { amount: "3" }, {}] } })
+  );
+  assertEquals(answers.filter(({ ok, error }) => !ok && error.code !== "busy"), []);
+  const { rows, tax_by_currency } = await books.ok("list_expenses");
+  assertEquals([rows.length, new Set(rows.map(({ split_id }: Json) => split_id)).size], [3, 1]);
+  assertEquals((await books.call("list_expenses")).totals_by_currency, { EUR: "100.01" });
+  assertEquals(tax_by_currency.EUR.amount, "15.97");
+});
+
+Deno.test("one record merged into several at once goes into one of them", async () => {
+  const books = await open();
+  const [gone, ...kept] = await log(
+    books,
+    ...Array.from({ length: CALLERS + 1 }, (_, n) => ({ name: `Lidl ${n}`, amount: "23.45" })),
+  );
+  const answers = await together((caller) => books.call("update_expenses", { ids: [gone], merge_into: kept[caller] }));
+  assertEquals(answers.filter(({ ok }) => ok).length, 1);
+  assertEquals((await books.call("list_expenses")).total_count, CALLERS);
+  const [merge] = answers.filter(({ ok }) => ok);
+  await books.ok("undo_change", { change_id: merge!.change_id });
+  assertEquals((await books.call("list_expenses")).total_count, CALLERS + 1);
+});
+
+Deno.test("what a filter finds is deleted once, and one undo brings it back", async () => {
+  const books = await open();
+  await log(books, ...Array.from({ length: 30 }, (_, n) => ({ name: `Trip ${n}`, amount: "10" })));
+  const args = { filter: { query: "Trip" }, confirm: { count: 30, total: "300.00" } };
+  const answers = await together(() => books.call("delete_records", args));
+  assertEquals(answers.filter(({ ok }) => ok).map(({ data }) => data.count), [30]);
+  assertEquals((await books.call("list_expenses")).total_count, 0);
+  await books.ok("undo_change", { change_id: answers.find(({ ok }) => ok)!.change_id });
+  assertEquals((await books.call("list_expenses")).totals_by_currency, { EUR: "300.00" });
+});
+
+Deno.test("many presses for a calendar address leave one, of which somebody was told", async () => {
+  const books = await open();
+  const hashes = Array.from({ length: CALLERS }, newHash);
+  const answers = await together((caller) =>
+    database.asService<{ outcome: string }>("create_calendar", {
+      user_id: books.userId,
+      organization_id: books.organizationId,
+      token_hash: hashes[caller],
+      at: `2026-11-20T08:00:0${caller}Z`,
+    })
+  );
+  const rows = await database.query<{ hash: string }>(
+    "select encode(token_hash, 'hex') as hash from identity.calendar_feeds where user_id = $1",
+    [books.userId],
+  );
+  assertEquals(rows, [{ hash: hashes.at(-1)! }]);
+  assertEquals(answers.at(-1), { outcome: "created" });
+});
+
+Deno.test("runs at once mail a passed budget once", async () => {
+  await database.reset();
+  const owners = 12;
+  for (let n = 0; n < owners; n++) {
+    const books = await open();
+    await log(books, { name: "Shop", amount: "450", category: "Groceries", date: "2026-11-19" });
+    await books.ok("update_settings", {
+      budget: { action: "set", category: "Groceries", amount: "500", per: "month" },
+    });
+  }
+  const mail = mailService();
+  const run = (at: string) =>
+    Promise.all(
+      Array.from({ length: 4 }, () =>
+        createJob({
+          database: asDatabase(database),
+          fetch: withRates(mail.fetch),
+          now: () => new Date(at),
+        }).run()),
+    );
+  await run("2026-11-20T09:00:00Z");
+  await run("2026-11-21T09:00:00Z");
+  assertEquals([mail.delivered.length, new Set(mail.delivered.map(({ to }) => to)).size], [owners, owners]);
+  const [{ count }] = await database.query<Json>("select count(*)::int as count from jobs.notice_log") as [Json];
+  assertEquals(count, owners);
+});

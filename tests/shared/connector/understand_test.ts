@@ -1,0 +1,124 @@
+import { assertEquals } from "@std/assert";
+import { logExpenses } from "../../../functions/mcp/tools/log_expenses.ts";
+import { listBills } from "../../../functions/mcp/tools/list_bills.ts";
+import { summarizeSpending } from "../../../functions/mcp/tools/summarize_spending.ts";
+import { updateBill } from "../../../functions/mcp/tools/update_bill.ts";
+import { updateExpenses } from "../../../functions/mcp/tools/update_expenses.ts";
+import { readYearlessDay } from "../../../shared/import/date_text.ts";
+import type { Tool } from "../../../shared/connector/tool.ts";
+
+type Fields = Record<string, unknown>;
+
+/** What a tool's SQL would get, without the defaults; false when the call is refused. */
+function read(tool: Tool, input: Fields): Fields | false {
+  const parsed = tool.parse(input);
+  if (!parsed.ok) return false;
+  const presets = Object.entries(tool.listed.inputSchema.properties!).filter(([, field]) => "default" in field);
+  const rest = { ...parsed.value };
+  for (const [name, field] of presets) if (rest[name] === field.default) delete rest[name];
+  return rest;
+}
+
+const item = (more: Fields) => {
+  const value = read(logExpenses, { items: [{ name: "Lunch", amount: "1", date: "2026-10-01", ...more }] });
+  if (!value) return false;
+  const { name: _, is_refund, ...fields } = (value.items as Fields[])[0]!;
+  return is_refund ? { ...fields, is_refund } : fields;
+};
+const PLAIN = { amount: "1", date: "2026-10-01" };
+
+Deno.test("understand() reads amounts with a single meaning, and their currency where none is given", () => {
+  for (
+    const [sent, fields] of [
+      [{ amount: "14,50" }, { amount: "14.5" }],
+      [{ amount: 1450 }, { amount: "1450" }],
+      [{ amount: 14.5 }, { amount: "14.5" }],
+      [{ amount: "€1.234,56" }, { amount: "1234.56", currency: "EUR" }],
+      [{ amount: "14.50 usd" }, { amount: "14.5", currency: "USD" }],
+      [{ amount: "14.50 USD", currency: "usd" }, { amount: "14.5", currency: "USD" }],
+      [{ amount: "14.50 USD", currency: null }, { amount: "14.5", currency: "USD" }],
+    ] as [Fields, Fields][]
+  ) assertEquals(item(sent), { ...PLAIN, ...fields }, JSON.stringify(sent));
+  for (const amount of ["1,234", "$5", "-5", -5, 1e-7, 1e300, [], {}, true, "1".repeat(1000)]) {
+    assertEquals(item({ amount }), false, String(amount));
+  }
+  // What contradicts itself is asked.
+  assertEquals(item({ amount: "5 EUR", currency: "USD" }), false);
+});
+
+Deno.test("understand() reads days with a single meaning", () => {
+  for (
+    const [date, day] of [
+      ["Today", "today"],
+      ["1 Nov 2026", "2026-11-01"],
+      ["November 1st, 2026", "2026-11-01"],
+      ["05.10.2026", "2026-10-05"],
+      ["25/10/2026", "2026-10-25"],
+      ["10/25/2026", "2026-10-25"],
+      ["04/04/2026", "2026-04-04"],
+      ["2026-10-05T12:30:00", "2026-10-05"],
+      ["2026-10-05T00:00:00Z", "2026-10-05"],
+      ["5 Oct", "--10-05"],
+    ]
+  ) assertEquals(item({ date }), { ...PLAIN, date: day }, date);
+  // The day of an instant is another one elsewhere; two digits may be a year or a day.
+  for (const date of ["03/04/2026", "2026-10-05T23:30:00Z", "05.10.26", "31 Feb 2026", "32 Oct", "soon"]) {
+    assertEquals(item({ date }), false, date);
+  }
+});
+
+Deno.test("readYearlessDay() reads a day and a month in words, whichever comes first", () => {
+  for (const text of ["1 Nov", "1st of November", "Nov 1", "November 1st", "1. novembre", "1 de nov"]) {
+    assertEquals(readYearlessDay(text), "--11-01", text);
+  }
+  for (const text of ["Nov", "1", "Nov 2026", "30 Feb", "0 Nov", "11/01", "9".repeat(100)]) {
+    assertEquals(readYearlessDay(text), undefined, text);
+  }
+});
+
+Deno.test("understand() takes null and empty text as left out, except where a change could mean to empty a field", () => {
+  assertEquals(item({ payee: null, currency: "", tags: null, url: "", external_id: null }), PLAIN);
+  assertEquals(read(summarizeSpending, { from: "", to: null, group_by: null, categories: "" }), {
+    group_by: ["category"],
+  });
+  assertEquals(item({ name: null }), false);
+  assertEquals(read(updateExpenses, { ids: ["exp_12345678"], set: { payee: null } }), false);
+  assertEquals(read(updateExpenses, { ids: ["exp_12345678"], set: { payee: "" } }), {
+    ids: ["exp_12345678"],
+    set: { payee: "" },
+  });
+});
+
+Deno.test("understand() takes one value for a list of them, a list of one for a value, and the other number of a name", () => {
+  const grouped = { group_by: ["category"] };
+  assertEquals(read(summarizeSpending, { group_by: "category" }), grouped);
+  assertEquals(read(summarizeSpending, { groupBy: "Category, Month" }), { group_by: ["category", "month"] });
+  assertEquals(read(summarizeSpending, { category: "Food, fast", tag: ["x"], period: "Last month" }), {
+    ...grouped,
+    categories: ["Food, fast"],
+    tags: ["x"],
+    period: "last_month",
+  });
+  assertEquals(read(listBills, { categories: ["Food"] }), { category: "Food" });
+  assertEquals(read(listBills, { categories: ["Food", "Travel"] }), false);
+  // Neither of two is dropped.
+  assertEquals(read(summarizeSpending, { category: "Food", categories: ["Travel"] }), false);
+  assertEquals(read(summarizeSpending, { category: "Food", Category: "Travel" }), false);
+  assertEquals(read(updateExpenses, { id: "exp_12345678", set: { name: "x" } }), {
+    ids: ["exp_12345678"],
+    set: { name: "x" },
+  });
+  const provider = { action: "Connect", provider: "Digital Ocean" };
+  assertEquals(read(updateBill, { bill_id: "bill_12345678", provider }), {
+    bill_id: "bill_12345678",
+    provider: { action: "connect", provider: "digitalocean" },
+  });
+});
+
+Deno.test("understand() reads true, false and numbers sent as text, and leaves the rest to be refused", () => {
+  assertEquals(item({ is_refund: "true" }), { ...PLAIN, is_refund: true });
+  assertEquals(read(listBills, { due_within_days: "7" }), { due_within_days: 7 });
+  for (const is_refund of ["", "yes", 1]) assertEquals(item({ is_refund }), false, String(is_refund));
+  assertEquals(read(listBills, { due_within_days: "seven" }), false);
+  assertEquals(read(summarizeSpending, { __proto__2: 1, constructor: 2 }), false);
+});

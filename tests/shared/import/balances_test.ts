@@ -1,0 +1,135 @@
+/** What an account had before a file's lines, and all of them, is what it had after; a file that says otherwise is told on. */
+import { assertEquals, assertMatch } from "@std/assert";
+import fc from "fast-check";
+import { presentMapping } from "../../../functions/mcp/present/import_expenses.ts";
+import { type Mapping, readImport } from "../../../shared/import/read_import.ts";
+import { en } from "../../../shared/words/en/mod.ts";
+
+function read(text: string, mapping?: Mapping) {
+  const result = readImport(text, mapping, "2026-11-23");
+  if ("code" in result) throw new Error(JSON.stringify(result));
+  return result;
+}
+const proofOf = (text: string, mapping?: Mapping) => {
+  const { balances = {}, balance_proof } = read(text, mapping);
+  return [balances.opening, balances.closing, balance_proof];
+};
+const days = (rows: string[]) => rows.map((row, i) => `2026-10-0${i + 1},${row}`).join("\n");
+const table = (rows: string[]) => `Date,Description,Amount,Balance\n${days(rows)}`;
+
+const ROWS = ["Pay,900,1000", "Rent,-700,300", "Umbuchung,-50,250", "Tea,-5,245"];
+/** 100.00 before, 245.00 after; the transfer and the pay count. */
+const SECTIONS = {
+  mt940: (closing: string) =>
+    ":20:1\n:25:12030000/202051\n:60F:C261001EUR100,00\n:61:261001C900,00NTRF\n:86:Pay\n:61:261002D700,00NTRF\n:86:Rent\n" +
+    `:61:261003D50,00NTRF\n:86:Umbuchung\n:61:261004D5,00NTRF\n:86:Tea\n:62F:C261031EUR${
+      closing.replace(".", ",")
+    }\n-\n`,
+  camt: (closing: string) => {
+    const balance = (type: string, amount: string) =>
+      `<Bal><Tp><CdOrPrtry><Cd>${type}</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd></Bal>`;
+    const entry = (amount: string, side: string, status = "BOOK") =>
+      `<Ntry><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>${side}</CdtDbtInd><Sts>${status}</Sts>` +
+      "<BookgDt><Dt>2026-10-01</Dt></BookgDt><AddtlNtryInf>Something</AddtlNtryInf></Ntry>";
+    return `<Document><BkToCstmrStmt><Stmt>${balance("OPBD", "100.00")}${balance("CLBD", closing)}` +
+      entry("900", "CRDT") + entry("755", "DBIT") + entry("60", "DBIT", "PDNG") + "</Stmt></BkToCstmrStmt></Document>";
+  },
+  table: (closing: string) =>
+    `Opening balance,,100.00\nClosing balance,,${closing}\n\nDate,Description,Debit,Credit\n` +
+    "2026-10-01,Pay,,900\n2026-10-02,Rent,755,\n",
+  footer: (closing: string) =>
+    `"Neuer Kontostand";"${
+      closing.replace(".", ",")
+    } EUR"\n\n"Buchungstag";"Vorgang";"Buchungstext";"Umsatz in EUR";"Wertstellung"\n` +
+    '"01.10.2026";"x";"Pay";"900,00";"1"\n"02.10.2026";"x";"Rent";"-755,00";"1"\n"offen";"x";"Gas";"-60,00";"--"\n\n' +
+    '"Alter Kontostand";"100,00 EUR"\n',
+};
+
+for (const [format, write] of Object.entries(SECTIONS)) {
+  Deno.test(`balances before and after are held against all lines: ${format}`, () => {
+    assertEquals(proofOf(write("245.00")), ["100.00", "245.00", "proven"]);
+    const wrong = read(write("240.00"));
+    const currency = wrong.balances?.currency;
+    assertEquals(wrong.balance_proof, { difference: "-5.00", ...(currency && { currency }) });
+    const { assumed } = presentMapping(wrong.mapping, en);
+    assertMatch(assumed[0], /^The balances in the file moved by -(€?5.00|5.00 EUR) more than its rows say/);
+  });
+}
+
+Deno.test("a balance in each row is held against all lines, oldest first or newest, whatever a day's order", () => {
+  for (const rows of [ROWS, ROWS.toReversed()]) assertEquals(proofOf(table(rows)), ["100.00", "245.00", "proven"]);
+  const mixed = [ROWS[1]!, ROWS[0]!, ROWS[3]!, ROWS[2]!];
+  assertEquals(proofOf(table(mixed), { negative_is_expense: true }), ["100.00", "245.00", "proven"]);
+  // The bank says it once a day.
+  const daily = ["Pay,900,", "Rent,-700,300", "Umbuchung,-50,", "Tea,-5,245"];
+  assertEquals(proofOf(table(daily)), ["100.00", "245.00", "proven"]);
+  // A row that only says it is no money that moved.
+  assertEquals(proofOf(table(["Opening balance,100,100", ...ROWS])), ["100.00", "245.00", "proven"]);
+  // One balance proves nothing; that of a card may be what is owed.
+  assertEquals(proofOf(table(["Rent,-700,300", "Tea,-5,"]), { negative_is_expense: true }).at(-1), undefined);
+  const owed = "Date,Description,Card no,Amount,Balance\n" + days(["A,1,-20,120", "B,1,-5,125", "C,1,50,75"]);
+  assertEquals(proofOf(owed, { negative_is_expense: true }).at(-1), "proven");
+});
+
+Deno.test("a row that is missing, or read the wrong way, is a difference", () => {
+  const missing = table([ROWS[0]!, ...ROWS.slice(2)]);
+  assertEquals(proofOf(missing, { negative_is_expense: true }).at(-1), { difference: "-700.00" });
+  // Answered the wrong way: what came in is taken for spent.
+  assertEquals(typeof proofOf(table(ROWS), { negative_is_expense: false }).at(-1), "object");
+  // While that is open, nothing is said.
+  assertEquals(proofOf(missing), [undefined, undefined, undefined]);
+});
+
+Deno.test("accounts and currencies of one file have balances of their own", () => {
+  const head = "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance\n";
+  const row = (product: string, currency: string, amount: string, balance: string, fee = "0.00") =>
+    `CARD_PAYMENT,${product},2026-10-13 12:00:00,2026-10-13 12:00:00,Shop,${amount},${fee},${currency},COMPLETED,${balance}\n`;
+  const both = head + row("Current", "EUR", "-10.00", "90.00") + row("Current", "USD", "-1.00", "9.00") +
+    row("Savings", "EUR", "-5.00", "5.00") + row("Current", "EUR", "-10.00", "79.50", "0.50") +
+    row("Current", "USD", "-1.00", "8.00") + row("Savings", "EUR", "-5.00", "0.00");
+  const { balances, balance_proof, account } = read(both);
+  assertEquals([balances, balance_proof, account], [undefined, "proven", { name: "Revolut", kind: "account" }]);
+  const { balance_proof: wrong } = read(both.replace("8.00", "7.00"));
+  assertEquals(wrong, { difference: "-1.00", currency: "USD" });
+});
+
+Deno.test("statements that follow one another are one, in either order", () => {
+  const part = (opening: string, amount: string, closing: string) =>
+    `:20:1\n:25:1/2\n:60F:C261001EUR${opening}\n:61:261001D${amount}NTRF\n:86:Shop\n:62F:C261002EUR${closing}\n-\n`;
+  const [first, second] = [part("100,", "10,", "90,"), part("90,", "20,", "70,")];
+  assertEquals(proofOf(first + second), ["100.00", "70.00", "proven"]);
+  assertEquals(proofOf(second + first), ["100.00", "70.00", "proven"]);
+  // A month is missing between them, which is no line's fault.
+  assertEquals(proofOf(first + part("55,", "5,", "50,")), [undefined, undefined, "proven"]);
+  assertEquals(proofOf(first + part("90,", "20,", "71,")), ["100.00", "71.00", {
+    difference: "1.00",
+    currency: "EUR",
+  }]);
+});
+
+Deno.test("a balance in every row proves exactly the rows that are there", () => {
+  const cents = fc.integer({ min: -90_000, max: 90_000 }).filter((value) => value !== 0);
+  const money = (value: number) => (value / 100).toFixed(2);
+  fc.assert(
+    fc.property(
+      fc.array(cents, { minLength: 3, maxLength: 9 }),
+      fc.nat({ max: 8 }),
+      fc.boolean(),
+      (all, at, isNewest) => {
+        let balance = 1_000_000;
+        const rows = all.map((value) => `2026-10-01,Shop,${money(value)},${money(balance += value)}`);
+        const write = (kept: string[]) =>
+          `Date,Description,Amount,Balance\n${(isNewest ? kept.toReversed() : kept).join("\n")}`;
+        const read = (kept: string[]) => readImport(write(kept), { negative_is_expense: true });
+        const whole = read(rows);
+        if ("code" in whole) return assertEquals(whole.code, "invalid_argument.nothing_to_import");
+        assertEquals(whole.balance_proof, "proven");
+        // Without a row in the middle.
+        const gone = 1 + at % (all.length - 2);
+        const part = read(rows.filter((_, i) => i !== gone));
+        if (!("code" in part)) assertEquals(typeof part.balance_proof, "object");
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

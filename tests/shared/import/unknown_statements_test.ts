@@ -1,0 +1,133 @@
+/** Statements of no known layout: what a column, a word, the balance or the future proves, and what is asked. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { presentError } from "../../../functions/mcp/present/error.ts";
+import { decodeFile } from "../../../shared/import/decode_file.ts";
+import { LAYOUTS } from "../../../shared/import/layouts/mod.ts";
+import { type Mapping, readImport } from "../../../shared/import/read_import.ts";
+import { en } from "../../../shared/words/en/mod.ts";
+
+function read(csv: string, mapping: Mapping = {}, latest?: string) {
+  const result = readImport(csv, mapping, latest);
+  if (!("rows" in result)) throw new Error(JSON.stringify(result));
+  return {
+    spent: result.rows.map(({ amount, is_refund }) => (is_refund ? "-" : "") + amount).join(" "),
+    left: result.left_out.map(({ kind, count }) => `${count} ${kind}`).join(", "),
+    asked: result.questions.map(({ id }) => id).join(),
+  };
+}
+const refused = (text: string) => {
+  const result = readImport(text);
+  if (!("code" in result)) throw new Error(JSON.stringify(result));
+  // deno-lint-ignore no-explicit-any -- details differ by code
+  return presentError(result, en) as any;
+};
+const days = (rows: string[]) => rows.map((row, i) => `2026-10-0${i + 1},${row}`).join("\n");
+
+Deno.test("a balance proves the sign, with the oldest row first or last, whatever the majority", () => {
+  const rows = ["Pay,900,1000", "Rent,-700,300", "Pay,50,350", "Pay,60,410"];
+  const expected = { spent: "700", left: "3 income", asked: "" };
+  assertEquals(read(`Date,Description,Amount,Balance\n${days(rows)}`), expected);
+  assertEquals(read(`Date,Description,Amount,Balance\n${days(rows.toReversed())}`), expected);
+  // A bank says it once a day, or lists a day in its own order.
+  const daily = ["Pay,900,", "Rent,-700,300", "Tea,-5,295"];
+  assertEquals(read(`Date,Description,Amount,Balance\n${days(daily)}`).asked, "");
+  assertEquals(read(`Date,Description,Amount,Balance\n${days(daily.toReversed())}`).asked, "");
+  assertEquals(read(`Date,Description,Amount,Balance\n${days([rows[1]!, rows[0]!, rows[3]!, rows[2]!])}`), expected);
+  // One row that does not add up proves nothing any more; neither does a card's balance, which is what is owed.
+  assertEquals(read(`Date,Description,Amount,Balance\n${days([...rows, "Tea,-5,1"])}`).asked, "negative_is_expense");
+  assertEquals(
+    read(`Date,Description,Card no,Amount,Balance\n${days(["A,1,20,120", "B,1,-5,115"])}`).asked,
+    "negative_is_expense",
+  );
+});
+
+Deno.test("a word for the direction in every row decides, in eight languages", () => {
+  const pairs = ["Debit/Credit", "Soll/Haben", "Dépense/Revenu", "Gasto/Ingreso", "Uscita/Entrata", "Af/Bij"];
+  for (const [out, into] of [...pairs, "Despesa/Receita", "Wydatek/Przychód"].map((pair) => pair.split("/"))) {
+    const csv = `Date,Description,Amount,X\n${days([`Shop,12,${out}`, `Work,900,${into}`, `Work,900,${into}`])}`;
+    assertEquals(read(csv), { spent: "12", left: "2 income", asked: "" }, out);
+  }
+  // A word that is no direction makes the column none.
+  assertEquals(
+    read(`Date,Description,Amount,X\n${days(["Shop,-12,Debit", "Work,900,Giro"])}`).asked,
+    "negative_is_expense",
+  );
+});
+
+Deno.test("two signs are asked about, whatever the majority; one sign only where it may be a statement", () => {
+  for (const rows of [["Shop,-12", "Tea,-3", "Work,900"], ["Shop,12", "Tea,3", "Back,-1"]]) {
+    assertEquals(read(`Date,Description,Amount\n${days(rows)}`).asked, "negative_is_expense");
+  }
+  const list = `Date,Description,Amount\n${days(["Shop,12", "Tea,3"])}`;
+  assertEquals(read(list), { spent: "12 3", left: "", asked: "" });
+  assertEquals(read(list.replace("Tea", "Salary October")).asked, "negative_is_expense");
+  assertEquals(read(list.replace("Date,", "Value date,")).asked, "negative_is_expense");
+  assertEquals(read(list, { negative_is_expense: false }).spent, "12 3");
+});
+
+Deno.test("a direction that the balance contradicts is asked about, even of a known export", () => {
+  const csv = "Date,Counter Party,Reference,Type,Amount (GBP),Balance (GBP)\n" +
+    "13/10/2026,Shop,x,CONTACTLESS,12.00,88.00\n14/10/2026,Tea,x,CONTACTLESS,3.00,85.00\n";
+  const { code, details } = refused(csv);
+  assertEquals([code, details!.questions.map(({ id }: { id: string }) => id)], ["needs_answer", [
+    "negative_is_expense",
+  ]]);
+  assertEquals(read(csv, { negative_is_expense: false }).spent, "12 3");
+});
+
+Deno.test("pending, reverted and own transfers of unknown banks are left out by their words", () => {
+  const rows = ["Shop,-12,Booked", "Gas,-60,Vorgemerkt", "Bar,-9,Reverted", "Umbuchung Sparen,-50,Booked"];
+  const { spent, left } = read(`Date,Description,Amount,Status\n${days(rows)}`, { negative_is_expense: true });
+  assertEquals([spent, left], ["12", "1 pending, 1 reverted, 1 own_transfer"]);
+});
+
+Deno.test("files of other kinds are refused by name", () => {
+  const kinds = {
+    "XLSX or ZIP": "PK\u0003\u0004abc",
+    PDF: "%PDF-1.7",
+    HTML: "<!DOCTYPE html><table>",
+    JSON: '[{"a":1}]',
+    XML: "<?xml version='1.0'?><a/>",
+  };
+  for (const [kind, text] of Object.entries(kinds)) assertMatch(refused(text).message, new RegExp(kind));
+  assertMatch(refused("%PDF-1.7").hint!, /CSV, TSV, XLSX, OFX, QFX, QIF, MT940 and camt/);
+  // A document type may define entities that grow without end.
+  const camt =
+    '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><Document><BkToCstmrStmt><Stmt/></BkToCstmrStmt></Document>';
+  assertEquals(refused(camt).message.includes("damaged"), true);
+});
+
+Deno.test("decodeFile() reads bytes in any encoding that banks use", () => {
+  const text = "Datum;Empfänger;Betrag\n01.10.2026;Café;-5,00\n";
+  const wide = (isBig: boolean) => {
+    const bytes = new Uint8Array(text.length * 2);
+    [...text].forEach((letter, i) => new DataView(bytes.buffer).setUint16(i * 2, letter.charCodeAt(0), !isBig));
+    return bytes;
+  };
+  const latin = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const utf8 = new TextEncoder().encode(text);
+  const mojibake = new TextEncoder().encode(new TextDecoder("windows-1252").decode(utf8));
+  const files = {
+    utf8,
+    marked: Uint8Array.from([0xef, 0xbb, 0xbf, ...utf8]),
+    latin,
+    mojibake,
+    le: wide(false),
+    be: wide(true),
+  };
+  for (const [name, bytes] of Object.entries(files)) assertEquals(decodeFile(bytes).text, text, name);
+  assertEquals(decodeFile(Uint8Array.from([0x35, 0x20, 0x80])).text, "5 €");
+});
+
+Deno.test("no two layouts have the same name, and every one has fixtures", async () => {
+  const names = LAYOUTS.filter(({ refused }) => !refused).map(({ name }) => name);
+  assertEquals(new Set(names).size, names.length);
+  const folder = new URL("../../fixtures/statements/", import.meta.url);
+  const tried = await Promise.all(
+    [...Deno.readDirSync(folder)].map(async ({ name }) =>
+      JSON.parse(await Deno.readTextFile(new URL(`${name}/expected.json`, folder))).layout
+    ),
+  );
+  // Our own is tried by tests/db/list_expenses_test.ts.
+  assertEquals(names.filter((name) => name !== "list_expenses" && !tried.includes(name)), []);
+});
