@@ -192,6 +192,12 @@ testBooks("imports", { day: "2026-10-06" }, {
     assertEquals(await rules(), []);
   },
 
+  "an empty list of corrections is none": async (books) => {
+    const { import_id, commit_with } = await upload(books, CSV);
+    assertEquals((await say(books, { import_id, corrections: [] })).data.preview.rows_ok, 3);
+    assertEquals((await say(books, commit_with)).data.created, 3);
+  },
+
   "a row that could not be read is corrected": async (books) => {
     const shown = await upload(books, "Date,Name,Amount\n2026-10-01,Kiosk,many\n2026-10-02,Taxi,20\n");
     assertEquals([shown.rows_ok, shown.rows_bad_count], [1, 1]);

@@ -117,8 +117,8 @@ begin
   end if;
   if arguments ? 'corrections' then
     changes := changes || jsonb_build_object('corrections', coalesce(batch.read -> 'corrections', '{}') || (
-      select jsonb_object_agg(c ->> 'line', coalesce(batch.read #> array['corrections', c ->> 'line'], '{}')
-        || (c - 'line')) from jsonb_array_elements(arguments -> 'corrections') as c
+      select coalesce(jsonb_object_agg(c ->> 'line', coalesce(batch.read #> array['corrections', c ->> 'line'], '{}')
+        || (c - 'line')), '{}') from jsonb_array_elements(arguments -> 'corrections') as c
     ));
   end if;
   if changes = '{}' then
