@@ -1,4 +1,5 @@
 /** Database calls of the identity pages: one per page view or change. */
+import type { Role } from "../roles.ts";
 import type { Database } from "./client.ts";
 import type { Limited, Quota } from "./quota.ts";
 
@@ -17,7 +18,7 @@ export type Mails = "mine" | "all" | "none";
 export interface AccountOrganization {
   id: string;
   name: string;
-  role: "owner" | "member";
+  role: Role;
   base_currency: string;
   mails: Mails;
   plan: Plan;
@@ -76,7 +77,7 @@ export interface AccountProviderLink {
   bill_is_variable: boolean;
   organization: string;
   /** Only owners can change links. */
-  role: "owner" | "member";
+  role: Role;
   /** First day of the latest month whose amount has arrived. */
   last_success_period: string | null;
 }

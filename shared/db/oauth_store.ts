@@ -1,6 +1,7 @@
 /** Database calls of the authorization server: one per request. Times are instants, hashes lower-case hex SHA-256. */
 import { expectAnswer, hasOutcome } from "./answer.ts";
 import type { Database, FunctionName } from "./client.ts";
+import type { Role } from "../roles.ts";
 import { type ClientLimits, type ClientRoom, type Limited, type Quota, withinLimits } from "./quota.ts";
 
 export interface StoredClient {
@@ -13,7 +14,7 @@ export interface StoredClient {
 export interface ConsentOrganization {
   organization_id: string;
   name: string;
-  role: "owner" | "member";
+  role: Role;
   /** The plan whose features currently apply. */
   plan: "free" | "pro" | "team";
   /** Whether that plan includes the AI connector. */

@@ -168,6 +168,7 @@ create table identity.organizations (
   second_plan text constraint organizations_second_plan_paid check (second_plan in ('pro', 'team')),
   second_past_due_since timestamptz,
   trial_ends_at timestamptz,
+  own_only boolean not null default false,
   closed_through date
     constraint organizations_closed_through_month_end check (extract(day from closed_through + 1) = 1),
   owner_id uuid not null references identity.profiles (user_id) on delete restrict,
@@ -192,6 +193,8 @@ comment on column identity.organizations.second_plan is
   'plan does, or for longer.';
 comment on column identity.organizations.trial_ends_at is
   'Until then there is everything of the Team plan, whatever is paid for. Payments never change it.';
+comment on column identity.organizations.own_only is
+  'Whether members see only what they recorded or look after themselves. Owner, managers and viewers see everything.';
 comment on column identity.organizations.closed_through is
   'What was paid until this day, the last of a month, stays as it is (app.refuse_closed_month).';
 create index organizations_owner_id_idx on identity.organizations (owner_id);
@@ -200,13 +203,16 @@ create index organizations_base_currency_idx on identity.organizations (base_cur
 create table identity.memberships (
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   user_id uuid not null references identity.profiles (user_id) on delete cascade,
-  role text not null constraint memberships_role_known check (role in ('owner', 'member')),
+  role text not null constraint memberships_role_known check (role in ('owner', 'manager', 'member', 'viewer')),
+  sees_private boolean not null default false,
   mails text not null default 'mine' constraint memberships_mails_known check (mails in ('mine', 'all', 'none')),
   created_at timestamptz not null default now(),
   primary key (organization_id, user_id)
 );
 comment on table identity.memberships is
   'Who belongs to an organization. Without a row here every token for it is dead at the next request.';
+comment on column identity.memberships.sees_private is
+  'Whether the owner opened private categories to this member, whose role alone would not show them.';
 comment on column identity.memberships.mails is
   'Which bills they get mails of: mine are all of them for the owner, for a member those assigned to them.';
 create index memberships_user_id_idx on identity.memberships (user_id);
@@ -326,6 +332,73 @@ grant update (base_currency, closed_through, updated_at) on identity.organizatio
 grant update (mails) on identity.memberships to authenticated;
 grant execute on function
   identity.current_organization_id, identity.effective_plan, identity.organization_has_feature to authenticated;
+
+-- schemas/identity/roles.sql
+
+-- Roles: what a member may do, as one table that policies and functions read.
+-- Invariants: whoever may write may read; the owner may do everything; what is private is seen by those roles that
+-- may, and by members to whom the owner opened it.
+
+create table identity.role_rights (
+  role text not null constraint role_rights_role_known check (role in ('owner', 'manager', 'member', 'viewer')),
+  "right" text not null constraint role_rights_right_known check ("right" in (
+    'books:write', 'books:private', 'books:export', 'settings:write', 'members:manage', 'providers:manage',
+    'plan:manage', 'organization:manage'
+  )),
+  primary key (role, "right")
+);
+comment on table identity.role_rights is
+  'What each role may do beyond reading: a row is a right. Its one screen for people is docs/roles.md.';
+alter table identity.role_rights enable row level security;
+create policy "Signed-in people can read what a role may do" on identity.role_rights
+  for select to authenticated using ((select auth.uid()) is not null);
+grant select on identity.role_rights to authenticated, service_role;
+
+insert into identity.role_rights (role, "right") values
+  ('owner', 'books:write'),
+  ('owner', 'books:private'),
+  ('owner', 'books:export'),
+  ('owner', 'settings:write'),
+  ('owner', 'members:manage'),
+  ('owner', 'providers:manage'),
+  ('owner', 'plan:manage'),
+  ('owner', 'organization:manage'),
+  ('manager', 'books:write'),
+  ('manager', 'books:private'),
+  ('manager', 'books:export'),
+  ('manager', 'settings:write'),
+  ('manager', 'members:manage'),
+  ('member', 'books:write'),
+  ('viewer', 'books:export');
+
+create or replace function identity.member_may(organization_id text, user_id uuid, wanted text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select
+    from identity.memberships as m
+    where m.organization_id = member_may.organization_id and m.user_id = member_may.user_id and (
+      exists (select from identity.role_rights as r where r.role = m.role and r."right" = wanted)
+      or wanted = 'books:private' and m.sees_private
+    )
+  );
+end
+$$;
+comment on function identity.member_may is
+  'Whether a member of an organization has a right there. The only judge of it, for pages and jobs; policies ask '
+  'identity.may.';
+
+create or replace function identity.may(wanted text) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  -- Definer, because policies of memberships may ask it too.
+  return identity.member_may(identity.current_organization_id(), auth.uid(), wanted);
+end
+$$;
+comment on function identity.may is
+  'Whether the person of the request''s claims has a right in its organization; false for who is no member.';
+grant execute on function identity.may to authenticated;
+revoke all on function identity.member_may from authenticated;
 
 -- schemas/identity/access_token_hook.sql
 
@@ -1739,12 +1812,15 @@ create table app.categories (
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   name text not null constraint categories_name_length check (length(btrim(name)) between 1 and 60),
   archived_at timestamptz,
+  is_private boolean not null default false,
   version int not null default 1,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
   unique (id, organization_id)
 );
 comment on table app.categories is 'What money is spent on, in the organization''s own words.';
+comment on column app.categories.is_private is
+  'Whether only those see it, and what is in it, who have the right books:private.';
 create unique index categories_name_idx on app.categories (organization_id, lower(name));
 
 create table app.expenses (

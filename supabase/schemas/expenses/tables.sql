@@ -12,12 +12,15 @@ create table app.categories (
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   name text not null constraint categories_name_length check (length(btrim(name)) between 1 and 60),
   archived_at timestamptz,
+  is_private boolean not null default false,
   version int not null default 1,
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
   unique (id, organization_id)
 );
 comment on table app.categories is 'What money is spent on, in the organization''s own words.';
+comment on column app.categories.is_private is
+  'Whether only those see it, and what is in it, who have the right books:private.';
 create unique index categories_name_idx on app.categories (organization_id, lower(name));
 
 create table app.expenses (

@@ -73,6 +73,7 @@ create table identity.organizations (
   second_plan text constraint organizations_second_plan_paid check (second_plan in ('pro', 'team')),
   second_past_due_since timestamptz,
   trial_ends_at timestamptz,
+  own_only boolean not null default false,
   closed_through date
     constraint organizations_closed_through_month_end check (extract(day from closed_through + 1) = 1),
   owner_id uuid not null references identity.profiles (user_id) on delete restrict,
@@ -97,6 +98,8 @@ comment on column identity.organizations.second_plan is
   'plan does, or for longer.';
 comment on column identity.organizations.trial_ends_at is
   'Until then there is everything of the Team plan, whatever is paid for. Payments never change it.';
+comment on column identity.organizations.own_only is
+  'Whether members see only what they recorded or look after themselves. Owner, managers and viewers see everything.';
 comment on column identity.organizations.closed_through is
   'What was paid until this day, the last of a month, stays as it is (app.refuse_closed_month).';
 create index organizations_owner_id_idx on identity.organizations (owner_id);
@@ -105,13 +108,16 @@ create index organizations_base_currency_idx on identity.organizations (base_cur
 create table identity.memberships (
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   user_id uuid not null references identity.profiles (user_id) on delete cascade,
-  role text not null constraint memberships_role_known check (role in ('owner', 'member')),
+  role text not null constraint memberships_role_known check (role in ('owner', 'manager', 'member', 'viewer')),
+  sees_private boolean not null default false,
   mails text not null default 'mine' constraint memberships_mails_known check (mails in ('mine', 'all', 'none')),
   created_at timestamptz not null default now(),
   primary key (organization_id, user_id)
 );
 comment on table identity.memberships is
   'Who belongs to an organization. Without a row here every token for it is dead at the next request.';
+comment on column identity.memberships.sees_private is
+  'Whether the owner opened private categories to this member, whose role alone would not show them.';
 comment on column identity.memberships.mails is
   'Which bills they get mails of: mine are all of them for the owner, for a member those assigned to them.';
 create index memberships_user_id_idx on identity.memberships (user_id);

@@ -34,7 +34,9 @@ export const account = {
 
 export const organization = {
   owner: (currency: string): string => `You’re the owner · totals in ${currency}`,
+  manager: (currency: string): string => `You’re a manager · totals in ${currency}`,
   member: (currency: string): string => `You’re a member · totals in ${currency}`,
+  viewer: (currency: string): string => `You can view it · totals in ${currency}`,
   seePlans: "See the plans",
   ownerChangesPlan: "Its owner can change the plan.",
   toChangePlan: (contact: (text: string) => Child) => <>To change the plan, {contact("contact us")}.</>,

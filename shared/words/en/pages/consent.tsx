@@ -14,7 +14,12 @@ export const consent = {
   ),
   unconfirmed: "We can’t confirm who made this app",
   which: "Which organization",
-  roles: { owner: "you’re the owner", member: "you’re a member" },
+  roles: {
+    owner: "you’re the owner",
+    manager: "you’re a manager",
+    member: "you’re a member",
+    viewer: "you can view it",
+  },
   /** @param plan "Team plan" */
   membership: (plan: string, role: string): string => `${plan}, ${role}`,
   needsPlan: "needs the Pro plan",

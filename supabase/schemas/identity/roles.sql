@@ -1,0 +1,64 @@
+-- Roles: what a member may do, as one table that policies and functions read.
+-- Invariants: whoever may write may read; the owner may do everything; what is private is seen by those roles that
+-- may, and by members to whom the owner opened it.
+
+create table identity.role_rights (
+  role text not null constraint role_rights_role_known check (role in ('owner', 'manager', 'member', 'viewer')),
+  "right" text not null constraint role_rights_right_known check ("right" in (
+    'books:write', 'books:private', 'books:export', 'settings:write', 'members:manage', 'providers:manage',
+    'plan:manage', 'organization:manage'
+  )),
+  primary key (role, "right")
+);
+comment on table identity.role_rights is
+  'What each role may do beyond reading: a row is a right. Its one screen for people is docs/roles.md.';
+alter table identity.role_rights enable row level security;
+create policy "Signed-in people can read what a role may do" on identity.role_rights
+  for select to authenticated using ((select auth.uid()) is not null);
+grant select on identity.role_rights to authenticated, service_role;
+
+insert into identity.role_rights (role, "right") values
+  ('owner', 'books:write'),
+  ('owner', 'books:private'),
+  ('owner', 'books:export'),
+  ('owner', 'settings:write'),
+  ('owner', 'members:manage'),
+  ('owner', 'providers:manage'),
+  ('owner', 'plan:manage'),
+  ('owner', 'organization:manage'),
+  ('manager', 'books:write'),
+  ('manager', 'books:private'),
+  ('manager', 'books:export'),
+  ('manager', 'settings:write'),
+  ('manager', 'members:manage'),
+  ('member', 'books:write'),
+  ('viewer', 'books:export');
+
+create or replace function identity.member_may(organization_id text, user_id uuid, wanted text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select
+    from identity.memberships as m
+    where m.organization_id = member_may.organization_id and m.user_id = member_may.user_id and (
+      exists (select from identity.role_rights as r where r.role = m.role and r."right" = wanted)
+      or wanted = 'books:private' and m.sees_private
+    )
+  );
+end
+$$;
+comment on function identity.member_may is
+  'Whether a member of an organization has a right there. The only judge of it, for pages and jobs; policies ask '
+  'identity.may.';
+
+create or replace function identity.may(wanted text) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  -- Definer, because policies of memberships may ask it too.
+  return identity.member_may(identity.current_organization_id(), auth.uid(), wanted);
+end
+$$;
+comment on function identity.may is
+  'Whether the person of the request''s claims has a right in its organization; false for who is no member.';
+grant execute on function identity.may to authenticated;
+revoke all on function identity.member_may from authenticated;
