@@ -1881,7 +1881,9 @@ create table app.expenses (
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
 
-  unique (id, organization_id),
+  -- In this order it also serves who reads all of an organization: were there an index for that alone, lookups of rows
+  -- by both could be planned through it, and on a table that the planner knows nothing of they are.
+  unique (organization_id, id),
   foreign key (category_id, organization_id) references app.categories (id, organization_id),
   constraint expenses_id_says_kind check ((kind = 'bill') = (id like 'bill\_%')),
   constraint expenses_one_off_has_no_schedule check (
@@ -1930,7 +1932,6 @@ comment on column app.expenses.recorded_seq is
   'Counts up in the order of recording: which of two came later, whatever the clock said.';
 create unique index expenses_external_id_idx on app.expenses (organization_id, source, external_id)
   where external_id is not null and deleted_at is null;
-create index expenses_organization_id_idx on app.expenses (organization_id);
 create index expenses_category_id_idx on app.expenses (category_id, organization_id);
 create index expenses_currency_idx on app.expenses (currency);
 -- Which bills are active? Not by next_due: a bill that rolls moves within its page, and no index, as long as none has
@@ -2417,6 +2418,9 @@ create table app.import_rows (
   primary key (import_id, organization_id, line),
   foreign key (import_id, organization_id) references app.import_batches (id, organization_id) on delete cascade
 );
+-- Which rows were found in the books? Asked again in each pass of matching, of which most rows are none.
+create index import_rows_found_idx on app.import_rows (import_id, organization_id)
+  where match ->> 'state' in ('known', 'linked');
 comment on table app.import_rows is
   'A row of a file before it is in the books: seen by no answer but those of its import.';
 comment on column app.import_rows.kind is 'expense, refund, or the kind of what is left out.';
@@ -7348,9 +7352,8 @@ begin
       from (select distinct id from unnest(expense_ids) as id) as x
       -- Looked up one by one: of how many an undo touched the planner knows nothing.
       cross join lateral (select e.deleted_at from app.expenses as e where e.id = x.id offset 0) as e
-      cross join lateral (select p.* from app.payments as p where p.expense_id = x.id and p.deleted_at is null offset 0)
-        as p
-      where e.deleted_at is not null
+      cross join lateral (select p.* from app.payments as p where p.expense_id = x.id offset 0) as p
+      where e.deleted_at is not null and p.deleted_at is null
       order by p.recorded_seq
     ) || array(
       -- Nor can a part of what was paid for a date, when a later payment settled the date on the strength of it.
@@ -8579,16 +8582,18 @@ create or replace function app.publish_rows(context app.context, batch app.impor
 language plpgsql volatile set search_path = '' as $$
 declare
   page_rows constant int := 2000;
+  page int[];
   drafts jsonb;
   -- What can be said of it afterwards.
   written jsonb := '[]';
 begin
   for place in 1..cardinality(lines) by page_rows loop
+    page := lines[place : place + page_rows - 1];
     with given as (
       update app.import_rows as r
       set draft = r.draft || jsonb_build_object('id', app.new_id('exp')),
         match = case r.match ->> 'state' when 'likely' then r.match else '{"state": "new"}' end
-      where r.import_id = batch.id and r.line = any (lines[place : place + page_rows - 1])
+      where r.import_id = batch.id and r.line between page[1] and page[cardinality(page)] and r.line = any (page)
       returning r.line, r.draft
     )
     select jsonb_agg(g.draft order by g.line) into drafts from given as g;
@@ -12578,7 +12583,13 @@ declare
   day date;
 begin
   if tg_table_name = 'expenses' then
-    days := array(select p.paid_on from app.payments as p where p.expense_id = new.id and p.deleted_at is null);
+    -- By the expense first: of a table without statistics the planner takes hardly any row to be undeleted, and reads
+    -- all of those instead.
+    days := array(
+      select p.paid_on
+      from (select p.* from app.payments as p where p.expense_id = new.id offset 0) as p
+      where p.deleted_at is null
+    );
   else
     if tg_op <> 'INSERT' and old.deleted_at is null then
       days := days || old.paid_on;
@@ -13056,7 +13067,8 @@ begin
     where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked')
     union
     select (r.match ->> 'bill_id') || ':' || (r.match ->> 'due_on') from app.import_rows as r
-    where r.import_id = batch.id and r.match ->> 'state' = 'linked' and r.match ? 'bill_id'
+    where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked')
+      and r.match ->> 'state' = 'linked' and r.match ? 'bill_id'
   );
 end
 $$;

@@ -123,9 +123,8 @@ begin
       from (select distinct id from unnest(expense_ids) as id) as x
       -- Looked up one by one: of how many an undo touched the planner knows nothing.
       cross join lateral (select e.deleted_at from app.expenses as e where e.id = x.id offset 0) as e
-      cross join lateral (select p.* from app.payments as p where p.expense_id = x.id and p.deleted_at is null offset 0)
-        as p
-      where e.deleted_at is not null
+      cross join lateral (select p.* from app.payments as p where p.expense_id = x.id offset 0) as p
+      where e.deleted_at is not null and p.deleted_at is null
       order by p.recorded_seq
     ) || array(
       -- Nor can a part of what was paid for a date, when a later payment settled the date on the strength of it.

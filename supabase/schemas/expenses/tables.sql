@@ -81,7 +81,9 @@ create table app.expenses (
   created_at timestamptz not null default app.instant(),
   updated_at timestamptz not null default app.instant(),
 
-  unique (id, organization_id),
+  -- In this order it also serves who reads all of an organization: were there an index for that alone, lookups of rows
+  -- by both could be planned through it, and on a table that the planner knows nothing of they are.
+  unique (organization_id, id),
   foreign key (category_id, organization_id) references app.categories (id, organization_id),
   constraint expenses_id_says_kind check ((kind = 'bill') = (id like 'bill\_%')),
   constraint expenses_one_off_has_no_schedule check (
@@ -130,7 +132,6 @@ comment on column app.expenses.recorded_seq is
   'Counts up in the order of recording: which of two came later, whatever the clock said.';
 create unique index expenses_external_id_idx on app.expenses (organization_id, source, external_id)
   where external_id is not null and deleted_at is null;
-create index expenses_organization_id_idx on app.expenses (organization_id);
 create index expenses_category_id_idx on app.expenses (category_id, organization_id);
 create index expenses_currency_idx on app.expenses (currency);
 -- Which bills are active? Not by next_due: a bill that rolls moves within its page, and no index, as long as none has

@@ -93,16 +93,18 @@ create or replace function app.publish_rows(context app.context, batch app.impor
 language plpgsql volatile set search_path = '' as $$
 declare
   page_rows constant int := 2000;
+  page int[];
   drafts jsonb;
   -- What can be said of it afterwards.
   written jsonb := '[]';
 begin
   for place in 1..cardinality(lines) by page_rows loop
+    page := lines[place : place + page_rows - 1];
     with given as (
       update app.import_rows as r
       set draft = r.draft || jsonb_build_object('id', app.new_id('exp')),
         match = case r.match ->> 'state' when 'likely' then r.match else '{"state": "new"}' end
-      where r.import_id = batch.id and r.line = any (lines[place : place + page_rows - 1])
+      where r.import_id = batch.id and r.line between page[1] and page[cardinality(page)] and r.line = any (page)
       returning r.line, r.draft
     )
     select jsonb_agg(g.draft order by g.line) into drafts from given as g;

@@ -23,7 +23,8 @@ begin
     where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked')
     union
     select (r.match ->> 'bill_id') || ':' || (r.match ->> 'due_on') from app.import_rows as r
-    where r.import_id = batch.id and r.match ->> 'state' = 'linked' and r.match ? 'bill_id'
+    where r.import_id = batch.id and r.match ->> 'state' in ('known', 'linked')
+      and r.match ->> 'state' = 'linked' and r.match ? 'bill_id'
   );
 end
 $$;

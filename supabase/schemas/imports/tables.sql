@@ -76,6 +76,9 @@ create table app.import_rows (
   primary key (import_id, organization_id, line),
   foreign key (import_id, organization_id) references app.import_batches (id, organization_id) on delete cascade
 );
+-- Which rows were found in the books? Asked again in each pass of matching, of which most rows are none.
+create index import_rows_found_idx on app.import_rows (import_id, organization_id)
+  where match ->> 'state' in ('known', 'linked');
 comment on table app.import_rows is
   'A row of a file before it is in the books: seen by no answer but those of its import.';
 comment on column app.import_rows.kind is 'expense, refund, or the kind of what is left out.';
