@@ -1,7 +1,7 @@
 /**
- * `deno task test:pg`: a throw-away PostgreSQL server like a Supabase project, with the database tests, those of
- * access in both modes of default privileges, the end-to-end tests, races and real schedules. `--long` adds what takes minutes; further
- * arguments go to `deno test`.
+ * `deno task test:pg`: a throw-away PostgreSQL server like a Supabase project, with the database tests, those of access
+ * in both modes of default privileges, the end-to-end tests, races and real schedules. `--long` adds what takes
+ * minutes; further arguments go to `deno test`.
  */
 import { startCluster, type Template } from "../_support/cluster.ts";
 import { reachingDatabase } from "./reaching.ts";
