@@ -28,7 +28,11 @@ export async function cachedFolder(name: string, fill: (path: string) => Promise
 
 async function cached(name: string, make: (path: string) => Promise<void>): Promise<string> {
   const path = join(FOLDER, name);
-  if (await exists(path)) return path;
+  if (await exists(path)) {
+    // Marks it as used, so that a run beside this one with other sources doesn't take it for outdated.
+    await Deno.utime(path, new Date(), new Date());
+    return path;
+  }
   await Deno.mkdir(FOLDER, { recursive: true });
   // Created beside and renamed into place, so that a parallel test process never sees half of it.
   const partial = join(FOLDER, `partial-${crypto.randomUUID()}`);
@@ -46,9 +50,11 @@ async function removeOutdated(name: string): Promise<void> {
   for await (const { name: old } of Deno.readDir(FOLDER)) {
     const isOutdated = old.startsWith(`${kind}-`) && old !== name;
     // Left behind by a process that was killed.
+    const isAbandoned = old.startsWith("partial-");
+    if (!isOutdated && !isAbandoned) continue;
     const { mtime } = await Deno.stat(join(FOLDER, old)).catch(() => ({ mtime: null }));
-    const isAbandoned = old.startsWith("partial-") && mtime !== null && Date.now() - mtime.getTime() > 3_600_000;
-    if (isOutdated || isAbandoned) await Deno.remove(join(FOLDER, old), { recursive: true }).catch(() => {});
+    if (mtime === null || Date.now() - mtime.getTime() < 3_600_000) continue;
+    await Deno.remove(join(FOLDER, old), { recursive: true }).catch(() => {});
   }
 }
 

@@ -12,7 +12,7 @@ import { preparationDigest, prepareDatabase } from "../../local/database/prepare
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 import { createLiteApp, type LiteSettings } from "../../local/lite/app.ts";
 import { cachedFile, digestOf } from "./cache.ts";
-import { newDatabase, withParts } from "./new_database.ts";
+import { hasPlatform, newDatabase, newMigratedDatabase, withParts } from "./new_database.ts";
 
 export interface TestDatabase extends SqlDatabase {
   /** Calls `public.<name>(args)` as PostgREST does: JSON in, one transaction, role `service_role`. */
@@ -98,16 +98,21 @@ export async function databaseTemplate(): Promise<Blob> {
 }
 
 async function openOnServer(serverUrl: string): Promise<Opened> {
-  const { url, isPlatform, drop } = await newDatabase(serverUrl);
+  const migrations = await migrationsUnderTest();
+  const { url, isPlatform, drop } = await hasPlatform(serverUrl)
+    ? await newMigratedDatabase(serverUrl, migrations)
+    : await newDatabase(serverUrl);
   const database = postgresDatabase(url);
-  await prepareDatabase(database, {
-    async createAuthTables() {
-      const connection = createPostgresConnection({ url });
-      await createLiteApp(connection, SETTINGS).ensureSystemSchema();
-      await connection.close();
-    },
-    migrations: await migrationsUnderTest(),
-  });
+  if (!isPlatform) {
+    await prepareDatabase(database, {
+      async createAuthTables() {
+        const connection = createPostgresConnection({ url });
+        await createLiteApp(connection, SETTINGS).ensureSystemSchema();
+        await connection.close();
+      },
+      migrations,
+    });
+  }
   // PostgREST logs in as authenticator, which has no rights until it becomes an API role; in a pool, so that calls
   // race.
   const api = isPlatform ? postgresDatabase(withParts(url, { role: "authenticator" }), { max: 30 }) : database;

@@ -7,7 +7,7 @@ import { readMigrations } from "../../local/database/migrations.ts";
 import { preparationDigest } from "../../local/database/prepare.ts";
 import type { RunningStack } from "../../local/running_stack.ts";
 import { cachedFolder, digestOf } from "./cache.ts";
-import { newDatabase } from "./new_database.ts";
+import { hasPlatform, newDatabase, newMigratedDatabase } from "./new_database.ts";
 
 export { signIn } from "../../local/sign_in.ts";
 
@@ -31,7 +31,7 @@ export interface StackOptions {
   args?: string[];
   /** Variables in addition to this process's own. */
   env?: Record<string, string>;
-  /** Start on an empty folder instead of a copy of a prepared one. */
+  /** Start on an empty folder, or an empty database, instead of a copy of a prepared one. */
   empty?: boolean;
 }
 
@@ -43,11 +43,11 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   const folder = await Deno.makeTempDir({ prefix: "expense-stack-" });
   if (options.args?.includes("--db")) return await launch(folder, options);
   if (DATABASE_URL) {
-    return await launch(folder, {
-      ...options,
-      // The server is made for one test run, so its databases are not dropped.
-      args: [...(options.args ?? []), "--db", (await newDatabase(DATABASE_URL)).url],
-    });
+    // The server is made for one test run, so its databases are not dropped.
+    const { url } = !options.empty && await hasPlatform(DATABASE_URL)
+      ? await newMigratedDatabase(DATABASE_URL, await readMigrations())
+      : await newDatabase(DATABASE_URL);
+    return await launch(folder, { ...options, args: [...(options.args ?? []), "--db", url] });
   }
   if (!options.empty) await copyFolder(await preparedFolder(options), folder);
   return await launch(folder, options);

@@ -11,7 +11,8 @@ import type { State } from "./states/state.ts";
 
 const PICTURES = new URL("../../node_modules/.cache/pictures/", import.meta.url).pathname;
 /** Phone, the narrowest width in WCAG 1.4.10 (also 1280 at 400 %), desktop, desktop at 200 %. */
-const SIZES = { phone: 390, narrow: 320, desktop: 1280, zoomed: 640 } as const;
+const WIDTHS = { phone: 390, narrow: 320, desktop: 1280, zoomed: 640 } as const;
+const SIZES = Object.keys(WIDTHS) as (keyof typeof WIDTHS)[];
 const THEMES = ["light", "dark"] as const;
 
 let browser: Browser;
@@ -44,35 +45,7 @@ for (const state of STATES.filter(({ name }) => !only || name.includes(only))) {
     sanitizeResources: false,
     async fn() {
       stage.show(state);
-      for (const [size, width] of Object.entries(SIZES)) {
-        for (const theme of THEMES) {
-          const context = await browser.newContext({
-            viewport: { width, height: 800 },
-            colorScheme: theme,
-            timezoneId: "Europe/Berlin",
-            deviceScaleFactor: size === "phone" ? 2 : 1,
-          });
-          const page = await context.newPage();
-          const complaints: string[] = [];
-          page.on("console", (message) => complaints.push(message.text()));
-          page.on("pageerror", (error) => complaints.push(error.message));
-          page.on("dialog", (dialog) => complaints.push(`dialog ${dialog.message()}`));
-          await page.goto(stage.siteUrl);
-          const faults = await page.evaluate(faultsOf);
-          if (size === "phone" || size === "desktop") {
-            await page.screenshot({ path: `${PICTURES}${state.name}-${size}-${theme}.png`, fullPage: true });
-          }
-          assertEquals(faults, [], `${size} ${theme}`);
-          // Every browser logs an error status to the console.
-          assertEquals(
-            complaints.filter((text) => !text.startsWith("Failed to load resource")),
-            [],
-            `${size} ${theme}`,
-          );
-          if (size === "desktop") await walkByKeyboard(page);
-          await context.close();
-        }
-      }
+      for (const size of SIZES) await Promise.all(THEMES.map((theme) => look(state, size, theme)));
     },
   });
 }
@@ -91,6 +64,30 @@ if (Deno.env.get("UPDATE_PICTURES")) {
       await page.close();
     },
   });
+}
+
+async function look(state: State, size: typeof SIZES[number], theme: typeof THEMES[number]): Promise<void> {
+  const context = await browser.newContext({
+    viewport: { width: WIDTHS[size], height: 800 },
+    colorScheme: theme,
+    timezoneId: "Europe/Berlin",
+    deviceScaleFactor: size === "phone" ? 2 : 1,
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("dialog", (dialog) => complaints.push(`dialog ${dialog.message()}`));
+  await page.goto(stage.siteUrl);
+  const faults = await page.evaluate(faultsOf);
+  if (size === "phone" || size === "desktop") {
+    await page.screenshot({ path: `${PICTURES}${state.name}-${size}-${theme}.png`, fullPage: true });
+  }
+  assertEquals(faults, [], `${size} ${theme}`);
+  // Every browser logs an error status to the console.
+  assertEquals(complaints.filter((text) => !text.startsWith("Failed to load resource")), [], `${size} ${theme}`);
+  if (size === "desktop") await walkByKeyboard(page);
+  await context.close();
 }
 
 /** Tab reaches every control once, and focus is visible. */

@@ -10,6 +10,7 @@ const { success } = await new Deno.Command(Deno.execPath(), {
   args: [
     "test",
     "--no-prompt",
+    "--no-check",
     "-A",
     ...Deno.args.filter((arg) => !/^--(long)?$/.test(arg)),
     "tests/faults/memory.ts",

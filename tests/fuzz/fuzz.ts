@@ -21,6 +21,8 @@ const SHARES = { http: 0.48, tool: 0.44, webhook: 0.04, form: 0.04 };
 /** Concurrent requests: one that blocks the others shows in their times. */
 const AT_ONCE = 4;
 const DEADLINE_MS = 10_000;
+/** Of each request, in memory and in a message. */
+const MOST_SHOWN = 4000;
 /** Words of our internals, which no request contains. */
 const INTERNALS = /postgres|plpgsql|PGRST\d|SQLSTATE|\bat \S+\.tsx?:\d|node_modules/i;
 const CANARY = "Zq7Canary";
@@ -51,6 +53,8 @@ Deno.test(`nothing that is sent gets in, out or stuck (FUZZ_SEED=${SEED})`, asyn
     /** Ids that answers named, so that later calls use them. */
     const ids = new Set<string>();
     const answers = new Map<string, number>();
+    /** What was sent, by the id that the answer gave it: the log names a failure by this. */
+    const sent = new Map<string, string>();
 
     const check = async ({ kind, shown, send }: Sending) => {
       const startedAt = performance.now();
@@ -58,6 +62,8 @@ Deno.test(`nothing that is sent gets in, out or stuck (FUZZ_SEED=${SEED})`, asyn
         throw new Error(`${thrown} after ${Math.round(performance.now() - startedAt)} ms: ${shown}`);
       });
       const body = await response.text();
+      const requestId = response.headers.get("x-request-id");
+      if (requestId) sent.set(requestId, `${kind} ${shown.slice(0, MOST_SHOWN)}`);
       const all = body + JSON.stringify([...response.headers]);
       const told = `${response.status} ${all.slice(0, 2000)}\n${shown}`;
       assert(response.status < 500 && !body.includes('"code":"internal"'), told);
@@ -96,7 +102,9 @@ Deno.test(`nothing that is sent gets in, out or stuck (FUZZ_SEED=${SEED})`, asyn
       await Promise.all(Array.from({ length: AT_ONCE }, work));
     };
 
-    for (let n = 0; n < ROUNDS; n++) await t.step(`round ${n + 1} of ${ROUNDS}`, () => round(SEED + n));
+    for (let n = 0; n < ROUNDS; n++) {
+      await t.step(`round ${n + 1} of ${ROUNDS}, FUZZ_SEED=${SEED}`, () => round(SEED + n));
+    }
 
     await t.step("all of it was sent, and got past the first checks", () => {
       // deno-lint-ignore no-console -- for the person who runs it
@@ -111,7 +119,9 @@ Deno.test(`nothing that is sent gets in, out or stuck (FUZZ_SEED=${SEED})`, asyn
     });
     await t.step("the log has no failure and no secret", () => {
       const lines = stack.log().split("\n");
-      assertEquals(lines.filter((line) => /"event":"(failure|tool_failure|mcp_failure)"/.test(line)), []);
+      const failures = lines.filter((line) => /"event":"(failure|tool_failure|mcp_failure)"/.test(line));
+      const causeOf = (line: string) => sent.get(JSON.parse(line).request_id) ?? "no request of this test";
+      assertEquals(failures.map((line) => `${line}\ncaused by ${causeOf(line)}`), [], `FUZZ_SEED=${SEED}`);
       assertEquals(lines.filter((line) => [...secrets(), person.token].some((secret) => line.includes(secret))), []);
     });
   } finally {
