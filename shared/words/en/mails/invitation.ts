@@ -24,9 +24,9 @@ export const invitation = {
   subject: ({ inviter }: { inviter: string }): string => `${inviter} invites you to shared books in Expenses`,
   text: ({ inviter, organization, role, address, link, days }: Invited): string =>
     [
-      `${inviter} invites you to the books of ${organization ?? "an organization"} in Expenses, as ${AS[role]}: you can ${
-        CAN[role]
-      }.`,
+      `${inviter} invites you to the books of ${organization ?? "an organization"} in Expenses, as ${
+        AS[role]
+      }: you can ${CAN[role]}.`,
       `To read more and accept, open this link:\n${link}`,
       `The link works for ${days} days, once, and only for ${address}.`,
       ...(organization ? [`${organization} is what they call it; we don’t check such names.`] : []),
@@ -35,7 +35,8 @@ export const invitation = {
 };
 
 export const handover = {
-  subject: ({ owner }: { owner: string }): string => `${owner} asks you to become the owner of shared books in Expenses`,
+  subject: ({ owner }: { owner: string }): string =>
+    `${owner} asks you to become the owner of shared books in Expenses`,
   text: ({ owner, organization, link, days }: {
     owner: string;
     organization: string | undefined;

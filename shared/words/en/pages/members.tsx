@@ -85,10 +85,9 @@ export const members = {
   withdrawHandover: "Withdraw",
   becomeOwner: (address: Child, day: Child) => (
     <>
-      {address} asks you to become the owner. You’d decide about the plan, the members and deleting the organization, be
-      reminded of every bill, and dates would count in your time zone. They’d stay as a manager. You can accept until
-      {" "}
-      {day}.
+      {address}{" "}
+      asks you to become the owner. You’d decide about the plan, the members and deleting the organization, be reminded
+      of every bill, and dates would count in your time zone. They’d stay as a manager. You can accept until {day}.
     </>
   ),
   accept: "Become the owner",
@@ -108,9 +107,7 @@ export const removal = {
   lead: (leaves: boolean) =>
     `${them(leaves).subject} and ${
       them(leaves).possessive.toLowerCase()
-    } apps can’t read or change anything there from then on. What ${
-      leaves ? "you" : "they"
-    } recorded stays.`,
+    } apps can’t read or change anything there from then on. What ${leaves ? "you" : "they"} recorded stays.`,
   ends: "What ends",
   stays: "What stays",
   access: (leaves: boolean, apps: number, hasCalendar: boolean): string =>
@@ -123,7 +120,9 @@ export const removal = {
     ].join(", "),
   assigned: (leaves: boolean, bills: number): string =>
     bills === 1
-      ? `One bill is assigned to ${them(leaves).object}. It’s assigned to nobody then, and the owner is still reminded of it.`
+      ? `One bill is assigned to ${
+        them(leaves).object
+      }. It’s assigned to nobody then, and the owner is still reminded of it.`
       : `${count(bills, "bill")} are assigned to ${
         them(leaves).object
       }. They’re assigned to nobody then, and the owner is still reminded of them.`,
@@ -222,7 +221,9 @@ export const newOrganization = {
     currency: "We don’t know this one. Choose another from the list.",
     tooMany: (most: number): string => `You own ${most} organizations, which is the most there can be.`,
   },
-  link: "Create another organization",
+  link: "Create an organization",
+  linkAtConsent: "Create another organization",
   first: "You’re in no organization. Create one, or ask somebody to invite you to theirs.",
   members: "Members",
+  membersOf: (organization: string): string => `Members of ${organization}`,
 };
