@@ -124,7 +124,7 @@ export function createMembersStore(database: Database) {
 
     /** @param asked.email the address they signed in with. */
     readInvitation: ({ userId, email, tokenHash, at }: Person & WithLink & { email: string }) =>
-      database.call<ShownInvitation | { outcome: "for_another"; address: string } | { outcome: "unknown" }>(
+      database.call<ShownInvitation | { outcome: "for_another"; masked_address: string } | { outcome: "unknown" }>(
         "read_invitation",
         { token_hash: tokenHash, user_id: userId, email, at },
       ),

@@ -15,7 +15,6 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
 import { invitationPath, membersPath } from "./addresses.ts";
 import { hashInvitationToken } from "./mails.ts";
-import { maskAddress } from "./mask_address.ts";
 
 const tokenOf = (c: AppContext) => c.req.query("t") ?? "";
 
@@ -31,7 +30,7 @@ export const showInvitation = (deps: PageDeps): Handler =>
     });
     switch (shown.outcome) {
       case "for_another":
-        return await renderForAnother(c, deps, { user, invited: shown.address });
+        return await renderForAnother(c, deps, { user, invited: shown.masked_address });
       case "open":
         return shown.onboarded
           ? await renderInvitation(c, deps, { user, shown })
@@ -106,7 +105,7 @@ async function renderForAnother(
     children: (
       <>
         <h1>{words.title}</h1>
-        <p class="lead">{words.lead(<Name>{maskAddress(invited)}</Name>, <Name>{user.email}</Name>)}</p>
+        <p class="lead">{words.lead(<Name>{invited}</Name>, <Name>{user.email}</Name>)}</p>
         <form method="post" action="/logout">
           <BrowserToken token={await createBrowserToken(c, config)} />
           <input type="hidden" name="next" value={invitationPath(tokenOf(c))} />

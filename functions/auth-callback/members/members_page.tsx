@@ -133,18 +133,22 @@ function Handover({ members: { id, handover }, token, words, format }: Parts) {
           ? words.becomeOwner(<Name>{handover.from}</Name>, day)
           : words.waitingFor(<Name>{handover.to}</Name>, day)}
       </p>
-      <form method="post" action={membersPath(id)}>
-        {token}
-        <input type="hidden" name="handover_id" value={handover.id} />
-        <Buttons>
-          {handover.to_me && (
-            <button class="primary" type="submit" name="action" value="accept_handover">{words.accept}</button>
-          )}
-          <button type="submit" name="action" value="end_handover">
-            {handover.to_me ? words.decline : words.withdrawHandover}
-          </button>
-        </Buttons>
-      </form>
+      <Buttons>
+        {handover.to_me && (
+          <form method="post" action={membersPath(id)}>
+            {token}
+            <input type="hidden" name="handover_id" value={handover.id} />
+            <input type="hidden" name="action" value="accept_handover" />
+            <button class="primary" type="submit">{words.accept}</button>
+          </form>
+        )}
+        <form method="post" action={membersPath(id)}>
+          {token}
+          <input type="hidden" name="handover_id" value={handover.id} />
+          <input type="hidden" name="action" value="end_handover" />
+          <button type="submit">{handover.to_me ? words.decline : words.withdrawHandover}</button>
+        </form>
+      </Buttons>
     </Notice>
   );
 }
@@ -220,30 +224,24 @@ function InvitationRow({ invitation, members, token, words, format }: Parts & { 
   return (
     <Row
       action={invitation.may_change && (
-        <form class="actions" method="post" action={membersPath(members.id)}>
-          {token}
-          <input type="hidden" name="invitation_id" value={invitation.id} />
+        <div class="actions">
           {members.may_grow && (
-            <button
-              class="link"
-              type="submit"
-              name="action"
-              value="resend"
-              aria-label={words.resendTo(invitation.address)}
-            >
-              {words.resend}
-            </button>
+            <form method="post" action={membersPath(members.id)}>
+              {token}
+              <input type="hidden" name="invitation_id" value={invitation.id} />
+              <input type="hidden" name="action" value="resend" />
+              <button class="link" type="submit" aria-label={words.resendTo(invitation.address)}>{words.resend}</button>
+            </form>
           )}
-          <button
-            class="link danger"
-            type="submit"
-            name="action"
-            value="withdraw"
-            aria-label={words.withdrawFrom(invitation.address)}
-          >
-            {words.withdraw}
-          </button>
-        </form>
+          <form method="post" action={membersPath(members.id)}>
+            {token}
+            <input type="hidden" name="invitation_id" value={invitation.id} />
+            <input type="hidden" name="action" value="withdraw" />
+            <button class="link danger" type="submit" aria-label={words.withdrawFrom(invitation.address)}>
+              {words.withdraw}
+            </button>
+          </form>
+        </div>
       )}
     >
       <h3>

@@ -222,6 +222,15 @@ $$;
 comment on function identity.judge_invitation is
   'Whether a person, signed in with an address, may accept an invitation: open, or why not. The only judge of it.';
 
+create or replace function identity.mask_address(address text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return regexp_replace(address, '^(.)[^@]*@(.).*?(\.[^.]*)?$', '\1…@\2…\3');
+end
+$$;
+comment on function identity.mask_address is
+  'An address of which its owner recognizes it and nobody else learns it: a…@e….com.';
+
 create or replace function public.read_invitation(token_hash text, user_id uuid, email text, at timestamptz)
   returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -236,7 +245,7 @@ begin
   end if;
   judged := identity.judge_invitation(invitation, user_id, email, at);
   if judged = 'for_another' then
-    return jsonb_build_object('outcome', judged, 'address', invitation.address);
+    return jsonb_build_object('outcome', judged, 'masked_address', identity.mask_address(invitation.address));
   end if;
   return (
     select jsonb_build_object(
@@ -256,7 +265,7 @@ $$;
 comment on function public.read_invitation is
   'What the page behind an invitation''s link shows to a signed-in person: {"outcome":"open","organization_id",'
   '"organization_name","inviter","role","expires_at","onboarded"}, the same with outcome already_member, used, '
-  'withdrawn, expired or plan, {"outcome":"for_another","address"}, or {"outcome":"unknown"}.';
+  'withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
 
 create or replace function public.accept_invitation(token_hash text, user_id uuid, email text, at timestamptz)
   returns jsonb
