@@ -8,7 +8,8 @@ create table identity.invitations (
     constraint invitations_id_format check (id ~ '^inv_[0-9a-z]+$' and length(id) between 12 and 36),
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   address text not null
-    constraint invitations_address_format check (address = lower(address) and length(address) between 3 and 320),
+    constraint invitations_address_format
+      check (address = lower(address) and address like '_%@_%' and length(address) <= 320),
   role text not null constraint invitations_role_known check (role in ('manager', 'member', 'viewer')),
   invited_by uuid not null references identity.profiles (user_id) on delete cascade,
   token_hash bytea not null unique constraint invitations_token_hash_length check (octet_length(token_hash) = 32),
