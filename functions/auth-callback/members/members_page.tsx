@@ -83,14 +83,17 @@ export async function renderMembers(
         <ul class="rows">
           {members.members.map((member) => <MemberRow member={member} {...parts} />)}
         </ul>
-        {members.may_manage && (
+        {members.invitations.length > 0 && (
           <section>
             <h2>{words.invitations}</h2>
-            {members.invitations.length > 0 && (
-              <ul class="rows">
-                {members.invitations.map((invitation) => <InvitationRow invitation={invitation} {...parts} />)}
-              </ul>
-            )}
+            <ul class="rows">
+              {members.invitations.map((invitation) => <InvitationRow invitation={invitation} {...parts} />)}
+            </ul>
+          </section>
+        )}
+        {members.may_manage && (
+          <section>
+            <h2>{words.invite}</h2>
             {members.may_grow ? <InviteForm {...parts} invited={invited} /> : (
               <Notice>
                 <p>

@@ -99,8 +99,7 @@ const visit = (name: string, path: string, answers: Record<string, unknown>, fie
   }, { answers });
 
 const LINK = `/invitation?t=exp_inv_${"A".repeat(43)}`;
-const invited = (name: string, answer: unknown) =>
-  visit(`invitation-${name}`, LINK, { read_invitation: answer });
+const invited = (name: string, answer: unknown) => visit(`invitation-${name}`, LINK, { read_invitation: answer });
 
 export const MEMBERS_STATES: readonly State[] = [
   ...Object.entries(MEMBERS).map(([name, read_members]) =>

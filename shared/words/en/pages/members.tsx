@@ -45,7 +45,7 @@ export const members = {
   remove: "Remove",
   removeMember: (address: string): string => `Remove ${address}`,
   leave: "Leave",
-  invitations: "Invitations",
+  invitations: "Waiting to join",
   until: (role: string, day: Child) => <>{role} · can accept until {day}</>,
   expired: (role: string): string => `${role} · the link has expired`,
   resend: "Send again",
@@ -57,8 +57,14 @@ export const members = {
   addressReason: "Only whoever signs in with this address can accept.",
   as: "They come in as",
   choices: {
-    manager: { title: "Manager", detail: "Also sees private categories, changes settings and invites others" },
-    member: { title: "Member", detail: "Sees, adds, changes and deletes expenses and bills" },
+    manager: {
+      title: "Manager",
+      detail: "Also sees private categories, changes settings, and invites and removes people",
+    },
+    member: {
+      title: "Member",
+      detail: "Sees, adds, changes and deletes expenses and bills, except in private categories",
+    },
     viewer: { title: "Viewer", detail: "Sees and exports them, but changes nothing: an accountant, for example" },
   },
   send: "Send invitation",
