@@ -4,6 +4,7 @@ import { createCalendarStore } from "../../shared/db/calendar_store.ts";
 import { createImportStore } from "../../shared/db/import_store.ts";
 import { createProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
+import { createMembersStore } from "../../shared/db/members_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
 import { ICON } from "../../shared/pages/icon.ts";
@@ -21,6 +22,11 @@ import { getCalendar } from "./calendar/feed.ts";
 import { plainErrors } from "./calendar/plain_errors.ts";
 import { getExpenseFile } from "./download/expense_file.ts";
 import { postUpload, showUpload } from "./import/upload.ts";
+import { postHandOver, showHandOver } from "./members/hand_over.tsx";
+import { postInvitation, showInvitation } from "./members/invitation.tsx";
+import { postMembers, showMembers } from "./members/members.ts";
+import { postRemoveMember, showRemoveMember } from "./members/remove_member.tsx";
+import { postNewOrganization, showNewOrganization } from "./organizations/new_organization.tsx";
 import { finishSignIn, postCallback } from "./sign_in/callback.ts";
 import { showFrontPage } from "./front_page/front_page.tsx";
 import { postLogin, showLogin } from "./sign_in/login.ts";
@@ -38,6 +44,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
     providerLinks: createProviderLinkStore(deps.database),
     calendars: createCalendarStore(deps.database),
     imports: createImportStore(deps.database),
+    members: createMembersStore(deps.database),
     providers,
   };
 
@@ -61,6 +68,11 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/account/providers/connected", showConnected(pages));
   app.get("/account/providers/remove", showRemove(pages)).post(postRemove(pages));
   app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
+  app.get("/invitation", showInvitation(pages)).post(postInvitation(pages));
+  app.get("/organizations/new", showNewOrganization(pages)).post(postNewOrganization(pages));
+  app.get("/organizations/:id/members", showMembers(pages)).post(postMembers(pages));
+  app.get("/organizations/:id/members/remove", showRemoveMember(pages)).post(postRemoveMember(pages));
+  app.get("/organizations/:id/hand-over", showHandOver(pages)).post(postHandOver(pages));
   app.get("/calendar/:file", etag(), getCalendar(pages));
   app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));
   return app;

@@ -7,6 +7,7 @@ import type { ConsentOrganization, StoredClient } from "../../shared/db/oauth_st
 import type { AppContext } from "../../shared/http/app.ts";
 import { createBrowserToken } from "../../shared/http/browser_token.ts";
 import type { SignedInUser } from "../../shared/http/session.ts";
+import { withNext } from "../../shared/next_path.ts";
 import { shownClientName } from "../../shared/oauth/client_name.ts";
 import { type ClientTrust, judgeClient, type Publisher } from "../../shared/oauth/client_trust.ts";
 import type { RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
@@ -36,7 +37,7 @@ export async function showConsent(
   const trust = judgeClient({ clientId: client.client_id, name: client.client_name, redirectUri });
   const chosen = organizations.find(({ has_connector }) => has_connector)?.organization_id;
   const browserToken = await createBrowserToken(c, config);
-  const { consent: words, plan } = c.get("reader").words;
+  const { consent: words, plan, newOrganization } = c.get("reader").words;
   return await renderPage(c, {
     title: words.title(name),
     config,
@@ -57,6 +58,9 @@ export async function showConsent(
             )}
             selected={chosen}
           />
+          <p>
+            <a href={withNext("/organizations/new", path)}>{newOrganization.linkAtConsent}</a>
+          </p>
           <Facts
             facts={[
               [words.can, words.canDo],

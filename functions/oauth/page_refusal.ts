@@ -8,7 +8,6 @@ export type PageRefusal = keyof Words["pages"]["consentRefusals"]["reasons"];
 
 /** All others are 400. */
 const FORBIDDEN: ReadonlySet<PageRefusal> = new Set([
-  "no_organization",
   "consent_of_another_person",
   "not_a_member",
   "feature_not_in_plan",

@@ -11,6 +11,14 @@ export type Database = {
       [_ in never]: never;
     };
     Functions: {
+      "accept_handover": {
+        Args: { "at": string; "handover_id": string; "organization_id": string; "user_id": string };
+        Returns: Json;
+      };
+      "accept_invitation": {
+        Args: { "at": string; "email": string; "token_hash": string; "user_id": string };
+        Returns: Json;
+      };
       "apply_payment_event": {
         Args: { "at": string; "body_hash": string; "event": Json; "event_id": string };
         Returns: Json;
@@ -50,6 +58,10 @@ export type Database = {
         Returns: Json;
       };
       "change_country": { Args: { "at": string; "country": string; "user_id": string }; Returns: Json };
+      "change_member_role": {
+        Args: { "at": string; "member_id": string; "organization_id": string; "role": string; "user_id": string };
+        Returns: Json;
+      };
       "change_provider_link": {
         Args: { "action": string; "at": string; "link_id": string; "user_id": string };
         Returns: Json;
@@ -109,11 +121,30 @@ export type Database = {
         Args: { "at": string; "organization_id": string; "token_hash": string; "user_id": string };
         Returns: Json;
       };
+      "create_organization": {
+        Args: { "at": string; "base_currency": string; "name": string; "user_id": string };
+        Returns: Json;
+      };
       "dismiss_grant_alerts": { Args: { "at": string; "until": string; "user_id": string }; Returns: Json };
       "end_calendar": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
+      "end_handover": {
+        Args: { "at": string; "handover_id": string; "organization_id": string; "user_id": string };
+        Returns: Json;
+      };
       "find_client": { Args: { "at": string; "client_id": string; "limits"?: Json }; Returns: Json };
       "find_days_to_rate": { Args: { "at": string; "size": number }; Returns: Json };
       "find_rolling_pages": { Args: { "at": string; "size": number }; Returns: Json };
+      "invite_member": {
+        Args: {
+          "address": string;
+          "at": string;
+          "organization_id": string;
+          "role": string;
+          "token_hash": string;
+          "user_id": string;
+        };
+        Returns: Json;
+      };
       "keep_provider_answer": {
         Args: {
           "answer": Json;
@@ -147,18 +178,42 @@ export type Database = {
         };
         Returns: Json;
       };
+      "open_private": {
+        Args: {
+          "at": string;
+          "member_id": string;
+          "organization_id": string;
+          "sees_private": boolean;
+          "user_id": string;
+        };
+        Returns: Json;
+      };
       "open_upload": { Args: { "at": string; "import_id": string; "user_id": string }; Returns: Json };
       "ping": { Args: Record<PropertyKey, never>; Returns: Json };
+      "propose_owner": {
+        Args: { "at": string; "member_id": string; "organization_id": string; "user_id": string };
+        Returns: Json;
+      };
       "read_account": { Args: { "at": string; "user_id": string }; Returns: Json };
       "read_calendar": { Args: { "at": string; "limits": Json; "token_hash": string }; Returns: Json };
       "read_expense_file": {
         Args: { "arguments": Json; "at": string; "organization_id": string; "user_id": string };
         Returns: Json;
       };
+      "read_invitation": {
+        Args: { "at": string; "email": string; "token_hash": string; "user_id": string };
+        Returns: Json;
+      };
+      "read_members": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
+      "read_new_organization": { Args: { "at": string; "user_id": string }; Returns: Json };
       "read_newest_rates": { Args: Record<PropertyKey, never>; Returns: Json };
       "read_onboarding": { Args: { "user_id": string }; Returns: Json };
       "read_provider_credentials": { Args: { "link_ids": (string)[] }; Returns: Json };
       "read_rates_of_day": { Args: { "day": string }; Returns: Json };
+      "read_removal": {
+        Args: { "at": string; "member_id": string; "organization_id": string; "user_id": string };
+        Returns: Json;
+      };
       "read_unsubscribing": { Args: { "user_id": string; "with_bills": boolean }; Returns: Json };
       "record_job_run": {
         Args: {
@@ -201,6 +256,10 @@ export type Database = {
         };
         Returns: Json;
       };
+      "remove_member": {
+        Args: { "at": string; "member_id": string; "organization_id": string; "user_id": string };
+        Returns: Json;
+      };
       "rename_organization": {
         Args: { "at": string; "name": string; "organization_id": string; "user_id": string };
         Returns: Json;
@@ -211,6 +270,10 @@ export type Database = {
       };
       "reseal_provider_credential": {
         Args: { "at": string; "envelope": Json; "link_id": string; "replaced": Json };
+        Returns: Json;
+      };
+      "resend_invitation": {
+        Args: { "at": string; "invitation_id": string; "token_hash": string; "user_id": string };
         Returns: Json;
       };
       "revoke_grant": { Args: { "at": string; "grant_id": string; "user_id": string }; Returns: Json };
@@ -275,6 +338,7 @@ export type Database = {
         };
         Returns: Json;
       };
+      "withdraw_invitation": { Args: { "at": string; "invitation_id": string; "user_id": string }; Returns: Json };
     };
     Enums: {
       [_ in never]: never;

@@ -174,8 +174,14 @@ export function createIdentityStore(database: Database) {
     readOnboarding: (userId: string) =>
       database.call<{ onboarded: boolean; currencies: string[] }>("read_onboarding", { user_id: userId }),
 
-    completeOnboarding: ({ userId, email, at, ...values }: Onboarding & Person & { email: string }) =>
-      database.call<{ outcome: "created"; organization_id: string } | { outcome: "already" } | Invalid>(
+    /** Without `organization_name` no organization is created: they join another's. */
+    completeOnboarding: (
+      { userId, email, at, ...values }: Omit<Onboarding, "organization_name"> & Person & {
+        email: string;
+        organization_name: string | null;
+      },
+    ) =>
+      database.call<{ outcome: "created"; organization_id: string | null } | { outcome: "already" } | Invalid>(
         "complete_onboarding",
         { user_id: userId, email, ...values, at },
       ),

@@ -49,6 +49,13 @@ const LIMITS = {
   /** Mails to a reminder address that its owner has not confirmed. */
   reminder_mail_address: { atMost: 5, seconds: 3600 },
   reminder_mail_ip: { atMost: 20, seconds: 3600 },
+  /** Mails to people who are invited or asked to take over: by who sends them, to whom, and from where. */
+  member_mail_person: { atMost: 30, seconds: 3600 },
+  member_mail_address: { atMost: 5, seconds: 3600 },
+  member_mail_ip: { atMost: 120, seconds: 3600 },
+  /** Organizations that a person creates per hour. */
+  organization_person: { atMost: 10, seconds: 3600 },
+  organization_ip: { atMost: 60, seconds: 3600 },
   /** Files sent to be imported per hour: each is read whole. */
   import_upload_person: { atMost: 30, seconds: 3600 },
   import_upload_ip: { atMost: 120, seconds: 3600 },

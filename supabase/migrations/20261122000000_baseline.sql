@@ -2877,6 +2877,29 @@ comment on function public.note_sign_in is
   'Takes over the address that somebody signed in with, where it is another than the last time: {"onboarded": whether '
   'they have been through onboarding}.';
 
+create or replace function identity.found_organization(
+  owner_id uuid, name text, base_currency text, gets_trial boolean, at timestamptz
+) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  new_id text;
+begin
+  insert into identity.organizations (name, base_currency, trial_ends_at, owner_id, created_at, updated_at)
+  values (
+    btrim(name), base_currency,
+    case when gets_trial then at + interval '14 days' end,
+    owner_id, at, at
+  )
+  returning id into new_id;
+  insert into identity.memberships (organization_id, user_id, role, created_at)
+  values (new_id, owner_id, 'owner', at);
+  perform app.create_default_categories(new_id, at);
+  return new_id;
+end
+$$;
+comment on function identity.found_organization is
+  'An organization with its owner and its first categories; answers its id.';
+
 create or replace function public.complete_onboarding(
   user_id uuid, email text, country text, organization_name text, timezone text, base_currency text,
   reminder_email text, at timestamptz
@@ -2886,7 +2909,8 @@ declare
   gets_trial boolean;
   new_organization_id text;
 begin
-  if not exists (select from app.currencies as c where c.code = base_currency) then
+  if organization_name is not null
+    and not exists (select from app.currencies as c where c.code = base_currency) then
     return '{"outcome":"invalid","field":"base_currency"}';
   end if;
   if not identity.is_timezone(timezone) then
@@ -2898,7 +2922,7 @@ begin
     as p (user_id, email, country, timezone, reminder_email, trial_started_at, created_at, updated_at)
   values (
     user_id, email, country, timezone,
-    nullif(reminder_email, email), at,
+    nullif(reminder_email, email), case when organization_name is not null then at end,
     at, at
   )
   on conflict on constraint profiles_pkey do update
@@ -2906,21 +2930,14 @@ begin
       updated_at = excluded.updated_at,
       trial_started_at = coalesce(p.trial_started_at, excluded.trial_started_at)
     where p.country is null
-  returning p.trial_started_at = at into gets_trial;
+  returning coalesce(p.trial_started_at = at, false) into gets_trial;
   if not found then
     return '{"outcome":"already"}';
   end if;
 
-  insert into identity.organizations (name, base_currency, trial_ends_at, owner_id, created_at, updated_at)
-  values (
-    btrim(organization_name), base_currency,
-    case when gets_trial then at + interval '14 days' end,
-    user_id, at, at
-  )
-  returning id into new_organization_id;
-  insert into identity.memberships (organization_id, user_id, role, created_at)
-  values (new_organization_id, user_id, 'owner', at);
-  perform app.create_default_categories(new_organization_id, at);
+  if organization_name is not null then
+    new_organization_id := identity.found_organization(user_id, organization_name, base_currency, gets_trial, at);
+  end if;
   perform identity.record_event('account.created', user_id, new_organization_id,
     jsonb_build_object('trial', gets_trial), at);
   return jsonb_build_object('outcome', 'created', 'organization_id', new_organization_id);
@@ -2928,7 +2945,708 @@ end
 $$;
 comment on function public.complete_onboarding is
   'Creates profile, organization, membership and categories, once a person: {"outcome":"created","organization_id"}, '
-  '{"outcome":"already"} or {"outcome":"invalid","field"}.';
+  '{"outcome":"already"} or {"outcome":"invalid","field"}. Without a name, for who is invited to another''s, no '
+  'organization, and their trial stays for one of their own.';
+
+-- schemas/identity/organizations.sql
+
+create or replace function public.create_organization(user_id uuid, name text, base_currency text, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  most_owned constant int := 20;
+  gets_trial boolean;
+  new_id text;
+begin
+  if not exists (select from app.currencies as c where c.code = base_currency) then
+    return '{"outcome":"invalid","field":"base_currency"}';
+  end if;
+  -- Locked, so that a second press waits for the first one, and one person gets one trial.
+  select p.trial_started_at is null into gets_trial
+  from identity.profiles as p
+  where p.user_id = create_organization.user_id and p.country is not null and identity.is_active(p.user_id, at)
+  for no key update;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  select o.id into new_id
+  from identity.organizations as o
+  where o.owner_id = user_id and o.name = btrim(create_organization.name)
+    and o.base_currency = create_organization.base_currency and o.created_at > at - interval '1 minute';
+  if found then
+    return jsonb_build_object('outcome', 'created', 'organization_id', new_id);
+  end if;
+  if (select count(*) from identity.organizations as o where o.owner_id = user_id) >= most_owned then
+    return jsonb_build_object('outcome', 'too_many', 'most', most_owned);
+  end if;
+  new_id := identity.found_organization(user_id, name, base_currency, gets_trial, at);
+  if gets_trial then
+    update identity.profiles as p set trial_started_at = at where p.user_id = create_organization.user_id;
+  end if;
+  perform identity.record_event('organization.created', user_id, new_id, jsonb_build_object('trial', gets_trial), at);
+  return jsonb_build_object('outcome', 'created', 'organization_id', new_id);
+end
+$$;
+comment on function public.create_organization is
+  'Creates another organization of a person, with a trial if they never had one; pressed twice, one: '
+  '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, or unknown before onboarding.';
+
+create or replace function public.read_new_organization(user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'country', p.country, 'gets_trial', p.trial_started_at is null,
+      'currencies', (select jsonb_agg(c.code order by c.code) from app.currencies as c)
+    )
+    from identity.profiles as p
+    where p.user_id = read_new_organization.user_id and p.country is not null
+  );
+end
+$$;
+comment on function public.read_new_organization is
+  'What the form for another organization needs to know of a person: {"country","gets_trial","currencies"}; null '
+  'before onboarding.';
+
+-- schemas/identity/invitations.sql
+
+-- Invitations: who is asked to join an organization, as what, and by whom.
+-- Invariants: an address has one open invitation to an organization; the token in its link is not stored, only its
+-- SHA-256; it is accepted once, by whoever signs in with the invited address, while the one who invited still may.
+-- Row-level security is on without policies: the table is the service's own.
+
+create table identity.invitations (
+  id text collate "C" primary key default app.new_id('inv')
+    constraint invitations_id_format check (id ~ '^inv_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  address text not null
+    constraint invitations_address_format
+      check (address = lower(address) and address like '_%@_%' and length(address) <= 320),
+  role text not null constraint invitations_role_known check (role in ('manager', 'member', 'viewer')),
+  invited_by uuid not null references identity.profiles (user_id) on delete cascade,
+  token_hash bytea not null unique constraint invitations_token_hash_length check (octet_length(token_hash) = 32),
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  accepted_at timestamptz,
+  withdrawn_at timestamptz,
+  constraint invitations_settled_once check (accepted_at is null or withdrawn_at is null)
+);
+comment on table identity.invitations is
+  'Invitations to organizations by mail. Sent again, one gets another link, and the one before stops working.';
+comment on column identity.invitations.address is 'In lower case. The link works only for who signs in with it.';
+create index invitations_organization_id_idx on identity.invitations (organization_id);
+create index invitations_invited_by_idx on identity.invitations (invited_by);
+create unique index invitations_open_idx on identity.invitations (organization_id, address)
+  where accepted_at is null and withdrawn_at is null;
+alter table identity.invitations enable row level security;
+grant select, insert, update, delete on identity.invitations to service_role;
+
+create or replace function identity.may_grow(organization_id text, at timestamptz) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from identity.organizations as o
+    where o.id = may_grow.organization_id and identity.effective_plan(o, at) = 'team'
+  );
+end
+$$;
+comment on function identity.may_grow is
+  'Whether an organization''s plan lets further people join at an instant. The only judge of it; who is a member stays '
+  'one under any plan.';
+
+create or replace function identity.may_give_role(organization_id text, user_id uuid, role text, at timestamptz)
+  returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return role in ('manager', 'member', 'viewer')
+    and identity.is_active(user_id, at)
+    and identity.member_may(organization_id, user_id, 'members:manage')
+    and (role <> 'manager' or exists (
+      select from identity.organizations as o
+      where o.id = may_give_role.organization_id and o.owner_id = may_give_role.user_id
+    ));
+end
+$$;
+comment on function identity.may_give_role is
+  'Whether a person may make others something in an organization, or take it from them: managers only the owner may.';
+
+create or replace function identity.lock_members(organization_id text) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform from identity.organizations as o where o.id = lock_members.organization_id for no key update;
+end
+$$;
+comment on function identity.lock_members is
+  'Makes this transaction the only one that changes who belongs to an organization. Each that does takes it first.';
+
+create or replace function public.invite_member(
+  user_id uuid, organization_id text, address text, role text, token_hash text, at timestamptz
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  most_open constant int := 20;
+  invited constant text := lower(address);
+  new_hash constant bytea := decode(token_hash, 'hex');
+begin
+  perform identity.lock_members(organization_id);
+  if not identity.may_give_role(organization_id, user_id, role, at) then
+    return '{"outcome":"not_allowed"}';
+  end if;
+  if not identity.may_grow(organization_id, at) then
+    return '{"outcome":"plan"}';
+  end if;
+  if exists (
+    select from identity.memberships as m
+    join identity.profiles as p on p.user_id = m.user_id
+    where m.organization_id = invite_member.organization_id and lower(p.email) = invited
+  ) then
+    return '{"outcome":"already_member"}';
+  end if;
+  -- Invited again, they get another link, and perhaps another role; there is never a second invitation.
+  update identity.invitations as i
+  set role = invite_member.role, invited_by = user_id, token_hash = new_hash,
+    created_at = at, expires_at = at + interval '7 days'
+  where i.organization_id = invite_member.organization_id and i.address = invited
+    and i.accepted_at is null and i.withdrawn_at is null
+    and identity.may_give_role(i.organization_id, user_id, i.role, at);
+  if not found then
+    if exists (
+      select from identity.invitations as i
+      where i.organization_id = invite_member.organization_id and i.address = invited
+        and i.accepted_at is null and i.withdrawn_at is null
+    ) then
+      -- Of a manager, by somebody who may not take that back.
+      return '{"outcome":"not_allowed"}';
+    end if;
+    if (
+      select count(*) from identity.invitations as i
+      where i.organization_id = invite_member.organization_id
+        and i.accepted_at is null and i.withdrawn_at is null and i.expires_at > at
+    ) >= most_open then
+      return jsonb_build_object('outcome', 'too_many', 'most', most_open);
+    end if;
+    insert into identity.invitations (organization_id, address, role, invited_by, token_hash, created_at, expires_at)
+    values (organization_id, invited, role, user_id, new_hash, at, at + interval '7 days');
+  end if;
+  perform identity.record_event('member.invited', user_id, organization_id, jsonb_build_object('role', role), at);
+  return jsonb_build_object('outcome', 'invited', 'organization_name',
+    (select o.name from identity.organizations as o where o.id = invite_member.organization_id));
+end
+$$;
+comment on function public.invite_member is
+  'Invites an address to an organization for 7 days, or again, which ends the link before: '
+  '{"outcome":"invited","organization_name"}, or outcome not_allowed, plan, already_member or too_many.';
+
+create or replace function public.resend_invitation(user_id uuid, invitation_id text, token_hash text, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  sent identity.invitations;
+begin
+  select * into sent from identity.invitations as i
+  where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.lock_members(sent.organization_id);
+  if not identity.may_give_role(sent.organization_id, user_id, sent.role, at) then
+    return '{"outcome":"not_allowed"}';
+  end if;
+  if not identity.may_grow(sent.organization_id, at) then
+    return '{"outcome":"plan"}';
+  end if;
+  update identity.invitations as i
+  set invited_by = user_id, token_hash = decode(resend_invitation.token_hash, 'hex'), created_at = at,
+    expires_at = at + interval '7 days'
+  where i.id = invitation_id and i.accepted_at is null and i.withdrawn_at is null;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event('member.invited', user_id, sent.organization_id,
+    jsonb_build_object('role', sent.role, 'again', true), at);
+  return jsonb_build_object('outcome', 'invited', 'address', sent.address, 'role', sent.role, 'organization_name',
+    (select o.name from identity.organizations as o where o.id = sent.organization_id));
+end
+$$;
+comment on function public.resend_invitation is
+  'Gives an open or expired invitation another link and 7 more days; the link before stops working: '
+  '{"outcome":"invited","address","role","organization_name"}, or outcome unknown, not_allowed or plan.';
+
+create or replace function public.withdraw_invitation(user_id uuid, invitation_id text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  withdrawn identity.invitations;
+begin
+  select * into withdrawn from identity.invitations as i
+  where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.lock_members(withdrawn.organization_id);
+  if not identity.may_give_role(withdrawn.organization_id, user_id, withdrawn.role, at) then
+    return '{"outcome":"not_allowed"}';
+  end if;
+  update identity.invitations as i set withdrawn_at = at
+  where i.id = invitation_id and i.accepted_at is null and i.withdrawn_at is null;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event('member.invitation_withdrawn', user_id, withdrawn.organization_id, '{}', at);
+  return '{"outcome":"withdrawn"}';
+end
+$$;
+comment on function public.withdraw_invitation is
+  'Ends an invitation before it is accepted: outcome withdrawn, not_allowed, or unknown, also for one that has ended.';
+
+create or replace function identity.withdraw_invitations_of(organization_id text, user_id uuid, at timestamptz)
+  returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update identity.invitations as i set withdrawn_at = at
+  where i.organization_id = withdraw_invitations_of.organization_id and i.invited_by = user_id
+    and i.accepted_at is null and i.withdrawn_at is null
+    and not identity.may_give_role(i.organization_id, user_id, i.role, at);
+end
+$$;
+comment on function identity.withdraw_invitations_of is
+  'Ends the invitations of a member who may no longer invite anybody to that: after every loss of a role.';
+
+create or replace function identity.judge_invitation(
+  invitation identity.invitations, user_id uuid, email text, at timestamptz
+) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    when (invitation).address <> lower(email) then 'for_another'
+    when exists (
+      select from identity.memberships as m
+      where m.organization_id = (invitation).organization_id and m.user_id = judge_invitation.user_id
+    ) then 'already_member'
+    when (invitation).accepted_at is not null then 'used'
+    when (invitation).withdrawn_at is not null
+      or not identity.may_give_role((invitation).organization_id, (invitation).invited_by, (invitation).role, at)
+      then 'withdrawn'
+    when (invitation).expires_at <= at then 'expired'
+    when not identity.may_grow((invitation).organization_id, at) then 'plan'
+    else 'open'
+  end;
+end
+$$;
+comment on function identity.judge_invitation is
+  'Whether a person, signed in with an address, may accept an invitation: open, or why not. The only judge of it.';
+
+create or replace function identity.mask_address(address text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return regexp_replace(address, '^(.)[^@]*@(.).*?(\.[^.]*)?$', '\1…@\2…\3');
+end
+$$;
+comment on function identity.mask_address is
+  'An address of which its owner recognizes it and nobody else learns it: a…@e….com.';
+
+create or replace function public.read_invitation(token_hash text, user_id uuid, email text, at timestamptz)
+  returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  invitation identity.invitations;
+  judged text;
+begin
+  select * into invitation from identity.invitations as i
+  where i.token_hash = decode(read_invitation.token_hash, 'hex');
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  judged := identity.judge_invitation(invitation, user_id, email, at);
+  if judged = 'for_another' then
+    return jsonb_build_object('outcome', judged, 'masked_address', identity.mask_address(invitation.address));
+  end if;
+  return (
+    select jsonb_build_object(
+      'outcome', judged, 'organization_id', o.id, 'organization_name', o.name, 'inviter', p.email,
+      'role', invitation.role, 'expires_at', invitation.expires_at,
+      'onboarded', exists (
+        select from identity.profiles as own
+        where own.user_id = read_invitation.user_id and own.country is not null
+      )
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = invitation.invited_by
+    where o.id = invitation.organization_id
+  );
+end
+$$;
+comment on function public.read_invitation is
+  'What the page behind an invitation''s link shows to a signed-in person: {"outcome":"open","organization_id",'
+  '"organization_name","inviter","role","expires_at","onboarded"}, the same with outcome already_member, used, '
+  'withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
+
+create or replace function public.accept_invitation(token_hash text, user_id uuid, email text, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  own_hash constant bytea := decode(accept_invitation.token_hash, 'hex');
+  invitation identity.invitations;
+  judged text;
+begin
+  select * into invitation from identity.invitations as i where i.token_hash = own_hash;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.lock_members(invitation.organization_id);
+  -- Read again: it may have been accepted, withdrawn or sent anew while this one waited.
+  select * into invitation from identity.invitations as i where i.token_hash = own_hash for no key update;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  judged := identity.judge_invitation(invitation, user_id, email, at);
+  if judged <> 'open' then
+    return jsonb_build_object('outcome', judged) || case judged
+      when 'for_another' then '{}' else jsonb_build_object('organization_id', invitation.organization_id) end;
+  end if;
+  if not exists (
+    select from identity.profiles as p where p.user_id = accept_invitation.user_id and p.country is not null
+  ) then
+    return '{"outcome":"not_onboarded"}';
+  end if;
+  update identity.invitations as i set accepted_at = at where i.id = invitation.id;
+  insert into identity.memberships (organization_id, user_id, role, created_at)
+  values (invitation.organization_id, user_id, invitation.role, at);
+  perform identity.record_event('member.joined', user_id, invitation.organization_id,
+    jsonb_build_object('role', invitation.role, 'invited_by', invitation.invited_by), at);
+  return jsonb_build_object('outcome', 'accepted', 'organization_id', invitation.organization_id);
+end
+$$;
+comment on function public.accept_invitation is
+  'Makes a person a member by an invitation to the address they signed in with, once: '
+  '{"outcome":"accepted","organization_id"}, not_onboarded, or why not as read_invitation has it.';
+
+-- schemas/identity/members.sql
+
+-- Members: who belongs to an organization and as what, how somebody leaves, and how it gets another owner.
+
+create table identity.handovers (
+  organization_id text collate "C" primary key,
+  from_id uuid not null,
+  to_id uuid not null,
+  id uuid not null default gen_random_uuid() unique,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  constraint handovers_from_fkey foreign key (organization_id, from_id)
+    references identity.memberships (organization_id, user_id) on delete cascade,
+  constraint handovers_to_fkey foreign key (organization_id, to_id)
+    references identity.memberships (organization_id, user_id) on delete cascade,
+  constraint handovers_of_two_people check (from_id <> to_id)
+);
+comment on table identity.handovers is
+  'Owners who want to hand their organization over, and to which member, who has to confirm it; one at a time.';
+comment on column identity.handovers.id is 'Names this proposal, so that nobody confirms a later one by an old page.';
+create index handovers_from_idx on identity.handovers (organization_id, from_id);
+create index handovers_to_idx on identity.handovers (organization_id, to_id);
+alter table identity.handovers enable row level security;
+grant select, insert, update, delete on identity.handovers to service_role;
+
+create or replace function public.read_members(user_id uuid, organization_id text, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  manages constant boolean := identity.member_may(organization_id, user_id, 'members:manage');
+begin
+  return (
+    select jsonb_build_object(
+      'id', o.id, 'name', o.name, 'role', own.role, 'may_manage', manages,
+      'may_grow', identity.may_grow(o.id, at),
+      'country', (select p.country from identity.profiles as p where p.user_id = own.user_id),
+      'members', (
+        select jsonb_agg(jsonb_build_object(
+          'user_id', m.user_id, 'email', p.email, 'role', m.role, 'sees_private', m.sees_private,
+          'may_change', m.user_id <> own.user_id and m.role <> 'owner'
+            and identity.may_give_role(o.id, own.user_id, m.role, at)
+        ) order by m.role <> 'owner', p.email, m.user_id)
+        from identity.memberships as m
+        join identity.profiles as p on p.user_id = m.user_id
+        where m.organization_id = o.id
+      ),
+      'invitations', coalesce((
+        select jsonb_agg(jsonb_build_object(
+          'id', i.id, 'address', i.address, 'role', i.role, 'expires_at', i.expires_at, 'is_expired',
+          i.expires_at <= at, 'may_change', identity.may_give_role(o.id, own.user_id, i.role, at)
+        ) order by i.created_at desc, i.id)
+        from identity.invitations as i
+        where manages and i.organization_id = o.id and i.accepted_at is null and i.withdrawn_at is null
+      ), '[]'),
+      'handover', (
+        select jsonb_build_object('id', h.id, 'from', f.email, 'to', t.email, 'to_me', h.to_id = own.user_id,
+          'expires_at', h.expires_at)
+        from identity.handovers as h
+        join identity.profiles as f on f.user_id = h.from_id
+        join identity.profiles as t on t.user_id = h.to_id
+        where h.organization_id = o.id and h.expires_at > at and own.user_id in (h.from_id, h.to_id)
+      )
+    )
+    from identity.organizations as o
+    join identity.memberships as own on own.organization_id = o.id and own.user_id = read_members.user_id
+    where o.id = read_members.organization_id and identity.is_active(own.user_id, at)
+  );
+end
+$$;
+comment on function public.read_members is
+  'The members of an organization as one of them sees them, with the open invitations for who may invite, and a '
+  'hand-over that is theirs to confirm or to withdraw; null for everybody else.';
+
+create or replace function public.change_member_role(
+  user_id uuid, organization_id text, member_id uuid, role text, at timestamptz
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  member identity.memberships;
+begin
+  perform identity.lock_members(organization_id);
+  select * into member from identity.memberships as m
+  where m.organization_id = change_member_role.organization_id and m.user_id = member_id
+    and identity.member_may(m.organization_id, change_member_role.user_id, 'members:manage');
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  -- The owner's changes only by a hand-over, and nobody's by themselves.
+  if member.role = 'owner' or member_id = user_id
+    or not identity.may_give_role(organization_id, user_id, member.role, at)
+    or not identity.may_give_role(organization_id, user_id, role, at) then
+    return '{"outcome":"not_allowed"}';
+  end if;
+  if member.role = role then
+    return '{"outcome":"changed"}';
+  end if;
+  update identity.memberships as m set role = change_member_role.role, sees_private = false
+  where m.organization_id = change_member_role.organization_id and m.user_id = member_id;
+  perform identity.withdraw_invitations_of(organization_id, member_id, at);
+  perform jobs.stop_digests_of(organization_id, member_id, at);
+  perform identity.record_event('member.role_changed', user_id, organization_id,
+    jsonb_build_object('member_id', member_id, 'role', role), at);
+  return '{"outcome":"changed"}';
+end
+$$;
+comment on function public.change_member_role is
+  'Makes a member a manager, member or viewer: outcome changed, not_allowed, or unknown, also for who may manage none.';
+
+create or replace function public.open_private(
+  user_id uuid, organization_id text, member_id uuid, sees_private boolean, at timestamptz
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform identity.lock_members(organization_id);
+  if not exists (
+    select from identity.organizations as o
+    where o.id = open_private.organization_id and o.owner_id = open_private.user_id
+  ) then
+    return '{"outcome":"unknown"}';
+  end if;
+  update identity.memberships as m set sees_private = open_private.sees_private
+  where m.organization_id = open_private.organization_id and m.user_id = member_id and m.role = 'viewer';
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  if not sees_private then
+    perform jobs.stop_digests_of(organization_id, member_id, at);
+  end if;
+  perform identity.record_event('member.private_changed', user_id, organization_id,
+    jsonb_build_object('member_id', member_id, 'sees_private', sees_private), at);
+  return '{"outcome":"changed"}';
+end
+$$;
+comment on function public.open_private is
+  'Opens private categories to a viewer, or closes them, for the owner only: outcome changed or unknown.';
+
+create or replace function identity.may_remove(organization_id text, user_id uuid, member_id uuid, at timestamptz)
+  returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select
+    from identity.memberships as m
+    where m.organization_id = may_remove.organization_id and m.user_id = member_id and m.role <> 'owner'
+      and (m.user_id = may_remove.user_id and identity.is_active(m.user_id, at)
+        or identity.may_give_role(m.organization_id, may_remove.user_id, m.role, at))
+  );
+end
+$$;
+comment on function identity.may_remove is
+  'Whether a person may remove a member, or leave: anybody but the owner leaves, and nobody removes the owner.';
+
+create or replace function public.read_removal(user_id uuid, organization_id text, member_id uuid, at timestamptz)
+  returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if not identity.may_remove(organization_id, user_id, member_id, at) then
+    return null;
+  end if;
+  return (
+    select jsonb_build_object(
+      'organization_name', o.name, 'email', p.email,
+      -- Names only to who may see all of them: what is private must not show here either.
+      'assigned', (
+        select count(*) from app.expenses as e
+        where e.organization_id = o.id and e.assignee_id = member_id and e.deleted_at is null
+      ),
+      'apps', (
+        select count(*) from oauth.grants as g
+        where g.organization_id = o.id and g.user_id = member_id and g.revoked_at is null and g.expires_at > at
+      ),
+      'has_calendar', exists (
+        select from identity.calendar_feeds as f where f.organization_id = o.id and f.user_id = member_id
+      ),
+      'imports', (
+        select count(*) from app.import_batches as b
+        where b.organization_id = o.id and b.actor_id = member_id and b.state <> 'committed'
+      ),
+      'links', (
+        select count(*) from app.provider_links as l where l.organization_id = o.id and l.status <> 'revoked'
+      ),
+      'proposals', (
+        select count(*) from app.provider_statements as s
+        where s.organization_id = o.id and s.status = 'needs_review'
+      ),
+      'invitations', (
+        select count(*) from identity.invitations as i
+        where i.organization_id = o.id and i.invited_by = member_id and i.accepted_at is null
+          and i.withdrawn_at is null and i.expires_at > at
+      )
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = member_id
+    where o.id = read_removal.organization_id
+  );
+end
+$$;
+comment on function public.read_removal is
+  'What removing a member would end, by counts, and what would stay as it is; null for who may not remove them.';
+
+-- No one waits long for the books: who has them that long has an import, and the page can be submitted again.
+create or replace function public.remove_member(user_id uuid, organization_id text, member_id uuid, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' set lock_timeout = '5s' as $$
+declare
+  unassigned bigint;
+begin
+  if not identity.may_remove(organization_id, user_id, member_id, at) then
+    return '{"outcome":"unknown"}';
+  end if;
+  -- The books before the members, as closing a month takes them.
+  perform pg_advisory_xact_lock(app.books_key(organization_id));
+  perform identity.lock_members(organization_id);
+  if not identity.may_remove(organization_id, user_id, member_id, at) then
+    return '{"outcome":"unknown"}';
+  end if;
+  update app.expenses as e set assignee_id = null, updated_at = at
+  where e.organization_id = remove_member.organization_id and e.assignee_id = member_id;
+  get diagnostics unassigned = row_count;
+  delete from app.import_batches as b
+  where b.organization_id = remove_member.organization_id and b.actor_id = member_id and b.state <> 'committed';
+  delete from app.idempotency_keys as k
+  where k.organization_id = remove_member.organization_id and k.actor_id = member_id;
+  perform jobs.stop_digests_of(organization_id, member_id, at);
+  -- With it go their grants and tokens, their calendar, and a hand-over to them, so that none comes back with them.
+  delete from identity.memberships as m
+  where m.organization_id = remove_member.organization_id and m.user_id = member_id;
+  perform identity.withdraw_invitations_of(organization_id, member_id, at);
+  perform identity.record_event(case when user_id = member_id then 'member.left' else 'member.removed' end, user_id,
+    organization_id, jsonb_build_object('member_id', member_id, 'unassigned', unassigned), at);
+  return '{"outcome":"removed"}';
+end
+$$;
+comment on function public.remove_member is
+  'Removes a member with their grants, calendar, waiting imports, invitations and mails; bills assigned to them are '
+  'nobody''s then. For who leaves as well. Outcome removed, or unknown, also for who may not.';
+
+-- Another owner
+
+create or replace function public.propose_owner(
+  user_id uuid, organization_id text, member_id uuid, at timestamptz
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform identity.lock_members(organization_id);
+  if not exists (
+    select from identity.organizations as o
+    where o.id = propose_owner.organization_id and o.owner_id = propose_owner.user_id
+  ) or not exists (
+    select from identity.memberships as m
+    where m.organization_id = propose_owner.organization_id and m.user_id = member_id and m.role <> 'owner'
+      and identity.is_active(m.user_id, at)
+  ) then
+    return '{"outcome":"unknown"}';
+  end if;
+  -- The latest counts: the one before can no longer be confirmed.
+  delete from identity.handovers as h where h.organization_id = propose_owner.organization_id;
+  insert into identity.handovers (organization_id, from_id, to_id, created_at, expires_at)
+  values (organization_id, user_id, member_id, at, at + interval '7 days');
+  perform identity.record_event('organization.handover_proposed', user_id, organization_id,
+    jsonb_build_object('member_id', member_id), at);
+  return (
+    select jsonb_build_object('outcome', 'proposed', 'address', p.email, 'organization_name', o.name)
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = member_id
+    where o.id = propose_owner.organization_id
+  );
+end
+$$;
+comment on function public.propose_owner is
+  'Asks a member to take an organization over, for its owner only, instead of whoever was asked before; for 7 days: '
+  '{"outcome":"proposed","address","organization_name"} or {"outcome":"unknown"}.';
+
+create or replace function public.end_handover(user_id uuid, organization_id text, handover_id uuid, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  ended identity.handovers;
+begin
+  delete from identity.handovers as h
+  where h.organization_id = end_handover.organization_id and h.id = handover_id
+    and end_handover.user_id in (h.from_id, h.to_id)
+  returning h.* into ended;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event(
+    case when ended.from_id = user_id then 'organization.handover_withdrawn' else 'organization.handover_declined' end,
+    user_id, organization_id, '{}', at
+  );
+  return '{"outcome":"ended"}';
+end
+$$;
+comment on function public.end_handover is
+  'Withdraws or declines a hand-over that waits to be confirmed: outcome ended or unknown.';
+
+create or replace function public.accept_handover(user_id uuid, organization_id text, handover_id uuid,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  accepted identity.handovers;
+begin
+  perform identity.lock_members(organization_id);
+  -- Once, and only while the one who asked is still the owner.
+  delete from identity.handovers as h
+  where h.organization_id = accept_handover.organization_id and h.id = handover_id and h.to_id = user_id
+    and h.expires_at > at and identity.is_active(h.to_id, at)
+    and h.from_id = (select o.owner_id from identity.organizations as o where o.id = h.organization_id)
+  returning h.* into accepted;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  -- In this order, since there is never a second owner.
+  update identity.memberships as m set role = 'manager'
+  where m.organization_id = accept_handover.organization_id and m.user_id = accepted.from_id;
+  update identity.memberships as m set role = 'owner', sees_private = false
+  where m.organization_id = accept_handover.organization_id and m.user_id = accepted.to_id;
+  update identity.organizations as o set owner_id = accepted.to_id, updated_at = at
+  where o.id = accept_handover.organization_id;
+  perform identity.withdraw_invitations_of(organization_id, accepted.from_id, at);
+  perform jobs.stop_digests_of(organization_id, accepted.from_id, at);
+  perform identity.record_event('organization.handed_over', user_id, organization_id,
+    jsonb_build_object('from', accepted.from_id), at);
+  return '{"outcome":"accepted"}';
+end
+$$;
+comment on function public.accept_handover is
+  'Makes the member who was asked the owner, and the owner a manager, once: outcome accepted or unknown.';
 
 -- schemas/identity/read_account.sql
 
@@ -14738,6 +15456,9 @@ begin
     values
       ('app.idempotency_keys', 'expires_at < $1'),
       ('app.import_batches', 'expires_at < $1'),
+      -- Whom somebody once invited is nobody's business for longer than it takes to explain an old link.
+      ('identity.invitations', 'expires_at < $1 - interval ''30 days'''),
+      ('identity.handovers', 'expires_at < $1'),
       -- A code and a consent page are good for minutes and a signature refuses them afterwards; tokens keep answering a
       -- replay for a while.
       ('oauth.used_codes', 'code_expires_at < $1 - interval ''1 day'''),
@@ -16813,6 +17534,29 @@ comment on function public.claim_reminders is
   'Leases a batch of at most so many digests for 90 seconds: '
   '{"id","lease_token","attempts","digests":[{"id","recipient_id","content"}]}, or null when there is nothing to send. '
   '{"set_aside": id} says that one could not be described and waits for an hour: ask again.';
+
+create or replace function jobs.stop_digests_of(organization_id text, user_id uuid, at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  stopped uuid[];
+begin
+  -- What was not described yet will be by what they may see then. What was, says what they could see before: it gets no
+  -- second attempt, and whether the first one reached them, nobody knows.
+  with closed as (
+    update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null, content = null
+    where d.recipient_id = stop_digests_of.user_id and d.status = 'pending' and d.batch_id is not null
+      and exists (
+        select from jsonb_array_elements(d.content -> 'organizations') as o
+        where o ->> 'id' = stop_digests_of.organization_id
+      )
+    returning d.id
+  )
+  select array_agg(c.id) into stopped from closed as c;
+  perform jobs.void_log(stopped, at);
+end
+$$;
+comment on function jobs.stop_digests_of is
+  'Ends waiting mails to a member that were written before they lost a role in an organization.';
 
 -- schemas/reminders/settle_reminders.sql
 

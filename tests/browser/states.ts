@@ -2,6 +2,7 @@
 import { signIn } from "../functions/auth-callback/harness.ts";
 import { EMAIL, page, type State } from "./states/state.ts";
 import { ACCOUNT_STATES } from "./states/accounts.ts";
+import { MEMBERS_STATES } from "./states/members.ts";
 import { SIGN_IN_STATES } from "./states/sign_in.ts";
 import { CONNECTING_STATES } from "./states/connecting.ts";
 import { MAILED_LINK_STATES } from "./states/mailed_links.ts";
@@ -11,6 +12,7 @@ import { CONSENT_STATES } from "./states/consent.ts";
 export const STATES: readonly State[] = [
   ...SIGN_IN_STATES,
   ...ACCOUNT_STATES,
+  ...MEMBERS_STATES,
   ...CONNECTING_STATES,
   ...UPLOAD_STATES,
   page("not-found", ({ browser }) => browser.get("/nothing/here")),

@@ -82,6 +82,12 @@ Deno.test("no page gives the canary away or changes a row of it, whoever opens i
     "an owner /account/providers/remove 200",
     "a member /account 200",
     "a member /account/disconnect 200",
+    "an owner /organizations/new 200",
+    "an owner /organizations/org_00000000000a/members 200",
+    "an owner /organizations/org_00000000000a/members/remove 200",
+    "an owner /organizations/org_00000000000a/hand-over 200",
+    "a member /organizations/org_00000000000a/members 200",
+    "somebody without an organization /invitation 403",
     "somebody without an organization /onboarding 200",
     "member@first.example /api/oauth/authorize 200",
   ];

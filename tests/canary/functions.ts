@@ -32,6 +32,91 @@ const DIGESTS = ["jobs.reminder_digests", "jobs.reminder_log", "jobs.notice_log"
 
 /** How each function is called. Job functions that work for everybody say what they touch. */
 const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
+  accept_handover: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.viewerId,
+      organization_id: one.organizationId,
+      handover_id: one.handoverId,
+      at,
+    })),
+  accept_invitation: (t) =>
+    of(t, (one) => ({
+      token_hash: one.invitationHash,
+      user_id: t.first.memberId,
+      email: t.first.memberEmail,
+      at,
+    })),
+  change_member_role: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.ownerId,
+      organization_id: one.organizationId,
+      member_id: one.memberId,
+      role: "viewer",
+      at,
+    })),
+  create_organization: ({ first }) => [{
+    args: { user_id: first.ownerId, name: "Another", base_currency: "EUR", at },
+  }],
+  end_handover: (t) =>
+    of(
+      t,
+      (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, handover_id: one.handoverId, at }),
+    ),
+  invite_member: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.ownerId,
+      organization_id: one.organizationId,
+      address: "new@first.example",
+      role: "member",
+      token_hash: "06".repeat(32),
+      at,
+    })),
+  open_private: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.ownerId,
+      organization_id: one.organizationId,
+      member_id: one.memberId,
+      sees_private: true,
+      at,
+    })),
+  propose_owner: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.ownerId,
+      organization_id: one.organizationId,
+      member_id: one.memberId,
+      at,
+    })),
+  read_invitation: (t) =>
+    of(t, (one) => ({
+      token_hash: one.invitationHash,
+      user_id: t.first.memberId,
+      email: t.first.memberEmail,
+      at,
+    })),
+  read_members: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
+  read_new_organization: ({ first }) => [{ args: { user_id: first.ownerId, at } }],
+  read_removal: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.ownerId,
+      organization_id: one.organizationId,
+      member_id: one.memberId,
+      at,
+    })),
+  remove_member: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.ownerId,
+      organization_id: one.organizationId,
+      member_id: one.memberId,
+      at,
+    })),
+  resend_invitation: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.ownerId,
+      invitation_id: one.invitationId,
+      token_hash: "07".repeat(32),
+      at,
+    })),
+  withdraw_invitation: (t) => of(t, (one) => ({ user_id: t.first.ownerId, invitation_id: one.invitationId, at })),
   apply_payment_event: ({ first }) => [{
     args: {
       event: {

@@ -4,6 +4,11 @@
 update identity.profiles set country = 'DE', refused_at = '2026-01-01', refused_email = 'gone@example.com' where user_id = '00000000-0000-4000-8000-00000000000b';
 update oauth.grants set expires_at = '2027-06-01' where id = '00000000-0000-4000-8000-000000000001';
 update identity.calendar_feeds set token_hash = 'calendar-hash' where user_id = '00000000-0000-4000-8000-00000000000b';
+insert into auth.users (id, email) values ('00000000-0000-4000-8000-00000000000e', 'viewer@example.com');
+insert into identity.profiles (user_id, email, country) values ('00000000-0000-4000-8000-00000000000e', 'viewer@example.com', 'DE');
+insert into identity.memberships (organization_id, user_id, role) values ('org_00000000000a', '00000000-0000-4000-8000-00000000000e', 'viewer');
+update identity.handovers set to_id = '00000000-0000-4000-8000-00000000000e' where organization_id = 'org_00000000000a';
+update identity.invitations set token_hash = 'invitation-hash' where id = 'inv_00000000000a';
 insert into oauth.tokens (token_hash, kind, grant_id, issued_at, expires_at) values
   ('access-hash', 'access', '00000000-0000-4000-8000-000000000001', '2026-11-20', '2027-01-01'),
   ('refresh-hash', 'refresh', '00000000-0000-4000-8000-000000000001', '2026-11-20', '2027-01-01');

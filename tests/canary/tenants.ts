@@ -46,6 +46,8 @@ export interface Tenant {
   ownerEmail: string;
   memberId: string;
   memberEmail: string;
+  /** Whom the pages remove. */
+  viewerId: string;
   billId: string;
   /** Variable bills: one that can be connected, and one whose provider rejects the credential. */
   openBillId: string;
@@ -63,6 +65,11 @@ export interface Tenant {
   /** The address of the member's calendar. */
   calendarToken: string;
   calendarHash: string;
+  /** An open invitation, the token in its link, and a hand-over that the viewer has to confirm. */
+  invitationId: string;
+  invitationToken: string;
+  invitationHash: string;
+  handoverId: string;
   /** SHA-256 in hex of an access and a refresh token, valid at `NOW`. */
   accessHash: string;
   refreshHash: string;
@@ -85,6 +92,11 @@ const calendarOf = async (letter: string) => {
   const token = calendarToken(letter.repeat(43));
   return { calendarToken: token, calendarHash: await hashToken(token) };
 };
+const invitationOf = async (letter: string) => {
+  const token = `exp_inv_${letter.repeat(43)}`;
+  return { invitationToken: token, invitationHash: await hashToken(token) };
+};
+const invitations = { first: await invitationOf("A"), second: await invitationOf("B") };
 const calendars = { first: await calendarOf("A"), second: await calendarOf("B") };
 
 const tenant = (digit: string, suffix: string, name: string): Tenant => {
@@ -96,6 +108,7 @@ const tenant = (digit: string, suffix: string, name: string): Tenant => {
     ownerEmail: `owner@${name}.example`,
     memberId: uuid("b"),
     memberEmail: `member@${name}.example`,
+    viewerId: uuid("e"),
     billId: id("bill", "a"),
     openBillId: id("bill", "c"),
     brokenBillId: id("bill", "d"),
@@ -109,6 +122,9 @@ const tenant = (digit: string, suffix: string, name: string): Tenant => {
     digestId: uuid("4"),
     subscriptionId: `sub_${name}`,
     ...calendars[name as keyof typeof calendars],
+    ...invitations[name as keyof typeof invitations],
+    invitationId: id("inv", "a"),
+    handoverId: uuid("6"),
     accessHash: name === "first" ? "aa".repeat(32) : "bb".repeat(32),
     refreshHash: name === "first" ? "cc".repeat(32) : "dd".repeat(32),
   };
@@ -125,6 +141,7 @@ const rowsOf = (own: Tenant, name: string) =>
         .replaceAll(/\b(client|plan|sub)_access\b/g, `$1_${name}`)
         .replaceAll("sha256('a')", `sha256('${name}')`)
         .replaceAll("'calendar-hash'", `'\\x${own.calendarHash}'`)
+        .replaceAll("'invitation-hash'", `'\\x${own.invitationHash}'`)
         .replaceAll("'access-hash'", `'\\x${own.accessHash}'`)
         .replaceAll("'refresh-hash'", `'\\x${own.refreshHash}'`)
         .replace("payment_events (body_hash,", "payment_events (event_id, body_hash,")

@@ -43,6 +43,9 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
         select md5(n::text)::uuid, '${user}', '${organization}', at from (values (1, ${ago("25 hours")}), (2, ${
       ago("23 hours")
     })) as v (n, at);
+      insert into identity.invitations (organization_id, address, role, invited_by, token_hash, created_at, expires_at)
+        select '${organization}', n || '@example.com', 'member', '${user}', sha256(n::text::bytea), at, at
+        from (values (1, ${ago("31 days")}), (2, ${ago("29 days")})) as v (n, at);
       insert into identity.attempts values ('old', array[${ago("3 days")}, ${ago("25 hours")}]), ('new', array[${
       ago("3 days")
     }, ${ago("23 hours")}]);
@@ -85,6 +88,7 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
       "oauth.clients": 1,
       "oauth.rate_buckets": 1,
       "identity.attempts": 1,
+      "identity.invitations": 1,
       "app.change_sets": 1,
       "app.payments": 1,
       "app.expenses": 1,

@@ -27,6 +27,7 @@ const ENDPOINTS = ["tests/functions/", "tests/e2e/"];
 const RUNNING = [
   "tests/pg/races.ts",
   "tests/pg/bookkeeping_races.ts",
+  "tests/pg/member_races.ts",
   "tests/pg/import_races.ts",
   "tests/pg/large_import.ts",
   "tests/pg/registrations.ts",

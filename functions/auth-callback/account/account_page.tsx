@@ -34,6 +34,8 @@ const DONE = {
   calendar_with_amounts: "done",
   calendar_without_amounts: "done",
   calendar_ended: "done",
+  left: "done",
+  created: "done",
   disconnected: "done",
 } as const;
 export type Done = keyof typeof DONE;

@@ -2,6 +2,7 @@
 /** A person's organizations and plans; owners can rename theirs. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
+import { membersPath } from "../members/addresses.ts";
 import { planText } from "./plan_text.ts";
 import { Name } from "../../../shared/pages/components.tsx";
 import { createUrls } from "../../../shared/urls.ts";
@@ -18,54 +19,64 @@ interface OrganizationsView {
 }
 
 export function Organizations(
-  { organizations, token, config, words: { plan, organization: words }, format }: OrganizationsView,
+  { organizations, token, config, words: { plan, organization: words, newOrganization }, format }: OrganizationsView,
 ) {
   const urls = createUrls(config);
   return (
-    <ul class="rows">
-      {organizations.map((organization) => (
-        <li class="row">
-          <div>
-            <h3>
-              <Name>{organization.name}</Name>
-            </h3>
-            <p>{planText(organization, { words: plan, format })}</p>
-            {organization.features_off.length > 0 && <p>{plan.off(organization.features_off)}</p>}
-            <HowToChange organization={organization} config={config} words={words} />
-            <p class="muted small">
-              {words[organization.role](organization.base_currency)}
-              {config.pricingUrl && organization.role === "owner" && (
-                <>
-                  {" · "}
-                  <a href={urls.plans(organization.id)}>{words.seePlans}</a>
-                </>
-              )}
-            </p>
-          </div>
-          {organization.role === "owner" && (
-            <details>
-              <summary>{words.rename}</summary>
-              <form method="post" action="/account">
-                {token}
-                <input type="hidden" name="action" value="rename" />
-                <input type="hidden" name="organization_id" value={organization.id} />
-                <label class="hidden" for={`name-${organization.id}`}>{words.newName}</label>
-                <input
-                  id={`name-${organization.id}`}
-                  name="name"
-                  type="text"
-                  value={organization.name}
-                  required
-                  maxlength={120}
-                  dir="auto"
-                />
-                <button type="submit">{words.saveName}</button>
-              </form>
-            </details>
-          )}
-        </li>
-      ))}
-    </ul>
+    <>
+      {organizations.length === 0 && <p>{newOrganization.first}</p>}
+      <ul class="rows">
+        {organizations.map((organization) => (
+          <li class="row">
+            <div>
+              <h3>
+                <Name>{organization.name}</Name>
+              </h3>
+              <p>{planText(organization, { words: plan, format })}</p>
+              {organization.features_off.length > 0 && <p>{plan.off(organization.features_off)}</p>}
+              <HowToChange organization={organization} config={config} words={words} />
+              <p class="muted small">
+                {words[organization.role](organization.base_currency)}
+                {" · "}
+                <a href={membersPath(organization.id)} aria-label={newOrganization.membersOf(organization.name)}>
+                  {newOrganization.members}
+                </a>
+                {config.pricingUrl && organization.role === "owner" && (
+                  <>
+                    {" · "}
+                    <a href={urls.plans(organization.id)}>{words.seePlans}</a>
+                  </>
+                )}
+              </p>
+            </div>
+            {organization.role === "owner" && (
+              <details>
+                <summary>{words.rename}</summary>
+                <form method="post" action="/account">
+                  {token}
+                  <input type="hidden" name="action" value="rename" />
+                  <input type="hidden" name="organization_id" value={organization.id} />
+                  <label class="hidden" for={`name-${organization.id}`}>{words.newName}</label>
+                  <input
+                    id={`name-${organization.id}`}
+                    name="name"
+                    type="text"
+                    value={organization.name}
+                    required
+                    maxlength={120}
+                    dir="auto"
+                  />
+                  <button type="submit">{words.saveName}</button>
+                </form>
+              </details>
+            )}
+          </li>
+        ))}
+      </ul>
+      <p>
+        <a href="/organizations/new">{newOrganization.link}</a>
+      </p>
+    </>
   );
 }
 

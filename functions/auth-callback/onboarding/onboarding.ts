@@ -4,6 +4,8 @@ import type { SignedInUser } from "../../../shared/http/session.ts";
 import { countryOfLanguages, currencyOfCountry, isCountry } from "../profile/country.ts";
 import { isEmail, reminderAddress } from "../profile/email.ts";
 import { safeNextPath } from "../../../shared/next_path.ts";
+import { invitationTokenOf } from "../members/addresses.ts";
+import { hashInvitationToken } from "../members/mails.ts";
 import { isTimezone, timezoneOfCountry } from "../profile/timezone.ts";
 import type { Onboarding } from "../../../shared/db/identity_store.ts";
 import type { Words } from "../../../shared/words/words.ts";
@@ -17,17 +19,21 @@ export const showOnboarding = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
     const { onboarded, currencies } = await deps.store.readOnboarding(user.id);
     if (onboarded) return c.redirect(goalOf(c), 303);
-    return await renderOnboarding(c, deps, { user, currencies, values: suggest(c, user), problems: {}, isFresh: true });
+    const isInvited = await comesForInvitation(c, deps, user);
+    const values = suggest(c, user);
+    return await renderOnboarding(c, deps, { user, currencies, values, problems: {}, isFresh: true, isInvited });
   });
 
 export const postOnboarding = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const { onboarding: words } = c.get("reader").words;
     const values = read(form, user, words);
+    const isInvited = await comesForInvitation(c, deps, user);
     const problems = check(values, words);
     if (Object.keys(problems).length === 0) {
       const answer = await deps.store.completeOnboarding({
         ...values,
+        organization_name: isInvited ? null : values.organization_name,
         userId: user.id,
         email: user.email,
         at: deps.clock(),
@@ -40,8 +46,16 @@ export const postOnboarding = (deps: PageDeps): Handler =>
       problems[answer.field] = words.notInList;
     }
     const { currencies } = await deps.store.readOnboarding(user.id);
-    return await renderOnboarding(c, deps, { user, currencies, values, problems, isFresh: false });
+    return await renderOnboarding(c, deps, { user, currencies, values, problems, isFresh: false, isInvited });
   });
+
+/** Whether they are about to accept an invitation: then they need no organization of their own. */
+async function comesForInvitation(c: AppContext, { members, clock }: PageDeps, user: SignedInUser): Promise<boolean> {
+  const tokenHash = await hashInvitationToken(invitationTokenOf(safeNextPath(c.req.query("next"))));
+  if (!tokenHash) return false;
+  const { outcome } = await members.readInvitation({ userId: user.id, email: user.email, tokenHash, at: clock() });
+  return outcome === "open";
+}
 
 function suggest(c: AppContext, user: SignedInUser): Onboarding {
   const country = countryOfLanguages(c.req.header("accept-language"));

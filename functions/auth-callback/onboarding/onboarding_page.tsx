@@ -21,12 +21,14 @@ export interface OnboardingView {
   problems: Problems;
   /** The values are guesses that the browser may improve. */
   isFresh: boolean;
+  /** They join another's organization next, and create none. */
+  isInvited: boolean;
 }
 
 export async function renderOnboarding(
   c: AppContext,
   { config, clock }: PageDeps,
-  { user, currencies, values, problems, isFresh }: OnboardingView,
+  { user, currencies, values, problems, isFresh, isInvited }: OnboardingView,
 ): Promise<Response> {
   const here = c.req.path + new URL(c.req.url).search;
   const browserToken = await createBrowserToken(c, config);
@@ -46,7 +48,7 @@ export async function renderOnboarding(
               <p>{words.problems}</p>
             </Notice>
           )
-          : <p class="lead">{words.lead}</p>}
+          : <p class="lead">{isInvited ? words.invited : words.lead}</p>}
         <form method="post" action={here} class="stack">
           <input
             type="hidden"
@@ -68,17 +70,19 @@ export async function renderOnboarding(
               "data-currency": currency,
             }))}
           />
-          <TextField
-            name="organization_name"
-            label={words.organization}
-            reason={words.organizationReason}
-            error={problems.organization_name}
-            value={values.organization_name}
-            required
-            maxlength={120}
-            autocomplete="organization"
-            dir="auto"
-          />
+          {!isInvited && (
+            <TextField
+              name="organization_name"
+              label={words.organization}
+              reason={words.organizationReason}
+              error={problems.organization_name}
+              value={values.organization_name}
+              required
+              maxlength={120}
+              autocomplete="organization"
+              dir="auto"
+            />
+          )}
           <SelectField
             name="timezone"
             label={words.timezone}
@@ -89,16 +93,18 @@ export async function renderOnboarding(
             unchosen={frame.choose}
             options={timezones(values.timezone).map((zone) => ({ value: zone, label: zone.replaceAll("_", " ") }))}
           />
-          <SelectField
-            name="base_currency"
-            label={words.currency}
-            reason={words.currencyReason}
-            error={problems.base_currency}
-            required
-            selected={values.base_currency}
-            unchosen={frame.choose}
-            options={currencies.map((code) => ({ value: code, label: `${code} – ${format.currency(code)}` }))}
-          />
+          {!isInvited && (
+            <SelectField
+              name="base_currency"
+              label={words.currency}
+              reason={words.currencyReason}
+              error={problems.base_currency}
+              required
+              selected={values.base_currency}
+              unchosen={frame.choose}
+              options={currencies.map((code) => ({ value: code, label: `${code} – ${format.currency(code)}` }))}
+            />
+          )}
           <TextField
             name="reminder_email"
             label={words.email}
@@ -135,9 +141,9 @@ if (name) {
   zone.value = name;
 }
 let chosen = false;
-currency.addEventListener("change", () => { chosen = true; });
+currency?.addEventListener("change", () => { chosen = true; });
 country.addEventListener("change", () => {
   const suggested = country.selectedOptions[0].dataset.currency;
-  if (!chosen && [...currency.options].some((option) => option.value === suggested)) currency.value = suggested;
+  if (!chosen && currency && [...currency.options].some((option) => option.value === suggested)) currency.value = suggested;
 });
 }`;

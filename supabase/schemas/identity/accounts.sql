@@ -53,6 +53,29 @@ comment on function public.note_sign_in is
   'Takes over the address that somebody signed in with, where it is another than the last time: {"onboarded": whether '
   'they have been through onboarding}.';
 
+create or replace function identity.found_organization(
+  owner_id uuid, name text, base_currency text, gets_trial boolean, at timestamptz
+) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  new_id text;
+begin
+  insert into identity.organizations (name, base_currency, trial_ends_at, owner_id, created_at, updated_at)
+  values (
+    btrim(name), base_currency,
+    case when gets_trial then at + interval '14 days' end,
+    owner_id, at, at
+  )
+  returning id into new_id;
+  insert into identity.memberships (organization_id, user_id, role, created_at)
+  values (new_id, owner_id, 'owner', at);
+  perform app.create_default_categories(new_id, at);
+  return new_id;
+end
+$$;
+comment on function identity.found_organization is
+  'An organization with its owner and its first categories; answers its id.';
+
 create or replace function public.complete_onboarding(
   user_id uuid, email text, country text, organization_name text, timezone text, base_currency text,
   reminder_email text, at timestamptz
@@ -62,7 +85,8 @@ declare
   gets_trial boolean;
   new_organization_id text;
 begin
-  if not exists (select from app.currencies as c where c.code = base_currency) then
+  if organization_name is not null
+    and not exists (select from app.currencies as c where c.code = base_currency) then
     return '{"outcome":"invalid","field":"base_currency"}';
   end if;
   if not identity.is_timezone(timezone) then
@@ -74,7 +98,7 @@ begin
     as p (user_id, email, country, timezone, reminder_email, trial_started_at, created_at, updated_at)
   values (
     user_id, email, country, timezone,
-    nullif(reminder_email, email), at,
+    nullif(reminder_email, email), case when organization_name is not null then at end,
     at, at
   )
   on conflict on constraint profiles_pkey do update
@@ -82,21 +106,14 @@ begin
       updated_at = excluded.updated_at,
       trial_started_at = coalesce(p.trial_started_at, excluded.trial_started_at)
     where p.country is null
-  returning p.trial_started_at = at into gets_trial;
+  returning coalesce(p.trial_started_at = at, false) into gets_trial;
   if not found then
     return '{"outcome":"already"}';
   end if;
 
-  insert into identity.organizations (name, base_currency, trial_ends_at, owner_id, created_at, updated_at)
-  values (
-    btrim(organization_name), base_currency,
-    case when gets_trial then at + interval '14 days' end,
-    user_id, at, at
-  )
-  returning id into new_organization_id;
-  insert into identity.memberships (organization_id, user_id, role, created_at)
-  values (new_organization_id, user_id, 'owner', at);
-  perform app.create_default_categories(new_organization_id, at);
+  if organization_name is not null then
+    new_organization_id := identity.found_organization(user_id, organization_name, base_currency, gets_trial, at);
+  end if;
   perform identity.record_event('account.created', user_id, new_organization_id,
     jsonb_build_object('trial', gets_trial), at);
   return jsonb_build_object('outcome', 'created', 'organization_id', new_organization_id);
@@ -104,4 +121,5 @@ end
 $$;
 comment on function public.complete_onboarding is
   'Creates profile, organization, membership and categories, once a person: {"outcome":"created","organization_id"}, '
-  '{"outcome":"already"} or {"outcome":"invalid","field"}.';
+  '{"outcome":"already"} or {"outcome":"invalid","field"}. Without a name, for who is invited to another''s, no '
+  'organization, and their trial stays for one of their own.';

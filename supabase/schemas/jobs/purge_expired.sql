@@ -34,6 +34,9 @@ begin
     values
       ('app.idempotency_keys', 'expires_at < $1'),
       ('app.import_batches', 'expires_at < $1'),
+      -- Whom somebody once invited is nobody's business for longer than it takes to explain an old link.
+      ('identity.invitations', 'expires_at < $1 - interval ''30 days'''),
+      ('identity.handovers', 'expires_at < $1'),
       -- A code and a consent page are good for minutes and a signature refuses them afterwards; tokens keep answering a
       -- replay for a while.
       ('oauth.used_codes', 'code_expires_at < $1 - interval ''1 day'''),

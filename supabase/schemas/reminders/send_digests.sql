@@ -150,3 +150,26 @@ comment on function public.claim_reminders is
   'Leases a batch of at most so many digests for 90 seconds: '
   '{"id","lease_token","attempts","digests":[{"id","recipient_id","content"}]}, or null when there is nothing to send. '
   '{"set_aside": id} says that one could not be described and waits for an hour: ask again.';
+
+create or replace function jobs.stop_digests_of(organization_id text, user_id uuid, at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  stopped uuid[];
+begin
+  -- What was not described yet will be by what they may see then. What was, says what they could see before: it gets no
+  -- second attempt, and whether the first one reached them, nobody knows.
+  with closed as (
+    update jobs.reminder_digests as d set status = 'unknown', closed_at = at, batch_id = null, content = null
+    where d.recipient_id = stop_digests_of.user_id and d.status = 'pending' and d.batch_id is not null
+      and exists (
+        select from jsonb_array_elements(d.content -> 'organizations') as o
+        where o ->> 'id' = stop_digests_of.organization_id
+      )
+    returning d.id
+  )
+  select array_agg(c.id) into stopped from closed as c;
+  perform jobs.void_log(stopped, at);
+end
+$$;
+comment on function jobs.stop_digests_of is
+  'Ends waiting mails to a member that were written before they lost a role in an organization.';

@@ -24,6 +24,8 @@ export const account = {
     calendar_with_amounts: "Your calendar shows amounts the next time your app asks for it.",
     calendar_without_amounts: "Your calendar no longer shows amounts. Apps may keep the old ones until they ask again.",
     calendar_ended: "The calendar’s address has stopped working.",
+    left: "You left. You and your apps can’t read or change anything there any more.",
+    created: "The organization is created.",
     disconnected: "The app is disconnected. It can no longer read or change anything.",
   },
   signedInAs: (address: Child) => <>Signed in as {address}</>,

@@ -120,11 +120,6 @@ export const consentRefusals = {
       message: "The link asks us to send you to an address that the app never registered, so we stopped here. " +
         "Remove this connector in the app and add it again.",
     },
-    no_organization: {
-      title: "You’re not in any organization",
-      message:
-        "Apps connect to an organization, and your account has none, so there is nothing to connect this one to.",
-    },
     consent_not_ours: {
       title: "That page was incomplete",
       message: "What was sent doesn’t come from a page we showed you. Go back to the app and start connecting again.",

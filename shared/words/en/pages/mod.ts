@@ -4,6 +4,7 @@ export { calendarCreated, calendarFeed, calendars } from "./calendar.tsx";
 export { consent, consentRefusals } from "./consent.tsx";
 export { frame } from "./frame.ts";
 export { frontPage } from "./front_page.ts";
+export { handOver, invitationPage, members, newOrganization, removal } from "./members.tsx";
 export { onboarding } from "./onboarding.tsx";
 export { plan } from "./plan.ts";
 export { failures, fileLabels, problems } from "./problems.ts";

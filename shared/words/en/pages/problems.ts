@@ -98,5 +98,11 @@ export const failures = {
   connectionPausedByPlan:
     "That connection is paused because it needs the Team plan. It resumes by itself with that plan.",
   onlyOwnerChanges: "Only the owner of the organization can change that.",
+  notTheirs: "You’re not allowed to do that here. Somebody may have changed your role.",
+  noMember: "They’re not a member any more.",
+  invitationOver: "That invitation was accepted or withdrawn.",
+  chooseMember: "Choose a member from the list.",
+  invitingNeedsPlan: "Inviting people needs the Team plan.",
+  handoverOver: "That was withdrawn, declined or accepted, or it’s more than seven days old.",
   connectingElsewhere: "Somebody else is connecting the same bill right now.",
 };

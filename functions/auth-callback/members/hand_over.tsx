@@ -1,0 +1,74 @@
+/** @jsxImportSource hono/jsx */
+/** Where an owner asks a member to take the organization over. The other side confirms it on the members page. */
+import { AppError } from "../../../shared/errors.ts";
+import { createFormToken } from "../../../shared/http/form_post.ts";
+import { Buttons, Name, SelectField } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
+import { handOverPath, membersPath } from "./addresses.ts";
+import { isUuid, noMember, noPage, organizationOf } from "./asked.ts";
+import { claimMemberMail, mailHandover } from "./mails.ts";
+
+export const showHandOver = (deps: PageDeps): Handler =>
+  signedIn(deps, async (c, user) => {
+    const { config, members, clock } = deps;
+    const organizationId = organizationOf(c);
+    const shown = await members.read({ userId: user.id, organizationId, at: clock() });
+    if (shown?.role !== "owner") throw noPage();
+    const others = shown.members.filter(({ role }) => role !== "owner");
+    const { handOver: words, frame } = c.get("reader").words;
+    const formToken = await createFormToken(config, { userId: user.id, at: clock() });
+    return await renderPage(c, {
+      title: words.title,
+      config,
+      user,
+      children: (
+        <>
+          <h1>{words.question(<Name>{shown.name}</Name>)}</h1>
+          <p class="lead">{others.length > 0 ? words.lead : words.alone}</p>
+          {others.length > 0 && (
+            <form method="post" action={handOverPath(organizationId)} class="stack">
+              <input type="hidden" name="form_token" value={formToken} />
+              <SelectField
+                name="member_id"
+                label={words.who}
+                reason={words.then}
+                required
+                unchosen={frame.choose}
+                options={others.map(({ user_id, email }) => ({ value: user_id, label: email }))}
+              />
+              <Buttons even>
+                <button class="danger" type="submit">{words.ask}</button>
+                <a class="button" href={membersPath(organizationId)}>{words.cancel}</a>
+              </Buttons>
+            </form>
+          )}
+          {others.length === 0 && (
+            <p>
+              <a href={membersPath(organizationId)}>{words.cancel}</a>
+            </p>
+          )}
+        </>
+      ),
+    });
+  });
+
+export const postHandOver = (deps: PageDeps): Handler =>
+  signedInForm(deps, async (c, { user, form }) => {
+    const organizationId = organizationOf(c);
+    const memberId = form.get("member_id");
+    if (!isUuid(memberId)) {
+      throw new AppError("invalid_request", "no member chosen", { says: ({ chooseMember }) => chooseMember });
+    }
+    const at = deps.clock();
+    const shown = await deps.members.read({ userId: user.id, organizationId, at });
+    if (shown?.role !== "owner") throw noPage();
+    const member = shown.members.find(({ user_id }) => user_id === memberId);
+    if (!member) throw noMember();
+    await claimMemberMail(c, deps, { user, address: member.email });
+    const answer = await deps.members.proposeOwner({ userId: user.id, organizationId, memberId, at });
+    if (answer.outcome === "unknown") throw noMember();
+    const { address, organization_name: organizationName } = answer;
+    const sent = await mailHandover(c, deps, { user, address, organizationId, organizationName });
+    return c.redirect(membersPath(organizationId, sent ? "proposed" : "proposed_unsent"), 303);
+  });

@@ -1,0 +1,106 @@
+/** Mails to people who are invited, or asked to take an organization over. */
+import { Buffer } from "node:buffer";
+import type { GivenRole } from "../../../shared/db/members_store.ts";
+import { AppError } from "../../../shared/errors.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { describeError } from "../../../shared/log.ts";
+import { type Mail, sendMail } from "../../../shared/mail/send_mail.ts";
+import { strangersName } from "../../../shared/mail/strangers_name.ts";
+import { hashToken } from "../../../shared/oauth/tokens.ts";
+import { wordsOf } from "../../../shared/words/words.ts";
+import { claimAttempt } from "../attempts.ts";
+import type { PageDeps } from "../page_guards.ts";
+import { invitationPath, membersPath } from "./addresses.ts";
+
+/** As the database has it. */
+const DAYS = 7;
+
+// The prefix identifies it for secret scanners and for our own log.
+const PREFIX = "exp_inv_";
+const TOKEN = /^exp_inv_[A-Za-z0-9_-]{43}$/;
+
+/** A new link's secret: 256 random bits, of which the database keeps only the SHA-256. */
+export async function newInvitationToken(): Promise<{ token: string; tokenHash: string }> {
+  const token = PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+  return { token, tokenHash: await hashToken(token) };
+}
+
+/** The hash of a link's token; undefined when it cannot be one of ours. */
+export const hashInvitationToken = async (token: string | undefined): Promise<string | undefined> =>
+  token && TOKEN.test(token) ? await hashToken(token) : undefined;
+
+/**
+ * Counts a mail before anything is changed for it, since a link that is not sent would have ended the one before.
+ * @throws {AppError} `rate_limited`
+ */
+export async function claimMemberMail(
+  c: AppContext,
+  deps: PageDeps,
+  { user, address }: { user: SignedInUser; address: string },
+): Promise<void> {
+  await claimAttempt(c, deps, { attempt: "member_mail", subject: user.id });
+  await claimAttempt(c, deps, { attempt: "member_mail_to", subject: address });
+}
+
+/** @return whether it was sent; if not, it can be sent again from the page. */
+export async function mailInvitation(
+  c: AppContext,
+  deps: PageDeps,
+  { user, address, role, organizationName, token }: {
+    user: SignedInUser;
+    address: string;
+    role: GivenRole;
+    organizationName: string;
+    token: string;
+  },
+): Promise<boolean> {
+  const words = wordsOf("en").mails.invitation;
+  return await send(c, deps, {
+    to: address,
+    subject: words.subject({ inviter: user.email }),
+    text: words.text({
+      inviter: user.email,
+      organization: strangersName(organizationName),
+      role,
+      address,
+      link: deps.config.siteUrl + invitationPath(token),
+      days: DAYS,
+    }),
+  });
+}
+
+/** The same for a member who is asked to become the owner. */
+export async function mailHandover(
+  c: AppContext,
+  deps: PageDeps,
+  { user, address, organizationId, organizationName }: {
+    user: SignedInUser;
+    address: string;
+    organizationId: string;
+    organizationName: string;
+  },
+): Promise<boolean> {
+  const words = wordsOf("en").mails.handover;
+  return await send(c, deps, {
+    to: address,
+    subject: words.subject({ owner: user.email }),
+    text: words.text({
+      owner: user.email,
+      organization: strangersName(organizationName),
+      link: deps.config.siteUrl + membersPath(organizationId),
+      days: DAYS,
+    }),
+  });
+}
+
+async function send(c: AppContext, deps: PageDeps, mail: Mail): Promise<boolean> {
+  try {
+    await sendMail(deps, mail);
+    return true;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    deps.log.error("member_mail_not_sent", { request_id: c.get("requestId"), error: describeError(error) });
+    return false;
+  }
+}

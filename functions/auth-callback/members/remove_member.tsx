@@ -1,0 +1,63 @@
+/** @jsxImportSource hono/jsx */
+/** Removes a member, or lets the reader leave, after saying what ends and what stays. */
+import { createFormToken } from "../../../shared/http/form_post.ts";
+import { Buttons, Name } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
+import { membersPath, removeMemberPath } from "./addresses.ts";
+import { memberOf, noMember, organizationOf } from "./asked.ts";
+
+/** `?member=` selects them; the reader's own id is for leaving. */
+export const showRemoveMember = (deps: PageDeps): Handler =>
+  signedIn(deps, async (c, user) => {
+    const { config, members, clock } = deps;
+    const organizationId = organizationOf(c);
+    const memberId = memberOf(c.req.query("member"));
+    const removal = await members.readRemoval({ userId: user.id, organizationId, memberId, at: clock() });
+    if (!removal) throw noMember();
+    const leaves = memberId === user.id;
+    const { removal: words } = c.get("reader").words;
+    const formToken = await createFormToken(config, { userId: user.id, at: clock() });
+    return await renderPage(c, {
+      title: words.title(leaves),
+      config,
+      user,
+      children: (
+        <>
+          <h1>
+            {words.question(leaves, <Name>{removal.email}</Name>, <Name>{removal.organization_name}</Name>)}
+          </h1>
+          <p class="lead">{words.lead(leaves)}</p>
+          <h2>{words.ends}</h2>
+          <ul>
+            <li>{words.access(leaves, removal.apps, removal.has_calendar)}</li>
+            {removal.assigned > 0 && <li>{words.assigned(leaves, removal.assigned)}</li>}
+            {removal.imports > 0 && <li>{words.imports(leaves, removal.imports)}</li>}
+            {removal.invitations > 0 && <li>{words.invitations(leaves, removal.invitations)}</li>}
+          </ul>
+          <h2>{words.stays}</h2>
+          <ul>
+            <li>{words.books}</li>
+            {removal.links > 0 && <li>{words.links(removal.links)}</li>}
+            {removal.proposals > 0 && <li>{words.proposals(removal.proposals)}</li>}
+          </ul>
+          <form method="post" action={removeMemberPath(organizationId, memberId)}>
+            <input type="hidden" name="form_token" value={formToken} />
+            <Buttons even>
+              <button class="danger" type="submit">{words.yes(leaves)}</button>
+              <a class="button" href={membersPath(organizationId)}>{words.no(leaves)}</a>
+            </Buttons>
+          </form>
+        </>
+      ),
+    });
+  });
+
+export const postRemoveMember = (deps: PageDeps): Handler =>
+  signedInForm(deps, async (c, { user }) => {
+    const organizationId = organizationOf(c);
+    const memberId = memberOf(c.req.query("member"));
+    const { outcome } = await deps.members.remove({ userId: user.id, organizationId, memberId, at: deps.clock() });
+    if (outcome === "unknown") throw noMember();
+    return c.redirect(memberId === user.id ? "/account?done=left" : membersPath(organizationId, "removed"), 303);
+  });

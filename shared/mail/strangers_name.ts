@@ -1,0 +1,21 @@
+/**
+ * A name that one stranger chose, in a mail to another: it must look neither like words of ours nor like an address
+ * that a mail program makes a link of.
+ */
+import { oneLine } from "../reminders/names.ts";
+
+const LONGEST = 60;
+
+/** Characters without a visible form, and those that change how others look. */
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
+/** What ends our own quotation marks. */
+const QUOTATION_MARKS = /["\u201c-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f\uff02]/gu;
+/** Inside an address of the web or of a mailbox; a space behind each is enough for none to be one. */
+const JOINTS = /([.:/@\\\u3002\uff61])(?=\S)/gu;
+
+/** @return one line in double quotation marks, or undefined when nothing legible is left. */
+export function strangersName(name: string): string | undefined {
+  const legible = name.replace(/\s+/gu, " ").replace(INVISIBLE, "").normalize("NFKC").replace(QUOTATION_MARKS, "’");
+  const shown = oneLine(legible, LONGEST).replace(JOINTS, "$1 ");
+  return shown ? `“${shown}”` : undefined;
+}

@@ -1,0 +1,52 @@
+/** Words of the mails that ask somebody to join an organization, or to take it over. */
+import type { Role } from "../../../roles.ts";
+
+/** After "you can". */
+const CAN: Record<Exclude<Role, "owner">, string> = {
+  manager: "see and change everything there, and invite others",
+  member: "see the expenses and bills there, and add, change and delete them",
+  viewer: "see the expenses and bills there and export them, but change nothing",
+};
+const AS: Record<Exclude<Role, "owner">, string> = { manager: "a manager", member: "a member", viewer: "a viewer" };
+
+interface Invited {
+  /** The address of the one who invites. */
+  inviter: string;
+  /** In quotation marks; undefined when it has no legible name. */
+  organization: string | undefined;
+  role: Exclude<Role, "owner">;
+  address: string;
+  link: string;
+  days: number;
+}
+
+export const invitation = {
+  subject: ({ inviter }: { inviter: string }): string => `${inviter} invites you to shared books in Expenses`,
+  text: ({ inviter, organization, role, address, link, days }: Invited): string =>
+    [
+      `${inviter} invites you to the books of ${organization ?? "an organization"} in Expenses, as ${
+        AS[role]
+      }: you can ${CAN[role]}.`,
+      `To read more and accept, open this link:\n${link}`,
+      `The link works for ${days} days, once, and only for ${address}.`,
+      ...(organization ? [`${organization} is what they call it; we don’t check such names.`] : []),
+      `Don’t know ${inviter}? Ignore this email, and nothing happens.`,
+    ].join("\n\n") + "\n",
+};
+
+export const handover = {
+  subject: ({ owner }: { owner: string }): string =>
+    `${owner} asks you to become the owner of shared books in Expenses`,
+  text: ({ owner, organization, link, days }: {
+    owner: string;
+    organization: string | undefined;
+    link: string;
+    days: number;
+  }): string =>
+    [
+      `${owner} asks you to become the owner of ${organization ?? "an organization"} in Expenses. ` +
+      "You decide about its plan and its members then, and dates count in your time zone.",
+      `To read more, and to accept or decline, open this link:\n${link}`,
+      `Until you accept, nothing changes. You have ${days} days.`,
+    ].join("\n\n") + "\n",
+};

@@ -1,0 +1,309 @@
+-- Invitations: who is asked to join an organization, as what, and by whom.
+-- Invariants: an address has one open invitation to an organization; the token in its link is not stored, only its
+-- SHA-256; it is accepted once, by whoever signs in with the invited address, while the one who invited still may.
+-- Row-level security is on without policies: the table is the service's own.
+
+create table identity.invitations (
+  id text collate "C" primary key default app.new_id('inv')
+    constraint invitations_id_format check (id ~ '^inv_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  address text not null
+    constraint invitations_address_format
+      check (address = lower(address) and address like '_%@_%' and length(address) <= 320),
+  role text not null constraint invitations_role_known check (role in ('manager', 'member', 'viewer')),
+  invited_by uuid not null references identity.profiles (user_id) on delete cascade,
+  token_hash bytea not null unique constraint invitations_token_hash_length check (octet_length(token_hash) = 32),
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  accepted_at timestamptz,
+  withdrawn_at timestamptz,
+  constraint invitations_settled_once check (accepted_at is null or withdrawn_at is null)
+);
+comment on table identity.invitations is
+  'Invitations to organizations by mail. Sent again, one gets another link, and the one before stops working.';
+comment on column identity.invitations.address is 'In lower case. The link works only for who signs in with it.';
+create index invitations_organization_id_idx on identity.invitations (organization_id);
+create index invitations_invited_by_idx on identity.invitations (invited_by);
+create unique index invitations_open_idx on identity.invitations (organization_id, address)
+  where accepted_at is null and withdrawn_at is null;
+alter table identity.invitations enable row level security;
+grant select, insert, update, delete on identity.invitations to service_role;
+
+create or replace function identity.may_grow(organization_id text, at timestamptz) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from identity.organizations as o
+    where o.id = may_grow.organization_id and identity.effective_plan(o, at) = 'team'
+  );
+end
+$$;
+comment on function identity.may_grow is
+  'Whether an organization''s plan lets further people join at an instant. The only judge of it; who is a member stays '
+  'one under any plan.';
+
+create or replace function identity.may_give_role(organization_id text, user_id uuid, role text, at timestamptz)
+  returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return role in ('manager', 'member', 'viewer')
+    and identity.is_active(user_id, at)
+    and identity.member_may(organization_id, user_id, 'members:manage')
+    and (role <> 'manager' or exists (
+      select from identity.organizations as o
+      where o.id = may_give_role.organization_id and o.owner_id = may_give_role.user_id
+    ));
+end
+$$;
+comment on function identity.may_give_role is
+  'Whether a person may make others something in an organization, or take it from them: managers only the owner may.';
+
+create or replace function identity.lock_members(organization_id text) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform from identity.organizations as o where o.id = lock_members.organization_id for no key update;
+end
+$$;
+comment on function identity.lock_members is
+  'Makes this transaction the only one that changes who belongs to an organization. Each that does takes it first.';
+
+create or replace function public.invite_member(
+  user_id uuid, organization_id text, address text, role text, token_hash text, at timestamptz
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  most_open constant int := 20;
+  invited constant text := lower(address);
+  new_hash constant bytea := decode(token_hash, 'hex');
+begin
+  perform identity.lock_members(organization_id);
+  if not identity.may_give_role(organization_id, user_id, role, at) then
+    return '{"outcome":"not_allowed"}';
+  end if;
+  if not identity.may_grow(organization_id, at) then
+    return '{"outcome":"plan"}';
+  end if;
+  if exists (
+    select from identity.memberships as m
+    join identity.profiles as p on p.user_id = m.user_id
+    where m.organization_id = invite_member.organization_id and lower(p.email) = invited
+  ) then
+    return '{"outcome":"already_member"}';
+  end if;
+  -- Invited again, they get another link, and perhaps another role; there is never a second invitation.
+  update identity.invitations as i
+  set role = invite_member.role, invited_by = user_id, token_hash = new_hash,
+    created_at = at, expires_at = at + interval '7 days'
+  where i.organization_id = invite_member.organization_id and i.address = invited
+    and i.accepted_at is null and i.withdrawn_at is null
+    and identity.may_give_role(i.organization_id, user_id, i.role, at);
+  if not found then
+    if exists (
+      select from identity.invitations as i
+      where i.organization_id = invite_member.organization_id and i.address = invited
+        and i.accepted_at is null and i.withdrawn_at is null
+    ) then
+      -- Of a manager, by somebody who may not take that back.
+      return '{"outcome":"not_allowed"}';
+    end if;
+    if (
+      select count(*) from identity.invitations as i
+      where i.organization_id = invite_member.organization_id
+        and i.accepted_at is null and i.withdrawn_at is null and i.expires_at > at
+    ) >= most_open then
+      return jsonb_build_object('outcome', 'too_many', 'most', most_open);
+    end if;
+    insert into identity.invitations (organization_id, address, role, invited_by, token_hash, created_at, expires_at)
+    values (organization_id, invited, role, user_id, new_hash, at, at + interval '7 days');
+  end if;
+  perform identity.record_event('member.invited', user_id, organization_id, jsonb_build_object('role', role), at);
+  return jsonb_build_object('outcome', 'invited', 'organization_name',
+    (select o.name from identity.organizations as o where o.id = invite_member.organization_id));
+end
+$$;
+comment on function public.invite_member is
+  'Invites an address to an organization for 7 days, or again, which ends the link before: '
+  '{"outcome":"invited","organization_name"}, or outcome not_allowed, plan, already_member or too_many.';
+
+create or replace function public.resend_invitation(user_id uuid, invitation_id text, token_hash text, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  sent identity.invitations;
+begin
+  select * into sent from identity.invitations as i
+  where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.lock_members(sent.organization_id);
+  if not identity.may_give_role(sent.organization_id, user_id, sent.role, at) then
+    return '{"outcome":"not_allowed"}';
+  end if;
+  if not identity.may_grow(sent.organization_id, at) then
+    return '{"outcome":"plan"}';
+  end if;
+  update identity.invitations as i
+  set invited_by = user_id, token_hash = decode(resend_invitation.token_hash, 'hex'), created_at = at,
+    expires_at = at + interval '7 days'
+  where i.id = invitation_id and i.accepted_at is null and i.withdrawn_at is null;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event('member.invited', user_id, sent.organization_id,
+    jsonb_build_object('role', sent.role, 'again', true), at);
+  return jsonb_build_object('outcome', 'invited', 'address', sent.address, 'role', sent.role, 'organization_name',
+    (select o.name from identity.organizations as o where o.id = sent.organization_id));
+end
+$$;
+comment on function public.resend_invitation is
+  'Gives an open or expired invitation another link and 7 more days; the link before stops working: '
+  '{"outcome":"invited","address","role","organization_name"}, or outcome unknown, not_allowed or plan.';
+
+create or replace function public.withdraw_invitation(user_id uuid, invitation_id text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  withdrawn identity.invitations;
+begin
+  select * into withdrawn from identity.invitations as i
+  where i.id = invitation_id and identity.member_may(i.organization_id, user_id, 'members:manage');
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.lock_members(withdrawn.organization_id);
+  if not identity.may_give_role(withdrawn.organization_id, user_id, withdrawn.role, at) then
+    return '{"outcome":"not_allowed"}';
+  end if;
+  update identity.invitations as i set withdrawn_at = at
+  where i.id = invitation_id and i.accepted_at is null and i.withdrawn_at is null;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event('member.invitation_withdrawn', user_id, withdrawn.organization_id, '{}', at);
+  return '{"outcome":"withdrawn"}';
+end
+$$;
+comment on function public.withdraw_invitation is
+  'Ends an invitation before it is accepted: outcome withdrawn, not_allowed, or unknown, also for one that has ended.';
+
+create or replace function identity.withdraw_invitations_of(organization_id text, user_id uuid, at timestamptz)
+  returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update identity.invitations as i set withdrawn_at = at
+  where i.organization_id = withdraw_invitations_of.organization_id and i.invited_by = user_id
+    and i.accepted_at is null and i.withdrawn_at is null
+    and not identity.may_give_role(i.organization_id, user_id, i.role, at);
+end
+$$;
+comment on function identity.withdraw_invitations_of is
+  'Ends the invitations of a member who may no longer invite anybody to that: after every loss of a role.';
+
+create or replace function identity.judge_invitation(
+  invitation identity.invitations, user_id uuid, email text, at timestamptz
+) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    when (invitation).address <> lower(email) then 'for_another'
+    when exists (
+      select from identity.memberships as m
+      where m.organization_id = (invitation).organization_id and m.user_id = judge_invitation.user_id
+    ) then 'already_member'
+    when (invitation).accepted_at is not null then 'used'
+    when (invitation).withdrawn_at is not null
+      or not identity.may_give_role((invitation).organization_id, (invitation).invited_by, (invitation).role, at)
+      then 'withdrawn'
+    when (invitation).expires_at <= at then 'expired'
+    when not identity.may_grow((invitation).organization_id, at) then 'plan'
+    else 'open'
+  end;
+end
+$$;
+comment on function identity.judge_invitation is
+  'Whether a person, signed in with an address, may accept an invitation: open, or why not. The only judge of it.';
+
+create or replace function identity.mask_address(address text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return regexp_replace(address, '^(.)[^@]*@(.).*?(\.[^.]*)?$', '\1…@\2…\3');
+end
+$$;
+comment on function identity.mask_address is
+  'An address of which its owner recognizes it and nobody else learns it: a…@e….com.';
+
+create or replace function public.read_invitation(token_hash text, user_id uuid, email text, at timestamptz)
+  returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  invitation identity.invitations;
+  judged text;
+begin
+  select * into invitation from identity.invitations as i
+  where i.token_hash = decode(read_invitation.token_hash, 'hex');
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  judged := identity.judge_invitation(invitation, user_id, email, at);
+  if judged = 'for_another' then
+    return jsonb_build_object('outcome', judged, 'masked_address', identity.mask_address(invitation.address));
+  end if;
+  return (
+    select jsonb_build_object(
+      'outcome', judged, 'organization_id', o.id, 'organization_name', o.name, 'inviter', p.email,
+      'role', invitation.role, 'expires_at', invitation.expires_at,
+      'onboarded', exists (
+        select from identity.profiles as own
+        where own.user_id = read_invitation.user_id and own.country is not null
+      )
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = invitation.invited_by
+    where o.id = invitation.organization_id
+  );
+end
+$$;
+comment on function public.read_invitation is
+  'What the page behind an invitation''s link shows to a signed-in person: {"outcome":"open","organization_id",'
+  '"organization_name","inviter","role","expires_at","onboarded"}, the same with outcome already_member, used, '
+  'withdrawn, expired or plan, {"outcome":"for_another","masked_address"}, or {"outcome":"unknown"}.';
+
+create or replace function public.accept_invitation(token_hash text, user_id uuid, email text, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  own_hash constant bytea := decode(accept_invitation.token_hash, 'hex');
+  invitation identity.invitations;
+  judged text;
+begin
+  select * into invitation from identity.invitations as i where i.token_hash = own_hash;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.lock_members(invitation.organization_id);
+  -- Read again: it may have been accepted, withdrawn or sent anew while this one waited.
+  select * into invitation from identity.invitations as i where i.token_hash = own_hash for no key update;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  judged := identity.judge_invitation(invitation, user_id, email, at);
+  if judged <> 'open' then
+    return jsonb_build_object('outcome', judged) || case judged
+      when 'for_another' then '{}' else jsonb_build_object('organization_id', invitation.organization_id) end;
+  end if;
+  if not exists (
+    select from identity.profiles as p where p.user_id = accept_invitation.user_id and p.country is not null
+  ) then
+    return '{"outcome":"not_onboarded"}';
+  end if;
+  update identity.invitations as i set accepted_at = at where i.id = invitation.id;
+  insert into identity.memberships (organization_id, user_id, role, created_at)
+  values (invitation.organization_id, user_id, invitation.role, at);
+  perform identity.record_event('member.joined', user_id, invitation.organization_id,
+    jsonb_build_object('role', invitation.role, 'invited_by', invitation.invited_by), at);
+  return jsonb_build_object('outcome', 'accepted', 'organization_id', invitation.organization_id);
+end
+$$;
+comment on function public.accept_invitation is
+  'Makes a person a member by an invitation to the address they signed in with, once: '
+  '{"outcome":"accepted","organization_id"}, not_onboarded, or why not as read_invitation has it.';

@@ -1,0 +1,325 @@
+-- Members: who belongs to an organization and as what, how somebody leaves, and how it gets another owner.
+
+create table identity.handovers (
+  organization_id text collate "C" primary key,
+  from_id uuid not null,
+  to_id uuid not null,
+  id uuid not null default gen_random_uuid() unique,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  constraint handovers_from_fkey foreign key (organization_id, from_id)
+    references identity.memberships (organization_id, user_id) on delete cascade,
+  constraint handovers_to_fkey foreign key (organization_id, to_id)
+    references identity.memberships (organization_id, user_id) on delete cascade,
+  constraint handovers_of_two_people check (from_id <> to_id)
+);
+comment on table identity.handovers is
+  'Owners who want to hand their organization over, and to which member, who has to confirm it; one at a time.';
+comment on column identity.handovers.id is 'Names this proposal, so that nobody confirms a later one by an old page.';
+create index handovers_from_idx on identity.handovers (organization_id, from_id);
+create index handovers_to_idx on identity.handovers (organization_id, to_id);
+alter table identity.handovers enable row level security;
+grant select, insert, update, delete on identity.handovers to service_role;
+
+create or replace function public.read_members(user_id uuid, organization_id text, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  manages constant boolean := identity.member_may(organization_id, user_id, 'members:manage');
+begin
+  return (
+    select jsonb_build_object(
+      'id', o.id, 'name', o.name, 'role', own.role, 'may_manage', manages,
+      'may_grow', identity.may_grow(o.id, at),
+      'country', (select p.country from identity.profiles as p where p.user_id = own.user_id),
+      'members', (
+        select jsonb_agg(jsonb_build_object(
+          'user_id', m.user_id, 'email', p.email, 'role', m.role, 'sees_private', m.sees_private,
+          'may_change', m.user_id <> own.user_id and m.role <> 'owner'
+            and identity.may_give_role(o.id, own.user_id, m.role, at)
+        ) order by m.role <> 'owner', p.email, m.user_id)
+        from identity.memberships as m
+        join identity.profiles as p on p.user_id = m.user_id
+        where m.organization_id = o.id
+      ),
+      'invitations', coalesce((
+        select jsonb_agg(jsonb_build_object(
+          'id', i.id, 'address', i.address, 'role', i.role, 'expires_at', i.expires_at, 'is_expired',
+          i.expires_at <= at, 'may_change', identity.may_give_role(o.id, own.user_id, i.role, at)
+        ) order by i.created_at desc, i.id)
+        from identity.invitations as i
+        where manages and i.organization_id = o.id and i.accepted_at is null and i.withdrawn_at is null
+      ), '[]'),
+      'handover', (
+        select jsonb_build_object('id', h.id, 'from', f.email, 'to', t.email, 'to_me', h.to_id = own.user_id,
+          'expires_at', h.expires_at)
+        from identity.handovers as h
+        join identity.profiles as f on f.user_id = h.from_id
+        join identity.profiles as t on t.user_id = h.to_id
+        where h.organization_id = o.id and h.expires_at > at and own.user_id in (h.from_id, h.to_id)
+      )
+    )
+    from identity.organizations as o
+    join identity.memberships as own on own.organization_id = o.id and own.user_id = read_members.user_id
+    where o.id = read_members.organization_id and identity.is_active(own.user_id, at)
+  );
+end
+$$;
+comment on function public.read_members is
+  'The members of an organization as one of them sees them, with the open invitations for who may invite, and a '
+  'hand-over that is theirs to confirm or to withdraw; null for everybody else.';
+
+create or replace function public.change_member_role(
+  user_id uuid, organization_id text, member_id uuid, role text, at timestamptz
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  member identity.memberships;
+begin
+  perform identity.lock_members(organization_id);
+  select * into member from identity.memberships as m
+  where m.organization_id = change_member_role.organization_id and m.user_id = member_id
+    and identity.member_may(m.organization_id, change_member_role.user_id, 'members:manage');
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  -- The owner's changes only by a hand-over, and nobody's by themselves.
+  if member.role = 'owner' or member_id = user_id
+    or not identity.may_give_role(organization_id, user_id, member.role, at)
+    or not identity.may_give_role(organization_id, user_id, role, at) then
+    return '{"outcome":"not_allowed"}';
+  end if;
+  if member.role = role then
+    return '{"outcome":"changed"}';
+  end if;
+  update identity.memberships as m set role = change_member_role.role, sees_private = false
+  where m.organization_id = change_member_role.organization_id and m.user_id = member_id;
+  perform identity.withdraw_invitations_of(organization_id, member_id, at);
+  perform jobs.stop_digests_of(organization_id, member_id, at);
+  perform identity.record_event('member.role_changed', user_id, organization_id,
+    jsonb_build_object('member_id', member_id, 'role', role), at);
+  return '{"outcome":"changed"}';
+end
+$$;
+comment on function public.change_member_role is
+  'Makes a member a manager, member or viewer: outcome changed, not_allowed, or unknown, also for who may manage none.';
+
+create or replace function public.open_private(
+  user_id uuid, organization_id text, member_id uuid, sees_private boolean, at timestamptz
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform identity.lock_members(organization_id);
+  if not exists (
+    select from identity.organizations as o
+    where o.id = open_private.organization_id and o.owner_id = open_private.user_id
+  ) then
+    return '{"outcome":"unknown"}';
+  end if;
+  update identity.memberships as m set sees_private = open_private.sees_private
+  where m.organization_id = open_private.organization_id and m.user_id = member_id and m.role = 'viewer';
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  if not sees_private then
+    perform jobs.stop_digests_of(organization_id, member_id, at);
+  end if;
+  perform identity.record_event('member.private_changed', user_id, organization_id,
+    jsonb_build_object('member_id', member_id, 'sees_private', sees_private), at);
+  return '{"outcome":"changed"}';
+end
+$$;
+comment on function public.open_private is
+  'Opens private categories to a viewer, or closes them, for the owner only: outcome changed or unknown.';
+
+create or replace function identity.may_remove(organization_id text, user_id uuid, member_id uuid, at timestamptz)
+  returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select
+    from identity.memberships as m
+    where m.organization_id = may_remove.organization_id and m.user_id = member_id and m.role <> 'owner'
+      and (m.user_id = may_remove.user_id and identity.is_active(m.user_id, at)
+        or identity.may_give_role(m.organization_id, may_remove.user_id, m.role, at))
+  );
+end
+$$;
+comment on function identity.may_remove is
+  'Whether a person may remove a member, or leave: anybody but the owner leaves, and nobody removes the owner.';
+
+create or replace function public.read_removal(user_id uuid, organization_id text, member_id uuid, at timestamptz)
+  returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if not identity.may_remove(organization_id, user_id, member_id, at) then
+    return null;
+  end if;
+  return (
+    select jsonb_build_object(
+      'organization_name', o.name, 'email', p.email,
+      -- Names only to who may see all of them: what is private must not show here either.
+      'assigned', (
+        select count(*) from app.expenses as e
+        where e.organization_id = o.id and e.assignee_id = member_id and e.deleted_at is null
+      ),
+      'apps', (
+        select count(*) from oauth.grants as g
+        where g.organization_id = o.id and g.user_id = member_id and g.revoked_at is null and g.expires_at > at
+      ),
+      'has_calendar', exists (
+        select from identity.calendar_feeds as f where f.organization_id = o.id and f.user_id = member_id
+      ),
+      'imports', (
+        select count(*) from app.import_batches as b
+        where b.organization_id = o.id and b.actor_id = member_id and b.state <> 'committed'
+      ),
+      'links', (
+        select count(*) from app.provider_links as l where l.organization_id = o.id and l.status <> 'revoked'
+      ),
+      'proposals', (
+        select count(*) from app.provider_statements as s
+        where s.organization_id = o.id and s.status = 'needs_review'
+      ),
+      'invitations', (
+        select count(*) from identity.invitations as i
+        where i.organization_id = o.id and i.invited_by = member_id and i.accepted_at is null
+          and i.withdrawn_at is null and i.expires_at > at
+      )
+    )
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = member_id
+    where o.id = read_removal.organization_id
+  );
+end
+$$;
+comment on function public.read_removal is
+  'What removing a member would end, by counts, and what would stay as it is; null for who may not remove them.';
+
+-- No one waits long for the books: who has them that long has an import, and the page can be submitted again.
+create or replace function public.remove_member(user_id uuid, organization_id text, member_id uuid, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' set lock_timeout = '5s' as $$
+declare
+  unassigned bigint;
+begin
+  if not identity.may_remove(organization_id, user_id, member_id, at) then
+    return '{"outcome":"unknown"}';
+  end if;
+  -- The books before the members, as closing a month takes them.
+  perform pg_advisory_xact_lock(app.books_key(organization_id));
+  perform identity.lock_members(organization_id);
+  if not identity.may_remove(organization_id, user_id, member_id, at) then
+    return '{"outcome":"unknown"}';
+  end if;
+  update app.expenses as e set assignee_id = null, updated_at = at
+  where e.organization_id = remove_member.organization_id and e.assignee_id = member_id;
+  get diagnostics unassigned = row_count;
+  delete from app.import_batches as b
+  where b.organization_id = remove_member.organization_id and b.actor_id = member_id and b.state <> 'committed';
+  delete from app.idempotency_keys as k
+  where k.organization_id = remove_member.organization_id and k.actor_id = member_id;
+  perform jobs.stop_digests_of(organization_id, member_id, at);
+  -- With it go their grants and tokens, their calendar, and a hand-over to them, so that none comes back with them.
+  delete from identity.memberships as m
+  where m.organization_id = remove_member.organization_id and m.user_id = member_id;
+  perform identity.withdraw_invitations_of(organization_id, member_id, at);
+  perform identity.record_event(case when user_id = member_id then 'member.left' else 'member.removed' end, user_id,
+    organization_id, jsonb_build_object('member_id', member_id, 'unassigned', unassigned), at);
+  return '{"outcome":"removed"}';
+end
+$$;
+comment on function public.remove_member is
+  'Removes a member with their grants, calendar, waiting imports, invitations and mails; bills assigned to them are '
+  'nobody''s then. For who leaves as well. Outcome removed, or unknown, also for who may not.';
+
+-- Another owner
+
+create or replace function public.propose_owner(
+  user_id uuid, organization_id text, member_id uuid, at timestamptz
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform identity.lock_members(organization_id);
+  if not exists (
+    select from identity.organizations as o
+    where o.id = propose_owner.organization_id and o.owner_id = propose_owner.user_id
+  ) or not exists (
+    select from identity.memberships as m
+    where m.organization_id = propose_owner.organization_id and m.user_id = member_id and m.role <> 'owner'
+      and identity.is_active(m.user_id, at)
+  ) then
+    return '{"outcome":"unknown"}';
+  end if;
+  -- The latest counts: the one before can no longer be confirmed.
+  delete from identity.handovers as h where h.organization_id = propose_owner.organization_id;
+  insert into identity.handovers (organization_id, from_id, to_id, created_at, expires_at)
+  values (organization_id, user_id, member_id, at, at + interval '7 days');
+  perform identity.record_event('organization.handover_proposed', user_id, organization_id,
+    jsonb_build_object('member_id', member_id), at);
+  return (
+    select jsonb_build_object('outcome', 'proposed', 'address', p.email, 'organization_name', o.name)
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = member_id
+    where o.id = propose_owner.organization_id
+  );
+end
+$$;
+comment on function public.propose_owner is
+  'Asks a member to take an organization over, for its owner only, instead of whoever was asked before; for 7 days: '
+  '{"outcome":"proposed","address","organization_name"} or {"outcome":"unknown"}.';
+
+create or replace function public.end_handover(user_id uuid, organization_id text, handover_id uuid, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  ended identity.handovers;
+begin
+  delete from identity.handovers as h
+  where h.organization_id = end_handover.organization_id and h.id = handover_id
+    and end_handover.user_id in (h.from_id, h.to_id)
+  returning h.* into ended;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event(
+    case when ended.from_id = user_id then 'organization.handover_withdrawn' else 'organization.handover_declined' end,
+    user_id, organization_id, '{}', at
+  );
+  return '{"outcome":"ended"}';
+end
+$$;
+comment on function public.end_handover is
+  'Withdraws or declines a hand-over that waits to be confirmed: outcome ended or unknown.';
+
+create or replace function public.accept_handover(user_id uuid, organization_id text, handover_id uuid,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  accepted identity.handovers;
+begin
+  perform identity.lock_members(organization_id);
+  -- Once, and only while the one who asked is still the owner.
+  delete from identity.handovers as h
+  where h.organization_id = accept_handover.organization_id and h.id = handover_id and h.to_id = user_id
+    and h.expires_at > at and identity.is_active(h.to_id, at)
+    and h.from_id = (select o.owner_id from identity.organizations as o where o.id = h.organization_id)
+  returning h.* into accepted;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  -- In this order, since there is never a second owner.
+  update identity.memberships as m set role = 'manager'
+  where m.organization_id = accept_handover.organization_id and m.user_id = accepted.from_id;
+  update identity.memberships as m set role = 'owner', sees_private = false
+  where m.organization_id = accept_handover.organization_id and m.user_id = accepted.to_id;
+  update identity.organizations as o set owner_id = accepted.to_id, updated_at = at
+  where o.id = accept_handover.organization_id;
+  perform identity.withdraw_invitations_of(organization_id, accepted.from_id, at);
+  perform jobs.stop_digests_of(organization_id, accepted.from_id, at);
+  perform identity.record_event('organization.handed_over', user_id, organization_id,
+    jsonb_build_object('from', accepted.from_id), at);
+  return '{"outcome":"accepted"}';
+end
+$$;
+comment on function public.accept_handover is
+  'Makes the member who was asked the owner, and the owner a manager, once: outcome accepted or unknown.';

@@ -1,0 +1,85 @@
+/**
+ * One life of a membership: invited by mail, signed up, accepted, connected, at work, removed, and refused at the next
+ * call, while the mail that waited for them isn't sent.
+ */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { openDatabase } from "../_support/database.ts";
+import { createPages, over, signIn } from "../functions/auth-callback/harness.ts";
+import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
+import { connectClient, fails, newMember, ok } from "./connector_harness.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const ANNA = "anna@example.com";
+const BEN = "ben@example.com";
+const START = new Date("2026-10-06T09:00:00Z");
+
+Deno.test("a member comes by an invitation, works, is removed, and nothing of theirs goes on", async () => {
+  await database.reset();
+  let now = START;
+  const clock = () => now;
+  const anna = await newMember(database, { email: ANNA, organization: "Garden Street", clock });
+  const pages = createPages(over(database), { rateLimits: "off" });
+  pages.clock.now = now;
+  const { organizationId } = anna;
+  const path = `/organizations/${organizationId}/members`;
+
+  // Invited.
+  pages.provider.users.set(ANNA, { id: anna.userId, email: ANNA });
+  const { browser: owner } = await signIn(pages, ANNA);
+  const open = async (where: string) => await (await owner.get(where)).text();
+  await owner.submit(await open(path), 'value="invite"', { address: BEN, role: "member" });
+  const [link] = /\/invitation\?t=\S+/.exec(pages.mails[0]!.text)!;
+
+  // Signs up and accepts.
+  const { id } = pages.provider.user(BEN);
+  await database.query("insert into auth.users (id, email) values ($1, $2)", [id, BEN]);
+  const { browser, location } = await signIn(pages, BEN, link);
+  await browser.submit(await (await browser.get(location)).text(), 'name="country"', {
+    country: "DE",
+    timezone: "Europe/Berlin",
+  });
+  const joined = await browser.submit(await (await browser.get(link)).text(), "Accept");
+  assertEquals(joined.headers.get("location"), `${path}?done=joined`);
+
+  // Works with the same books.
+  const ben = await connectClient(database, { userId: id, email: BEN, organizationId }, clock);
+  await ok(ben, "log_expenses", { items: [{ amount: "14.50", name: "Lunch" }] });
+  await ok(anna, "add_bill", { name: "Rent", amount: "1310", first_due: "2026-10-09", assignee: "ben" });
+  assertEquals((await ok(anna, "list_expenses")).total_count, 1);
+
+  // Their mail is written and the mail service is down, so that it waits for a second attempt.
+  const mail = mailService();
+  const down = createJob({
+    database: asDatabase(database),
+    fetch: withRates(() => Promise.resolve(new Response(null, { status: 503 }))),
+    now: clock,
+  });
+  await down.run();
+  const waiting = async () =>
+    (await database.query<{ status: string }>("select status from jobs.reminder_digests where recipient_id = $1", [id]))
+      .map(({ status }) => status);
+  assertEquals(await waiting(), ["pending"]);
+
+  // Removed.
+  const removing = await open(`${path}/remove?member=${id}`);
+  assertStringIncludes(removing, "One bill is assigned to them");
+  const removed = await owner.submit(removing, "danger");
+  assertEquals(removed.headers.get("location"), `${path}?done=removed`);
+  const { text } = await ben.call("list_expenses");
+  assert(!text.includes("Lunch"), text);
+  assertEquals((await database.query("select from oauth.grants where user_id = $1", [id])).length, 0);
+  assertEquals((await browser.get(path)).status, 404);
+  assertEquals((await browser.get(link)).status, 403, "the old link brings nobody back");
+
+  // The owner's mail goes out; theirs doesn't.
+  now = new Date(START.getTime() + 3600_000);
+  await createJob({ database: asDatabase(database), fetch: withRates(mail.fetch), now: clock }).run();
+  assertEquals(mail.delivered.map(({ to }) => to), [ANNA]);
+
+  // What they recorded stays, and the bill is nobody's.
+  const { data } = await ok(anna, "list_expenses");
+  assertEquals(data.rows.map(({ name }: { name: string }) => name), ["Lunch"]);
+  await fails(anna, "add_bill", { name: "Water", amount: "5", first_due: "2026-10-09", assignee: "ben" });
+});

@@ -1,0 +1,280 @@
+/** The pages of members, invitations, hand-over and further organizations, from the mail to the membership. */
+import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
+import type { TestDatabase } from "../../_support/database.ts";
+import { type Browser, formsOf, type Pages, signIn } from "./harness.ts";
+import { accountTest, auditOf, newPerson, onboarded } from "./account_harness.ts";
+
+const ANNA = "anna@example.com";
+const BEN = "ben@example.com";
+
+interface Home {
+  anna: { id: string; browser: Browser };
+  path: string;
+  /** Invites by the form; returns where it led. */
+  invite(address: string, role?: string): Promise<Response>;
+  /** The path of the link in the newest mail. */
+  link(): string;
+}
+
+async function home(pages: Pages, database: TestDatabase, name = "Garden Street"): Promise<Home> {
+  const anna = await onboarded(pages, database, ANNA, { organization_name: name });
+  const [{ id }] = await database.query<{ id: string }>("select id from identity.organizations") as [{ id: string }];
+  const path = `/organizations/${id}/members`;
+  return {
+    anna,
+    path,
+    async invite(address, role = "member") {
+      const page = await (await anna.browser.get(path)).text();
+      return await anna.browser.submit(page, 'value="invite"', { address, role });
+    },
+    link: () => {
+      const [, url] = /https:\/\/expenses\.example(\/invitation\?t=\S+)/.exec(pages.mails.at(-1)!.text)!;
+      return url!;
+    },
+  };
+}
+
+const textOf = async (response: Response) => await response.text();
+const roleOf = async (database: TestDatabase, userId: string) =>
+  (await database.query<{ role: string }>(
+    "select m.role from identity.memberships as m join identity.organizations as o on o.id = m.organization_id where m.user_id = $1 and o.owner_id <> $1",
+    [userId],
+  ))[0]?.role;
+
+accountTest(
+  "an invitation is mailed plainly, and accepted by a form, not by opening the link",
+  async (pages, database) => {
+    const { invite, link, path } = await home(pages, database);
+    const response = await invite("Ben@Example.com", "viewer");
+    assertEquals([response.status, response.headers.get("location")], [303, `${path}?done=invited`]);
+    const { to, subject, text } = pages.mails[0]!;
+    assertEquals([to, subject], [BEN, "anna@example.com invites you to shared books in Expenses"]);
+    assertEquals(
+      text.replace(/https:\S+/, "<link>"),
+      `anna@example.com invites you to the books of “Garden Street” in Expenses, as a viewer: you can see the expenses and bills there and export them, but change nothing.
+
+To read more and accept, open this link:
+<link>
+
+The link works for 7 days, once, and only for ben@example.com.
+
+“Garden Street” is what they call it; we don’t check such names.
+
+Don’t know anna@example.com? Ignore this email, and nothing happens.
+`,
+    );
+    const token = new URLSearchParams(link().split("?")[1]).get("t")!;
+    const stored = JSON.stringify(await database.query("select * from identity.invitations"));
+    assertFalse(stored.includes(token));
+
+    const ben = await onboarded(pages, database, BEN);
+    for (let n = 0; n < 2; n++) {
+      const page = await textOf(await ben.browser.get(link()));
+      assertStringIncludes(page, "Garden Street");
+      assertStringIncludes(page, ANNA);
+      assertEquals(await roleOf(database, ben.id), undefined, "reading changes nothing");
+    }
+    const page = await textOf(await ben.browser.get(link()));
+    const presses = await Promise.all([1, 2, 3].map(() => ben.browser.submit(page, "Accept")));
+    assertEquals(presses.map((press) => press.headers.get("location")), Array(3).fill(`${path}?done=joined`));
+    assertEquals(await roleOf(database, ben.id), "viewer");
+    assertEquals((await ben.browser.get(link())).headers.get("location"), path);
+    const events = await auditOf(database);
+    assertEquals(events.filter((event) => event.startsWith("member.")), ["member.invited", "member.joined"]);
+    const details = JSON.stringify(await database.query("select detail from identity.audit_events"));
+    assertFalse(details.includes("@"), "no address in the audit trail");
+  },
+);
+
+accountTest(
+  "somebody without an account signs in, is asked no organization, and comes back to accept",
+  async (pages, database) => {
+    const { invite, link, path } = await home(pages, database);
+    await invite(BEN);
+    const visitor = await pages.browser().get(link());
+    assertEquals(visitor.headers.get("location"), `/login?next=${encodeURIComponent(link())}`);
+    const { id } = pages.provider.user(BEN);
+    await database.query("insert into auth.users (id, email) values ($1, $2)", [id, BEN]);
+    const { browser, location } = await signIn(pages, BEN, link());
+    assertEquals(location, `/onboarding?next=${encodeURIComponent(link())}`);
+    const page = await textOf(await browser.get(location));
+    assertFalse(/name="(organization_name|base_currency)"/.test(page));
+    const done = await browser.submit(page, 'name="country"', { country: "DE", timezone: "Europe/Berlin" });
+    assertEquals(done.headers.get("location"), link());
+    const accepted = await browser.submit(await textOf(await browser.get(link())), "Accept");
+    assertEquals(accepted.headers.get("location"), `${path}?done=joined`);
+    assertEquals(await roleOf(database, id), "member");
+    const owned = await database.query("select from identity.organizations where owner_id = $1", [id]);
+    assertEquals(owned.length, 0);
+    // One of their own later has the trial they did not use.
+    const created = await browser.submit(
+      await textOf(await browser.get("/organizations/new?next=%2Fx")),
+      'name="name"',
+      {
+        name: "Ben’s workshop",
+      },
+    );
+    assertEquals(created.headers.get("location"), "/x");
+    const [own] = await database.query(
+      "select trial_ends_at is not null as trial from identity.organizations where owner_id = $1",
+      [
+        id,
+      ],
+    );
+    assertEquals(own, { trial: true });
+  },
+);
+
+accountTest(
+  "a forwarded link tells somebody else only the beginning of the address, and lets them sign in again",
+  async (pages, database) => {
+    const { invite, link } = await home(pages, database);
+    await invite(BEN);
+    const mallory = await onboarded(pages, database, "mallory@example.com");
+    const response = await mallory.browser.get(link());
+    const page = await textOf(response);
+    assertEquals(response.status, 403);
+    assertStringIncludes(page, "b…@e….com");
+    for (const secret of [BEN, ANNA, "Garden Street"]) assertFalse(page.includes(secret), secret);
+    const forced = await mallory.browser.submit(await textOf(await mallory.browser.get("/account")), 'value="country"');
+    assertEquals(forced.status, 303);
+    const { fields } = formsOf(await textOf(await mallory.browser.get("/account"))).find(({ html }) =>
+      html.includes("form_token")
+    )!;
+    await mallory.browser.post(link(), { form_token: fields.form_token! });
+    assertEquals(await roleOf(database, mallory.id), undefined);
+    const out = await mallory.browser.submit(page, 'name="next"');
+    assertEquals(out.headers.get("location"), `/login?next=${encodeURIComponent(link())}`);
+  },
+);
+
+accountTest("names of organizations cannot look like our words or a link in the mail", async (pages, database) => {
+  const { invite } = await home(pages, database, "Home”. Sign in at https://evil.example/now to keep your account");
+  await invite(BEN);
+  const { text, subject } = pages.mails[0]!;
+  assertFalse(/evil\.example|https:\/\/(?!expenses\.example)/.test(text + subject), text);
+  assertEquals(text.match(/”/g)?.length, 2, text);
+});
+
+accountTest(
+  "the members page refuses who lacks the right, another's form, and an organization that isn't theirs",
+  async (pages, database) => {
+    const { anna, path, invite, link } = await home(pages, database);
+    await invite(BEN, "viewer");
+    const ben = await onboarded(pages, database, BEN);
+    await ben.browser.submit(await textOf(await ben.browser.get(link())), "Accept");
+    const page = await textOf(await ben.browser.get(path));
+    assertEquals(formsOf(page).filter(({ action }) => action !== "/logout"), []);
+    const token = formsOf(await textOf(await ben.browser.get("/account"))).find(({ fields }) => fields.form_token)!
+      .fields
+      .form_token!;
+    const post = async (browser: Browser, to: string, fields: Record<string, string>) =>
+      (await browser.post(to, { form_token: token, ...fields })).status;
+    assertEquals(
+      [
+        await post(ben.browser, path, { action: "invite", address: "x@example.com", role: "member" }),
+        await post(ben.browser, path, { action: "role", member_id: anna.id, role: "viewer" }),
+        await post(ben.browser, path, { action: "open_private", member_id: ben.id }),
+        await post(ben.browser, `${path}/remove?member=${anna.id}`, {}),
+        await post(ben.browser, path.replace("members", "hand-over"), { member_id: ben.id }),
+        await post(ben.browser, path, { action: "unknown" }),
+        await post(anna.browser, path, { action: "invite", address: "x@example.com", role: "member" }),
+      ],
+      [403, 404, 404, 404, 404, 400, 403],
+    );
+    const stranger = await onboarded(pages, database, "mallory@example.com");
+    for (
+      const to of [
+        path,
+        `${path}/remove?member=${ben.id}`,
+        path.replace("members", "hand-over"),
+        "/organizations/x/members",
+      ]
+    ) {
+      assertEquals((await stranger.browser.get(to)).status, 404, to);
+    }
+    assertEquals(pages.mails.length, 1);
+  },
+);
+
+accountTest("send again, withdraw, change a role, remove and leave, each by its form", async (pages, database) => {
+  const { anna, path, invite, link } = await home(pages, database);
+  await invite(BEN);
+  const first = link();
+  const page = () => anna.browser.get(path).then(textOf);
+  await anna.browser.submit(await page(), 'value="resend"');
+  const second = link();
+  assert(first !== second);
+  const ben = await onboarded(pages, database, BEN);
+  assertEquals((await ben.browser.get(first)).status, 404);
+  await ben.browser.submit(await textOf(await ben.browser.get(second)), "Accept");
+  await anna.browser.submit(await page(), 'value="role"', { role: "viewer" });
+  assertEquals(await roleOf(database, ben.id), "viewer");
+  assertStringIncludes(await page(), "Open private categories");
+  await anna.browser.submit(await page(), 'value="open_private"');
+  assertStringIncludes(await page(), "sees private categories");
+  const leaving = await textOf(await ben.browser.get(`${path}/remove?member=${ben.id}`));
+  assertStringIncludes(leaving, "Leave");
+  const question = await textOf(await anna.browser.get(`${path}/remove?member=${ben.id}`));
+  assertStringIncludes(question, "What ends");
+  const removed = await anna.browser.submit(question, "danger");
+  assertEquals(removed.headers.get("location"), `${path}?done=removed`);
+  assertEquals((await ben.browser.submit(leaving, "danger")).status, 404, "they are gone already");
+  await invite("other@example.com");
+  await anna.browser.submit(await page(), 'value="withdraw"');
+  const other = await onboarded(pages, database, "other@example.com");
+  assertEquals((await other.browser.get(link())).status, 403);
+});
+
+accountTest("the owner asks a member to take over, who confirms it on their page", async (pages, database) => {
+  const { anna, path, invite, link } = await home(pages, database);
+  await invite(BEN);
+  const ben = await onboarded(pages, database, BEN);
+  await ben.browser.submit(await textOf(await ben.browser.get(link())), "Accept");
+  const asking = path.replace("members", "hand-over");
+  const asked = await anna.browser.submit(await textOf(await anna.browser.get(asking)), "member_id", {
+    member_id: ben.id,
+  });
+  assertEquals(asked.headers.get("location"), `${path}?done=proposed`);
+  assertEquals(pages.mails.at(-1)!.to, BEN);
+  assertStringIncludes(pages.mails.at(-1)!.text, `https://expenses.example${path}`);
+  const page = await textOf(await ben.browser.get(path));
+  const accepted = await ben.browser.submit(page, 'value="accept_handover"');
+  assertEquals(accepted.headers.get("location"), `${path}?done=handed_over`);
+  assertEquals((await ben.browser.submit(page, 'value="accept_handover"')).status, 404, "once");
+  const roles = await database.query(
+    "select user_id, role from identity.memberships where organization_id = $1 order by role",
+    [
+      path.split("/")[2],
+    ],
+  );
+  assertEquals(roles, [{ user_id: anna.id, role: "manager" }, { user_id: ben.id, role: "owner" }]);
+});
+
+accountTest(
+  "mails of invitations are limited by person and by address, before anything changes",
+  async (pages, database) => {
+    const { invite } = await home(pages, database);
+    for (let n = 0; n < 5; n++) assertEquals((await invite(BEN)).status, 303);
+    assertEquals((await invite(BEN)).status, 429);
+    assertEquals(pages.mails.length, 5);
+    const last = /t=(\S+)/.exec(pages.mails.at(-1)!.text)![1]!;
+    const { browser } = await newPerson(pages, database, BEN);
+    assertEquals(
+      (await browser.get(`/invitation?t=${last}`)).headers.get("location"),
+      `/onboarding?next=${encodeURIComponent(`/invitation?t=${last}`)}`,
+    );
+  },
+);
+
+accountTest("inviting needs the Team plan, and says so", async (pages, database) => {
+  const { anna, path } = await home(pages, database);
+  const page = await textOf(await anna.browser.get(path));
+  await database.query("update identity.organizations set trial_ends_at = null");
+  const refused = await anna.browser.submit(page, 'value="invite"', { address: BEN });
+  assertEquals(refused.status, 400);
+  const now = await textOf(await anna.browser.get(path));
+  assertStringIncludes(now, "needs the Team plan");
+  assertFalse(now.includes('value="invite"'));
+  assertEquals(pages.mails.length, 0);
+});

@@ -1,0 +1,136 @@
+/** Members on real PostgreSQL: what happens when two people change who belongs to an organization at the same moment. */
+import { assert, assertEquals } from "@std/assert";
+import { addPerson } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+import { addressOf, AT, household, membersOf } from "../db/household.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+const { invite, accept, about, handover, handoverId, invitationId, roles } = membersOf(database);
+
+const ROUNDS = 10;
+/** Runs a race several times, since the loser of one round may win the next. */
+const rounds = async (race: () => Promise<void>) => {
+  for (let round = 0; round < ROUNDS; round++) await race();
+};
+
+Deno.test("one link pressed eight times at once makes one member", async () => {
+  const home = await household(database);
+  await invite(home, home.anna.userId);
+  const outcomes = await Promise.all(Array.from({ length: 8 }, () => accept(home.stranger)));
+  assertEquals(outcomes.toSorted(), ["accepted", ...Array(7).fill("already_member")]);
+  const [{ joined }] = await database.query<{ joined: number }>(
+    "select count(*)::int as joined from identity.audit_events where event = 'member.joined'",
+  ) as [{ joined: number }];
+  assertEquals(joined, 1);
+});
+
+Deno.test("withdrawing and accepting at once: either there is a member, or the invitation is withdrawn", async () => {
+  await rounds(async () => {
+    const home = await household(database);
+    await invite(home, home.anna.userId);
+    const id = await invitationId();
+    const [accepted, withdrawn] = await Promise.all([
+      accept(home.stranger),
+      database.asService<{ outcome: string }>("withdraw_invitation", {
+        user_id: home.anna.userId,
+        invitation_id: id,
+        at: AT,
+      }).then(({ outcome }) => outcome),
+    ]);
+    const isMember = (await roles(home))[home.stranger] !== undefined;
+    assertEquals([accepted === "accepted", withdrawn === "withdrawn"], [isMember, !isMember]);
+  });
+});
+
+Deno.test("removing the inviter and accepting at once leaves no member by a right that had ended", async () => {
+  await rounds(async () => {
+    const home = await household(database);
+    await invite(home, home.manager);
+    const [accepted, removed] = await Promise.all([
+      accept(home.stranger),
+      about("remove_member", home, { by: home.anna.userId, member: home.manager }),
+    ]);
+    assertEquals(removed, "removed");
+    assertEquals((await roles(home))[home.stranger] !== undefined, accepted === "accepted");
+    assert(["accepted", "withdrawn"].includes(accepted), accepted);
+    const open = await database.query(
+      "select from identity.invitations where accepted_at is null and withdrawn_at is null",
+    );
+    assertEquals(open.length, 0);
+  });
+});
+
+Deno.test("a hand-over and the removal of the member at once: always one owner, who is a member", async () => {
+  await rounds(async () => {
+    const home = await household(database);
+    await about("propose_owner", home, { by: home.anna.userId, member: home.member });
+    const id = await handoverId();
+    const [accepted, removed] = await Promise.all([
+      handover("accept_handover", home, { by: home.member, id }),
+      about("remove_member", home, { by: home.anna.userId, member: home.member }),
+    ]);
+    assertEquals(
+      [accepted, removed].toSorted(),
+      accepted === "accepted" ? ["accepted", "unknown"] : ["removed", "unknown"],
+    );
+    const owners = Object.entries(await roles(home)).filter(([, role]) => role === "owner").map(([id]) => id);
+    assertEquals(owners, [accepted === "accepted" ? home.member : home.anna.userId]);
+    const [organization] = await database.query<{ owner_id: string }>("select owner_id from identity.organizations");
+    assertEquals(organization!.owner_id, owners[0]);
+  });
+});
+
+Deno.test("the same hand-over accepted eight times at once is one", async () => {
+  const home = await household(database);
+  await about("propose_owner", home, { by: home.anna.userId, member: home.member });
+  const id = await handoverId();
+  const outcomes = await Promise.all(
+    Array.from({ length: 8 }, () => handover("accept_handover", home, { by: home.member, id })),
+  );
+  assertEquals(outcomes.toSorted(), ["accepted", ...Array(7).fill("unknown")]);
+});
+
+Deno.test("removing a member while they are assigned bills leaves no bill with somebody who is gone", async () => {
+  const home = await household(database);
+  const guest = await addPerson(database, "UTC");
+  await invite(home, home.anna.userId, { address: addressOf(guest) });
+  await accept(guest);
+  const answers = await Promise.all([
+    ...Array.from(
+      { length: 6 },
+      (_, n) =>
+        home.anna.call("add_bill", {
+          name: `Bill ${n}`,
+          amount: "10",
+          first_due: "2026-12-01",
+          assignee: addressOf(guest),
+        }),
+    ),
+    about("remove_member", home, { by: home.anna.userId, member: guest }),
+  ]);
+  assertEquals(answers.at(-1), "removed");
+  const [left] = await database.query("select count(*)::int as assigned from app.expenses where assignee_id = $1", [
+    guest,
+  ]);
+  assertEquals(left, { assigned: 0 });
+});
+
+Deno.test("one person's first organization, created eight times at once, is one with one trial", async () => {
+  const home = await household(database);
+  const made = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      database.asService<{ organization_id: string }>("create_organization", {
+        user_id: home.stranger,
+        name: "Workshop",
+        base_currency: "EUR",
+        at: AT,
+      })),
+  );
+  assertEquals(new Set(made.map(({ organization_id }) => organization_id)).size, 1);
+  const [counts] = await database.query(
+    "select count(*)::int as owned, count(trial_ends_at)::int as trials from identity.organizations where owner_id = $1",
+    [home.stranger],
+  );
+  assertEquals(counts, { owned: 1, trials: 1 });
+});
