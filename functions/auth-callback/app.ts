@@ -1,6 +1,7 @@
 /** Routes of the identity pages. */
 import { etag } from "hono/etag";
 import { createCalendarStore } from "../../shared/db/calendar_store.ts";
+import { createExportStore } from "../../shared/db/export_store.ts";
 import { createImportStore } from "../../shared/db/import_store.ts";
 import { createProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
@@ -20,6 +21,7 @@ import { postCalendar } from "./calendar/change_calendar.tsx";
 import { getCalendar } from "./calendar/feed.ts";
 import { plainErrors } from "./calendar/plain_errors.ts";
 import { getExpenseFile } from "./download/expense_file.ts";
+import { postExport, showExport } from "./export/export.ts";
 import { postUpload, showUpload } from "./import/upload.ts";
 import { finishSignIn, postCallback } from "./sign_in/callback.ts";
 import { showFrontPage } from "./front_page/front_page.tsx";
@@ -38,6 +40,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
     providerLinks: createProviderLinkStore(deps.database),
     calendars: createCalendarStore(deps.database),
     imports: createImportStore(deps.database),
+    exports: createExportStore(deps.database),
     providers,
   };
 
@@ -62,6 +65,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/account/providers/remove", showRemove(pages)).post(postRemove(pages));
   app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
   app.get("/calendar/:file", etag(), getCalendar(pages));
+  app.get("/organizations/:id/export", showExport(pages)).post(postExport(pages));
   app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));
   return app;
 }

@@ -14,6 +14,7 @@ const ATTEMPTS = {
   login_code: { of: "login_code_sign_in", by: "login_code_ip", secondsApart: 0 },
   reminder_mail: { of: "reminder_mail_address", by: "reminder_mail_ip", secondsApart: 0 },
   import_upload: { of: "import_upload_person", by: "import_upload_ip", secondsApart: 0 },
+  export: { of: "export_person", by: "export_ip", secondsApart: 0 },
 } as const satisfies Record<string, { of: LimitName; by: LimitName; secondsApart: number }>;
 export type Attempt = keyof typeof ATTEMPTS;
 

@@ -147,12 +147,28 @@ export type Database = {
         };
         Returns: Json;
       };
+      "open_export": {
+        Args: { "at": string; "organization_id": string; "user_id": string; "wanted": string };
+        Returns: Json;
+      };
       "open_upload": { Args: { "at": string; "import_id": string; "user_id": string }; Returns: Json };
       "ping": { Args: Record<PropertyKey, never>; Returns: Json };
       "read_account": { Args: { "at": string; "user_id": string }; Returns: Json };
       "read_calendar": { Args: { "at": string; "limits": Json; "token_hash": string }; Returns: Json };
       "read_expense_file": {
         Args: { "arguments": Json; "at": string; "organization_id": string; "user_id": string };
+        Returns: Json;
+      };
+      "read_export": {
+        Args: {
+          "after": Json;
+          "at": string;
+          "from_on": string;
+          "organization_id": string;
+          "part": string;
+          "to_on": string;
+          "user_id": string;
+        };
         Returns: Json;
       };
       "read_newest_rates": { Args: Record<PropertyKey, never>; Returns: Json };

@@ -2,6 +2,7 @@
 /** A person's organizations and plans; owners can rename theirs. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
+import { exportPath } from "../export/address.ts";
 import { planText } from "./plan_text.ts";
 import { Name } from "../../../shared/pages/components.tsx";
 import { createUrls } from "../../../shared/urls.ts";
@@ -38,6 +39,14 @@ export function Organizations(
                 <>
                   {" · "}
                   <a href={urls.plans(organization.id)}>{words.seePlans}</a>
+                </>
+              )}
+              {organization.role !== "member" && (
+                <>
+                  {" · "}
+                  <a href={exportPath(organization.id)} aria-label={words.exportOf(organization.name)}>
+                    {words.exportBooks}
+                  </a>
                 </>
               )}
             </p>

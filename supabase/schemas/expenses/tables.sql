@@ -130,7 +130,8 @@ comment on column app.expenses.recorded_seq is
   'Counts up in the order of recording: which of two came later, whatever the clock said.';
 create unique index expenses_external_id_idx on app.expenses (organization_id, source, external_id)
   where external_id is not null and deleted_at is null;
-create index expenses_organization_id_idx on app.expenses (organization_id);
+-- In the order of an export.
+create index expenses_organization_id_idx on app.expenses (organization_id, id);
 create index expenses_category_id_idx on app.expenses (category_id, organization_id);
 create index expenses_currency_idx on app.expenses (currency);
 -- Which bills are active? Not by next_due: a bill that rolls moves within its page, and no index, as long as none has
