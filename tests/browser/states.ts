@@ -5,6 +5,7 @@ import { ACCOUNT_STATES } from "./states/accounts.ts";
 import { SIGN_IN_STATES } from "./states/sign_in.ts";
 import { CONNECTING_STATES } from "./states/connecting.ts";
 import { MAILED_LINK_STATES } from "./states/mailed_links.ts";
+import { EXPORT_STATES } from "./states/exports.ts";
 import { UPLOAD_STATES } from "./states/uploads.ts";
 import { CONSENT_STATES } from "./states/consent.ts";
 
@@ -13,6 +14,7 @@ export const STATES: readonly State[] = [
   ...ACCOUNT_STATES,
   ...CONNECTING_STATES,
   ...UPLOAD_STATES,
+  ...EXPORT_STATES,
   page("not-found", ({ browser }) => browser.get("/nothing/here")),
   ...MAILED_LINK_STATES,
   page("broken", async ({ pages }) => await (await signIn(pages, EMAIL)).browser.get("/account"), { answers: {} }),

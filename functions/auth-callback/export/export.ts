@@ -13,13 +13,7 @@ import type { AppContext } from "../../../shared/http/app.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { claimAttempt } from "../attempts.ts";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
-import { renderExport, renderExportRefusal } from "./export_page.tsx";
-
-export interface Exporting {
-  user: SignedInUser;
-  organizationId: string;
-  organization: { name: string; today: string };
-}
+import { type Exporting, renderExport, renderExportRefusal } from "./export_page.tsx";
 
 type Opened = Exporting | { refusal: "refused" | "unknown" };
 
@@ -31,7 +25,7 @@ export const showExport = (deps: PageDeps): Handler =>
       : await renderExport(c, deps, opened);
   });
 
-/** Field `what`: `everything`, or `payments` with a `period` or the days `from` and `to`. */
+/** Field `what`: `everything`, or `payments` with the days `from` and `to` or, without them, a `period`. */
 export const postExport = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     const what = form.get("what");
@@ -99,9 +93,9 @@ async function readPage(
 
 /** @throws {AppError} `invalid_request` for days that are none, or in the wrong order. */
 function readPeriod(form: Form, today: string): Period {
-  const asked = form.get("period");
-  const named = PERIODS.find((name) => name === asked);
-  const period = named ? namedPeriod(named, today) : daysBetween(form.get("from") ?? "", form.get("to") ?? "");
+  const [from, to] = [form.get("from") ?? "", form.get("to") ?? ""];
+  const named = PERIODS.find((name) => name === form.get("period"));
+  const period = from || to ? daysBetween(from, to) : named && namedPeriod(named, today);
   if (!period) throw new AppError("invalid_request", "no period", { says: ({ exportDays }) => exportDays });
   return period;
 }

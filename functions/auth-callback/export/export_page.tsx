@@ -3,12 +3,17 @@
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
-import { namedPeriod, PERIODS } from "../../../shared/export/period.ts";
+import { PERIODS } from "../../../shared/export/period.ts";
 import { Buttons, Name, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import type { PageDeps } from "../page_guards.ts";
-import type { Exporting } from "./export.ts";
+
+export interface Exporting {
+  user: SignedInUser;
+  organizationId: string;
+  organization: { name: string; today: string };
+}
 
 export async function renderExport(
   c: AppContext,
@@ -17,7 +22,6 @@ export async function renderExport(
 ): Promise<Response> {
   const { exportBooks: words, frame } = c.get("reader").words;
   const formToken = await createFormToken(config, { userId: user.id, at: clock() });
-  const lastMonth = namedPeriod("last_month", organization.today);
   const Hidden = ({ what }: { what: "everything" | "payments" }) => (
     <>
       <input type="hidden" name="form_token" value={formToken} />
@@ -42,13 +46,10 @@ export async function renderExport(
               label={words.period}
               selected="last_month"
               unchosen=""
-              options={[
-                ...PERIODS.map((name) => ({ value: name, label: words.periods[name] })),
-                { value: "days", label: words.days },
-              ]}
+              options={PERIODS.map((name) => ({ value: name, label: words.periods[name] }))}
             />
-            <TextField name="from" type="date" label={words.from} reason={words.daysReason} value={lastMonth.from} />
-            <TextField name="to" type="date" label={words.to} value={lastMonth.to} />
+            <TextField name="from" type="date" label={words.from} reason={words.daysReason} />
+            <TextField name="to" type="date" label={words.to} />
             <Buttons>
               <button class="primary" type="submit">{words.downloadPayments}</button>
             </Buttons>

@@ -18,10 +18,9 @@ export const exportBooks = {
     this_year: "This year",
     last_year: "Last year",
   },
-  days: "The days below",
   from: "First day",
   to: "Last day",
-  daysReason: "The two days only count if you choose “The days below”.",
+  daysReason: "For any other period, fill in both days. They then count instead.",
   downloadPayments: "Download CSV",
   everything: "Everything",
   everythingAbout:
