@@ -1,6 +1,7 @@
 /** Routes of the identity pages. */
 import { etag } from "hono/etag";
 import { createCalendarStore } from "../../shared/db/calendar_store.ts";
+import { createExportStore } from "../../shared/db/export_store.ts";
 import { createImportStore } from "../../shared/db/import_store.ts";
 import { createProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
@@ -21,6 +22,7 @@ import { postCalendar } from "./calendar/change_calendar.tsx";
 import { getCalendar } from "./calendar/feed.ts";
 import { plainErrors } from "./calendar/plain_errors.ts";
 import { getExpenseFile } from "./download/expense_file.ts";
+import { postExport, showExport } from "./export/export.ts";
 import { postUpload, showUpload } from "./import/upload.ts";
 import { postHandOver, showHandOver } from "./members/hand_over.tsx";
 import { postInvitation, showInvitation } from "./members/invitation.tsx";
@@ -45,6 +47,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
     calendars: createCalendarStore(deps.database),
     imports: createImportStore(deps.database),
     members: createMembersStore(deps.database),
+    exports: createExportStore(deps.database),
     providers,
   };
 
@@ -74,6 +77,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/organizations/:id/members/remove", showRemoveMember(pages)).post(postRemoveMember(pages));
   app.get("/organizations/:id/hand-over", showHandOver(pages)).post(postHandOver(pages));
   app.get("/calendar/:file", etag(), getCalendar(pages));
+  app.get("/organizations/:id/export", showExport(pages)).post(postExport(pages));
   app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));
   return app;
 }

@@ -1,5 +1,6 @@
 /** The dependencies of the identity pages, and the two guards that most of them use. */
 import type { CalendarStore } from "../../shared/db/calendar_store.ts";
+import type { ExportStore } from "../../shared/db/export_store.ts";
 import type { ImportStore } from "../../shared/db/import_store.ts";
 import type { MembersStore } from "../../shared/db/members_store.ts";
 import type { ProviderLinkStore } from "../../shared/db/provider_link_store.ts";
@@ -17,6 +18,7 @@ export interface PageDeps extends Deps {
   calendars: CalendarStore;
   imports: ImportStore;
   members: MembersStore;
+  exports: ExportStore;
   providers: Registry;
 }
 

@@ -14,12 +14,12 @@ export function writeCsv(
   return text;
 }
 
-/**
- * Spreadsheets run what starts like a formula, including full-width signs; typed text must stay text, but amounts may
- * be negative.
- */
+/** Columns of nothing but numbers, which may be negative. */
+const NUMBERS = /(^|_)(amount|tax|net|gross|month_days)$/;
+
+/** Spreadsheets run what starts like a formula, including full-width signs; typed text must stay text. */
 function field(value: string, column: string): string {
-  const text = /(amount|tax)$/.test(column) ? value : value.replace(/^(?=[=+@\t\r\n＝＋－＠-])/, "'");
+  const text = NUMBERS.test(column) ? value : value.replace(/^(?=[=+@\t\r\n＝＋－＠-])/, "'");
   // A pattern: replaceAll() takes three times as long for a cell of many marks.
   return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }

@@ -59,6 +59,9 @@ const LIMITS = {
   /** Files sent to be imported per hour: each is read whole. */
   import_upload_person: { atMost: 30, seconds: 3600 },
   import_upload_ip: { atMost: 120, seconds: 3600 },
+  /** Exports per hour: each reads the books. */
+  export_person: { atMost: 20, seconds: 3600 },
+  export_ip: { atMost: 80, seconds: 3600 },
   /** Calendar addresses that we never issued, or ended, by caller: apps of many people share the hosted ones' callers. */
   wrong_calendar: { atMost: 60, seconds: 3600 },
   /** Reads of one calendar: apps ask a few times a day, and people press refresh. */

@@ -18083,6 +18083,416 @@ comment on function public.count_provider_links is
 select cron.schedule('provider-sync', '0 6 2 * *', $$select jobs.call_function('cron-provider-sync')$$);
 select cron.schedule('provider-sync-catch-up', '0 6 3-10 * *', $$select jobs.call_function('cron-provider-sync')$$);
 
+-- schemas/exports/export_books.sql
+
+-- Pages of the books for an export: each kind of record in an order of its own, what follows a key, as the person may
+-- see it. What was deleted is not in the books. Amounts are decimals, and negative where money came back; who did
+-- something is named by the address, as long as they are a member.
+
+create or replace function app.export_payments(after jsonb, from_on date, to_on date, at_most int)
+  returns table (key jsonb, shown jsonb)
+language plpgsql stable set search_path = '' set plan_cache_mode = force_custom_plan as $$
+begin
+  return query
+  select jsonb_build_array(p.paid_on, p.recorded_seq), jsonb_build_object(
+    'id', p.id,
+    'kind', case when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment'
+      else 'one_off' end,
+    'date', p.paid_on, 'name', e.name, 'payee', e.payee, 'category', category.name, 'category_id', p.category_id,
+    'tags', e.tags, 'note', case when starts_with(p.expense_id, 'bill_') then p.note else e.note end, 'url', e.url,
+    'amount', app.format_minor(d.sign * p.amount_minor, c.exponent),
+    'tax', app.format_minor(d.sign * p.tax_minor, c.exponent), 'tax_percent', trim_scale(p.tax_percent)::text,
+    'net', app.format_minor(d.sign * (p.amount_minor - p.tax_minor), c.exponent), 'currency', p.currency
+  ) || jsonb_build_object(
+    'charged_amount', app.format_minor(d.sign * p.charged_minor, charged.exponent),
+    'charged_currency', p.charged_currency,
+    'base_amount', app.format_minor(d.sign * p.base_minor, base.exponent), 'base_currency', p.base_currency,
+    'fx_rate', trim_scale(p.fx_rate)::text, 'fx_rate_on', p.fx_rate_on, 'fx_source', p.fx_source,
+    'is_final', p.is_final, 'is_estimate', p.is_estimate,
+    'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
+    'split_id', p.split_id,
+    'expense_id', case when not starts_with(p.expense_id, 'bill_') then p.expense_id end,
+    'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
+    'occurrence_id', p.occurrence_id, 'paid_by', person.email, 'source', p.source, 'version', p.version,
+    'created_at', p.created_at, 'updated_at', p.updated_at
+  )
+  from app.payments as p
+  join app.currencies as c on c.code = p.currency
+  join app.currencies as base on base.code = p.base_currency
+  cross join lateral (select case p.direction when 'out' then 1 else -1 end) as d (sign)
+  left join app.currencies as charged on charged.code = p.charged_currency
+  left join app.expenses as e on e.id = p.expense_id
+  left join app.categories as category on category.id = p.category_id
+  left join identity.profiles as person on person.user_id = p.paid_by
+  where p.organization_id = (select identity.current_organization_id()) and p.deleted_at is null
+    and (from_on is null or p.paid_on >= from_on) and (to_on is null or p.paid_on <= to_on)
+    and (after is null or (p.paid_on, p.recorded_seq) > ((after ->> 0)::date, (after ->> 1)::bigint))
+  order by p.paid_on, p.recorded_seq
+  limit at_most;
+end
+$$;
+comment on function app.export_payments is
+  'Payments of a period, oldest first: the rows that totals are made of, each with what its expense or bill says of '
+  'it.';
+
+create or replace function app.export_bills(after text, at_most int) returns table (key jsonb, shown jsonb)
+language plpgsql stable set search_path = '' set plan_cache_mode = force_custom_plan as $$
+begin
+  return query
+  select to_jsonb(e.id), jsonb_build_object(
+    'id', e.id, 'name', e.name, 'payee', e.payee, 'category', category.name, 'category_id', e.category_id,
+    'tags', e.tags, 'note', e.note, 'url', e.url,
+    'amount_mode', e.amount_mode, 'amount', app.format_minor(e.amount_minor, c.exponent), 'currency', e.currency,
+    'share_percent', trim_scale(e.share_bp / 100.0)::text,
+    'frequency', e.frequency, 'every', e.every, 'anchor_on', e.anchor_on, 'month_days', e.month_days,
+    'weekend_rule', e.weekend_rule, 'ends_on', e.ends_on, 'ends_after', e.ends_after, 'tracked_from', e.tracked_from,
+    'next_due', e.next_due
+  ) || jsonb_build_object(
+    'autopay', e.autopay, 'trial_ends_on', e.trial_ends_on, 'renews_on', e.renews_on, 'notice_days', e.notice_days,
+    'status', e.status, 'reminder_enabled', e.reminder_enabled, 'remind_days_before', e.remind_days_before,
+    'remind_again', e.remind_again, 'assignee', assignee.email, 'created_by', person.email, 'version', e.version,
+    'created_at', e.created_at, 'updated_at', e.updated_at
+  )
+  from app.expenses as e
+  join app.currencies as c on c.code = e.currency
+  left join app.categories as category on category.id = e.category_id
+  left join identity.profiles as person on person.user_id = e.created_by
+  left join identity.profiles as assignee on assignee.user_id = e.assignee_id
+  where e.organization_id = (select identity.current_organization_id()) and e.kind = 'bill' and e.deleted_at is null
+    and (after is null or e.id > after)
+  order by e.id
+  limit at_most;
+end
+$$;
+
+create or replace function app.export_books(part text, after jsonb, at_most int) returns table (key jsonb, shown jsonb)
+language plpgsql stable set search_path = '' set plan_cache_mode = force_custom_plan as $$
+declare
+  organization constant text := identity.current_organization_id();
+  last_id constant text := after #>> '{}';
+begin
+  case part
+    when 'categories' then return query
+      select to_jsonb(c.id), jsonb_build_object(
+        'id', c.id, 'name', c.name, 'is_private', c.is_private, 'archived_at', c.archived_at, 'version', c.version,
+        'created_at', c.created_at, 'updated_at', c.updated_at
+      )
+      from app.categories as c
+      where c.organization_id = organization and (last_id is null or c.id > last_id)
+      order by c.id
+      limit at_most;
+    when 'expenses' then return query
+      select to_jsonb(e.id), jsonb_build_object(
+        'id', e.id, 'name', e.name, 'payee', e.payee, 'category', category.name, 'category_id', e.category_id,
+        'tags', e.tags, 'note', e.note, 'url', e.url, 'source', e.source, 'external_id', e.external_id,
+        'created_by', person.email, 'version', e.version, 'created_at', e.created_at, 'updated_at', e.updated_at
+      )
+      from app.expenses as e
+      left join app.categories as category on category.id = e.category_id
+      left join identity.profiles as person on person.user_id = e.created_by
+      where e.organization_id = organization and e.kind = 'one_off' and e.deleted_at is null
+        and (last_id is null or e.id > last_id)
+      order by e.id
+      limit at_most;
+    when 'occurrences' then return query
+      select jsonb_build_array(o.expense_id, o.scheduled_on), jsonb_build_object(
+        'id', o.id, 'bill_id', o.expense_id, 'bill', e.name, 'scheduled_on', o.scheduled_on, 'due_on', o.due_on,
+        'expected_amount', app.format_minor(o.expected_minor, c.exponent),
+        'paid_amount', app.format_minor(o.paid_minor, c.exponent), 'currency', o.currency,
+        'amount_source', o.amount_source, 'status', o.status, 'snoozed_until', o.snoozed_until,
+        'closed_at', o.closed_at, 'version', o.version, 'created_at', o.created_at, 'updated_at', o.updated_at
+      )
+      from app.expense_occurrences as o
+      join app.expenses as e on e.id = o.expense_id
+      join app.currencies as c on c.code = o.currency
+      where e.organization_id = organization and e.kind = 'bill' and e.deleted_at is null
+        and o.organization_id = organization
+        and (after is null or e.id >= (after ->> 0))
+        and (after is null or (o.expense_id, o.scheduled_on) > ((after ->> 0), (after ->> 1)::date))
+      order by o.expense_id, o.scheduled_on
+      limit at_most;
+    when 'payee_rules' then return query
+      select to_jsonb(r.id), jsonb_build_object(
+        'id', r.id, 'payee', r.payee, 'category', category.name, 'category_id', r.category_id, 'version', r.version,
+        'created_at', r.created_at, 'updated_at', r.updated_at
+      )
+      from app.payee_rules as r
+      join app.categories as category on category.id = r.category_id
+      where r.organization_id = organization and r.deleted_at is null and (last_id is null or r.id > last_id)
+      order by r.id
+      limit at_most;
+    when 'budgets' then return query
+      select to_jsonb(b.id), jsonb_build_object(
+        'id', b.id, 'category', category.name, 'category_id', b.category_id, 'per', b.per,
+        'amount', app.format_minor(b.amount_minor, c.exponent), 'currency', b.currency,
+        'carries_over', b.carries_over, 'starts_on', b.starts_on, 'version', b.version,
+        'created_at', b.created_at, 'updated_at', b.updated_at
+      )
+      from app.budgets as b
+      join app.currencies as c on c.code = b.currency
+      left join app.categories as category on category.id = b.category_id
+      where b.organization_id = organization and b.deleted_at is null and (last_id is null or b.id > last_id)
+        -- A budget of a category that the reader may not see would say that there is one.
+        and (b.category_id is null or category.id is not null)
+      order by b.id
+      limit at_most;
+    when 'exchange_rates' then return query
+      select jsonb_build_array(u.rate_on, u.from_currency, u.source, u.rate), jsonb_build_object(
+        'from_currency', u.from_currency, 'to_currency', u.to_currency, 'rate_on', u.rate_on, 'source', u.source,
+        'rate', trim_scale(u.rate)::text
+      )
+      from (
+        select distinct coalesce(p.charged_currency, p.currency) as from_currency, p.base_currency as to_currency,
+          p.fx_rate_on as rate_on, p.fx_source as source, p.fx_rate as rate
+        from app.payments as p
+        where p.organization_id = organization and p.deleted_at is null and p.fx_rate is not null
+      ) as u
+      where after is null or (u.rate_on, u.from_currency, u.source, u.rate)
+        > ((after ->> 0)::date, (after ->> 1), (after ->> 2), (after ->> 3)::numeric)
+      order by u.rate_on, u.from_currency, u.source, u.rate
+      limit at_most;
+  end case;
+end
+$$;
+comment on function app.export_books is
+  'Categories, one-off expenses, due dates, payee rules, budgets, and the rates by which payments were valued.';
+
+-- schemas/exports/export_statements.sql
+
+-- Pages of what banks and providers said, for an export: never what a file is recognized by, nor a credential.
+
+create or replace function app.export_statements(part text, after jsonb, at_most int)
+  returns table (key jsonb, shown jsonb)
+language plpgsql stable set search_path = '' set plan_cache_mode = force_custom_plan as $$
+declare
+  organization constant text := identity.current_organization_id();
+  last_id constant text := after #>> '{}';
+begin
+  case part
+    when 'accounts' then return query
+      select to_jsonb(a.id), jsonb_build_object(
+        'id', a.id, 'name', a.name, 'kind', a.kind, 'currency', a.currency, 'answers', a.answers,
+        'balance', a.balance, 'created_at', a.created_at, 'updated_at', a.updated_at
+      )
+      from app.accounts as a
+      where a.organization_id = organization and (last_id is null or a.id > last_id)
+      order by a.id
+      limit at_most;
+    when 'statement_lines' then return query
+      select jsonb_build_array(l.booked_on, l.id), jsonb_build_object(
+        'id', l.id, 'account_id', l.account_id, 'account', a.name, 'booked_on', l.booked_on, 'text', l.text,
+        'kind', l.kind,
+        'amount', app.format_minor(case l.direction when 'out' then 1 else -1 end * l.amount_minor, c.exponent),
+        'currency', l.currency, 'is_skipped', l.is_skipped,
+        'payment_ids', array(
+          select k.payment_id
+          from app.statement_links as k
+          join app.payments as p on p.id = k.payment_id and p.deleted_at is null
+          where k.line_id = l.id
+          order by k.payment_id
+        ),
+        'change_id', l.change_id, 'created_at', l.created_at
+      )
+      from app.statement_lines as l
+      join app.accounts as a on a.id = l.account_id
+      join app.currencies as c on c.code = l.currency
+      where l.organization_id = organization
+        and (after is null or (l.booked_on, l.id) > ((after ->> 0)::date, (after ->> 1)))
+      order by l.booked_on, l.id
+      limit at_most;
+    when 'provider_links' then return query
+      select to_jsonb(k.id), jsonb_build_object(
+        'id', k.id, 'bill_id', k.expense_id, 'bill', e.name, 'provider', k.provider_key,
+        'provider_name', k.provider_name, 'account', k.account_label, 'status', k.status,
+        'last_success_period', k.last_success_period, 'asked_at', k.asked_at,
+        'created_at', k.created_at, 'updated_at', k.updated_at
+      )
+      from app.expenses as e
+      join app.provider_links as k on k.expense_id = e.id
+      where e.organization_id = organization and e.kind = 'bill' and e.deleted_at is null
+        and k.organization_id = organization and (last_id is null or k.id > last_id)
+      order by k.id
+      limit at_most;
+    when 'provider_statements' then return query
+      select to_jsonb(s.id), jsonb_build_object(
+        'id', s.id, 'link_id', s.link_id, 'bill_id', k.expense_id, 'period', s.period,
+        'amount', app.format_minor(s.amount_minor, c.exponent), 'currency', s.currency, 'due_on', s.due_on,
+        'status', s.status, 'reason', s.reason, 'usual_amount', app.format_minor(s.usual_minor, c.exponent),
+        'occurrence_id', s.occurrence_id, 'fetched_at', s.fetched_at
+      )
+      from app.expenses as e
+      join app.provider_links as k on k.expense_id = e.id
+      join app.provider_statements as s on s.link_id = k.id
+      join app.currencies as c on c.code = s.currency
+      where e.organization_id = organization and e.kind = 'bill' and e.deleted_at is null
+        and k.organization_id = organization and s.organization_id = organization
+        and (last_id is null or s.id > last_id)
+      order by s.id
+      limit at_most;
+  end case;
+end
+$$;
+comment on function app.export_statements is
+  'Accounts, the lines of their statements with the payments that they are, connections to providers, and what those '
+  'said.';
+
+-- schemas/exports/export_organization.sql
+
+-- Pages of what an organization is, for an export: its settings, its members, and what was changed by whom.
+
+create or replace function app.export_organization(part text, after jsonb, at_most int)
+  returns table (key jsonb, shown jsonb)
+language plpgsql stable set search_path = '' set plan_cache_mode = force_custom_plan as $$
+declare
+  organization constant text := identity.current_organization_id();
+begin
+  case part
+    when 'settings' then return query
+      select to_jsonb(o.id), jsonb_build_object(
+        'id', o.id, 'name', o.name, 'base_currency', o.base_currency, 'timezone', p.timezone,
+        'closed_through', o.closed_through, 'own_only', o.own_only,
+        'plan', identity.effective_plan(o, app.instant()), 'trial_ends_at', o.trial_ends_at,
+        'created_at', o.created_at
+      )
+      from identity.organizations as o
+      join identity.profiles as p on p.user_id = o.owner_id
+      where o.id = organization and after is null;
+    when 'members' then return query
+      select to_jsonb(m.user_id), jsonb_build_object(
+        'email', p.email, 'role', m.role, 'sees_private', m.sees_private, 'mails', m.mails, 'since', m.created_at
+      )
+      from identity.memberships as m
+      join identity.profiles as p on p.user_id = m.user_id
+      where m.organization_id = organization and (after is null or m.user_id > (after #>> '{}')::uuid)
+      order by m.user_id
+      limit at_most;
+    when 'changes' then return query
+      select to_jsonb(s.recorded_seq), jsonb_build_object(
+        'id', s.id, 'at', s.created_at, 'by', p.email, 'client', s.client_name, 'tool', s.tool, 'facts', s.facts,
+        'undoes', s.undoes, 'undone_by', s.undone_by
+      )
+      from app.change_sets as s
+      left join identity.profiles as p on p.user_id = s.actor_id
+      where s.organization_id = organization and (after is null or s.recorded_seq > (after #>> '{}')::bigint)
+      order by s.recorded_seq
+      limit at_most;
+  end case;
+end
+$$;
+comment on function app.export_organization is
+  'The settings, the members by address, and the changes with what they did as facts.';
+
+-- schemas/exports/read_export.sql
+
+-- Exports, for people whose role may: reading stays possible without a plan, and who has left reads nothing more, from
+-- the next page on.
+
+create or replace function app.read_export_page(part text, after jsonb, from_on date, to_on date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  rows_at_once constant int := 1000;
+  organization constant text := identity.current_organization_id();
+  page record;
+begin
+  if organization is null then
+    return null;
+  end if;
+  case
+    when part = 'payments' then
+      select array_agg(e.shown order by e.place) as rows, (array_agg(e.key order by e.place desc))[1] as last_key
+      into page
+      from app.export_payments(after, from_on, to_on, rows_at_once) with ordinality as e (key, shown, place);
+    when part = 'bills' then
+      select array_agg(e.shown order by e.place) as rows, (array_agg(e.key order by e.place desc))[1] as last_key
+      into page
+      from app.export_bills(after #>> '{}', rows_at_once) with ordinality as e (key, shown, place);
+    when part in ('accounts', 'statement_lines', 'provider_links', 'provider_statements') then
+      select array_agg(e.shown order by e.place) as rows, (array_agg(e.key order by e.place desc))[1] as last_key
+      into page
+      from app.export_statements(part, after, rows_at_once) with ordinality as e (key, shown, place);
+    when part in ('settings', 'members', 'changes') then
+      select array_agg(e.shown order by e.place) as rows, (array_agg(e.key order by e.place desc))[1] as last_key
+      into page
+      from app.export_organization(part, after, rows_at_once) with ordinality as e (key, shown, place);
+    else
+      select array_agg(e.shown order by e.place) as rows, (array_agg(e.key order by e.place desc))[1] as last_key
+      into page
+      from app.export_books(part, after, rows_at_once) with ordinality as e (key, shown, place);
+  end case;
+  return jsonb_build_object(
+    'rows', coalesce(to_jsonb(page.rows), '[]'),
+    'next', case when cardinality(page.rows) = rows_at_once then page.last_key end,
+    'latest_change', (
+      select s.id from app.change_sets as s where s.organization_id = organization
+      order by s.recorded_seq desc limit 1
+    )
+  );
+end
+$$;
+comment on function app.read_export_page is
+  'A page of one part of the books, as the person of the request''s claims sees them: {rows, next?, latest_change?}; '
+  'null for who is no active member.';
+
+create or replace function public.open_export(user_id uuid, organization_id text, wanted text, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  organization record;
+begin
+  select o.name, (open_export.at at time zone p.timezone)::date as today into organization
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  join identity.profiles as p on p.user_id = o.owner_id
+  where m.organization_id = open_export.organization_id and m.user_id = open_export.user_id
+    and identity.is_active(m.user_id, open_export.at);
+  if not found then
+    return '{"outcome": "unknown"}';
+  end if;
+  if not identity.member_may(organization_id, user_id, 'books:export') then
+    return '{"outcome": "refused"}';
+  end if;
+  if wanted is not null then
+    insert into identity.audit_events (at, actor_id, organization_id, event, detail)
+    values (
+      open_export.at, open_export.user_id, open_export.organization_id, 'books.exported',
+      jsonb_build_object('what', wanted)
+    );
+  end if;
+  return jsonb_build_object(
+    'outcome', 'ok', 'organization', jsonb_build_object('name', organization.name, 'today', organization.today)
+  );
+end
+$$;
+comment on function public.open_export is
+  'Whether a person may export an organization''s books: {outcome: ok | refused | unknown, organization?: {name, '
+  'today}}. With what is wanted it goes to the audit trail.';
+
+create or replace function public.read_export(user_id uuid, organization_id text, part text, after jsonb, from_on date,
+  to_on date, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  page jsonb;
+begin
+  if not identity.member_may(organization_id, user_id, 'books:export') then
+    return '{"outcome": "refused"}';
+  end if;
+  perform set_config('request.jwt.claims', jsonb_build_object(
+      'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
+  )::text, true),
+    set_config('request.jwt.claim.sub', user_id::text, true), set_config('app.at', at::text, true);
+  page := app.read_export_page(part, after, from_on, to_on);
+  return case when page is null then '{"outcome": "refused"}'
+    else jsonb_build_object('outcome', 'ok', 'page', page) end;
+end
+$$;
+comment on function public.read_export is
+  'A page of an export, read as a signed-in person under row-level security: {outcome: ok | refused, page?}, judged '
+  'anew for each page. The plan is not asked: what is in the books stays readable.';
+
+-- As app.run_tool: the person reads, not the service.
+alter function app.read_export_page set role = 'authenticated';
+alter function app.read_export_page set jit = off;
+
 -- schemas/schema_version.sql
 
 -- The version of the schema: how many migrations it takes. Functions of version N also work on N - 1 and N + 1, so that

@@ -100,10 +100,14 @@ async function walkByKeyboard(page: Page): Promise<void> {
     );
   const seen = new Set<string>();
   await page.evaluate(startAtTop);
-  for (let n = 0; n < expected + 5; n++) {
+  let last: string | undefined;
+  for (let n = 0; n < 4 * expected + 5; n++) {
     await page.keyboard.press("Tab");
     const focus = await page.evaluate(focused);
+    // The day, month and year of a date are stops of one control.
+    if (focus && focus.what === last) continue;
     if (!focus || seen.has(focus.what)) break;
+    last = focus.what;
     assertEquals(focus.isVisible, true, `the focus on ${focus.what} is not visible`);
     seen.add(focus.what);
   }

@@ -6,6 +6,7 @@ import { MEMBERS_STATES } from "./states/members.ts";
 import { SIGN_IN_STATES } from "./states/sign_in.ts";
 import { CONNECTING_STATES } from "./states/connecting.ts";
 import { MAILED_LINK_STATES } from "./states/mailed_links.ts";
+import { EXPORT_STATES } from "./states/exports.ts";
 import { UPLOAD_STATES } from "./states/uploads.ts";
 import { CONSENT_STATES } from "./states/consent.ts";
 
@@ -15,6 +16,7 @@ export const STATES: readonly State[] = [
   ...MEMBERS_STATES,
   ...CONNECTING_STATES,
   ...UPLOAD_STATES,
+  ...EXPORT_STATES,
   page("not-found", ({ browser }) => browser.get("/nothing/here")),
   ...MAILED_LINK_STATES,
   page("broken", async ({ pages }) => await (await signIn(pages, EMAIL)).browser.get("/account"), { answers: {} }),

@@ -3,6 +3,7 @@
  * organization's. A new function needs an entry in `CALLS`: {@link checkFunctions} fails without one.
  */
 import type { Session } from "../../local/database/sql.ts";
+import { PARTS } from "../../shared/export/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
 import { rolledBack } from "../_support/tap.ts";
 import { dump, leaksIn, NOW, RESOURCE, type Tenant, type Tenants } from "./tenants.ts";
@@ -239,6 +240,8 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   open_document_consent: ({ first }) => [{
     args: { client_id: first.clientId, user_id: first.memberId, quotas: [], at },
   }],
+  open_export: (t) =>
+    of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, wanted: null, at })),
   open_upload: (t) => of(t, (one) => ({ user_id: t.first.memberId, import_id: one.importId, at })),
   ping: () => [{ args: {} }],
   read_account: ({ first }) => [{ args: { user_id: first.ownerId, at } }, { args: { user_id: first.memberId, at } }],
@@ -251,6 +254,18 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   }],
   read_expense_file: (t) =>
     of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, arguments: {}, at })),
+  read_export: (t) =>
+    PARTS.flatMap((part) =>
+      of(t, (one) => ({
+        user_id: t.first.ownerId,
+        organization_id: one.organizationId,
+        part,
+        after: null,
+        from_on: null,
+        to_on: null,
+        at,
+      }))
+    ),
   read_newest_rates: () => [{ args: {} }],
   read_rates_of_day: () => [{ args: { day: "2026-11-19" } }],
   read_onboarding: ({ first }) => [{ args: { user_id: first.ownerId } }],

@@ -6,6 +6,7 @@ import { authorizationQuery, createHarness, sessionOf } from "../functions/oauth
 import { type Browser, createPages, formsOf, over, type Pages, signIn } from "../functions/auth-callback/harness.ts";
 import { signUnsubscribing } from "../../shared/reminders/unsubscribe_token.ts";
 import type { TestDatabase } from "../_support/database.ts";
+import { unzip } from "../_support/unzip.ts";
 import { difference } from "./functions.ts";
 import { dump, leaksIn, type Tenant, type Tenants } from "./tenants.ts";
 
@@ -31,6 +32,7 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/account/providers/connected": (one) => [`/account/providers/connected?bill=${one.brokenBillId}`],
   "/account/providers/remove": (one) => [`/account/providers/remove?link=${one.linkId}`],
   "/account/import/:id": (one) => [one.waitingImportId, one.importId].map((id) => `/account/import/${id}`),
+  "/organizations/:id/export": (one) => [`/organizations/${one.organizationId}/export`],
   "/account/expenses.csv": () => ["/account/expenses.csv", "/account/expenses.csv?t=unknown"],
   "/account/reminder-email": () => ["/account/reminder-email", "/account/reminder-email?t=unknown"],
   "/invitation": (one) => ["/invitation", "/invitation?t=unknown", `/invitation?t=${one.invitationToken}`],
@@ -51,7 +53,7 @@ export async function checkPages(
   const findings: string[] = [];
   const seen: string[] = [];
   const look = async (who: string, what: string, response: Response): Promise<string> => {
-    const text = `${JSON.stringify([...response.headers])}\n${await response.text()}`;
+    const text = `${JSON.stringify([...response.headers])}\n${await textOf(response)}`;
     seen.push(`${who} ${what.split("?")[0]} ${response.status}`);
     const leaks = leaksIn(text, tenants, what);
     if (leaks.length > 0) findings.push(`${who}: ${what} shows ${leaks.join(", ")}`);
@@ -107,6 +109,12 @@ export async function checkPages(
   }
   return { findings: [...findings, ...difference(before, await dump(database, tenants))], seen };
 }
+
+/** What a person finds in it, also where it is packed. */
+const textOf = async (response: Response): Promise<string> =>
+  response.headers.get("content-type") === "application/zip"
+    ? [...unzip(new Uint8Array(await response.arrayBuffer())).values()].join("\n")
+    : await response.text();
 
 /** Opens a browser as each kind of person. */
 const PEOPLE: Record<string, (pages: Pages, first: Tenant) => Promise<Browser>> = {

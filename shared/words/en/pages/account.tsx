@@ -46,6 +46,8 @@ export const organization = {
   rename: "Rename",
   newName: "New name",
   saveName: "Save name",
+  exportBooks: "Export",
+  exportOf: (organization: string): string => `Export the books of ${organization}`,
 };
 
 export const apps = {

@@ -68,6 +68,8 @@ export const failures = {
   fileTooLarge: "That file is larger than 10 MB. Export a shorter period, then ask your assistant to add the rest.",
   fileBroken: "The file arrived incomplete. Check your connection, then send it again.",
   uploadRefused: "You can no longer add files there, so what was read of this one stays where it is for a day.",
+  exportEnded: "You can no longer export these books, so there is no file.",
+  exportDays: "Choose a first and a last day, the first one not after the last.",
   calendarRefused: "You can’t get a calendar of that organization, or you just got another address for it.",
   noCalendar: "That calendar has ended. You can get a new address on your account page.",
   databaseDown: "We couldn’t reach our database.",

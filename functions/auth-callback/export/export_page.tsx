@@ -1,0 +1,90 @@
+/** @jsxImportSource hono/jsx */
+/** The two exports on one page, and why there is none. Each is a form, whose answer is the file. */
+import type { AppContext } from "../../../shared/http/app.ts";
+import { createFormToken } from "../../../shared/http/form_post.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { PERIODS } from "../../../shared/export/period.ts";
+import { Buttons, Name, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { renderProblem } from "../../../shared/pages/error_page.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import type { PageDeps } from "../page_guards.ts";
+
+export interface Exporting {
+  user: SignedInUser;
+  organizationId: string;
+  organization: { name: string; today: string };
+}
+
+export async function renderExport(
+  c: AppContext,
+  { config, clock }: PageDeps,
+  { user, organization }: Exporting,
+): Promise<Response> {
+  const { exportBooks: words, frame } = c.get("reader").words;
+  const formToken = await createFormToken(config, { userId: user.id, at: clock() });
+  const Hidden = ({ what }: { what: "everything" | "payments" }) => (
+    <>
+      <input type="hidden" name="form_token" value={formToken} />
+      <input type="hidden" name="what" value={what} />
+    </>
+  );
+  return await renderPage(c, {
+    title: words.title,
+    config,
+    user,
+    children: (
+      <>
+        <h1>{words.heading(<Name>{organization.name}</Name>)}</h1>
+        <p class="lead">{words.lead}</p>
+        <section>
+          <h2>{words.payments}</h2>
+          <p>{words.paymentsAbout}</p>
+          <form method="post" action={c.req.path} class="stack">
+            <Hidden what="payments" />
+            <SelectField
+              name="period"
+              label={words.period}
+              selected="last_month"
+              unchosen=""
+              options={PERIODS.map((name) => ({ value: name, label: words.periods[name] }))}
+            />
+            <TextField name="from" type="date" label={words.from} reason={words.daysReason} />
+            <TextField name="to" type="date" label={words.to} />
+            <Buttons>
+              <button class="primary" type="submit">{words.downloadPayments}</button>
+            </Buttons>
+          </form>
+        </section>
+        <section>
+          <h2>{words.everything}</h2>
+          <p>{words.everythingAbout}</p>
+          <p>{words.everythingHow}</p>
+          <form method="post" action={c.req.path}>
+            <Hidden what="everything" />
+            <Buttons>
+              <button class="primary" type="submit">{words.downloadEverything}</button>
+            </Buttons>
+          </form>
+        </section>
+        <section class="small muted">
+          <p>{words.seen}</p>
+          <p>
+            <a href="/account">{frame.goToAccount}</a>
+          </p>
+        </section>
+      </>
+    ),
+  });
+}
+
+/** Whether there is an organization of that id is said to its members alone. */
+export function renderExportRefusal(
+  c: AppContext,
+  { config }: PageDeps,
+  { user, refusal }: { user: SignedInUser; refusal: "refused" | "unknown" },
+): Promise<Response> {
+  const { exportRefusals, frame } = c.get("reader").words;
+  const next = { label: frame.goToAccount, href: "/account" };
+  const status = refusal === "refused" ? 403 : 404;
+  return renderProblem(c, { config, user, status, problem: { ...exportRefusals[refusal], next } });
+}

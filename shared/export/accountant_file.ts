@@ -1,0 +1,26 @@
+/** The accountant's file: a line a payment of a period, with what a ledger asks for. Refunds are negative. */
+import type { Facts } from "../words/message.ts";
+import { writeCsv } from "./csv.ts";
+
+const COLUMNS = [
+  ..."date,payee,name,category,net,tax,gross,currency,base_amount,base_currency".split(","),
+  ..."reimbursement,link,id".split(","),
+];
+
+/** @param rows payments of the books. @param options.uncategorized the label of a missing category. */
+export const writeAccountantRows = (
+  rows: readonly Facts[],
+  { uncategorized, hasHeader }: { uncategorized: string; hasHeader: boolean },
+): string =>
+  writeCsv(
+    COLUMNS,
+    rows.map((row) => ({
+      ...row,
+      category: row.category ?? uncategorized,
+      gross: row.amount,
+      link: row.url,
+      // By which an assistant finds it.
+      id: row.expense_id ?? row.id,
+    })),
+    hasHeader,
+  );

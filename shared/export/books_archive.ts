@@ -1,0 +1,90 @@
+/**
+ * Everything of an organization as the members of a ZIP archive. Each kind of record is read twice, for JSON Lines and
+ * for CSV, so that neither has to wait in memory for the other.
+ */
+import type { Facts } from "../words/message.ts";
+import { BOOKS, type Columns, type Part, PARTS } from "./books.ts";
+import { bookSchema } from "./book_schema.ts";
+import { writeCsv } from "./csv.ts";
+import type { ZipMember } from "./zip_stream.ts";
+
+export interface BookPage {
+  rows: readonly Facts[];
+  /** The key that the next page comes after; null on the last page. */
+  next: unknown;
+  /** Id of the latest change that the reader may see; null without any. */
+  latest_change: string | null;
+}
+
+export interface Archive {
+  /** @throws when the person may not read it any more. */
+  readPage(part: Part, after: unknown): Promise<BookPage>;
+  clock(): Date;
+  organization: string;
+  words: {
+    files: Readonly<Record<Part, string>>;
+    readme(facts: { organization: string; madeAt: string; files: readonly { name: string; about: string }[] }): string;
+  };
+}
+
+export async function* booksArchive(archive: Archive): AsyncGenerator<ZipMember, void, undefined> {
+  const { clock, organization, words } = archive;
+  const madeAt = clock().toISOString();
+  const files = PARTS.map((name) => ({ name, about: words.files[name] }));
+  yield { name: "README.txt", parts: [words.readme({ organization, madeAt, files })] };
+  yield { name: "schema.json", parts: [`${JSON.stringify(bookSchema(words.files), null, 2)}\n`] };
+  const seen = new Set<string | null>();
+  const rows: Record<string, number> = {};
+  const pagesOf = async function* (file: string, part: Part) {
+    rows[file] = 0;
+    let after: unknown = null;
+    do {
+      const page = await archive.readPage(part, after);
+      seen.add(page.latest_change);
+      rows[file] += page.rows.length;
+      yield page.rows;
+      after = page.next;
+    } while (after !== null);
+  };
+  for (const part of PARTS) {
+    const columns: Columns = BOOKS[part];
+    const [lines, csv] = [`${part}.jsonl`, `${part}.csv`];
+    yield { name: lines, parts: mapped(pagesOf(lines, part), (page) => writeLines(columns, page)) };
+    yield { name: csv, parts: csvParts(columns, pagesOf(csv, part)) };
+  }
+  const manifest = {
+    ...{ organization, started_at: madeAt, finished_at: clock().toISOString() },
+    // Two different latest changes: somebody wrote while this was read.
+    changed_meanwhile: seen.size > 1,
+    rows,
+  };
+  yield { name: "manifest.json", parts: [`${JSON.stringify(manifest, null, 2)}\n`] };
+}
+
+async function* mapped<From, To>(from: AsyncIterable<From>, to: (one: From) => To): AsyncGenerator<To> {
+  for await (const one of from) yield to(one);
+}
+
+const writeLines = (columns: Columns, rows: readonly Facts[]): string =>
+  rows.map((row) =>
+    `${JSON.stringify(Object.fromEntries(namesOf(columns).map((name) => [name, row[name] ?? null])))}\n`
+  )
+    .join("");
+
+async function* csvParts(columns: Columns, pages: AsyncIterable<readonly Facts[]>): AsyncGenerator<string> {
+  let hasHeader = true;
+  for await (const rows of pages) {
+    yield writeCsv(namesOf(columns), rows.map(toCells), hasHeader);
+    hasHeader = false;
+  }
+}
+
+const namesOf = (columns: Columns): string[] => Object.keys(columns);
+
+const toCells = (row: Facts): Facts =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join("; ") : typeof value === "object" && value ? JSON.stringify(value) : value,
+    ]),
+  );

@@ -1,0 +1,34 @@
+/** The periods that an export is offered for: months, quarters and years around a day, or any two days. */
+
+export const PERIODS = ["this_month", "last_month", "this_quarter", "last_quarter", "this_year", "last_year"] as const;
+export type NamedPeriod = typeof PERIODS[number];
+
+export interface Period {
+  /** First and last day, as YYYY-MM-DD. */
+  from: string;
+  to: string;
+}
+
+const MONTHS = { month: 1, quarter: 3, year: 12 } as const;
+
+/** @param today the calendar date where the books are kept. */
+export function namedPeriod(name: NamedPeriod, today: string): Period {
+  const [which, unit] = name.split("_") as ["this" | "last", keyof typeof MONTHS];
+  const length = MONTHS[unit];
+  const [year, month] = today.split("-").map(Number) as [number, number];
+  const first = Math.floor((month - 1) / length) * length - (which === "last" ? length : 0);
+  return { from: dayOf(year, first, 1), to: dayOf(year, first + length, 0) };
+}
+
+const dayOf = (year: number, month: number, day: number) =>
+  new Date(Date.UTC(year, month, day)).toISOString().slice(0, 10);
+
+/** Two days that exist, in order, or undefined. */
+export function daysBetween(from: string, to: string): Period | undefined {
+  return isDay(from) && isDay(to) && from <= to ? { from, to } : undefined;
+}
+
+function isDay(text: string): boolean {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(NaN);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text) && text >= "0001-01-01";
+}

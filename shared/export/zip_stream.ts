@@ -1,0 +1,46 @@
+/**
+ * Writes a ZIP archive as it is read: no more of it is in memory than one part of one file. When the reader leaves,
+ * the parts' generators are ended.
+ */
+import { Zip, ZipDeflate } from "fflate";
+
+export interface ZipMember {
+  name: string;
+  /** The text, in parts. */
+  parts: Iterable<string> | AsyncIterable<string>;
+}
+
+/** @param members each is asked for when those before it are written. @param at the time that all files are of. */
+export const zipStream = (
+  members: Iterable<ZipMember> | AsyncIterable<ZipMember>,
+  at: Date,
+): ReadableStream<Uint8Array> => ReadableStream.from(zipped(members, at));
+
+async function* zipped(
+  members: Iterable<ZipMember> | AsyncIterable<ZipMember>,
+  at: Date,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const utf8 = new TextEncoder();
+  let written: Uint8Array[] = [];
+  const taken = () => {
+    const chunks = written;
+    written = [];
+    return chunks;
+  };
+  const zip = new Zip((error, chunk) => {
+    if (error) throw error;
+    written.push(chunk);
+  });
+  for await (const { name, parts } of members) {
+    const member = Object.assign(new ZipDeflate(name), { mtime: at });
+    zip.add(member);
+    for await (const part of parts) {
+      member.push(utf8.encode(part));
+      yield* taken();
+    }
+    member.push(new Uint8Array(), true);
+    yield* taken();
+  }
+  zip.end();
+  yield* taken();
+}

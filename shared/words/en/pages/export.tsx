@@ -1,0 +1,120 @@
+/** @jsxImportSource hono/jsx */
+/** The export page, and what is said of the files in the archive. */
+import type { Child } from "hono/jsx";
+
+export const exportBooks = {
+  title: "Export",
+  heading: (organization: Child) => <>Export the books of {organization}</>,
+  lead: "Your data is yours: take it with you, keep a copy, or pass it to your accountant.",
+  payments: "For your accountant",
+  paymentsAbout:
+    "Every payment of a period as a CSV file: date, payee, category, net, tax and gross, and what it’s worth in your main currency. Refunds are negative. Net and tax are empty where no tax was noted.",
+  period: "Period",
+  periods: {
+    this_month: "This month",
+    last_month: "Last month",
+    this_quarter: "This quarter",
+    last_quarter: "Last quarter",
+    this_year: "This year",
+    last_year: "Last year",
+  },
+  from: "First day",
+  to: "Last day",
+  daysReason: "For any other period, fill in both days. They then count instead.",
+  downloadPayments: "Download CSV",
+  everything: "Everything",
+  everythingAbout:
+    "One ZIP file with expenses, bills, due dates, payments, categories, budgets, payee rules, statements, exchange rates, members, settings and changes. Each comes as CSV for spreadsheets and as JSON Lines for programs, with a README and a schema.",
+  everythingHow:
+    "It has no passwords or keys, and nothing that was deleted. Large books take a minute. If the download breaks off, start it again.",
+  downloadEverything: "Download everything",
+  seen: "The files have what you may see. What others keep private isn’t in yours.",
+};
+
+export const exportRefusals = {
+  refused: {
+    title: "You can’t export these books",
+    message: "The owner, managers and viewers of the organization can. Ask its owner if you need a file.",
+  },
+  unknown: {
+    title: "There’s nothing to export here",
+    message: "You’re not in that organization, or the address is wrong.",
+  },
+};
+
+interface ReadmeFacts {
+  organization: string;
+  madeAt: string;
+  files: readonly { name: string; about: string }[];
+}
+
+const ABOUT = {
+  settings: "The organization: its main currency, time zone and plan",
+  members: "Who is in it, in which role, since when",
+  categories: "What money is spent on",
+  expenses: "One-off expenses: what they were. What was paid is in payments",
+  bills: "Bills that come again: their amounts, schedules and reminders",
+  occurrences: "Due dates of bills: expected, then paid or skipped",
+  payments: "Money that was paid or came back: all that totals are made of",
+  payee_rules: "Which payee belongs in which category",
+  budgets: "What may be spent in a month or a year",
+  accounts: "Accounts and cards that statements were imported of",
+  statement_lines: "Lines of those statements, with the payments that they are",
+  provider_links: "Bills whose amounts come from a provider. Keys are not exported",
+  provider_statements: "What providers said is owed for a month",
+  exchange_rates: "The rates by which payments were converted",
+  changes: "What was done by whom, with which app, as facts",
+};
+
+export const exportFiles = {
+  /** By part, in schema.json and the README. */
+  files: ABOUT,
+  readme: ({ organization, madeAt, files }: ReadmeFacts): string =>
+    `The books of ${organization}
+Exported on ${madeAt}
+
+FILES
+
+Each of these is there twice: as .jsonl, with one JSON object on each line, and as .csv.
+
+${files.map(({ name, about }) => `  ${name.padEnd(20)} ${about}.`).join("\n")}
+
+  schema.json          A JSON Schema of each kind of record.
+  manifest.json        How many records each file has, and when the export began and ended.
+                       If it is missing, the download broke off: export again.
+
+AMOUNTS
+
+Amounts are decimals in units of their currency, such as 14.50 EUR or 1200 JPY, never cents. In JSON they are
+strings, so that no digit is lost. A refund is negative, and so is a statement line for money that came in. A
+missing value is null in JSON and empty in CSV.
+
+In CSV, text that a spreadsheet would run as a formula begins with an apostrophe. Lists are joined by semicolons,
+and objects are JSON.
+
+DATES
+
+A day is YYYY-MM-DD, in the time zone that settings names. A point in time is ISO 8601 with its offset from UTC.
+
+TOTALS
+
+A total is the sum of the amounts in payments, and so is every total that your assistant tells you. To add up
+several currencies, use base_amount: what the payment was worth in the main currency on its day, by what the bank
+charged or else by the rate beside it. It is empty while no rate is known, and such a payment is in no total of the
+main currency. It may still change slightly while is_final is false.
+
+amount is what was paid, tax included; net is amount less tax, where tax was noted. A reimbursement does not
+make an amount smaller: the money that came back is a refund of its own. The parts of a split payment share a
+split_id, and each is a payment. share_percent of a bill is information: payments have the full amount.
+
+ONE MOMENT
+
+The books are read page by page, so a change made during the export may be in one file and not in another. If
+manifest.json says changed_meanwhile, export again for a copy of one moment. Each line of payments has been read in
+one step, with its expense or bill, category and value.
+
+WHAT IS NOT IN IT
+
+Deleted records, uploaded files, keys and other credentials, and whatever your role doesn't let you see.
+`,
+};

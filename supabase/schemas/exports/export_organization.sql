@@ -1,0 +1,43 @@
+-- Pages of what an organization is, for an export: its settings, its members, and what was changed by whom.
+
+create or replace function app.export_organization(part text, after jsonb, at_most int)
+  returns table (key jsonb, shown jsonb)
+language plpgsql stable set search_path = '' set plan_cache_mode = force_custom_plan as $$
+declare
+  organization constant text := identity.current_organization_id();
+begin
+  case part
+    when 'settings' then return query
+      select to_jsonb(o.id), jsonb_build_object(
+        'id', o.id, 'name', o.name, 'base_currency', o.base_currency, 'timezone', p.timezone,
+        'closed_through', o.closed_through, 'own_only', o.own_only,
+        'plan', identity.effective_plan(o, app.instant()), 'trial_ends_at', o.trial_ends_at,
+        'created_at', o.created_at
+      )
+      from identity.organizations as o
+      join identity.profiles as p on p.user_id = o.owner_id
+      where o.id = organization and after is null;
+    when 'members' then return query
+      select to_jsonb(m.user_id), jsonb_build_object(
+        'email', p.email, 'role', m.role, 'sees_private', m.sees_private, 'mails', m.mails, 'since', m.created_at
+      )
+      from identity.memberships as m
+      join identity.profiles as p on p.user_id = m.user_id
+      where m.organization_id = organization and (after is null or m.user_id > (after #>> '{}')::uuid)
+      order by m.user_id
+      limit at_most;
+    when 'changes' then return query
+      select to_jsonb(s.recorded_seq), jsonb_build_object(
+        'id', s.id, 'at', s.created_at, 'by', p.email, 'client', s.client_name, 'tool', s.tool, 'facts', s.facts,
+        'undoes', s.undoes, 'undone_by', s.undone_by
+      )
+      from app.change_sets as s
+      left join identity.profiles as p on p.user_id = s.actor_id
+      where s.organization_id = organization and (after is null or s.recorded_seq > (after #>> '{}')::bigint)
+      order by s.recorded_seq
+      limit at_most;
+  end case;
+end
+$$;
+comment on function app.export_organization is
+  'The settings, the members by address, and the changes with what they did as facts.';

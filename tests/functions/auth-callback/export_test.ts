@@ -1,0 +1,294 @@
+/** The export page and its downloads: who gets them, what is in them, and how much of them is in memory. */
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import type { Database } from "../../../shared/db/client.ts";
+import { BOOKS, PARTS } from "../../../shared/export/books.ts";
+import type { TestDatabase } from "../../_support/database.ts";
+import { readCsv, unzip } from "../../_support/unzip.ts";
+import { accountTest, auditOf, onboarded } from "./account_harness.ts";
+import { answering, type Browser, createPages, formsOf, over, signIn } from "./harness.ts";
+
+const HOSTILE = [
+  '=cmd|" /C calc"!A0',
+  "+1+1",
+  "＝1+1",
+  'a "quoted", name\r\nover lines',
+  "-2",
+  "\tTab",
+  "مصاريف \u200f(x)",
+];
+
+const organizationOf = async (database: TestDatabase, userId: string) =>
+  (await database.query<{ id: string }>("select id from identity.organizations where owner_id = $1", [userId]))[0]!.id;
+
+async function addExpenses(database: TestDatabase, organizationId: string, names: readonly string[]): Promise<void> {
+  for (const [index, name] of names.entries()) {
+    const [expense] = await database.query<{ id: string }>(
+      "insert into app.expenses (id, organization_id, kind, name, payee, note, tags) values (app.new_id('exp'), $1, 'one_off', $2, $2, $2, array[$2]) returning id",
+      [organizationId, name],
+    );
+    await database.query(
+      `insert into app.payments (organization_id, expense_id, direction, amount_minor, currency, paid_on, tax_minor)
+       values ($1, $2, $3, 1190, 'EUR', '2026-10-15', $4)`,
+      [organizationId, expense!.id, index === 0 ? "refund" : "out", index < 2 ? 190 : null],
+    );
+  }
+}
+
+const join = (database: TestDatabase, organizationId: string, userId: string, role: string) =>
+  database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, $3)", [
+    organizationId,
+    userId,
+    role,
+  ]);
+
+/** Fills in one of the page's two forms and submits it. */
+async function download(browser: Browser, path: string, what: string, fields: Record<string, string> = {}) {
+  const page = await (await browser.get(path)).text();
+  return await browser.submit(page, `value="${what}"`, fields);
+}
+
+const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
+
+accountTest("everything comes as one archive, which other programs open", async (pages, database) => {
+  const mira = await onboarded(pages, database);
+  const organizationId = await organizationOf(database, mira.id);
+  await addExpenses(database, organizationId, HOSTILE);
+  const eva = await onboarded(pages, database, "eva@example.com");
+  await addExpenses(database, await organizationOf(database, eva.id), ["Secret of Eva"]);
+  const path = `/organizations/${organizationId}/export`;
+  const response = await download(mira.browser, path, "everything");
+  const { headers } = response;
+  assertEquals([response.status, headers.get("content-type"), headers.get("cache-control")], [
+    200,
+    "application/zip",
+    "no-store",
+  ]);
+  assertEquals(headers.get("content-disposition"), 'attachment; filename="books-2026-11-20.zip"');
+  const files = unzip(await bytesOf(response));
+  assertEquals([...files.keys()], [
+    ...["README.txt", "schema.json", ...PARTS.flatMap((part) => [`${part}.jsonl`, `${part}.csv`]), "manifest.json"],
+  ]);
+  assert(![...files.values()].some((text) => text.includes("Secret of Eva") || text.includes("eva@example.com")));
+  const schema = JSON.parse(files.get("schema.json")!);
+  const manifest = JSON.parse(files.get("manifest.json")!);
+  assertEquals(manifest.changed_meanwhile, false);
+  for (const part of PARTS) {
+    const lines = files.get(`${part}.jsonl`)!.split("\n").slice(0, -1).map((line) => JSON.parse(line));
+    const [header, ...rows] = readCsv(files.get(`${part}.csv`)!);
+    const columns = Object.keys(BOOKS[part]);
+    assertEquals(header, columns, part);
+    assertEquals(
+      [rows.length, manifest.rows[`${part}.jsonl`], manifest.rows[`${part}.csv`]],
+      Array(3).fill(lines.length),
+    );
+    assert(lines.every((line) => Object.keys(line).join() === columns.join()), part);
+    assertEquals(schema.$defs[part].required, columns);
+    assertStringIncludes(files.get("README.txt")!, `\n  ${part} `);
+  }
+  const names = files.get("expenses.jsonl")!.trimEnd().split("\n").map((line) => JSON.parse(line).name);
+  assertEquals(names.toSorted(), HOSTILE.toSorted(), "JSON has them as they are");
+  const csv = readCsv(files.get("expenses.csv")!);
+  const at = csv[0]!.indexOf("name");
+  assertEquals(
+    csv.slice(1).map((row) => row[at]!).toSorted(),
+    HOSTILE.map((name) => /^[=+@\t\r\n＝＋－＠-]/.test(name) ? `'${name}` : name).toSorted(),
+    "no spreadsheet runs them",
+  );
+  assertEquals((await auditOf(database)).filter((event) => event === "books.exported").length, 1);
+});
+
+accountTest("the accountant's file has a period's payments, net, tax and gross", async (pages, database) => {
+  const mira = await onboarded(pages, database);
+  const organizationId = await organizationOf(database, mira.id);
+  await addExpenses(database, organizationId, ["Returned", "Printer", "=1+1"]);
+  const path = `/organizations/${organizationId}/export`;
+  const response = await download(mira.browser, path, "payments", { period: "last_month" });
+  assertEquals(
+    response.headers.get("content-disposition"),
+    'attachment; filename="expenses-2026-10-01-2026-10-31.csv"',
+  );
+  const [header, ...rows] = readCsv(await response.text());
+  assertEquals(
+    header!.join(),
+    "date,payee,name,category,net,tax,gross,currency,base_amount,base_currency,reimbursement,link,id",
+  );
+  assertEquals(rows.map((row) => row.slice(0, 10)), [
+    ["2026-10-15", "Returned", "Returned", "Uncategorized", "-10.00", "-1.90", "-11.90", "EUR", "-11.90", "EUR"],
+    ["2026-10-15", "Printer", "Printer", "Uncategorized", "10.00", "1.90", "11.90", "EUR", "11.90", "EUR"],
+    ["2026-10-15", "'=1+1", "'=1+1", "Uncategorized", "", "", "11.90", "EUR", "11.90", "EUR"],
+  ]);
+  assert(rows.every((row) => /^exp_/.test(row[12]!)));
+  const lengths = async (fields: Record<string, string>) =>
+    readCsv(await (await download(mira.browser, path, "payments", fields)).text()).length - 1;
+  assertEquals(await lengths({ period: "this_month" }), 0);
+  assertEquals(await lengths({ period: "last_quarter" }), 0);
+  assertEquals(await lengths({ period: "this_year" }), 3);
+  assertEquals(await lengths({ from: "2026-10-15", to: "2026-10-15" }), 3);
+  for (const [from, to] of [["2026-10-16", "2026-10-15"], ["2026-02-30", "2026-10-15"], ["2026-10-15", ""]] as const) {
+    assertEquals((await download(mira.browser, path, "payments", { from, to })).status, 400);
+  }
+});
+
+accountTest("role, membership and sign-in decide, the plan does not", async (pages, database) => {
+  const mira = await onboarded(pages, database);
+  const organizationId = await organizationOf(database, mira.id);
+  const path = `/organizations/${organizationId}/export`;
+  const eva = await onboarded(pages, database, "eva@example.com");
+  const anybody = await pages.browser().get(path);
+  assertEquals([anybody.status, anybody.headers.get("location")], [303, `/login?next=${encodeURIComponent(path)}`]);
+  const form = formsOf(
+    await (await eva.browser.get(`/organizations/${await organizationOf(database, eva.id)}/export`)).text(),
+  )
+    .find(({ html }) => html.includes('value="everything"'))!;
+  const tries = async () => [
+    (await eva.browser.get(path)).status,
+    await (async () => {
+      const response = await eva.browser.post(path, form.fields);
+      await response.body?.cancel();
+      return response.status;
+    })(),
+  ];
+  assertEquals(await tries(), [404, 404], "a stranger");
+  assertEquals((await eva.browser.get("/organizations/org_x'--/export")).status, 404);
+  await join(database, organizationId, eva.id, "member");
+  assertEquals(await tries(), [403, 403], "a member");
+  for (const role of ["manager", "viewer"]) {
+    await database.query("update identity.memberships set role = $2 where user_id = $1 and role <> 'owner'", [
+      eva.id,
+      role,
+    ]);
+    assertEquals(await tries(), [200, 200], role);
+  }
+  await database.query("update identity.organizations set trial_ends_at = '2026-01-01' where id = $1", [
+    organizationId,
+  ]);
+  assertEquals(await tries(), [200, 200], "without a plan");
+  await database.query("update auth.users set banned_until = '2030-01-01' where id = $1", [eva.id]);
+  const [get, post] = await tries();
+  assert(get! >= 400 && post! >= 400, "suspended");
+  await database.query("update auth.users set banned_until = null where id = $1", [eva.id]);
+  await database.query("delete from identity.memberships where user_id = $1 and organization_id = $2", [
+    eva.id,
+    organizationId,
+  ]);
+  assertEquals(await tries(), [404, 404], "removed");
+});
+
+accountTest("a download is a post of our own form, shown to this person", async (pages, database) => {
+  const mira = await onboarded(pages, database);
+  const path = `/organizations/${await organizationOf(database, mira.id)}/export`;
+  const eva = await onboarded(pages, database, "eva@example.com");
+  const { fields } = formsOf(
+    await (await eva.browser.get(`/organizations/${await organizationOf(database, eva.id)}/export`)).text(),
+  ).find(({ html }) => html.includes('value="everything"'))!;
+  assertEquals((await mira.browser.post(path, fields)).status, 403, "somebody else's form");
+  assertEquals((await mira.browser.post(path, { what: "everything" })).status, 403, "no form");
+  const page = await (await mira.browser.get(path)).text();
+  const own = formsOf(page).find(({ html }) => html.includes('value="everything"'))!;
+  const foreign = { "sec-fetch-site": "cross-site", "origin": "https://evil.example" };
+  assertEquals((await mira.browser.post(path, own.fields, foreign)).status, 403, "another website");
+  assertEquals((await mira.browser.post(path, { ...own.fields, what: "secrets" })).status, 400);
+  // An address alone is only the page.
+  assertMatch((await mira.browser.get(`${path}?what=everything`)).headers.get("content-type")!, /^text\/html/);
+  assertEquals((await auditOf(database)).includes("books.exported"), false);
+});
+
+accountTest("downloads are limited by person", async (pages, database) => {
+  const mira = await onboarded(pages, database);
+  const path = `/organizations/${await organizationOf(database, mira.id)}/export`;
+  const own = createPages(over(database), { rateLimits: { login_mail_address: 100, export_person: 2 } });
+  own.provider.users.set("mira@example.com", { id: mira.id, email: "mira@example.com" });
+  const { browser } = await signIn(own, "mira@example.com");
+  const statuses = [];
+  for (let n = 0; n < 3; n++) {
+    const response = await download(browser, path, "payments");
+    await response.body?.cancel();
+    statuses.push(response.status);
+  }
+  assertEquals(statuses, [200, 200, 429]);
+});
+
+accountTest("who is removed during a download gets no more of it", async (pages, database) => {
+  const mira = await onboarded(pages, database);
+  const path = `/organizations/${await organizationOf(database, mira.id)}/export`;
+  const reader = (await download(mira.browser, path, "everything")).body!.getReader();
+  await reader.read();
+  await database.query("delete from identity.memberships where user_id = $1", [mira.id]);
+  await assertRejects(async () => {
+    while (!(await reader.read()).done);
+  });
+});
+
+// Large books, made up as they are read.
+
+const ROWS = 100_000;
+const AT_ONCE = 1000;
+const NOTE = "said at dinner ".repeat(30);
+
+/** A database whose books have `ROWS` payments, and how often it was asked for a page. */
+function largeBooks() {
+  const asked: string[] = [];
+  const others = answering({
+    claim_attempt: { outcome: "allowed" },
+    note_sign_in: { onboarded: true },
+    open_export: { outcome: "ok", organization: { name: "Home", today: "2026-11-20" } },
+  });
+  const database: Database = {
+    call<Result>(name: Parameters<Database["call"]>[0], args: Record<string, unknown>): Promise<Result> {
+      if (name !== "read_export") return others.call<Result>(name, args);
+      asked.push(String(args.part));
+      const from = Number(args.after ?? 0);
+      const isLarge = args.part === "payments";
+      const rows = isLarge
+        ? Array.from({ length: AT_ONCE }, (_, n) => ({
+          id: `pay_${from + n}`,
+          ...{ date: "2026-11-01", name: `Lunch ${from + n}`, note: NOTE + Math.random(), amount: "1.50" },
+        }))
+        : [];
+      const next = isLarge && from + AT_ONCE < ROWS ? from + AT_ONCE : null;
+      // As it comes over the network: nothing of it is shared.
+      return Promise.resolve({ outcome: "ok", page: { rows, next, latest_change: null } } as Result);
+    },
+  };
+  return { database, asked };
+}
+
+async function startLarge(what: string) {
+  const { database, asked } = largeBooks();
+  const { browser } = await signIn(createPages(database), "mira@example.com");
+  const fields = { period: "this_year" };
+  const response = await download(browser, "/organizations/org_000000000001/export", what, fields);
+  assertEquals(response.status, 200);
+  return { body: response.body!, asked };
+}
+
+for (const what of ["everything", "payments"]) {
+  Deno.test(`${ROWS} payments stream through flat memory: ${what}`, async () => {
+    const { body } = await startLarge(what);
+    const { heapUsed: before } = Deno.memoryUsage();
+    const heaps: number[] = [];
+    let bytes = 0;
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      heaps.push(Deno.memoryUsage().heapUsed - before);
+    }
+    assert(bytes > 1_000_000, String(bytes));
+    // The texts alone are 45 MB a file. What is garbage is not counted: the least is what was there after a collection.
+    const kept = Math.min(...heaps.slice(heaps.length / 2)) / 2 ** 20;
+    assert(kept < 20, `${Math.round(kept)} MiB`);
+  });
+
+  Deno.test(`nothing is read ahead of the reader, or after they left: ${what}`, async () => {
+    const { body, asked } = await startLarge(what);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert(asked.length <= 1, `${asked.length} pages before the first byte was taken`);
+    const reader = body.getReader();
+    while (asked.length < 30) await reader.read();
+    const taken = asked.length;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert(asked.length <= taken + 1, "it waits for the reader");
+    await reader.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert(asked.length <= taken + 1, "it ends with the reader");
+  });
+}
