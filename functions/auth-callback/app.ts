@@ -72,7 +72,8 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/account/providers/remove", showRemove(pages)).post(postRemove(pages));
   app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
   app.get("/invitation", showInvitation(pages)).post(postInvitation(pages));
-  app.get("/organizations/new", showNewOrganization(pages)).post(postNewOrganization(pages));
+  // A parameter, since Hono's fast router takes no name beside the parameter of the paths below.
+  app.get("/organizations/:id", showNewOrganization(pages)).post(postNewOrganization(pages));
   app.get("/organizations/:id/members", showMembers(pages)).post(postMembers(pages));
   app.get("/organizations/:id/members/remove", showRemoveMember(pages)).post(postRemoveMember(pages));
   app.get("/organizations/:id/hand-over", showHandOver(pages)).post(postHandOver(pages));

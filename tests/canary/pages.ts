@@ -36,7 +36,7 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/account/expenses.csv": () => ["/account/expenses.csv", "/account/expenses.csv?t=unknown"],
   "/account/reminder-email": () => ["/account/reminder-email", "/account/reminder-email?t=unknown"],
   "/invitation": (one) => ["/invitation", "/invitation?t=unknown", `/invitation?t=${one.invitationToken}`],
-  "/organizations/new": () => ["/organizations/new", "/organizations/new?next=/account"],
+  "/organizations/:id": () => ["/organizations/new", "/organizations/new?next=/account"],
   "/organizations/:id/members": (one) => [`/organizations/${one.organizationId}/members`],
   "/organizations/:id/members/remove": (one) =>
     [one.viewerId, one.ownerId].map((id) => `/organizations/${one.organizationId}/members/remove?member=${id}`),

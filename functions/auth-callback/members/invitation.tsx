@@ -76,7 +76,7 @@ async function renderInvitation(
     children: (
       <>
         <h1>{words.heading(<Name>{shown.organization_name}</Name>)}</h1>
-        <p class="lead">{words.lead(<Name>{shown.inviter}</Name>, shown.role)}</p>
+        <p class="lead">{words.lead[shown.role](<Name>{shown.inviter}</Name>)}</p>
         <p>{words.seen}</p>
         <form method="post" action={invitationPath(tokenOf(c))}>
           <input type="hidden" name="form_token" value={formToken} />

@@ -151,14 +151,17 @@ Deno.test("signing in leads back to the same request", async () => {
   });
 });
 
-Deno.test("a newcomer goes through onboarding first, and a person without an organization is told so", async () => {
+Deno.test("a newcomer goes through onboarding first, and a person without an organization creates one", async () => {
   const newcomer = { id: crypto.randomUUID(), email: "newcomer@example.com" };
   const { status, location } = await ask({}, newcomer);
   assertEquals(status, 302);
   assertMatch(location!, /^\/onboarding\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
   const lonely = await ask({}, await createPerson(database, "lonely@example.com", []));
-  assertEquals([lonely.status, lonely.location], [403, null]);
-  assertStringIncludes(lonely.text, "You’re not in any organization");
+  assertEquals(lonely.status, 302);
+  assertMatch(lonely.location!, /^\/organizations\/new\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
+  // Whoever has one can create another, and comes back.
+  const { text } = await ask({}, person);
+  assertMatch(text, /href="\/organizations\/new\?next=%2Fapi%2Foauth%2Fauthorize%3F/);
 });
 
 Deno.test("the consent address answers nothing but GET, HEAD and POST", async () => {

@@ -5,13 +5,6 @@ import type { Role } from "../../../roles.ts";
 import { count } from "../phrases.ts";
 
 const ROLES: Record<Role, string> = { owner: "Owner", manager: "Manager", member: "Member", viewer: "Viewer" };
-const AS: Record<Exclude<Role, "owner">, string> = { manager: "a manager", member: "a member", viewer: "a viewer" };
-/** After "you can". */
-const CAN: Record<Exclude<Role, "owner">, string> = {
-  manager: "see and change everything there, and invite others",
-  member: "see the expenses and bills there, and add, change and delete them",
-  viewer: "see the expenses and bills there and export them, but change nothing",
-};
 
 export const members = {
   title: "Members",
@@ -169,11 +162,29 @@ export const handOver = {
 export const invitationPage = {
   title: "Invitation",
   heading: (organization: Child) => <>Join {organization}?</>,
-  lead: (inviter: Child, role: Exclude<Role, "owner">) => (
-    <>
-      {inviter} invites you to the books of this organization, as {AS[role]}: you can {CAN[role]}.
-    </>
-  ),
+  lead: {
+    manager: (inviter: Child) => (
+      <>
+        {inviter}{" "}
+        invites you to the books of this organization, as a manager: you can see and change everything there, and invite
+        others.
+      </>
+    ),
+    member: (inviter: Child) => (
+      <>
+        {inviter}{" "}
+        invites you to the books of this organization, as a member: you can see the expenses and bills there, and add,
+        change and delete them.
+      </>
+    ),
+    viewer: (inviter: Child) => (
+      <>
+        {inviter}{" "}
+        invites you to the books of this organization, as a viewer: you can see the expenses and bills there and export
+        them, but change nothing.
+      </>
+    ),
+  },
   seen: "The other members see your email address and what you record.",
   accept: "Accept",
   notNow: "Not now",
