@@ -85,6 +85,7 @@ function fetchHandler(functionsUrl: string): Promise<Door> {
 /** For routes that cover what is below them. */
 const BELOW: Record<string, string> = {
   "/account/import/": "/account/import/imp_x",
+  "/organizations/": "/organizations/org_x/export",
   "/account/": "/account/providers/x",
   "/calendar/": "/calendar/exp_cal_x.ics",
 };
