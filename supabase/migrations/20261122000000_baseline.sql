@@ -2675,7 +2675,7 @@ language plpgsql set search_path = '' as $$
 begin
   if current_user = 'authenticated' and new.is_private is distinct from (case tg_op when 'UPDATE' then old.is_private
     else false end) and not identity.may('settings:write') then
-    perform app.fail_without_right('private_category');
+    perform app.fail('forbidden_role.private_category', app.list_who_may('settings:write'));
   end if;
   return new;
 end
@@ -2685,38 +2685,31 @@ comment on function app.guard_private is
 create trigger guard_private before insert or update of is_private on app.categories
   for each row execute function app.guard_private();
 
-create or replace function app.fail_without_right(what text) returns void
+create or replace function app.list_who_may(wanted text) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  needed constant text := case what
-    when 'read_only' then 'books:write'
-    when 'provider' then 'providers:manage'
-    when 'owner_settings' then 'organization:manage'
-    else 'settings:write'
-  end;
 begin
-  perform app.fail('forbidden_role.' || what, jsonb_build_object('who', (
-    -- Whoever owns it, and the first manager besides where a manager may.
+  return jsonb_build_object('who', (
     select jsonb_agg(w.email) from (
       select p.email
       from identity.memberships as m
       join identity.profiles as p on p.user_id = m.user_id
-      join identity.role_rights as r on r.role = m.role and r."right" = needed
+      join identity.role_rights as r on r.role = m.role and r."right" = wanted
       where m.organization_id = identity.current_organization_id() and m.role in ('owner', 'manager')
       order by m.role = 'owner' desc, m.created_at, m.user_id
       limit 2
     ) as w
-  )));
+  ));
 end
 $$;
-comment on function app.fail_without_right is
-  'Ends the tool because the person''s role does not allow it, and says who can: {who: addresses}.';
+comment on function app.list_who_may is
+  'Whom to ask for what one''s role does not allow: {who: the addresses of the owner and a manager, as far as theirs '
+  'do}.';
 
 create or replace function app.refuse_reader(tool text) returns void
 language plpgsql stable set search_path = '' as $$
 begin
   if app.is_write(tool) and not identity.may('books:write') and identity.current_organization_id() is not null then
-    perform app.fail_without_right('read_only');
+    perform app.fail('forbidden_role.read_only', app.list_who_may('books:write'));
   end if;
 end
 $$;
@@ -7799,7 +7792,7 @@ exception
     perform app.fail('undo_conflict.name_taken', jsonb_build_object('change', app.change_facts(target)), 'change_id');
   when insufficient_privilege then
     -- What one looks after would be somebody else's again, and out of sight.
-    perform app.fail_without_right('out_of_sight');
+    perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'change_id');
 end
 $$;
 comment on function app.undo_change is 'Tool undo_change: data {undone, reversed, reversed_count?, not_reversible}.';
@@ -12297,7 +12290,7 @@ declare
   link app.provider_links;
 begin
   if not identity.may('providers:manage') then
-    perform app.fail_without_right('provider');
+    perform app.fail('forbidden_role.provider', app.list_who_may('providers:manage'), 'provider');
   end if;
   select * into link from app.provider_links as l where l.expense_id = bill.id and l.status <> 'revoked';
   if change ->> 'action' = 'disconnect' then
@@ -12363,7 +12356,7 @@ begin
   if changes ? 'assignee' then
     bill.assignee_id := app.find_member(context, app.clean_text(changes ->> 'assignee'), 'set.assignee');
     if identity.sees_own_only() and (select auth.uid()) not in (old.created_by, bill.assignee_id) is not false then
-      perform app.fail_without_right('out_of_sight');
+      perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'set.assignee');
     end if;
   end if;
   bill.trial_ends_on :=
@@ -14027,8 +14020,10 @@ begin
     perform app.fail('forbidden_role.mails');
   end if;
   if not after @> (wanted - 'mails') then
-    perform app.fail_without_right(case when after @> (wanted - app.shared_preferences()) then 'settings'
-      else 'owner_settings' end);
+    if after @> (wanted - app.shared_preferences()) then
+      perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
+    end if;
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
   end if;
   if change is not null and after <> before then
     insert into app.change_items (change_id, organization_id, table_name, row_id, before, after)
@@ -14065,9 +14060,9 @@ begin
     return '{}';
   end if;
   if context.role <> 'owner' and wanted - 'mails' - app.shared_preferences() <> '{}' then
-    perform app.fail_without_right('owner_settings');
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
   elsif wanted ?| app.shared_preferences() and not identity.may('settings:write') then
-    perform app.fail_without_right('settings');
+    perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
   end if;
   if wanted ? 'timezone' and not identity.is_timezone(wanted ->> 'timezone') then
     perform app.fail('invalid_argument.not_a_timezone', jsonb_build_object('value', left(wanted ->> 'timezone', 40)),
@@ -14348,7 +14343,7 @@ begin
       );
     when 'make_private', 'make_shared' then
       if not identity.may('settings:write') then
-        perform app.fail_without_right('private_category');
+        perform app.fail('forbidden_role.private_category', app.list_who_may('settings:write'));
       end if;
       category := app.require_category(context, wanted, 'category.name');
       if exists (

@@ -102,7 +102,7 @@ declare
   link app.provider_links;
 begin
   if not identity.may('providers:manage') then
-    perform app.fail_without_right('provider');
+    perform app.fail('forbidden_role.provider', app.list_who_may('providers:manage'), 'provider');
   end if;
   select * into link from app.provider_links as l where l.expense_id = bill.id and l.status <> 'revoked';
   if change ->> 'action' = 'disconnect' then

@@ -106,7 +106,7 @@ language plpgsql set search_path = '' as $$
 begin
   if current_user = 'authenticated' and new.is_private is distinct from (case tg_op when 'UPDATE' then old.is_private
     else false end) and not identity.may('settings:write') then
-    perform app.fail_without_right('private_category');
+    perform app.fail('forbidden_role.private_category', app.list_who_may('settings:write'));
   end if;
   return new;
 end
@@ -116,38 +116,31 @@ comment on function app.guard_private is
 create trigger guard_private before insert or update of is_private on app.categories
   for each row execute function app.guard_private();
 
-create or replace function app.fail_without_right(what text) returns void
+create or replace function app.list_who_may(wanted text) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  needed constant text := case what
-    when 'read_only' then 'books:write'
-    when 'provider' then 'providers:manage'
-    when 'owner_settings' then 'organization:manage'
-    else 'settings:write'
-  end;
 begin
-  perform app.fail('forbidden_role.' || what, jsonb_build_object('who', (
-    -- Whoever owns it, and the first manager besides where a manager may.
+  return jsonb_build_object('who', (
     select jsonb_agg(w.email) from (
       select p.email
       from identity.memberships as m
       join identity.profiles as p on p.user_id = m.user_id
-      join identity.role_rights as r on r.role = m.role and r."right" = needed
+      join identity.role_rights as r on r.role = m.role and r."right" = wanted
       where m.organization_id = identity.current_organization_id() and m.role in ('owner', 'manager')
       order by m.role = 'owner' desc, m.created_at, m.user_id
       limit 2
     ) as w
-  )));
+  ));
 end
 $$;
-comment on function app.fail_without_right is
-  'Ends the tool because the person''s role does not allow it, and says who can: {who: addresses}.';
+comment on function app.list_who_may is
+  'Whom to ask for what one''s role does not allow: {who: the addresses of the owner and a manager, as far as theirs '
+  'do}.';
 
 create or replace function app.refuse_reader(tool text) returns void
 language plpgsql stable set search_path = '' as $$
 begin
   if app.is_write(tool) and not identity.may('books:write') and identity.current_organization_id() is not null then
-    perform app.fail_without_right('read_only');
+    perform app.fail('forbidden_role.read_only', app.list_who_may('books:write'));
   end if;
 end
 $$;

@@ -79,7 +79,7 @@ begin
       );
     when 'make_private', 'make_shared' then
       if not identity.may('settings:write') then
-        perform app.fail_without_right('private_category');
+        perform app.fail('forbidden_role.private_category', app.list_who_may('settings:write'));
       end if;
       category := app.require_category(context, wanted, 'category.name');
       if exists (

@@ -75,8 +75,10 @@ begin
     perform app.fail('forbidden_role.mails');
   end if;
   if not after @> (wanted - 'mails') then
-    perform app.fail_without_right(case when after @> (wanted - app.shared_preferences()) then 'settings'
-      else 'owner_settings' end);
+    if after @> (wanted - app.shared_preferences()) then
+      perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
+    end if;
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
   end if;
   if change is not null and after <> before then
     insert into app.change_items (change_id, organization_id, table_name, row_id, before, after)
@@ -113,9 +115,9 @@ begin
     return '{}';
   end if;
   if context.role <> 'owner' and wanted - 'mails' - app.shared_preferences() <> '{}' then
-    perform app.fail_without_right('owner_settings');
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
   elsif wanted ?| app.shared_preferences() and not identity.may('settings:write') then
-    perform app.fail_without_right('settings');
+    perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
   end if;
   if wanted ? 'timezone' and not identity.is_timezone(wanted ->> 'timezone') then
     perform app.fail('invalid_argument.not_a_timezone', jsonb_build_object('value', left(wanted ->> 'timezone', 40)),
