@@ -66,8 +66,7 @@ export async function openPrivateBooks(database: TestDatabase): Promise<PrivateB
   const expense = logged.data.results[0].id;
   const wages = (await owner.ok("list_expenses", { query: "WAGES" })).rows[0].id;
   await owner.ok("update_expenses", { ids: [wages], set: { category: CATEGORY } });
-  const add = (more: Record<string, unknown>) =>
-    owner.ok("add_bill", { category: CATEGORY, ...more });
+  const add = (more: Record<string, unknown>) => owner.ok("add_bill", { category: CATEGORY, ...more });
   const bill = (await add({ name: `${WORD} pension`, amount: AMOUNT, first_due: "2026-11-21" })).bill.id;
   await owner.ok("mark_bill_paid", { bill_id: bill });
   await add({ name: `${WORD} health`, amount: AMOUNT, first_due: "2026-11-23", frequency: "yearly" });

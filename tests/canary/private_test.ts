@@ -156,10 +156,13 @@ Deno.test("what is private is answered as what does not exist", async () => {
   assertEquals(logged.results[0].category, CATEGORY);
   await owner.ok("update_settings", { payee_rules: [{ payee: `${WORD} GmbH`, category: "Gifts" }] });
   const { payee_rules } = await owner.ok("get_context", { include: ["payees"] });
-  assertEquals(payee_rules, [
-    { payee: `${WORD} GmbH`, category: "Gifts" },
-    { payee: "Unheard GmbH", category: "Food" },
-  ].toSorted((a, b) => a.payee < b.payee ? -1 : 1));
+  assertEquals(
+    payee_rules,
+    [
+      { payee: `${WORD} GmbH`, category: "Gifts" },
+      { payee: "Unheard GmbH", category: "Food" },
+    ].toSorted((a, b) => a.payee < b.payee ? -1 : 1),
+  );
   // Two of one name cannot become two of one kind.
   await owner.fails("duplicate", "update_settings", { category: { action: "make_shared", name: CATEGORY } });
 });
@@ -176,7 +179,7 @@ Deno.test("totals, budgets and counts are of what one sees", async () => {
   }
 });
 
-Deno.test("\"undo that\" does not pass over one's own change that was made private since", async () => {
+Deno.test('"undo that" does not pass over one\'s own change that was made private since', async () => {
   const books = await fresh();
   const { owner, member } = books.people;
   await member.ok("log_expenses", { items: [{ name: "Pens", amount: "4.00" }] });

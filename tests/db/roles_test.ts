@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { TOOLS } from "../../functions/mcp/tools/mod.ts";
 import { type Books, type Json } from "../_support/books.ts";
 import { testBooks } from "../_support/book_steps.ts";
-import type { TestDatabase } from "../_support/database.ts";
+import { openDatabase, type TestDatabase } from "../_support/database.ts";
 
 const names = (answer: Json): string[] => answer.data.rows.map(({ name }: Json) => name).toSorted();
 const spent = async (person: Books): Promise<string> =>
@@ -86,8 +86,11 @@ testBooks("a manager", {}, {
     assertEquals([settings.closed_through, settings.own_only, settings.base_currency], ["2026-09", true, "USD"]);
     for (const args of [{ timezone: "UTC" }, { reminders: { hide_amounts_in_email: true } }]) {
       const { message } = await manager.fails("forbidden_role", "update_settings", { own_only: false, ...args });
-      assertEquals(message.replace(/\S+@/, "owner@"), "The time zone and the owner's emails are the owner's own. Ask " +
-        "owner@example.com, who can.");
+      assertEquals(
+        message.replace(/\S+@/, "owner@"),
+        "The time zone and the owner's emails are the owner's own. Ask " +
+          "owner@example.com, who can.",
+      );
     }
     assertEquals((await owner.ok("get_context")).settings.own_only, true);
   },
@@ -168,3 +171,24 @@ testBooks("where members see only their own", {}, {
 const emailOf = async (database: TestDatabase, { userId }: Books): Promise<string> =>
   (await database.query<{ email: string }>("select email from identity.profiles where user_id = $1", [userId]))[0]!
     .email;
+
+Deno.test("the page of roles says what the database does", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/roles.md", import.meta.url));
+  const rows = page.split("\n").filter((line) => line.startsWith("|")).map((line) =>
+    line.split("|").slice(1, -1).map((cell) => cell.trim())
+  );
+  const roles = rows[0]!.slice(1);
+  const said = rows.flatMap(([what, ...cells]) => {
+    const right = /^`(\w+:\w+)`/.exec(what!)?.[1];
+    return right ? cells.flatMap((cell, index) => cell === "yes" ? `${roles[index]} ${right}` : []) : [];
+  });
+  const database = await openDatabase();
+  try {
+    const kept = await database.query<{ said: string }>(
+      `select role || ' ' || "right" as said from identity.role_rights`,
+    );
+    assertEquals(said.toSorted(), kept.map(({ said }) => said).toSorted());
+  } finally {
+    await database.close();
+  }
+});

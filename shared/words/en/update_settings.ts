@@ -39,7 +39,8 @@ export const refusals = {
   }),
   "month_closed": ({ month, reopened_by }: { month: string; reopened_by: string }): Refusal => ({
     message: `${month} is closed. Reopen it first.`,
-    hint: `Nothing was changed. The owner or a manager can reopen it: update_settings with closed_through "${reopened_by}". ` +
+    hint:
+      `Nothing was changed. The owner or a manager can reopen it: update_settings with closed_through "${reopened_by}". ` +
       "Or take a date in a month that is open.",
   }),
   "date_out_of_range.month_not_over": ({ month }: { month: string }): Refusal => ({
