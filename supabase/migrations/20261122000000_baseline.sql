@@ -312,10 +312,6 @@ create policy "People can change their own profile" on identity.profiles
   for update to authenticated using (user_id = (select auth.uid())) with check (user_id = (select auth.uid()));
 create policy "Members can read their organization" on identity.organizations
   for select to authenticated using (id = (select identity.current_organization_id()));
-create policy "Owners can change their organization" on identity.organizations
-  for update to authenticated
-  using (id = (select identity.current_organization_id()) and owner_id = (select auth.uid()))
-  with check (id = (select identity.current_organization_id()) and owner_id = (select auth.uid()));
 create policy "Members can read the members of their organization" on identity.memberships
   for select to authenticated using (organization_id = (select identity.current_organization_id()));
 create policy "Members can change their own membership" on identity.memberships
@@ -328,7 +324,7 @@ grant select, insert on identity.audit_events to service_role;
 grant select on identity.profiles, identity.organizations, identity.memberships to authenticated;
 grant update (timezone, email_enabled, default_lead_days, hide_amounts_in_email, updated_at) on identity.profiles
   to authenticated;
-grant update (base_currency, closed_through, updated_at) on identity.organizations to authenticated;
+grant update (base_currency, closed_through, own_only, updated_at) on identity.organizations to authenticated;
 grant update (mails) on identity.memberships to authenticated;
 grant execute on function
   identity.current_organization_id, identity.effective_plan, identity.organization_has_feature to authenticated;
@@ -337,7 +333,7 @@ grant execute on function
 
 -- Roles: what a member may do, as one table that policies and functions read.
 -- Invariants: whoever may write may read; the owner may do everything; what is private is seen by those roles that
--- may, and by members to whom the owner opened it.
+-- may, and by members to whom the owner opened it; "own only" narrows what members see, and nobody else.
 
 create table identity.role_rights (
   role text not null constraint role_rights_role_known check (role in ('owner', 'manager', 'member', 'viewer')),
@@ -397,8 +393,56 @@ end
 $$;
 comment on function identity.may is
   'Whether the person of the request''s claims has a right in its organization; false for who is no member.';
-grant execute on function identity.may to authenticated;
+
+create or replace function identity.sees_own_only() returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+begin
+  -- Definer, as all of these: policies of what they read ask them.
+  return exists (
+    select
+    from identity.memberships as m
+    join identity.organizations as o on o.id = m.organization_id and o.own_only
+    where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
+      and m.role = 'member'
+  );
+end
+$$;
+comment on function identity.sees_own_only is
+  'Whether the person of the request''s claims sees only what they recorded or look after.';
+
+create or replace function identity.sees_everything() returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+begin
+  -- One query, since each statement of a member asks it. Whoever does not see a private category must not be asked
+  -- whether there is one.
+  return exists (
+    select
+    from identity.memberships as m
+    join identity.organizations as o on o.id = m.organization_id
+    where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
+      and not (o.own_only and m.role = 'member')
+      and (
+        m.sees_private
+        or exists (select from identity.role_rights as r where r.role = m.role and r."right" = 'books:private')
+        or not exists (select from app.categories as c where c.organization_id = m.organization_id and c.is_private)
+      )
+  );
+end
+$$;
+comment on function identity.sees_everything is
+  'Whether nothing in the organization is kept from the person of the request''s claims: what policies ask first, so '
+  'that the other conditions cost nothing where there is nothing to keep.';
+grant execute on function identity.may, identity.sees_own_only, identity.sees_everything to authenticated;
 revoke all on function identity.member_may from authenticated;
+
+create policy "Owners and managers can change their organization" on identity.organizations
+  for update to authenticated
+  using (id = (select identity.current_organization_id()) and (select identity.may('settings:write')))
+  with check (id = (select identity.current_organization_id()) and (select identity.may('settings:write')));
 
 -- schemas/identity/access_token_hook.sql
 
@@ -1821,7 +1865,8 @@ create table app.categories (
 comment on table app.categories is 'What money is spent on, in the organization''s own words.';
 comment on column app.categories.is_private is
   'Whether only those see it, and what is in it, who have the right books:private.';
-create unique index categories_name_idx on app.categories (organization_id, lower(name));
+-- One of each name that is private, one that is not: who sees only the one must not learn of the other by its name.
+create unique index categories_name_idx on app.categories (organization_id, lower(name), is_private);
 
 create table app.expenses (
   id text collate "C" primary key
@@ -1930,7 +1975,9 @@ comment on column app.expenses.match_key is
   'no index on an expression is used.';
 comment on column app.expenses.recorded_seq is
   'Counts up in the order of recording: which of two came later, whatever the clock said.';
-create unique index expenses_external_id_idx on app.expenses (organization_id, source, external_id)
+-- Once for whoever recorded it, in a category: an id that is taken by what is kept from a person must not say so.
+create unique index expenses_external_id_idx
+  on app.expenses (organization_id, source, external_id, created_by, coalesce(category_id, '')) nulls not distinct
   where external_id is not null and deleted_at is null;
 create index expenses_category_id_idx on app.expenses (category_id, organization_id);
 create index expenses_currency_idx on app.expenses (currency);
@@ -2083,7 +2130,7 @@ comment on column app.payments.recorded_seq is
 create index payments_newest_idx
   on app.payments (organization_id, paid_on, recorded_seq) include (
     currency, direction, amount_minor, category_id, base_minor, fx_rate_on, fx_source, is_final, charged_minor,
-    charged_currency, tax_minor
+    charged_currency, tax_minor, expense_id
   )
   where deleted_at is null;
 -- What were the largest?
@@ -2334,7 +2381,9 @@ create table app.payee_rules (
 );
 comment on table app.payee_rules is
   'The category of what is paid to a payee, or called so, where none is given: it begins with these words.';
-create unique index payee_rules_one_each_idx on app.payee_rules (organization_id, words) where deleted_at is null;
+-- Whoever does not see a rule, since its category is private, may keep another one for the same words.
+create unique index payee_rules_one_each_idx on app.payee_rules (organization_id, words, category_id)
+  where deleted_at is null;
 create index payee_rules_organization_id_idx on app.payee_rules (organization_id);
 create index payee_rules_category_id_idx on app.payee_rules (category_id, organization_id);
 
@@ -2499,23 +2548,199 @@ create policy "People can use the rows of their own imports" on app.import_rows
     organization_id = (select identity.current_organization_id())
     and import_id in (select b.id from app.import_batches as b)
   );
-create policy "Members can use their organization's statement lines" on app.statement_lines
-  for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
 create policy "Members can use their organization's statement links" on app.statement_links
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.payments as p where p.id = payment_id)
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.payments as p where p.id = payment_id)
+    )
+  );
 grant select, insert, update, delete on
   app.accounts, app.import_batches, app.import_rows, app.statement_lines, app.statement_links to service_role;
 grant select, insert, update, delete on
   app.accounts, app.import_batches, app.import_rows, app.statement_lines, app.statement_links to authenticated;
 
+-- schemas/expenses/kept_from_members.sql
+
+-- What is kept from some members, beyond the rows that are: the changes that tell of them, and the lines of statements
+-- that are them. Both can only be judged by somebody who sees all of it, so these look for themselves, in the
+-- organization at hand, and answer ids.
+
+create or replace function app.list_subjects(change_id text) returns table (expense_id text, category_id text)
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return query
+    select distinct case i.table_name when 'expenses' then i.row_id else kept.row ->> 'expense_id' end,
+      case i.table_name when 'categories' then i.row_id else kept.row ->> 'category_id' end
+    from app.change_items as i
+    cross join lateral (values (i.before), (i.after)) as kept (row)
+    where i.change_id = list_subjects.change_id and i.organization_id = identity.current_organization_id();
+end
+$$;
+comment on function app.list_subjects is
+  'What a change is about, as it was and as it became: expenses and categories, by their ids.';
+
+create or replace function app.sees_change(change_id text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return not exists (
+    select from app.list_subjects(change_id) as s
+    where s.expense_id is not null and not exists (select from app.expenses as e where e.id = s.expense_id)
+      or s.category_id is not null and not exists (select from app.categories as c where c.id = s.category_id)
+  );
+end
+$$;
+comment on function app.sees_change is
+  'Whether the person sees everything that a change is about. Its facts name all of it, so they are shown whole or not '
+  'at all.';
+
+create or replace function app.find_own_latest(grant_id uuid) returns text
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (
+    select s.id from app.change_sets as s
+    where s.organization_id = identity.current_organization_id() and s.actor_id = auth.uid()
+      and s.grant_id is not distinct from find_own_latest.grant_id and s.tool not in ('autopay', 'provider_sync')
+      and s.id is distinct from nullif(current_setting('app.change_id', true), '')
+    order by s.recorded_seq desc
+    limit 1
+  );
+end
+$$;
+comment on function app.find_own_latest is
+  'The latest change of the person with a connection, also one whose subject is kept from them since: "undo that" must '
+  'not mean an earlier one then.';
+
+create or replace function app.list_line_payments(line_id text) returns text[]
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return array(
+    select k.payment_id from app.statement_links as k
+    where k.line_id = list_line_payments.line_id and k.organization_id = identity.current_organization_id()
+  );
+end
+$$;
+comment on function app.list_line_payments is 'The ids of the payments that a line of a statement is.';
+
+create or replace function app.sees_line(line_id text, change_id text) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  payment_ids constant text[] := app.list_line_payments(line_id);
+begin
+  if exists (
+    select from unnest(payment_ids) as l (id) where not exists (select from app.payments as p where p.id = l.id)
+  ) then
+    return false;
+  end if;
+  return payment_ids <> '{}' or not identity.sees_own_only()
+    or exists (select from app.change_sets as s where s.id = sees_line.change_id and s.actor_id = auth.uid());
+end
+$$;
+comment on function app.sees_line is
+  'Whether the person sees all payments that a line is. One that is none is seen by whoever imported it, where only '
+  'one''s own is.';
+
+create policy "Members can use their organization's statement lines" on app.statement_lines
+  for all to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_line(id, change_id))
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_line(id, change_id))
+  );
+
+create or replace function app.list_known_lines(account_id text, first date, last date)
+  returns setof app.statement_lines
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return query
+    select l.* from app.statement_lines as l
+    where l.account_id = list_known_lines.account_id and l.organization_id = identity.current_organization_id()
+      and l.booked_on between list_known_lines.first and list_known_lines.last;
+end
+$$;
+comment on function app.list_known_lines is
+  'The lines of an account, also those that are kept from the person: whoever has the file in hand sees the line, and '
+  'it must not come into the books twice. What it is there is not told.';
+
+create or replace function app.guard_private() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  if current_user = 'authenticated' and new.is_private is distinct from (case tg_op when 'UPDATE' then old.is_private
+    else false end) and not identity.may('settings:write') then
+    perform app.fail('forbidden_role.private_category', app.list_who_may('settings:write'));
+  end if;
+  return new;
+end
+$$;
+comment on function app.guard_private is
+  'Ends whatever would make a category private, or open one, by somebody who may not decide that: a call, or an undo.';
+create trigger guard_private before insert or update of is_private on app.categories
+  for each row execute function app.guard_private();
+
+create or replace function app.list_who_may(wanted text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object('who', (
+    select jsonb_agg(w.email) from (
+      select p.email
+      from identity.memberships as m
+      join identity.profiles as p on p.user_id = m.user_id
+      join identity.role_rights as r on r.role = m.role and r."right" = wanted
+      where m.organization_id = identity.current_organization_id() and m.role in ('owner', 'manager')
+      order by m.role = 'owner' desc, m.created_at, m.user_id
+      limit 2
+    ) as w
+  ));
+end
+$$;
+comment on function app.list_who_may is
+  'Whom to ask for what one''s role does not allow: {who: the addresses of the owner and a manager, as far as theirs '
+  'do}.';
+
+create or replace function app.refuse_reader(tool text) returns void
+language plpgsql stable set search_path = '' as $$
+begin
+  if app.is_write(tool) and not identity.may('books:write') and identity.current_organization_id() is not null then
+    perform app.fail('forbidden_role.read_only', app.list_who_may('books:write'));
+  end if;
+end
+$$;
+comment on function app.refuse_reader is 'Ends a tool that writes, of somebody whose role only reads.';
+
+create or replace function app.member_sees(expense app.expenses, member identity.memberships) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    identity.member_may(member.organization_id, member.user_id, 'books:private')
+    or not exists (select from app.categories as c where c.id = expense.category_id and c.is_private)
+  ) and (
+    member.role <> 'member' or member.user_id in (expense.created_by, expense.assignee_id)
+    or not exists (select from identity.organizations as o where o.id = member.organization_id and o.own_only)
+  );
+end
+$$;
+comment on function app.member_sees is
+  'Whether a member sees an expense or bill of their organization, for pages that the service reads for them; policies '
+  'have the same conditions.';
+revoke all on function app.member_sees from authenticated;
+
 -- schemas/expenses/sync_paid_minor.sql
 
+-- Its owner's rights: the sum is of all payments, also of those that whoever writes one does not see.
 create or replace function app.sync_paid_minor() returns trigger
-language plpgsql set search_path = '' as $$
+language plpgsql security definer set search_path = '' as $$
 declare
   touched text;
 begin
@@ -2581,50 +2806,150 @@ alter table app.change_sets enable row level security;
 alter table app.change_items enable row level security;
 alter table app.idempotency_keys enable row level security;
 
+-- What is kept from a person (identity.sees_everything): private categories with all that is in them, and where only
+-- one's own is seen, what others recorded. Whatever belongs to an expense is seen by who sees that, and asks so.
 create policy "Members can use their organization's budgets" on app.budgets
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id is null or category_id in (select c.id from app.categories as c)
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id is null or category_id in (select c.id from app.categories as c)
+    )
+  );
 create policy "Members can use their organization's categories" on app.categories
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (not is_private or (select identity.may('books:private')))
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (not is_private or (select identity.may('books:private')))
+  );
 create policy "Members can use their organization's expenses" on app.expenses
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or (category_id is null or category_id in (select c.id from app.categories as c))
+        and (
+          not (select identity.sees_own_only())
+          or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+        )
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or (category_id is null or category_id in (select c.id from app.categories as c))
+        and (
+          not (select identity.sees_own_only())
+          or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+        )
+    )
+  );
 create policy "Members can use their organization's occurrences" on app.expense_occurrences
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+    )
+  );
 create policy "Members can use their organization's payee rules" on app.payee_rules
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id in (select c.id from app.categories as c)
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id in (select c.id from app.categories as c)
+    )
+  );
 create policy "Members can use their organization's payments" on app.payments
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+        and (category_id is null or category_id in (select c.id from app.categories as c))
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+        and (category_id is null or category_id in (select c.id from app.categories as c))
+    )
+  );
 create policy "Signed-in people can read the exchange rates" on app.fx_rates
   for select to authenticated using ((select auth.uid()) is not null);
 create policy "Signed-in people can read which days are settled" on app.fx_days
   for select to authenticated using ((select auth.uid()) is not null);
 create policy "Members can read their organization's provider links" on app.provider_links
-  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+    )
+  );
 create policy "Members can read their organization's changes" on app.change_sets
-  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+  );
 create policy "Members can record their own changes" on app.change_sets
   for insert to authenticated
   with check (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
 create policy "Members can describe and undo their organization's changes" on app.change_sets
   for update to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+  );
 create policy "Members can drop a change of theirs that wrote nothing" on app.change_sets
   for delete to authenticated
-  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+    and actor_id = (select auth.uid())
+  );
 create policy "Members can read their organization's change items" on app.change_items
-  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(change_id))
+  );
 create policy "Members can record items of their organization's changes" on app.change_items
   for insert to authenticated with check (organization_id = (select identity.current_organization_id()));
 create policy "People can use their own idempotency keys" on app.idempotency_keys
@@ -2784,16 +3109,67 @@ create index provider_statements_currency_idx on app.provider_statements (curren
 
 alter table app.provider_statements enable row level security;
 create policy "Members can read their organization's statements" on app.provider_statements
-  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or link_id in (select l.id from app.provider_links as l)
+    )
+  );
 create policy "Members can keep what providers say" on app.provider_statements
-  for insert to authenticated with check (organization_id = (select identity.current_organization_id()));
+  for insert to authenticated with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or link_id in (select l.id from app.provider_links as l)
+    )
+  );
 create policy "Members can say which statement counts" on app.provider_statements
   for update to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or link_id in (select l.id from app.provider_links as l)
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or link_id in (select l.id from app.provider_links as l)
+    )
+  );
 grant select, insert, update, delete on app.provider_statements to service_role;
 grant select, insert, update (status, reason, usual_minor, occurrence_id, fetched_at) on app.provider_statements
   to authenticated;
+
+-- schemas/expenses/writing_roles.sql
+
+-- Who only reads writes nothing, whatever the other policies of a table let through: these restrict all of them.
+
+do $$
+declare
+  written text;
+begin
+  foreach written in array array[
+    'accounts', 'budgets', 'categories', 'change_items', 'change_sets', 'expense_occurrences', 'expenses',
+    'idempotency_keys', 'import_batches', 'import_rows', 'payee_rules', 'payments', 'provider_links',
+    'provider_statements', 'statement_lines', 'statement_links'
+  ] loop
+    execute format($policy$
+      create policy "Only roles that may write add rows" on app.%I as restrictive
+        for insert to authenticated with check ((select identity.may('books:write')))$policy$, written);
+    execute format($policy$
+      create policy "Only roles that may write change rows" on app.%I as restrictive
+        for update to authenticated using ((select identity.may('books:write')))
+        with check ((select identity.may('books:write')))$policy$, written);
+    execute format($policy$
+      create policy "Only roles that may write remove rows" on app.%I as restrictive
+        for delete to authenticated using ((select identity.may('books:write')))$policy$, written);
+  end loop;
+end
+$$;
 
 -- schemas/calendar/tables.sql
 
@@ -3717,7 +4093,7 @@ begin
         from identity.memberships as m
         join identity.organizations as o on o.id = m.organization_id
         join app.provider_links as l on l.organization_id = o.id and l.status <> 'revoked'
-        join app.expenses as e on e.id = l.expense_id
+        join app.expenses as e on e.id = l.expense_id and app.member_sees(e, m)
         where m.user_id = p.user_id
       ), '[]'),
       'connectable_bills', coalesce((
@@ -4057,12 +4433,7 @@ begin
   end if;
   if target_id is null then
     -- The latest of this connection, as app.find_latest_change has it.
-    select s.id into target_id from app.change_sets as s
-    where s.actor_id = (select auth.uid()) and s.grant_id is not distinct from (auth.jwt() ->> 'grant_id')::uuid
-      and s.tool not in ('autopay', 'provider_sync')
-      and s.id is distinct from nullif(current_setting('app.change_id', true), '')
-    order by s.recorded_seq desc
-    limit 1;
+    target_id := app.find_own_latest((auth.jwt() ->> 'grant_id')::uuid);
   end if;
   return exists (select from app.change_items as i where i.change_id = target_id offset many);
 end
@@ -4078,6 +4449,8 @@ declare
   problem text;
 begin
   perform set_config('app.at', at::text, true);
+  -- Before anything runs, and again after the wait: a role may have changed meanwhile.
+  perform app.refuse_reader(tool);
   if app.is_write(tool) then
     -- One write at a time in an organization: of two equal calls the second sees what the first wrote, a version that
     -- was checked cannot change before the write, and the numbers of changes rise in the order in which they take
@@ -4091,6 +4464,7 @@ begin
   if context.organization_id is null then
     return null;
   end if;
+  perform app.refuse_reader(tool);
   result := case
     when (arguments ->> 'dry_run')::boolean then app.preview_tool(context, tool, arguments)
     when arguments ? 'idempotency_key' then app.perform_once(context, tool, arguments)
@@ -4597,6 +4971,7 @@ begin
       )
     ) || case when o.closed_through is null then '{}'
       else jsonb_build_object('closed_through', app.month_name(o.closed_through)) end
+      || case when o.own_only then '{"own_only":true}' else '{}' end::jsonb
     from identity.profiles as p
     join identity.organizations as o on o.id = context.organization_id
     where p.user_id = context.owner_id
@@ -4647,7 +5022,7 @@ declare
 begin
   select jsonb_build_object(
     'user', jsonb_build_object('id', context.actor_id, 'email', app.member_name(context.actor_id)),
-    'role', context.role,
+    'role', context.role, 'read_only', case when not identity.may('books:write') then true end,
     'plan', jsonb_build_object(
       'name', case when t.adds then 'team' else o.plan end,
       'status', case when t.adds and o.plan_status = 'canceled' then 'active' else o.plan_status end,
@@ -4672,7 +5047,11 @@ begin
 
   if included ? 'categories' then
     data := data || jsonb_build_object('categories', (
-      select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'name', c.name) order by lower(c.name)), '[]')
+      select coalesce(jsonb_agg(
+        jsonb_build_object('id', c.id, 'name', c.name)
+          || case when c.is_private then '{"private":true}' else '{}' end::jsonb
+        order by lower(c.name), c.is_private
+      ), '[]')
       from app.categories as c
       where c.archived_at is null
     ));
@@ -4711,7 +5090,8 @@ begin
 end
 $$;
 comment on function app.get_context is
-  'Tool get_context: data {user, role, plan, features, fx_as_of?} and the lists asked for: without include the '
+  'Tool get_context: data {user, role, read_only?, plan, features, fx_as_of?} and the lists asked for: without include '
+  'the '
   'categories and settings.';
 
 -- schemas/expenses/categories.sql
@@ -4833,7 +5213,8 @@ begin
     join app.categories as c on c.id = r.category_id and c.archived_at is null
     where r.organization_id = context.organization_id and r.deleted_at is null
       and (starts_with(by_payee, r.words || ' ') or starts_with(by_name, r.words || ' '))
-    order by length(r.words) desc, r.words
+    -- Of two for the same words the private one: the other is by somebody who does not see it.
+    order by length(r.words) desc, r.words, c.is_private desc, r.created_at desc, r.id
     limit 1
   );
 end
@@ -4865,6 +5246,7 @@ declare
   category text;
   field text;
   found_id text;
+  kept_id text;
   changed jsonb := '[]';
 begin
   for rule, place in select r.value, r.ordinality - 1 from jsonb_array_elements(rules) with ordinality as r loop
@@ -4886,11 +5268,20 @@ begin
       if found_id is null then
         perform app.fail_without_category(category, field || '.category');
       end if;
-      insert into app.payee_rules as r (organization_id, payee, category_id)
-      values (context.organization_id, wanted, found_id)
-      on conflict (organization_id, words) where deleted_at is null
-      do update set payee = excluded.payee, category_id = excluded.category_id
-      where (r.payee, r.category_id) is distinct from (excluded.payee, excluded.category_id);
+      -- Of two for the same words, one of them in a private category, one stays: what was said last is so.
+      select r.id into kept_id from app.payee_rules as r
+      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted) and r.deleted_at is null
+      order by r.category_id = found_id desc, r.created_at, r.id
+      limit 1;
+      if kept_id is null then
+        insert into app.payee_rules as r (organization_id, payee, category_id)
+        values (context.organization_id, wanted, found_id);
+      end if;
+      update app.payee_rules as r set deleted_at = context.at
+      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
+        and r.deleted_at is null and r.id <> kept_id;
+      update app.payee_rules as r set payee = wanted, category_id = found_id
+      where r.id = kept_id and (r.payee, r.category_id) is distinct from (wanted, found_id);
     end if;
     changed := changed || jsonb_strip_nulls(jsonb_build_object('payee', wanted, 'category', category));
   end loop;
@@ -4929,7 +5320,8 @@ declare
   found app.categories;
 begin
   select * into found from app.categories as c
-    where c.organization_id = context.organization_id and lower(c.name) = lower(wanted);
+    where c.organization_id = context.organization_id and lower(c.name) = lower(wanted)
+        order by c.is_private desc limit 1;
   if found.id is not null and found.archived_at is null then
     return found.id;
   end if;
@@ -4953,7 +5345,8 @@ begin
 end
 $$;
 comment on function app.find_category is
-  'Id of the category of this name in whatever case; null for Uncategorized or a blank name; else category_not_found '
+  'Id of the category of this name in whatever case, the private one where there are two; null for Uncategorized or a '
+  'blank name; else category_not_found '
   'with suggestions, or a new category.';
 
 create type app.category_choice as (
@@ -5697,6 +6090,8 @@ begin
       select e.id
       from app.expenses as e
       where e.external_id = find_external.external_id and e.source = 'assistant' and e.deleted_at is null
+      order by e.recorded_seq desc
+      limit 1
     ),
     (
       select app.shown_id(k.id)
@@ -5986,7 +6381,8 @@ declare
 begin
   for wanted in select app.clean_text(n) from jsonb_array_elements_text(names) as n loop
     -- Archived ones included: what was spent on them stays in the books.
-    select c.id into category_id from app.categories as c where lower(c.name) = lower(wanted);
+    select c.id into category_id from app.categories as c where lower(c.name) = lower(wanted)
+    order by c.is_private desc limit 1;
     if category_id is null and lower(wanted) <> 'uncategorized' then
       perform app.fail_without_category(wanted, field);
     end if;
@@ -7810,12 +8206,7 @@ declare
 begin
   -- Not what was paid or fetched automatically on the way. Undos count: after one of them "undo that" is a repeated
   -- call, and must not go on to what was done before.
-  select * into latest from app.change_sets as s
-  where s.organization_id = context.organization_id and s.actor_id = context.actor_id
-    and s.grant_id is not distinct from context.grant_id and s.tool not in ('autopay', 'provider_sync')
-    and s.id is distinct from nullif(current_setting('app.change_id', true), '')
-  order by s.recorded_seq desc
-  limit 1;
+  select * into latest from app.change_sets as s where s.id = app.find_own_latest(context.grant_id);
   if not found then
     perform app.fail('not_found.own_change', jsonb_build_object('organization', context.organization_name),
       'change_id');
@@ -8117,8 +8508,12 @@ begin
       )
     end
   );
-exception when unique_violation then
-  perform app.fail('undo_conflict.name_taken', jsonb_build_object('change', app.change_facts(target)), 'change_id');
+exception
+  when unique_violation then
+    perform app.fail('undo_conflict.name_taken', jsonb_build_object('change', app.change_facts(target)), 'change_id');
+  when insufficient_privilege then
+    -- What one looks after would be somebody else's again, and out of sight.
+    perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'change_id');
 end
 $$;
 comment on function app.undo_change is 'Tool undo_change: data {undone, reversed, reversed_count?, not_reversible}.';
@@ -8409,7 +8804,7 @@ begin
     join app.categories as c
       on c.organization_id = context.organization_id and lower(c.name) = lower(app.clean_text(rule ->> 'category'))
     where starts_with(by.payee, w.words) or starts_with(by.name, w.words)
-    order by length(w.words) desc, w.words
+    order by length(w.words) desc, w.words, c.is_private desc
     limit 1
   ) as chosen
   where r.import_id = batch.id and r.line = given.line and given.import_id = batch.id
@@ -9587,10 +9982,9 @@ begin
       row_number() over (partition by l.id order by l.text = s.text desc, s.line) as turn
     from app.statement_rows(context, batch, days) as s
     join (
-      select k.* from app.statement_lines as k
-      where k.account_id = batch.account_id and k.booked_on between (
-        select min(d::date) from unnest(days) as d
-      ) and (select max(d::date) from unnest(days) as d)
+      select k.* from app.list_known_lines(
+        batch.account_id, (select min(d::date) from unnest(days) as d), (select max(d::date) from unnest(days) as d)
+      ) as k
       offset 0
     ) as l on l.booked_on = s.booked_on and l.amount_minor = s.amount_minor and l.currency = s.currency
       and l.direction = s.direction
@@ -11714,7 +12108,8 @@ declare
   -- Archived ones included: what is in them goes on.
   wanted_category_id constant text :=
     (select c.id from app.categories as c
-    where c.organization_id = context.organization_id and lower(c.name) = lower(wanted_category));
+    where c.organization_id = context.organization_id and lower(c.name) = lower(wanted_category)
+    order by c.is_private desc limit 1);
   within_days constant int := (filter ->> 'due_within_days')::int;
   due_within constant date := context.today + within_days;
   until constant date :=
@@ -12595,18 +12990,19 @@ comment on function app.change_occurrence is
 create policy "Members can note answers of providers, owners can end a link" on app.provider_links
   for update to authenticated
   using (
-    organization_id = (select identity.current_organization_id()) and (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or exists (select from app.expenses as e where e.id = expense_id))
+    and (
       status in ('active', 'needs_reauth')
-      or exists (select from identity.organizations as o
-        where o.id = organization_id and o.owner_id = (select auth.uid()))
+      or (select identity.may('providers:manage'))
     )
   )
   with check (
-    organization_id = (select identity.current_organization_id()) and (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or exists (select from app.expenses as e where e.id = expense_id))
+    and (
       status in ('active', 'needs_reauth')
-      or status = 'revoked'
-        and exists (select from identity.organizations as o
-        where o.id = organization_id and o.owner_id = (select auth.uid()))
+      or status = 'revoked' and (select identity.may('providers:manage'))
     )
   );
 grant update (status, updated_at) on app.provider_links to authenticated;
@@ -12616,8 +13012,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   link app.provider_links;
 begin
-  if context.role <> 'owner' then
-    perform app.fail('forbidden_role.provider', field => 'provider');
+  if not identity.may('providers:manage') then
+    perform app.fail('forbidden_role.provider', app.list_who_may('providers:manage'), 'provider');
   end if;
   select * into link from app.provider_links as l where l.expense_id = bill.id and l.status <> 'revoked';
   if change ->> 'action' = 'disconnect' then
@@ -12682,6 +13078,9 @@ begin
   bill := app.with_leads(bill, changes -> 'remind_again', app.default_lead_days(context));
   if changes ? 'assignee' then
     bill.assignee_id := app.find_member(context, app.clean_text(changes ->> 'assignee'), 'set.assignee');
+    if identity.sees_own_only() and (select auth.uid()) not in (old.created_by, bill.assignee_id) is not false then
+      perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'set.assignee');
+    end if;
   end if;
   bill.trial_ends_on :=
     coalesce(app.parse_date(context, changes ->> 'trial_ends_on', 'set.trial_ends_on'), old.trial_ends_on);
@@ -14274,7 +14673,8 @@ comment on function app.reconcile is
 
 -- schemas/expenses/write_preferences.sql
 
--- update_settings: the owner's preferences, which mails each member gets, and the categories, which are everybody's.
+-- update_settings: the owner's preferences, the organization's, which mails each member gets, and the categories, which
+-- are everybody's.
 -- Every change of either can be undone: categories by their rows, preferences as if they were one row of the
 -- organization (read_preferences), of which a change keeps only what it changed.
 
@@ -14283,7 +14683,8 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     select jsonb_build_object(
-      'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'email_enabled', p.email_enabled,
+      'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'own_only', o.own_only, 'email_enabled',
+      p.email_enabled,
       'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email, 'closed_through',
       o.closed_through,
       'mails', (select jsonb_object_agg(m.user_id, m.mails) from identity.memberships as m where m.organization_id
@@ -14298,6 +14699,12 @@ $$;
 comment on function app.read_preferences is
   'What of the owner, the organization and its members'' mails update_settings can change, as one row with the '
   'organization''s id.';
+
+create or replace function app.shared_preferences() returns text[]
+language sql immutable
+  return array['base_currency', 'closed_through', 'own_only'];
+comment on function app.shared_preferences is
+  'Preferences that are the organization''s, not its owner''s own: what the right settings:write is about.';
 
 create or replace function app.narrow_mails(value jsonb, key text, wanted jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -14316,7 +14723,7 @@ declare
   change constant text := nullif(current_setting('app.change_id', true), '');
   after jsonb;
 begin
-  -- Without the rights of an owner nothing is written: row-level security passes over what is not one's own. The base
+  -- Without the right to it nothing is written: row-level security passes over it. The base
   -- currency reaches every payment by its foreign key, and values it anew.
   update identity.profiles as p
   set timezone = coalesce(wanted ->> 'timezone', p.timezone),
@@ -14328,21 +14735,25 @@ begin
   where o.id = write_preferences.organization_id and p.user_id = o.owner_id and p.user_id = (select auth.uid())
     and not before @> wanted;
   update identity.organizations as o set base_currency = wanted ->> 'base_currency', updated_at = app.instant()
-  where o.id = write_preferences.organization_id and o.owner_id = (select auth.uid())
-    and o.base_currency <> wanted ->> 'base_currency';
+  where o.id = write_preferences.organization_id and o.base_currency <> wanted ->> 'base_currency';
+  update identity.organizations as o set own_only = (wanted ->> 'own_only')::boolean, updated_at = app.instant()
+  where o.id = write_preferences.organization_id and o.own_only <> (wanted ->> 'own_only')::boolean;
   update identity.memberships as m set mails = wanted -> 'mails' ->> m.user_id::text
   where m.organization_id = write_preferences.organization_id and m.user_id = (select auth.uid())
     and m.mails <> wanted -> 'mails' ->> m.user_id::text;
   update identity.organizations as o
   set closed_through = (wanted ->> 'closed_through')::date, updated_at = app.instant()
-  where o.id = write_preferences.organization_id and o.owner_id = (select auth.uid())
-    and wanted ? 'closed_through' and o.closed_through is distinct from (wanted ->> 'closed_through')::date;
+  where o.id = write_preferences.organization_id and wanted ? 'closed_through'
+    and o.closed_through is distinct from (wanted ->> 'closed_through')::date;
   after := app.read_preferences(organization_id);
   if wanted ? 'mails' and not after -> 'mails' @> (wanted -> 'mails') then
     perform app.fail('forbidden_role.mails');
   end if;
-  if not after @> wanted then
-    perform app.fail_without_ownership();
+  if not after @> (wanted - 'mails') then
+    if after @> (wanted - app.shared_preferences()) then
+      perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
+    end if;
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
   end if;
   if change is not null and after <> before then
     insert into app.change_items (change_id, organization_id, table_name, row_id, before, after)
@@ -14356,15 +14767,7 @@ end
 $$;
 comment on function app.write_preferences is
   'Sets the preferences that are given, and keeps for the undo what changed; ends the tool with forbidden_role for '
-  'whoever is not the owner.';
-
-create or replace function app.fail_without_ownership() returns void
-language plpgsql stable set search_path = '' as $$
-begin
-  perform app.fail('forbidden_role.settings');
-end
-$$;
-comment on function app.fail_without_ownership is 'Ends the tool because it is the owner''s to do.';
+  'whoever may not set one of them.';
 
 create or replace function app.change_preferences(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -14372,7 +14775,8 @@ declare
   reminders constant jsonb := coalesce(arguments -> 'reminders', '{}');
   closed_through constant date := app.parse_closed_through(context, arguments ->> 'closed_through');
   wanted constant jsonb := jsonb_strip_nulls(jsonb_build_object(
-    'timezone', btrim(arguments ->> 'timezone'), 'base_currency', arguments -> 'base_currency', 'email_enabled',
+    'timezone', btrim(arguments ->> 'timezone'), 'base_currency', arguments -> 'base_currency', 'own_only',
+    arguments -> 'own_only', 'email_enabled',
     reminders -> 'email_enabled',
     'default_lead_days', reminders -> 'default_days_before', 'hide_amounts_in_email',
     reminders -> 'hide_amounts_in_email',
@@ -14385,8 +14789,10 @@ begin
   if wanted = '{}' then
     return '{}';
   end if;
-  if context.role <> 'owner' and wanted - 'mails' <> '{}' then
-    perform app.fail_without_ownership();
+  if context.role <> 'owner' and wanted - 'mails' - app.shared_preferences() <> '{}' then
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
+  elsif wanted ?| app.shared_preferences() and not identity.may('settings:write') then
+    perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
   end if;
   if wanted ? 'timezone' and not identity.is_timezone(wanted ->> 'timezone') then
     perform app.fail('invalid_argument.not_a_timezone', jsonb_build_object('value', left(wanted ->> 'timezone', 40)),
@@ -14417,7 +14823,8 @@ declare
   category app.categories;
 begin
   select * into category from app.categories as c
-    where c.organization_id = context.organization_id and lower(c.name) = lower(app.clean_text(require_category.name));
+    where c.organization_id = context.organization_id and lower(c.name) = lower(app.clean_text(require_category.name))
+    order by c.is_private desc limit 1;
   if not found then
     perform app.fail_without_category(app.clean_text(require_category.name), field);
   end if;
@@ -14615,7 +15022,8 @@ begin
       select * into target from app.categories as c
         where c.organization_id = context.organization_id and lower(c.name) = lower(new_name);
       select * into category from app.categories as c
-        where c.organization_id = context.organization_id and lower(c.name) = lower(wanted);
+        where c.organization_id = context.organization_id and lower(c.name) = lower(wanted)
+        order by c.is_private desc limit 1;
       if category.id is null and target.id is not null then
         -- Asked for again after it was done.
         category := target;
@@ -14644,6 +15052,12 @@ begin
       end if;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
+      -- Where both are private and not, each may have had a rule for the same words.
+      update app.payee_rules as r set deleted_at = context.at
+        where r.category_id = category.id and r.deleted_at is null and exists (
+          select from app.payee_rules as o
+          where o.category_id = target.id and o.words = r.words and o.deleted_at is null
+        );
       update app.payee_rules as r set category_id = target.id
         where r.category_id = category.id and r.deleted_at is null;
       update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
@@ -14657,10 +15071,25 @@ begin
         where e.category_id = category.id and e.kind = 'bill' and e.status in ('active', 'paused')
           and e.deleted_at is null order by e.recorded_seq
       );
+    when 'make_private', 'make_shared' then
+      if not identity.may('settings:write') then
+        perform app.fail('forbidden_role.private_category', app.list_who_may('settings:write'));
+      end if;
+      category := app.require_category(context, wanted, 'category.name');
+      if exists (
+        select from app.categories as c
+        where c.organization_id = context.organization_id and lower(c.name) = lower(category.name)
+          and c.id <> category.id and c.is_private = (action = 'make_private')
+      ) then
+        perform app.fail('duplicate.category', jsonb_build_object('name', category.name), 'category.name');
+      end if;
+      update app.categories as c set is_private = (action = 'make_private')
+        where c.id = category.id and c.is_private <> (action = 'make_private');
   end case;
   return (
     select jsonb_strip_nulls(jsonb_build_object(
-      'id', c.id, 'name', c.name, 'archived', case when c.archived_at is not null then true end, 'moved', moved,
+      'id', c.id, 'name', c.name, 'private', case when c.is_private then true end, 'archived',
+      case when c.archived_at is not null then true end, 'moved', moved,
       'left_bills', to_jsonb(nullif(left_bills, '{}')),
       'facts',
       jsonb_build_object('action', action, 'name',
@@ -14672,8 +15101,9 @@ begin
 end
 $$;
 comment on function app.change_category is
-  'Creates, renames, merges (at most 2,000 expenses) or archives a category: {id, name, archived?, moved?, '
-  'left_bills?, facts}. What was spent in an archived one stays there; deleted expenses keep theirs.';
+  'Creates, renames, merges (at most 2,000 expenses) or archives a category, makes it private or shares it: {id, name, '
+  'private?, archived?, moved?, left_bills?, facts}. What was spent in an archived one stays there; deleted expenses '
+  'keep theirs.';
 
 create or replace function app.count_values(organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$

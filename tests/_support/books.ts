@@ -3,6 +3,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type ChangeFacts, presentChange } from "../../functions/mcp/present/change.ts";
 import { presentPage } from "../../functions/mcp/present/page.ts";
 import type { FactEnvelope } from "../../shared/connector/result.ts";
+import type { Role } from "../../shared/roles.ts";
 import { wordsOf } from "../../shared/words/words.ts";
 import type { TestDatabase } from "./database.ts";
 
@@ -23,8 +24,8 @@ export interface Books {
   ok(tool: string, args?: Record<string, unknown>): Promise<Json>;
   /** Calls a tool that must fail with this code and returns the error. */
   fails(code: string, tool: string, args?: Record<string, unknown>): Promise<Json>;
-  /** The same organization as another member sees it. */
-  join(): Promise<Books>;
+  /** The same organization as another person sees it, a member by default. */
+  join(role?: Role): Promise<Books>;
 }
 
 export interface BooksOptions {
@@ -136,9 +137,9 @@ function booksOf(database: TestDatabase, opened: OpenedBooks): Books {
       assertMatch(result.error.message, /^["\p{Lu}0-9].*\.$/u);
       return result.error;
     },
-    async join() {
+    async join(role = "member") {
       const member = await addPerson(database, "UTC");
-      await addMember(database, organizationId, member, "member");
+      await addMember(database, organizationId, member, role);
       return booksOf(database, { ...opened, userId: member });
     },
   };

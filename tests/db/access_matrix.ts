@@ -3,6 +3,9 @@
 export interface Matrix {
   /** Four-letter cells by caller, by table. */
   tables: Map<string, Record<string, string>>;
+  /** The same of rows that are kept from some: in a private category, or of others where members see only their own. */
+  private: Map<string, Record<string, string>>;
+  ownOnly: Map<string, Record<string, string>>;
   /** Whether a role may select, by role, by view. */
   views: Map<string, Record<string, string>>;
   /** Columns that `authenticated` may update, by table, when not all of them. */
@@ -15,12 +18,15 @@ const ORGANIZATION = "org_00000000000a";
 const person = (last: string) => `00000000-0000-4000-8000-00000000000${last}`;
 
 /** The matrix's callers: database role and claims, as the connector sets them. */
-const CALLERS: Record<string, { role: string; claims: Record<string, string> }> = {
+export const CALLERS: Record<string, { role: string; claims: Record<string, string> }> = {
   anon: { role: "anon", claims: {} },
   member: { role: "authenticated", claims: { sub: person("b"), organization_id: ORGANIZATION } },
   other: { role: "authenticated", claims: { sub: person("d"), organization_id: "org_00000000000b" } },
   removed: { role: "authenticated", claims: { sub: person("c"), organization_id: ORGANIZATION } },
   owner: { role: "authenticated", claims: { sub: person("a"), organization_id: ORGANIZATION } },
+  manager: { role: "authenticated", claims: { sub: person("e"), organization_id: ORGANIZATION } },
+  viewer: { role: "authenticated", claims: { sub: person("f"), organization_id: ORGANIZATION } },
+  opened: { role: "authenticated", claims: { sub: person("9"), organization_id: ORGANIZATION } },
   service: { role: "service_role", claims: {} },
 };
 
@@ -33,6 +39,8 @@ export function parseMatrix(markdown: string): Matrix {
     Object.values(cells).join(",").split(",").map((name) => name.trim());
   return {
     tables: of("Table"),
+    private: of("Private rows of"),
+    ownOnly: of("Rows of others in"),
     views: of("View"),
     columns: new Map([...of("Columns of")].map(([table, cells]) => [table, listed(cells).toSorted()])),
     functions: parseFunctions(/```\n([\s\S]*)```/.exec(markdown)?.[1] ?? ""),
@@ -61,9 +69,9 @@ function parseFunctions(text: string): string[] {
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const list = (values: readonly string[]) => `array[${values.map(quote).join(", ")}]::text[]`;
 
-/** Tests one table: every caller, every verb. Run after the fixtures and the probe. */
+/** Tests one table: every caller that has a cell, every verb. Run after the fixtures and the probe. */
 export function accessTests(table: string, cells: Record<string, string>): string {
-  const tests = Object.entries(CALLERS).flatMap(([name, { role, claims }]) =>
+  const tests = Object.entries(CALLERS).filter(([name]) => name in cells).flatMap(([name, { role, claims }]) =>
     VERBS.map((verb, index) => {
       const probe = `pg_temp.reach(${quote(role)}, ${quote(JSON.stringify(claims))}, ${quote(verb)}, ${quote(table)})`;
       const expected = cells[name]?.[index] ?? "?";
@@ -89,6 +97,14 @@ export function completenessTests(matrix: Matrix): string {
   );
   return `select no_plan();
     select set_eq($$ ${relations("'r', 'p'")} $$, ${list([...matrix.tables.keys()])}, 'the matrix lists every table');
+    select set_eq($$
+      select format('app.%I', relname) from pg_class as c
+      where relnamespace = 'app'::regnamespace and relkind = 'r' and exists (
+        select from pg_policy as p where p.polrelid = c.oid and pg_get_expr(p.polqual, p.polrelid) like '%organization_id%'
+      ) $$, ${list([...matrix.private.keys()])}, 'the matrix lists the private rows of every table of the books');
+    select set_eq($$ select unnest(${list([...matrix.private.keys()])}) $$, ${
+    list([...matrix.ownOnly.keys()])
+  }, 'and the rows of others');
     select set_eq($$ ${relations("'v', 'm'")} $$, ${list([...matrix.views.keys()])}, 'the matrix lists every view');
     select is_empty($$ select relation from subject_rows where places is null $$, 'every table has a row to reach');
     ${views.join("\n")}

@@ -2,18 +2,27 @@ import { assert, assertEquals } from "@std/assert";
 import type { Session } from "../../local/database/sql.ts";
 import { openDatabase, type TestDatabase } from "../_support/database.ts";
 import { assertTap, rolledBack, runTap } from "../_support/tap.ts";
-import { accessTests, completenessTests, parseMatrix } from "./access_matrix.ts";
+import { accessTests, CALLERS, completenessTests, parseMatrix } from "./access_matrix.ts";
 
 const read = (name: string) => Deno.readTextFile(new URL(name, import.meta.url));
 const matrix = parseMatrix(await read("access_matrix.md"));
 const probe = await read("fixtures/access_probe.sql");
 const subject = await read("fixtures/access.sql");
 const other = await read("fixtures/access_other.sql");
+const roles = await read("fixtures/access_roles.sql");
+const KEPT = {
+  "private rows": { cells: matrix.private, sql: await read("fixtures/access_private.sql") },
+  "rows of others": { cells: matrix.ownOnly, sql: await read("fixtures/access_own_only.sql") },
+};
 
 /** Both organizations and the probe, in a transaction that is rolled back. */
-function withRows<Result>(database: TestDatabase, work: (session: Session) => Promise<Result>): Promise<Result> {
+function withRows<Result>(
+  database: TestDatabase,
+  work: (session: Session) => Promise<Result>,
+  more = "",
+): Promise<Result> {
   return rolledBack(database, async (session) => {
-    await session.exec(`${probe} ${subject} select pg_temp.note_subject_rows(); ${other}`);
+    await session.exec(`${probe} ${subject} ${more} select pg_temp.note_subject_rows(); ${other} ${roles}`);
     return await work(session);
   });
 }
@@ -21,6 +30,14 @@ function withRows<Result>(database: TestDatabase, work: (session: Session) => Pr
 Deno.test("access matrix", async (t) => {
   const database = await openDatabase();
   try {
+    await t.step("has a cell for every caller", () => {
+      const kept = ["manager", "member", "opened", "owner", "viewer"];
+      const all = Object.keys(CALLERS).filter((name) => name !== "opened").toSorted();
+      for (const cells of matrix.tables.values()) assertEquals(Object.keys(cells).toSorted(), all);
+      for (const table of [matrix.private, matrix.ownOnly]) {
+        for (const cells of table.values()) assertEquals(Object.keys(cells).toSorted(), kept);
+      }
+    });
     await t.step(
       "is complete",
       () => withRows(database, async (session) => assertTap(await runTap(session, completenessTests(matrix)))),
@@ -30,6 +47,17 @@ Deno.test("access matrix", async (t) => {
         table,
         () => withRows(database, async (session) => assertTap(await runTap(session, accessTests(table, cells)))),
       );
+    }
+    for (const [what, { cells, sql }] of Object.entries(KEPT)) {
+      for (const [table, expected] of cells) {
+        await t.step(
+          `${what} of ${table}`,
+          () =>
+            withRows(database, async (session) => {
+              assertTap(await runTap(session, accessTests(table, expected)));
+            }, sql),
+        );
+      }
     }
 
     // Tests of the test: plants each mistake it must catch.

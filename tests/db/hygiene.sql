@@ -43,8 +43,8 @@ select is_empty($$ select name from rules.policies where cmd in ('INSERT', 'UPDA
 
 select is_empty($$
     select name from rules.policies
-    where regexp_replace(concat_ws(' ', qual, with_check), 'SELECT (auth\.(uid|jwt)|identity\.current_organization_id)\(\)', '', 'g')
-      ~ '(auth\.(uid|jwt)|current_organization_id)\(\)' $$,
+    where regexp_replace(concat_ws(' ', qual, with_check), 'SELECT (auth\.(uid|jwt)|identity\.(current_organization_id|sees_everything|sees_own_only|may))\(', '', 'g')
+      ~ '(auth\.(uid|jwt)|current_organization_id|sees_everything|sees_own_only|identity\.may)\(' $$,
   'policies ask who the person is once a statement, not once a row');
 -- planted: create policy "Planted row by row" on app.fx_rates for select to authenticated using (auth.uid() is not null)
 
@@ -59,7 +59,8 @@ select is_empty($$ select signature from rules.functions where not is_resolved a
   'every function has a pinned search_path, or names that were resolved when it was made');
 -- planted: create function public.planted() returns int language sql security definer as 'select 1'
 
-select is_empty($$ select signature from rules.functions where prosecdef and name not in ('identity.is_active', 'identity.current_organization_id', 'identity.may', 'app.forget_credential', 'app.refuse_closed_month') $$,
+select is_empty($$ select signature from rules.functions where prosecdef and name not in ('identity.is_active', 'identity.current_organization_id', 'identity.may', 'identity.sees_own_only', 'identity.sees_everything', 'app.forget_credential', 'app.refuse_closed_month',
+      'app.sync_paid_minor', 'app.list_subjects', 'app.find_own_latest', 'app.list_line_payments', 'app.list_known_lines') $$,
   'a function runs as its owner only when it is listed here');
 -- planted: create function public.planted() returns int language sql security definer set search_path = '' as 'select 1'
 

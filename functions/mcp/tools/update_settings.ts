@@ -25,8 +25,9 @@ export const updateSettings = defineTool({
           description: "Of a member: what you are mailed about. mine = bills assigned to you.",
         }),
       }),
+      own_only: { type: "boolean", description: "Members see only what they recorded or look after." },
       category: object({
-        action: oneOf(["create", "rename", "merge", "archive"]),
+        action: oneOf(["create", "rename", "merge", "archive", "make_private", "make_shared"]),
         name: text(60),
         new_name: text(60),
         into: text(60),

@@ -1,7 +1,7 @@
 /** Words of `add_bill` and `update_bill`. */
 import type { Money, Refusal } from "../message.ts";
 import { fieldNames } from "./fields.ts";
-import { money } from "./phrases.ts";
+import { ask, money, type WhoCan } from "./phrases.ts";
 import { type Schedule, schedule } from "./schedule.ts";
 
 interface Named {
@@ -112,9 +112,9 @@ export const refusals = {
     message: `${date} is not in the future.`,
     hint: "Give a later day.",
   }),
-  "forbidden_role.provider": (): Refusal => ({
-    message: "Only the owner can connect a bill to its provider, or disconnect it.",
-    hint: "Ask the owner of the organization to do it.",
+  "forbidden_role.provider": (whoCan: WhoCan): Refusal => ({
+    message: `Only the owner can connect a bill to its provider, or disconnect it. ${ask(whoCan)}`,
+    hint: "Nothing was changed.",
   }),
   "feature_not_in_plan.providers": ({ organization }: { organization: string }): Refusal => ({
     message: `The plan of ${organization} does not include fetching amounts from providers.`,

@@ -29,6 +29,14 @@ export function names(all: readonly string[], { most = 3, count = all.length } =
 export const and = (all: readonly string[]): string =>
   all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
 
+/** Members whose role allows what was refused: the owner first. */
+export interface WhoCan {
+  who?: string[];
+}
+
+/** "Ask anna@example.com, who can." */
+export const ask = ({ who }: WhoCan): string => who?.length ? `Ask ${who.join(" or ")}, who can.` : "Ask the owner.";
+
 export const quoted = (text: string): string => `"${text}"`;
 
 /** "1 expense", "2 expenses" */

@@ -1,6 +1,6 @@
 /** Words of `update_settings`. */
 import type { Money, Refusal } from "../message.ts";
-import { count, money, names, quoted } from "./phrases.ts";
+import { ask, count, money, names, quoted, type WhoCan } from "./phrases.ts";
 
 /** Which budget; without a category the one of all spending. */
 export interface Budgeted {
@@ -13,9 +13,25 @@ export const budget = ({ category, per }: Budgeted): string =>
   `${per}ly budget ${category ? `for ${category}` : "for everything"}`;
 
 export const refusals = {
-  "forbidden_role.settings": (): Refusal => ({
-    message: "Only the owner can change these settings.",
-    hint: "Ask the owner of the organization to do it.",
+  "forbidden_role.read_only": (whoCan: WhoCan): Refusal => ({
+    message: `You can read these books but not change them. ${ask(whoCan)}`,
+    hint: "Nothing was changed. A viewer can use the tools that list, summarize and review.",
+  }),
+  "forbidden_role.settings": (whoCan: WhoCan): Refusal => ({
+    message: `Your role does not include the settings of the organization. ${ask(whoCan)}`,
+    hint: "Nothing was changed. Which emails you get, categories, budgets and payee rules are yours to change.",
+  }),
+  "forbidden_role.owner_settings": (whoCan: WhoCan): Refusal => ({
+    message: `The time zone and the owner's emails are the owner's own. ${ask(whoCan)}`,
+    hint: "Nothing was changed. Leave them out to change the rest.",
+  }),
+  "forbidden_role.private_category": (whoCan: WhoCan): Refusal => ({
+    message: `Your role does not allow you to make a category private, or to share one that is. ${ask(whoCan)}`,
+    hint: "Nothing was changed.",
+  }),
+  "forbidden_role.out_of_sight": (whoCan: WhoCan): Refusal => ({
+    message: `You see only what you recorded or look after, and would not see this any more. ${ask(whoCan)}`,
+    hint: "Nothing was changed.",
   }),
   "forbidden_role.mails": (): Refusal => ({
     message: "Which emails a member gets is up to that member.",
@@ -23,7 +39,8 @@ export const refusals = {
   }),
   "month_closed": ({ month, reopened_by }: { month: string; reopened_by: string }): Refusal => ({
     message: `${month} is closed. Reopen it first.`,
-    hint: `Nothing was changed. The owner can reopen it: update_settings with closed_through "${reopened_by}". ` +
+    hint:
+      `Nothing was changed. The owner or a manager can reopen it: update_settings with closed_through "${reopened_by}". ` +
       "Or take a date in a month that is open.",
   }),
   "date_out_of_range.month_not_over": ({ month }: { month: string }): Refusal => ({
@@ -126,6 +143,8 @@ interface Changed {
   default_lead_days?: number;
   hide_amounts_in_email?: boolean;
   mails?: "mine" | "all" | "none";
+  /** Whether members see only what they recorded or look after. */
+  own_only?: boolean;
   /** The last closed day; "" when no month is closed. */
   closed_through?: string;
 }
@@ -138,7 +157,12 @@ interface PayeeRule {
 
 interface Settings {
   changed?: Changed;
-  category?: { action: "create" | "rename" | "merge" | "archive"; name: string; into: string; moved?: number };
+  category?: {
+    action: "create" | "rename" | "merge" | "archive" | "make_private" | "make_shared";
+    name: string;
+    into: string;
+    moved?: number;
+  };
   payee_rules?: PayeeRule[];
   budget?: Budgeted & ({ action: "set" } & Money | { action: "remove" });
 }
@@ -167,6 +191,7 @@ const preferences = (changed: Changed): string =>
     changed.email_enabled !== undefined && `reminder emails ${changed.email_enabled ? "on" : "off"}`,
     changed.hide_amounts_in_email !== undefined &&
     `amounts in emails ${changed.hide_amounts_in_email ? "hidden" : "shown"}`,
+    changed.own_only !== undefined && (changed.own_only ? "members see only their own" : "members see everything"),
     changed.mails && MAILS[changed.mails],
     changed.closed_through && `closed through ${changed.closed_through.slice(0, 7)}`,
     changed.closed_through === "" && "no closed months",
@@ -191,5 +216,9 @@ function changeOfCategory({ action, name, into, moved }: NonNullable<Settings["c
       return `Merged category ${name} into ${into}: ${moved} moved`;
     case "archive":
       return `Archived category ${name}`;
+    case "make_private":
+      return `Made category ${name} private`;
+    case "make_shared":
+      return `Shared category ${name} with everyone`;
   }
 }

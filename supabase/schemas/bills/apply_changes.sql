@@ -33,6 +33,9 @@ begin
   bill := app.with_leads(bill, changes -> 'remind_again', app.default_lead_days(context));
   if changes ? 'assignee' then
     bill.assignee_id := app.find_member(context, app.clean_text(changes ->> 'assignee'), 'set.assignee');
+    if identity.sees_own_only() and (select auth.uid()) not in (old.created_by, bill.assignee_id) is not false then
+      perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'set.assignee');
+    end if;
   end if;
   bill.trial_ends_on :=
     coalesce(app.parse_date(context, changes ->> 'trial_ends_on', 'set.trial_ends_on'), old.trial_ends_on);

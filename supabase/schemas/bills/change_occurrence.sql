@@ -79,18 +79,19 @@ comment on function app.change_occurrence is
 create policy "Members can note answers of providers, owners can end a link" on app.provider_links
   for update to authenticated
   using (
-    organization_id = (select identity.current_organization_id()) and (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or exists (select from app.expenses as e where e.id = expense_id))
+    and (
       status in ('active', 'needs_reauth')
-      or exists (select from identity.organizations as o
-        where o.id = organization_id and o.owner_id = (select auth.uid()))
+      or (select identity.may('providers:manage'))
     )
   )
   with check (
-    organization_id = (select identity.current_organization_id()) and (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or exists (select from app.expenses as e where e.id = expense_id))
+    and (
       status in ('active', 'needs_reauth')
-      or status = 'revoked'
-        and exists (select from identity.organizations as o
-        where o.id = organization_id and o.owner_id = (select auth.uid()))
+      or status = 'revoked' and (select identity.may('providers:manage'))
     )
   );
 grant update (status, updated_at) on app.provider_links to authenticated;
@@ -100,8 +101,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   link app.provider_links;
 begin
-  if context.role <> 'owner' then
-    perform app.fail('forbidden_role.provider', field => 'provider');
+  if not identity.may('providers:manage') then
+    perform app.fail('forbidden_role.provider', app.list_who_may('providers:manage'), 'provider');
   end if;
   select * into link from app.provider_links as l where l.expense_id = bill.id and l.status <> 'revoked';
   if change ->> 'action' = 'disconnect' then

@@ -32,7 +32,8 @@ declare
   -- Archived ones included: what is in them goes on.
   wanted_category_id constant text :=
     (select c.id from app.categories as c
-    where c.organization_id = context.organization_id and lower(c.name) = lower(wanted_category));
+    where c.organization_id = context.organization_id and lower(c.name) = lower(wanted_category)
+    order by c.is_private desc limit 1);
   within_days constant int := (filter ->> 'due_within_days')::int;
   due_within constant date := context.today + within_days;
   until constant date :=

@@ -9,12 +9,7 @@ begin
   end if;
   if target_id is null then
     -- The latest of this connection, as app.find_latest_change has it.
-    select s.id into target_id from app.change_sets as s
-    where s.actor_id = (select auth.uid()) and s.grant_id is not distinct from (auth.jwt() ->> 'grant_id')::uuid
-      and s.tool not in ('autopay', 'provider_sync')
-      and s.id is distinct from nullif(current_setting('app.change_id', true), '')
-    order by s.recorded_seq desc
-    limit 1;
+    target_id := app.find_own_latest((auth.jwt() ->> 'grant_id')::uuid);
   end if;
   return exists (select from app.change_items as i where i.change_id = target_id offset many);
 end
@@ -30,6 +25,8 @@ declare
   problem text;
 begin
   perform set_config('app.at', at::text, true);
+  -- Before anything runs, and again after the wait: a role may have changed meanwhile.
+  perform app.refuse_reader(tool);
   if app.is_write(tool) then
     -- One write at a time in an organization: of two equal calls the second sees what the first wrote, a version that
     -- was checked cannot change before the write, and the numbers of changes rise in the order in which they take
@@ -43,6 +40,7 @@ begin
   if context.organization_id is null then
     return null;
   end if;
+  perform app.refuse_reader(tool);
   result := case
     when (arguments ->> 'dry_run')::boolean then app.preview_tool(context, tool, arguments)
     when arguments ? 'idempotency_key' then app.perform_once(context, tool, arguments)

@@ -27,12 +27,7 @@ declare
 begin
   -- Not what was paid or fetched automatically on the way. Undos count: after one of them "undo that" is a repeated
   -- call, and must not go on to what was done before.
-  select * into latest from app.change_sets as s
-  where s.organization_id = context.organization_id and s.actor_id = context.actor_id
-    and s.grant_id is not distinct from context.grant_id and s.tool not in ('autopay', 'provider_sync')
-    and s.id is distinct from nullif(current_setting('app.change_id', true), '')
-  order by s.recorded_seq desc
-  limit 1;
+  select * into latest from app.change_sets as s where s.id = app.find_own_latest(context.grant_id);
   if not found then
     perform app.fail('not_found.own_change', jsonb_build_object('organization', context.organization_name),
       'change_id');

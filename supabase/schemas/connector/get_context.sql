@@ -6,7 +6,7 @@ declare
 begin
   select jsonb_build_object(
     'user', jsonb_build_object('id', context.actor_id, 'email', app.member_name(context.actor_id)),
-    'role', context.role,
+    'role', context.role, 'read_only', case when not identity.may('books:write') then true end,
     'plan', jsonb_build_object(
       'name', case when t.adds then 'team' else o.plan end,
       'status', case when t.adds and o.plan_status = 'canceled' then 'active' else o.plan_status end,
@@ -31,7 +31,11 @@ begin
 
   if included ? 'categories' then
     data := data || jsonb_build_object('categories', (
-      select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'name', c.name) order by lower(c.name)), '[]')
+      select coalesce(jsonb_agg(
+        jsonb_build_object('id', c.id, 'name', c.name)
+          || case when c.is_private then '{"private":true}' else '{}' end::jsonb
+        order by lower(c.name), c.is_private
+      ), '[]')
       from app.categories as c
       where c.archived_at is null
     ));
@@ -70,5 +74,6 @@ begin
 end
 $$;
 comment on function app.get_context is
-  'Tool get_context: data {user, role, plan, features, fx_as_of?} and the lists asked for: without include the '
+  'Tool get_context: data {user, role, read_only?, plan, features, fx_as_of?} and the lists asked for: without include '
+  'the '
   'categories and settings.';

@@ -63,6 +63,7 @@ begin
       )
     ) || case when o.closed_through is null then '{}'
       else jsonb_build_object('closed_through', app.month_name(o.closed_through)) end
+      || case when o.own_only then '{"own_only":true}' else '{}' end::jsonb
     from identity.profiles as p
     join identity.organizations as o on o.id = context.organization_id
     where p.user_id = context.owner_id

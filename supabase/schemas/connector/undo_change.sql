@@ -170,8 +170,12 @@ begin
       )
     end
   );
-exception when unique_violation then
-  perform app.fail('undo_conflict.name_taken', jsonb_build_object('change', app.change_facts(target)), 'change_id');
+exception
+  when unique_violation then
+    perform app.fail('undo_conflict.name_taken', jsonb_build_object('change', app.change_facts(target)), 'change_id');
+  when insufficient_privilege then
+    -- What one looks after would be somebody else's again, and out of sight.
+    perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'change_id');
 end
 $$;
 comment on function app.undo_change is 'Tool undo_change: data {undone, reversed, reversed_count?, not_reversible}.';

@@ -10,7 +10,8 @@ begin
     join app.categories as c on c.id = r.category_id and c.archived_at is null
     where r.organization_id = context.organization_id and r.deleted_at is null
       and (starts_with(by_payee, r.words || ' ') or starts_with(by_name, r.words || ' '))
-    order by length(r.words) desc, r.words
+    -- Of two for the same words the private one: the other is by somebody who does not see it.
+    order by length(r.words) desc, r.words, c.is_private desc, r.created_at desc, r.id
     limit 1
   );
 end
@@ -42,6 +43,7 @@ declare
   category text;
   field text;
   found_id text;
+  kept_id text;
   changed jsonb := '[]';
 begin
   for rule, place in select r.value, r.ordinality - 1 from jsonb_array_elements(rules) with ordinality as r loop
@@ -63,11 +65,20 @@ begin
       if found_id is null then
         perform app.fail_without_category(category, field || '.category');
       end if;
-      insert into app.payee_rules as r (organization_id, payee, category_id)
-      values (context.organization_id, wanted, found_id)
-      on conflict (organization_id, words) where deleted_at is null
-      do update set payee = excluded.payee, category_id = excluded.category_id
-      where (r.payee, r.category_id) is distinct from (excluded.payee, excluded.category_id);
+      -- Of two for the same words, one of them in a private category, one stays: what was said last is so.
+      select r.id into kept_id from app.payee_rules as r
+      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted) and r.deleted_at is null
+      order by r.category_id = found_id desc, r.created_at, r.id
+      limit 1;
+      if kept_id is null then
+        insert into app.payee_rules as r (organization_id, payee, category_id)
+        values (context.organization_id, wanted, found_id);
+      end if;
+      update app.payee_rules as r set deleted_at = context.at
+      where r.organization_id = context.organization_id and r.words = app.payee_words(wanted)
+        and r.deleted_at is null and r.id <> kept_id;
+      update app.payee_rules as r set payee = wanted, category_id = found_id
+      where r.id = kept_id and (r.payee, r.category_id) is distinct from (wanted, found_id);
     end if;
     changed := changed || jsonb_strip_nulls(jsonb_build_object('payee', wanted, 'category', category));
   end loop;

@@ -22,7 +22,8 @@ declare
   found app.categories;
 begin
   select * into found from app.categories as c
-    where c.organization_id = context.organization_id and lower(c.name) = lower(wanted);
+    where c.organization_id = context.organization_id and lower(c.name) = lower(wanted)
+        order by c.is_private desc limit 1;
   if found.id is not null and found.archived_at is null then
     return found.id;
   end if;
@@ -46,7 +47,8 @@ begin
 end
 $$;
 comment on function app.find_category is
-  'Id of the category of this name in whatever case; null for Uncategorized or a blank name; else category_not_found '
+  'Id of the category of this name in whatever case, the private one where there are two; null for Uncategorized or a '
+  'blank name; else category_not_found '
   'with suggestions, or a new category.';
 
 create type app.category_choice as (

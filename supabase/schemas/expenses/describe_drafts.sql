@@ -39,6 +39,8 @@ begin
       select e.id
       from app.expenses as e
       where e.external_id = find_external.external_id and e.source = 'assistant' and e.deleted_at is null
+      order by e.recorded_seq desc
+      limit 1
     ),
     (
       select app.shown_id(k.id)

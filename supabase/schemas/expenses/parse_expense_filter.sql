@@ -29,7 +29,8 @@ declare
 begin
   for wanted in select app.clean_text(n) from jsonb_array_elements_text(names) as n loop
     -- Archived ones included: what was spent on them stays in the books.
-    select c.id into category_id from app.categories as c where lower(c.name) = lower(wanted);
+    select c.id into category_id from app.categories as c where lower(c.name) = lower(wanted)
+    order by c.is_private desc limit 1;
     if category_id is null and lower(wanted) <> 'uncategorized' then
       perform app.fail_without_category(wanted, field);
     end if;

@@ -24,6 +24,8 @@ create table app.payee_rules (
 );
 comment on table app.payee_rules is
   'The category of what is paid to a payee, or called so, where none is given: it begins with these words.';
-create unique index payee_rules_one_each_idx on app.payee_rules (organization_id, words) where deleted_at is null;
+-- Whoever does not see a rule, since its category is private, may keep another one for the same words.
+create unique index payee_rules_one_each_idx on app.payee_rules (organization_id, words, category_id)
+  where deleted_at is null;
 create index payee_rules_organization_id_idx on app.payee_rules (organization_id);
 create index payee_rules_category_id_idx on app.payee_rules (category_id, organization_id);

@@ -135,7 +135,7 @@ comment on column app.payments.recorded_seq is
 create index payments_newest_idx
   on app.payments (organization_id, paid_on, recorded_seq) include (
     currency, direction, amount_minor, category_id, base_minor, fx_rate_on, fx_source, is_final, charged_minor,
-    charged_currency, tax_minor
+    charged_currency, tax_minor, expense_id
   )
   where deleted_at is null;
 -- What were the largest?

@@ -1,5 +1,6 @@
+-- Its owner's rights: the sum is of all payments, also of those that whoever writes one does not see.
 create or replace function app.sync_paid_minor() returns trigger
-language plpgsql set search_path = '' as $$
+language plpgsql security definer set search_path = '' as $$
 declare
   touched text;
 begin
@@ -65,50 +66,150 @@ alter table app.change_sets enable row level security;
 alter table app.change_items enable row level security;
 alter table app.idempotency_keys enable row level security;
 
+-- What is kept from a person (identity.sees_everything): private categories with all that is in them, and where only
+-- one's own is seen, what others recorded. Whatever belongs to an expense is seen by who sees that, and asks so.
 create policy "Members can use their organization's budgets" on app.budgets
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id is null or category_id in (select c.id from app.categories as c)
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id is null or category_id in (select c.id from app.categories as c)
+    )
+  );
 create policy "Members can use their organization's categories" on app.categories
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (not is_private or (select identity.may('books:private')))
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (not is_private or (select identity.may('books:private')))
+  );
 create policy "Members can use their organization's expenses" on app.expenses
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or (category_id is null or category_id in (select c.id from app.categories as c))
+        and (
+          not (select identity.sees_own_only())
+          or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+        )
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or (category_id is null or category_id in (select c.id from app.categories as c))
+        and (
+          not (select identity.sees_own_only())
+          or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+        )
+    )
+  );
 create policy "Members can use their organization's occurrences" on app.expense_occurrences
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+    )
+  );
 create policy "Members can use their organization's payee rules" on app.payee_rules
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id in (select c.id from app.categories as c)
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or category_id in (select c.id from app.categories as c)
+    )
+  );
 create policy "Members can use their organization's payments" on app.payments
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+        and (category_id is null or category_id in (select c.id from app.categories as c))
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+        and (category_id is null or category_id in (select c.id from app.categories as c))
+    )
+  );
 create policy "Signed-in people can read the exchange rates" on app.fx_rates
   for select to authenticated using ((select auth.uid()) is not null);
 create policy "Signed-in people can read which days are settled" on app.fx_days
   for select to authenticated using ((select auth.uid()) is not null);
 create policy "Members can read their organization's provider links" on app.provider_links
-  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.expenses as e where e.id = expense_id)
+    )
+  );
 create policy "Members can read their organization's changes" on app.change_sets
-  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+  );
 create policy "Members can record their own changes" on app.change_sets
   for insert to authenticated
   with check (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
 create policy "Members can describe and undo their organization's changes" on app.change_sets
   for update to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+  );
 create policy "Members can drop a change of theirs that wrote nothing" on app.change_sets
   for delete to authenticated
-  using (organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(id))
+    and actor_id = (select auth.uid())
+  );
 create policy "Members can read their organization's change items" on app.change_items
-  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_change(change_id))
+  );
 create policy "Members can record items of their organization's changes" on app.change_items
   for insert to authenticated with check (organization_id = (select identity.current_organization_id()));
 create policy "People can use their own idempotency keys" on app.idempotency_keys

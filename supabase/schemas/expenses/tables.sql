@@ -21,7 +21,8 @@ create table app.categories (
 comment on table app.categories is 'What money is spent on, in the organization''s own words.';
 comment on column app.categories.is_private is
   'Whether only those see it, and what is in it, who have the right books:private.';
-create unique index categories_name_idx on app.categories (organization_id, lower(name));
+-- One of each name that is private, one that is not: who sees only the one must not learn of the other by its name.
+create unique index categories_name_idx on app.categories (organization_id, lower(name), is_private);
 
 create table app.expenses (
   id text collate "C" primary key
@@ -130,7 +131,9 @@ comment on column app.expenses.match_key is
   'no index on an expression is used.';
 comment on column app.expenses.recorded_seq is
   'Counts up in the order of recording: which of two came later, whatever the clock said.';
-create unique index expenses_external_id_idx on app.expenses (organization_id, source, external_id)
+-- Once for whoever recorded it, in a category: an id that is taken by what is kept from a person must not say so.
+create unique index expenses_external_id_idx
+  on app.expenses (organization_id, source, external_id, created_by, coalesce(category_id, '')) nulls not distinct
   where external_id is not null and deleted_at is null;
 create index expenses_category_id_idx on app.expenses (category_id, organization_id);
 create index expenses_currency_idx on app.expenses (currency);

@@ -28,7 +28,8 @@ begin
       select * into target from app.categories as c
         where c.organization_id = context.organization_id and lower(c.name) = lower(new_name);
       select * into category from app.categories as c
-        where c.organization_id = context.organization_id and lower(c.name) = lower(wanted);
+        where c.organization_id = context.organization_id and lower(c.name) = lower(wanted)
+        order by c.is_private desc limit 1;
       if category.id is null and target.id is not null then
         -- Asked for again after it was done.
         category := target;
@@ -57,6 +58,12 @@ begin
       end if;
       update app.expenses as e set category_id = target.id where e.category_id = category.id and e.deleted_at is null;
       get diagnostics moved = row_count;
+      -- Where both are private and not, each may have had a rule for the same words.
+      update app.payee_rules as r set deleted_at = context.at
+        where r.category_id = category.id and r.deleted_at is null and exists (
+          select from app.payee_rules as o
+          where o.category_id = target.id and o.words = r.words and o.deleted_at is null
+        );
       update app.payee_rules as r set category_id = target.id
         where r.category_id = category.id and r.deleted_at is null;
       update app.categories as c set archived_at = context.at where c.id = category.id and c.archived_at is null;
@@ -70,10 +77,25 @@ begin
         where e.category_id = category.id and e.kind = 'bill' and e.status in ('active', 'paused')
           and e.deleted_at is null order by e.recorded_seq
       );
+    when 'make_private', 'make_shared' then
+      if not identity.may('settings:write') then
+        perform app.fail('forbidden_role.private_category', app.list_who_may('settings:write'));
+      end if;
+      category := app.require_category(context, wanted, 'category.name');
+      if exists (
+        select from app.categories as c
+        where c.organization_id = context.organization_id and lower(c.name) = lower(category.name)
+          and c.id <> category.id and c.is_private = (action = 'make_private')
+      ) then
+        perform app.fail('duplicate.category', jsonb_build_object('name', category.name), 'category.name');
+      end if;
+      update app.categories as c set is_private = (action = 'make_private')
+        where c.id = category.id and c.is_private <> (action = 'make_private');
   end case;
   return (
     select jsonb_strip_nulls(jsonb_build_object(
-      'id', c.id, 'name', c.name, 'archived', case when c.archived_at is not null then true end, 'moved', moved,
+      'id', c.id, 'name', c.name, 'private', case when c.is_private then true end, 'archived',
+      case when c.archived_at is not null then true end, 'moved', moved,
       'left_bills', to_jsonb(nullif(left_bills, '{}')),
       'facts',
       jsonb_build_object('action', action, 'name',
@@ -85,8 +107,9 @@ begin
 end
 $$;
 comment on function app.change_category is
-  'Creates, renames, merges (at most 2,000 expenses) or archives a category: {id, name, archived?, moved?, '
-  'left_bills?, facts}. What was spent in an archived one stays there; deleted expenses keep theirs.';
+  'Creates, renames, merges (at most 2,000 expenses) or archives a category, makes it private or shares it: {id, name, '
+  'private?, archived?, moved?, left_bills?, facts}. What was spent in an archived one stays there; deleted expenses '
+  'keep theirs.';
 
 create or replace function app.count_values(organization_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$

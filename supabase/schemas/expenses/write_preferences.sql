@@ -1,4 +1,5 @@
--- update_settings: the owner's preferences, which mails each member gets, and the categories, which are everybody's.
+-- update_settings: the owner's preferences, the organization's, which mails each member gets, and the categories, which
+-- are everybody's.
 -- Every change of either can be undone: categories by their rows, preferences as if they were one row of the
 -- organization (read_preferences), of which a change keeps only what it changed.
 
@@ -7,7 +8,8 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     select jsonb_build_object(
-      'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'email_enabled', p.email_enabled,
+      'id', o.id, 'timezone', p.timezone, 'base_currency', o.base_currency, 'own_only', o.own_only, 'email_enabled',
+      p.email_enabled,
       'default_lead_days', p.default_lead_days, 'hide_amounts_in_email', p.hide_amounts_in_email, 'closed_through',
       o.closed_through,
       'mails', (select jsonb_object_agg(m.user_id, m.mails) from identity.memberships as m where m.organization_id
@@ -22,6 +24,12 @@ $$;
 comment on function app.read_preferences is
   'What of the owner, the organization and its members'' mails update_settings can change, as one row with the '
   'organization''s id.';
+
+create or replace function app.shared_preferences() returns text[]
+language sql immutable
+  return array['base_currency', 'closed_through', 'own_only'];
+comment on function app.shared_preferences is
+  'Preferences that are the organization''s, not its owner''s own: what the right settings:write is about.';
 
 create or replace function app.narrow_mails(value jsonb, key text, wanted jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -40,7 +48,7 @@ declare
   change constant text := nullif(current_setting('app.change_id', true), '');
   after jsonb;
 begin
-  -- Without the rights of an owner nothing is written: row-level security passes over what is not one's own. The base
+  -- Without the right to it nothing is written: row-level security passes over it. The base
   -- currency reaches every payment by its foreign key, and values it anew.
   update identity.profiles as p
   set timezone = coalesce(wanted ->> 'timezone', p.timezone),
@@ -52,21 +60,25 @@ begin
   where o.id = write_preferences.organization_id and p.user_id = o.owner_id and p.user_id = (select auth.uid())
     and not before @> wanted;
   update identity.organizations as o set base_currency = wanted ->> 'base_currency', updated_at = app.instant()
-  where o.id = write_preferences.organization_id and o.owner_id = (select auth.uid())
-    and o.base_currency <> wanted ->> 'base_currency';
+  where o.id = write_preferences.organization_id and o.base_currency <> wanted ->> 'base_currency';
+  update identity.organizations as o set own_only = (wanted ->> 'own_only')::boolean, updated_at = app.instant()
+  where o.id = write_preferences.organization_id and o.own_only <> (wanted ->> 'own_only')::boolean;
   update identity.memberships as m set mails = wanted -> 'mails' ->> m.user_id::text
   where m.organization_id = write_preferences.organization_id and m.user_id = (select auth.uid())
     and m.mails <> wanted -> 'mails' ->> m.user_id::text;
   update identity.organizations as o
   set closed_through = (wanted ->> 'closed_through')::date, updated_at = app.instant()
-  where o.id = write_preferences.organization_id and o.owner_id = (select auth.uid())
-    and wanted ? 'closed_through' and o.closed_through is distinct from (wanted ->> 'closed_through')::date;
+  where o.id = write_preferences.organization_id and wanted ? 'closed_through'
+    and o.closed_through is distinct from (wanted ->> 'closed_through')::date;
   after := app.read_preferences(organization_id);
   if wanted ? 'mails' and not after -> 'mails' @> (wanted -> 'mails') then
     perform app.fail('forbidden_role.mails');
   end if;
-  if not after @> wanted then
-    perform app.fail_without_ownership();
+  if not after @> (wanted - 'mails') then
+    if after @> (wanted - app.shared_preferences()) then
+      perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
+    end if;
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
   end if;
   if change is not null and after <> before then
     insert into app.change_items (change_id, organization_id, table_name, row_id, before, after)
@@ -80,15 +92,7 @@ end
 $$;
 comment on function app.write_preferences is
   'Sets the preferences that are given, and keeps for the undo what changed; ends the tool with forbidden_role for '
-  'whoever is not the owner.';
-
-create or replace function app.fail_without_ownership() returns void
-language plpgsql stable set search_path = '' as $$
-begin
-  perform app.fail('forbidden_role.settings');
-end
-$$;
-comment on function app.fail_without_ownership is 'Ends the tool because it is the owner''s to do.';
+  'whoever may not set one of them.';
 
 create or replace function app.change_preferences(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -96,7 +100,8 @@ declare
   reminders constant jsonb := coalesce(arguments -> 'reminders', '{}');
   closed_through constant date := app.parse_closed_through(context, arguments ->> 'closed_through');
   wanted constant jsonb := jsonb_strip_nulls(jsonb_build_object(
-    'timezone', btrim(arguments ->> 'timezone'), 'base_currency', arguments -> 'base_currency', 'email_enabled',
+    'timezone', btrim(arguments ->> 'timezone'), 'base_currency', arguments -> 'base_currency', 'own_only',
+    arguments -> 'own_only', 'email_enabled',
     reminders -> 'email_enabled',
     'default_lead_days', reminders -> 'default_days_before', 'hide_amounts_in_email',
     reminders -> 'hide_amounts_in_email',
@@ -109,8 +114,10 @@ begin
   if wanted = '{}' then
     return '{}';
   end if;
-  if context.role <> 'owner' and wanted - 'mails' <> '{}' then
-    perform app.fail_without_ownership();
+  if context.role <> 'owner' and wanted - 'mails' - app.shared_preferences() <> '{}' then
+    perform app.fail('forbidden_role.owner_settings', app.list_who_may('organization:manage'));
+  elsif wanted ?| app.shared_preferences() and not identity.may('settings:write') then
+    perform app.fail('forbidden_role.settings', app.list_who_may('settings:write'));
   end if;
   if wanted ? 'timezone' and not identity.is_timezone(wanted ->> 'timezone') then
     perform app.fail('invalid_argument.not_a_timezone', jsonb_build_object('value', left(wanted ->> 'timezone', 40)),
@@ -141,7 +148,8 @@ declare
   category app.categories;
 begin
   select * into category from app.categories as c
-    where c.organization_id = context.organization_id and lower(c.name) = lower(app.clean_text(require_category.name));
+    where c.organization_id = context.organization_id and lower(c.name) = lower(app.clean_text(require_category.name))
+    order by c.is_private desc limit 1;
   if not found then
     perform app.fail_without_category(app.clean_text(require_category.name), field);
   end if;

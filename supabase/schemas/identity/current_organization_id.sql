@@ -90,10 +90,6 @@ create policy "People can change their own profile" on identity.profiles
   for update to authenticated using (user_id = (select auth.uid())) with check (user_id = (select auth.uid()));
 create policy "Members can read their organization" on identity.organizations
   for select to authenticated using (id = (select identity.current_organization_id()));
-create policy "Owners can change their organization" on identity.organizations
-  for update to authenticated
-  using (id = (select identity.current_organization_id()) and owner_id = (select auth.uid()))
-  with check (id = (select identity.current_organization_id()) and owner_id = (select auth.uid()));
 create policy "Members can read the members of their organization" on identity.memberships
   for select to authenticated using (organization_id = (select identity.current_organization_id()));
 create policy "Members can change their own membership" on identity.memberships
@@ -106,7 +102,7 @@ grant select, insert on identity.audit_events to service_role;
 grant select on identity.profiles, identity.organizations, identity.memberships to authenticated;
 grant update (timezone, email_enabled, default_lead_days, hide_amounts_in_email, updated_at) on identity.profiles
   to authenticated;
-grant update (base_currency, closed_through, updated_at) on identity.organizations to authenticated;
+grant update (base_currency, closed_through, own_only, updated_at) on identity.organizations to authenticated;
 grant update (mails) on identity.memberships to authenticated;
 grant execute on function
   identity.current_organization_id, identity.effective_plan, identity.organization_has_feature to authenticated;

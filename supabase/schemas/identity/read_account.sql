@@ -65,7 +65,7 @@ begin
         from identity.memberships as m
         join identity.organizations as o on o.id = m.organization_id
         join app.provider_links as l on l.organization_id = o.id and l.status <> 'revoked'
-        join app.expenses as e on e.id = l.expense_id
+        join app.expenses as e on e.id = l.expense_id and app.member_sees(e, m)
         where m.user_id = p.user_id
       ), '[]'),
       'connectable_bills', coalesce((

@@ -1,6 +1,6 @@
 -- Roles: what a member may do, as one table that policies and functions read.
 -- Invariants: whoever may write may read; the owner may do everything; what is private is seen by those roles that
--- may, and by members to whom the owner opened it.
+-- may, and by members to whom the owner opened it; "own only" narrows what members see, and nobody else.
 
 create table identity.role_rights (
   role text not null constraint role_rights_role_known check (role in ('owner', 'manager', 'member', 'viewer')),
@@ -60,5 +60,53 @@ end
 $$;
 comment on function identity.may is
   'Whether the person of the request''s claims has a right in its organization; false for who is no member.';
-grant execute on function identity.may to authenticated;
+
+create or replace function identity.sees_own_only() returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+begin
+  -- Definer, as all of these: policies of what they read ask them.
+  return exists (
+    select
+    from identity.memberships as m
+    join identity.organizations as o on o.id = m.organization_id and o.own_only
+    where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
+      and m.role = 'member'
+  );
+end
+$$;
+comment on function identity.sees_own_only is
+  'Whether the person of the request''s claims sees only what they recorded or look after.';
+
+create or replace function identity.sees_everything() returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+begin
+  -- One query, since each statement of a member asks it. Whoever does not see a private category must not be asked
+  -- whether there is one.
+  return exists (
+    select
+    from identity.memberships as m
+    join identity.organizations as o on o.id = m.organization_id
+    where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
+      and not (o.own_only and m.role = 'member')
+      and (
+        m.sees_private
+        or exists (select from identity.role_rights as r where r.role = m.role and r."right" = 'books:private')
+        or not exists (select from app.categories as c where c.organization_id = m.organization_id and c.is_private)
+      )
+  );
+end
+$$;
+comment on function identity.sees_everything is
+  'Whether nothing in the organization is kept from the person of the request''s claims: what policies ask first, so '
+  'that the other conditions cost nothing where there is nothing to keep.';
+grant execute on function identity.may, identity.sees_own_only, identity.sees_everything to authenticated;
 revoke all on function identity.member_may from authenticated;
+
+create policy "Owners and managers can change their organization" on identity.organizations
+  for update to authenticated
+  using (id = (select identity.current_organization_id()) and (select identity.may('settings:write')))
+  with check (id = (select identity.current_organization_id()) and (select identity.may('settings:write')));

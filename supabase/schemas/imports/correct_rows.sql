@@ -48,7 +48,7 @@ begin
     join app.categories as c
       on c.organization_id = context.organization_id and lower(c.name) = lower(app.clean_text(rule ->> 'category'))
     where starts_with(by.payee, w.words) or starts_with(by.name, w.words)
-    order by length(w.words) desc, w.words
+    order by length(w.words) desc, w.words, c.is_private desc
     limit 1
   ) as chosen
   where r.import_id = batch.id and r.line = given.line and given.import_id = batch.id

@@ -77,10 +77,9 @@ begin
       row_number() over (partition by l.id order by l.text = s.text desc, s.line) as turn
     from app.statement_rows(context, batch, days) as s
     join (
-      select k.* from app.statement_lines as k
-      where k.account_id = batch.account_id and k.booked_on between (
-        select min(d::date) from unnest(days) as d
-      ) and (select max(d::date) from unnest(days) as d)
+      select k.* from app.list_known_lines(
+        batch.account_id, (select min(d::date) from unnest(days) as d), (select max(d::date) from unnest(days) as d)
+      ) as k
       offset 0
     ) as l on l.booked_on = s.booked_on and l.amount_minor = s.amount_minor and l.currency = s.currency
       and l.direction = s.direction

@@ -157,14 +157,22 @@ create policy "People can use the rows of their own imports" on app.import_rows
     organization_id = (select identity.current_organization_id())
     and import_id in (select b.id from app.import_batches as b)
   );
-create policy "Members can use their organization's statement lines" on app.statement_lines
-  for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
 create policy "Members can use their organization's statement links" on app.statement_links
   for all to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.payments as p where p.id = payment_id)
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or exists (select from app.payments as p where p.id = payment_id)
+    )
+  );
 grant select, insert, update, delete on
   app.accounts, app.import_batches, app.import_rows, app.statement_lines, app.statement_links to service_role;
 grant select, insert, update, delete on

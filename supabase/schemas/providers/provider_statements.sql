@@ -74,13 +74,37 @@ create index provider_statements_currency_idx on app.provider_statements (curren
 
 alter table app.provider_statements enable row level security;
 create policy "Members can read their organization's statements" on app.provider_statements
-  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or link_id in (select l.id from app.provider_links as l)
+    )
+  );
 create policy "Members can keep what providers say" on app.provider_statements
-  for insert to authenticated with check (organization_id = (select identity.current_organization_id()));
+  for insert to authenticated with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or link_id in (select l.id from app.provider_links as l)
+    )
+  );
 create policy "Members can say which statement counts" on app.provider_statements
   for update to authenticated
-  using (organization_id = (select identity.current_organization_id()))
-  with check (organization_id = (select identity.current_organization_id()));
+  using (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or link_id in (select l.id from app.provider_links as l)
+    )
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and (
+      (select identity.sees_everything())
+      or link_id in (select l.id from app.provider_links as l)
+    )
+  );
 grant select, insert, update, delete on app.provider_statements to service_role;
 grant select, insert, update (status, reason, usual_minor, occurrence_id, fetched_at) on app.provider_statements
   to authenticated;

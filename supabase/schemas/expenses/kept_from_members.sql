@@ -1,0 +1,164 @@
+-- What is kept from some members, beyond the rows that are: the changes that tell of them, and the lines of statements
+-- that are them. Both can only be judged by somebody who sees all of it, so these look for themselves, in the
+-- organization at hand, and answer ids.
+
+create or replace function app.list_subjects(change_id text) returns table (expense_id text, category_id text)
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return query
+    select distinct case i.table_name when 'expenses' then i.row_id else kept.row ->> 'expense_id' end,
+      case i.table_name when 'categories' then i.row_id else kept.row ->> 'category_id' end
+    from app.change_items as i
+    cross join lateral (values (i.before), (i.after)) as kept (row)
+    where i.change_id = list_subjects.change_id and i.organization_id = identity.current_organization_id();
+end
+$$;
+comment on function app.list_subjects is
+  'What a change is about, as it was and as it became: expenses and categories, by their ids.';
+
+create or replace function app.sees_change(change_id text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return not exists (
+    select from app.list_subjects(change_id) as s
+    where s.expense_id is not null and not exists (select from app.expenses as e where e.id = s.expense_id)
+      or s.category_id is not null and not exists (select from app.categories as c where c.id = s.category_id)
+  );
+end
+$$;
+comment on function app.sees_change is
+  'Whether the person sees everything that a change is about. Its facts name all of it, so they are shown whole or not '
+  'at all.';
+
+create or replace function app.find_own_latest(grant_id uuid) returns text
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (
+    select s.id from app.change_sets as s
+    where s.organization_id = identity.current_organization_id() and s.actor_id = auth.uid()
+      and s.grant_id is not distinct from find_own_latest.grant_id and s.tool not in ('autopay', 'provider_sync')
+      and s.id is distinct from nullif(current_setting('app.change_id', true), '')
+    order by s.recorded_seq desc
+    limit 1
+  );
+end
+$$;
+comment on function app.find_own_latest is
+  'The latest change of the person with a connection, also one whose subject is kept from them since: "undo that" must '
+  'not mean an earlier one then.';
+
+create or replace function app.list_line_payments(line_id text) returns text[]
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return array(
+    select k.payment_id from app.statement_links as k
+    where k.line_id = list_line_payments.line_id and k.organization_id = identity.current_organization_id()
+  );
+end
+$$;
+comment on function app.list_line_payments is 'The ids of the payments that a line of a statement is.';
+
+create or replace function app.sees_line(line_id text, change_id text) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  payment_ids constant text[] := app.list_line_payments(line_id);
+begin
+  if exists (
+    select from unnest(payment_ids) as l (id) where not exists (select from app.payments as p where p.id = l.id)
+  ) then
+    return false;
+  end if;
+  return payment_ids <> '{}' or not identity.sees_own_only()
+    or exists (select from app.change_sets as s where s.id = sees_line.change_id and s.actor_id = auth.uid());
+end
+$$;
+comment on function app.sees_line is
+  'Whether the person sees all payments that a line is. One that is none is seen by whoever imported it, where only '
+  'one''s own is.';
+
+create policy "Members can use their organization's statement lines" on app.statement_lines
+  for all to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_line(id, change_id))
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or app.sees_line(id, change_id))
+  );
+
+create or replace function app.list_known_lines(account_id text, first date, last date)
+  returns setof app.statement_lines
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return query
+    select l.* from app.statement_lines as l
+    where l.account_id = list_known_lines.account_id and l.organization_id = identity.current_organization_id()
+      and l.booked_on between list_known_lines.first and list_known_lines.last;
+end
+$$;
+comment on function app.list_known_lines is
+  'The lines of an account, also those that are kept from the person: whoever has the file in hand sees the line, and '
+  'it must not come into the books twice. What it is there is not told.';
+
+create or replace function app.guard_private() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  if current_user = 'authenticated' and new.is_private is distinct from (case tg_op when 'UPDATE' then old.is_private
+    else false end) and not identity.may('settings:write') then
+    perform app.fail('forbidden_role.private_category', app.list_who_may('settings:write'));
+  end if;
+  return new;
+end
+$$;
+comment on function app.guard_private is
+  'Ends whatever would make a category private, or open one, by somebody who may not decide that: a call, or an undo.';
+create trigger guard_private before insert or update of is_private on app.categories
+  for each row execute function app.guard_private();
+
+create or replace function app.list_who_may(wanted text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object('who', (
+    select jsonb_agg(w.email) from (
+      select p.email
+      from identity.memberships as m
+      join identity.profiles as p on p.user_id = m.user_id
+      join identity.role_rights as r on r.role = m.role and r."right" = wanted
+      where m.organization_id = identity.current_organization_id() and m.role in ('owner', 'manager')
+      order by m.role = 'owner' desc, m.created_at, m.user_id
+      limit 2
+    ) as w
+  ));
+end
+$$;
+comment on function app.list_who_may is
+  'Whom to ask for what one''s role does not allow: {who: the addresses of the owner and a manager, as far as theirs '
+  'do}.';
+
+create or replace function app.refuse_reader(tool text) returns void
+language plpgsql stable set search_path = '' as $$
+begin
+  if app.is_write(tool) and not identity.may('books:write') and identity.current_organization_id() is not null then
+    perform app.fail('forbidden_role.read_only', app.list_who_may('books:write'));
+  end if;
+end
+$$;
+comment on function app.refuse_reader is 'Ends a tool that writes, of somebody whose role only reads.';
+
+create or replace function app.member_sees(expense app.expenses, member identity.memberships) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    identity.member_may(member.organization_id, member.user_id, 'books:private')
+    or not exists (select from app.categories as c where c.id = expense.category_id and c.is_private)
+  ) and (
+    member.role <> 'member' or member.user_id in (expense.created_by, expense.assignee_id)
+    or not exists (select from identity.organizations as o where o.id = member.organization_id and o.own_only)
+  );
+end
+$$;
+comment on function app.member_sees is
+  'Whether a member sees an expense or bill of their organization, for pages that the service reads for them; policies '
+  'have the same conditions.';
+revoke all on function app.member_sees from authenticated;

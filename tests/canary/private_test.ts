@@ -1,0 +1,233 @@
+/**
+ * Inside one organization: a private category carries a canary, and nothing of it shows in any tool, mail, feed, file or
+ * page of who may not see it, while the owner, a manager and a viewer to whom it was opened do see it.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { TOOLS } from "../../functions/mcp/tools/mod.ts";
+import { openDatabase } from "../_support/database.ts";
+import { asDatabase, createJob, mailService, withRates } from "../functions/cron-reminders/harness.ts";
+import { AMOUNT, CATEGORY, openPrivateBooks, type PrivateBooks, privateLeaks } from "./private.ts";
+import { NOW, WORD } from "./tenants.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+async function fresh(): Promise<PrivateBooks> {
+  await database.reset();
+  return await openPrivateBooks(database);
+}
+
+type Args = Record<string, unknown>;
+
+/** Each tool's calls, none of which names the canary but by an id or a part of its name. */
+const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
+  get_context: () => [{
+    include: ["categories", "settings", "payees", "recent_changes", "provider_links", "members"],
+    changes_limit: 50,
+  }],
+  list_expenses: ({ ids }) => [
+    { from: "2026-01-01", to: "2026-12-31" },
+    { format: "csv", from: "2026-01-01" },
+    { query: "salary" },
+    { sort: "amount" },
+    { categories: ["Payroll"] },
+    { query: "note" },
+  ],
+  summarize_spending: () => [
+    { from: "2026-01-01", to: "2026-12-31" },
+    { from: "2026-11-01", to: "2026-11-30", group_by: ["category", "payee"], include_upcoming: true },
+    { group_by: ["tag"], compare: "previous_period" },
+    { categories: ["Payroll"] },
+  ],
+  show_spending_chart: () => [{}],
+  list_bills: ({ ids }) => [{}, { status: "all", due_within_days: 366 }, { query: "pension" }, { bill_id: ids.bill }],
+  review_bills: () => [{}],
+  reconcile: ({ accountId }) => [{ account: accountId }],
+  log_expenses: () => [
+    { items: [{ name: "Bread", amount: "2.00" }] },
+    { items: [{ name: "Bread roll", amount: "2.00", category: "Payroll" }] },
+    { items: [{ name: "salary", amount: "1.00", date: "2026-11-18", external_id: "payroll-11" }] },
+  ],
+  import_expenses: ({ statement }) => [{ ...statement, account: "Bank" }],
+  update_expenses: ({ ids }) => [
+    { ids: [ids.expense], set: { note: "Mine" } },
+    { ids: [ids.expense], set: { category: "Payroll" } },
+  ],
+  add_bill: () => [{ name: "pension", amount: "15.00", first_due: "2026-12-21" }],
+  update_bill: ({ ids }) => [{ bill_id: ids.bill, set: { note: "Mine" } }, { bill_id: ids.bill, set: { amount: "1" } }],
+  mark_bill_paid: ({ ids }) => [{ bill_id: ids.bill }, { bill_name: "health" }],
+  sync_bill_amounts: ({ ids }) => [{}, { bill_ids: [ids.variableBill] }],
+  delete_records: ({ ids }) => [{ ids: [ids.expense] }, { ids: [ids.bill] }],
+  undo_change: ({ ids }) => [{ change_id: ids.change }, { change_id: ids.opening }, {}],
+  update_settings: () => [
+    { category: { action: "rename", name: "Payroll", new_name: "Staff" } },
+    { category: { action: "merge", name: "Payroll", into: "Food" } },
+    { category: { action: "create", name: "Payrol" } },
+    { budget: { action: "set", amount: "100.00" } },
+    { payee_rules: [{ payee: "Baker", category: "Food" }] },
+    { reminders: { my_mails: "all" } },
+  ],
+};
+
+const READS = ["get_context", "list_expenses", "summarize_spending", "list_bills", "review_bills", "reconcile"];
+
+Deno.test("no tool shows what is private, or lets it be changed", async (t) => {
+  assertEquals(Object.keys(CALLS).toSorted(), TOOLS.map(({ listed }) => listed.name as string).toSorted());
+  for (const who of ["member", "viewer"] as const) {
+    await t.step(who, async () => {
+      const books = await fresh();
+      const privateRows = () =>
+        database.query(
+          `select to_jsonb(e)::text as row from app.expenses as e where e.id = any ($1)
+           union all select to_jsonb(p)::text from app.payments as p where p.id = any ($1)
+           union all select to_jsonb(c)::text from app.categories as c where c.id = any ($1) order by 1`,
+          [books.allIds],
+        );
+      const before = await privateRows();
+      const findings: string[] = [];
+      for (const [tool, callsOf] of Object.entries(CALLS)) {
+        for (const args of callsOf(books)) {
+          const sent = JSON.stringify(args);
+          // The steps of an import are our own.
+          if (!("step" in args) && !TOOLS.find(({ listed }) => listed.name === tool)!.parse(args).ok) {
+            findings.push(`${tool} does not take ${sent}`);
+          }
+          const answer = await books.people[who].call(tool, args);
+          const leaks = privateLeaks(JSON.stringify(answer), books, sent);
+          if (leaks.length > 0) findings.push(`${tool} ${sent} shows ${leaks.join()}: ${JSON.stringify(answer)}`);
+        }
+      }
+      assertEquals(findings, []);
+      assertEquals(await privateRows(), before);
+    });
+  }
+});
+
+Deno.test("owner, manager and a viewer to whom it was opened see it in every tool that reads", async () => {
+  const books = await fresh();
+  for (const who of ["owner", "manager", "opened"] as const) {
+    for (const tool of READS) {
+      const answers = [];
+      for (const args of CALLS[tool]!(books)) answers.push(await books.people[who].call(tool, args));
+      assert(privateLeaks(JSON.stringify(answers), books).length > 0, `${who} does not see it in ${tool}`);
+    }
+  }
+});
+
+Deno.test("what is private is answered as what does not exist", async () => {
+  const books = await fresh();
+  const { member, owner } = books.people;
+  const said = async (tool: string, args: Args) => {
+    const { ok, error, warnings } = await member.call(tool, args);
+    return JSON.stringify({ ok, error, warnings }).replaceAll(/\b[a-z]+_[0-9a-f]{15}\b/g, "id").replaceAll(
+      /Zq7Canary|Unheard/g,
+      "X",
+    );
+  };
+  const none = { exp: `exp_${"0".repeat(15)}`, bill: `bill_${"0".repeat(15)}`, chg: `chg_${"0".repeat(15)}` };
+  const pairs: [string, (word: string, ids: { exp: string; bill: string; chg: string }) => Args][] = [
+    ["list_expenses", (word) => ({ categories: [`${word} Payroll`] })],
+    ["log_expenses", (word) => ({ items: [{ name: "Ink", amount: "1.00", category: `${word} Payroll` }] })],
+    ["log_expenses", (word) => ({
+      items: [{ name: `${word} salary`, payee: `${word} GmbH`, amount: AMOUNT, date: "2026-11-18" }],
+    })],
+    ["update_expenses", (_, { exp }) => ({ ids: [exp], set: { note: "Mine" } })],
+    ["delete_records", (_, { exp }) => ({ ids: [exp] })],
+    ["mark_bill_paid", (_, { bill }) => ({ bill_id: bill })],
+    ["mark_bill_paid", (word) => ({ bill_name: `${word} health` })],
+    ["update_bill", (_, { bill }) => ({ bill_id: bill, set: { note: "Mine" } })],
+    ["undo_change", (_, { chg }) => ({ change_id: chg })],
+    ["update_settings", (word) => ({ budget: { action: "set", category: `${word} Payroll`, amount: "5.00" } })],
+    ["update_settings", (word) => ({ payee_rules: [{ payee: `${word} GmbH` }] })],
+    ["update_settings", (word) => ({ payee_rules: [{ payee: `${word} GmbH`, category: "Food" }] })],
+    ["update_settings", (word) => ({ category: { action: "archive", name: `${word} Payroll` } })],
+    ["update_settings", (word) => ({ category: { action: "create", name: `${word} Payroll` } })],
+  ];
+  const { expense: exp, bill, change: chg } = books.ids;
+  for (const [tool, args] of pairs) {
+    assertEquals(await said(tool, args(WORD, { exp, bill, chg })), await said(tool, args("Unheard", none)), tool);
+  }
+  // The member's category of the same name is another one; whoever sees both means the private one.
+  await member.ok("log_expenses", { items: [{ name: "Ink", amount: "1.00", category: CATEGORY }] });
+  const { rows } = await owner.ok("list_expenses", { categories: [CATEGORY] });
+  assertEquals(rows.some(({ name }: { name: string }) => name === "Ink"), false);
+  // So is the member's rule.
+  const logged = await owner.ok("log_expenses", { items: [{ name: "Raise", payee: `${WORD} GmbH`, amount: "9.00" }] });
+  assertEquals(logged.results[0].category, CATEGORY);
+  await owner.ok("update_settings", { payee_rules: [{ payee: `${WORD} GmbH`, category: "Gifts" }] });
+  const { payee_rules } = await owner.ok("get_context", { include: ["payees"] });
+  assertEquals(
+    payee_rules,
+    [
+      { payee: `${WORD} GmbH`, category: "Gifts" },
+      { payee: "Unheard GmbH", category: "Food" },
+    ].toSorted((a, b) => a.payee < b.payee ? -1 : 1),
+  );
+  // Two of one name cannot become two of one kind.
+  await owner.fails("duplicate", "update_settings", { category: { action: "make_shared", name: CATEGORY } });
+});
+
+Deno.test("totals, budgets and counts are of what one sees", async () => {
+  const books = await fresh();
+  const { owner, member, viewer } = books.people;
+  await owner.ok("update_settings", { budget: { action: "set", amount: "1000.00" } });
+  for (const person of [member, viewer]) {
+    const answer = await person.call("summarize_spending", { from: "2026-11-01", to: "2026-11-30" });
+    assertEquals(answer.data.budgets.map(({ category, spent }: Args) => [category, spent]), [[undefined, "13.00"]]);
+    const listed = await person.call("list_expenses", { from: "2026-11-01", to: "2026-11-30" });
+    assertEquals([listed.total_count, listed.totals_by_currency], [2, { EUR: "13.00" }]);
+  }
+});
+
+Deno.test('"undo that" does not pass over one\'s own change that was made private since', async () => {
+  const books = await fresh();
+  const { owner, member } = books.people;
+  await member.ok("log_expenses", { items: [{ name: "Pens", amount: "4.00" }] });
+  const { results } = await member.ok("log_expenses", { items: [{ name: "Bonus", amount: "5.00" }] });
+  await owner.ok("update_expenses", { ids: [results[0].id], set: { category: CATEGORY } });
+  await member.fails("not_found", "undo_change");
+  assertEquals((await member.call("list_expenses", { query: "Pens" })).total_count, 1);
+});
+
+Deno.test("who may not decide it makes no category private and shares none, not by an undo either", async () => {
+  const books = await fresh();
+  const { owner, manager, member, opened } = books.people;
+  const make = (action: string, name: string) => ({ category: { action, name } });
+  await member.fails("forbidden_role", "update_settings", make("make_private", "Food"));
+  await database.query("update identity.memberships set role = 'member' where user_id = $1", [opened.userId]);
+  await opened.fails("forbidden_role", "update_settings", make("make_shared", CATEGORY));
+  const shared = await manager.call("update_settings", make("make_shared", CATEGORY));
+  assert((await member.ok("list_expenses", { categories: [CATEGORY] })).rows.length > 0);
+  await member.fails("forbidden_role", "undo_change", { change_id: shared.change_id });
+  await owner.ok("undo_change", { change_id: shared.change_id });
+  await member.fails("category_not_found", "list_expenses", { categories: [CATEGORY] });
+});
+
+Deno.test("no mail, feed, file or page shows what is private, and those of who sees it do", async () => {
+  const books = await fresh();
+  const { people } = books;
+  for (const [who, person] of Object.entries(people)) {
+    const sees = who !== "member" && who !== "viewer";
+    const check = (what: string, value: unknown) => {
+      const leaks = privateLeaks(JSON.stringify(value), books);
+      assertEquals(leaks.length > 0, sees, `${who}: ${what} ${leaks.join()}`);
+    };
+    const token_hash = who.padEnd(32, "x").split("").map((c) => c.charCodeAt(0).toString(16)).join("");
+    const own = { user_id: person.userId, organization_id: person.organizationId, at: NOW };
+    await database.asService("create_calendar", { ...own, token_hash });
+    await database.asService("change_calendar", { ...own, show_amounts: true });
+    check("calendar", await database.asService("read_calendar", { token_hash, limits: {}, at: NOW }));
+    check("account", await database.asService("read_account", { user_id: person.userId, at: NOW }));
+    check("file", await database.asService("read_expense_file", { ...own, arguments: { from: "2026-01-01" } }));
+  }
+  const mail = mailService();
+  const job = createJob({ database: asDatabase(database), fetch: withRates(mail.fetch), now: () => new Date(NOW) });
+  await job.run();
+  assertEquals(mail.delivered.length, 5);
+  for (const [who, { userId }] of Object.entries(people)) {
+    const mine = mail.delivered.filter(({ to }) => to.startsWith(userId));
+    assert(mine[0]!.text.includes("Phone"), who);
+    const leaks = privateLeaks(JSON.stringify(mine), books);
+    assertEquals(leaks.length > 0, who !== "member" && who !== "viewer", `${who}: ${leaks.join()}`);
+  }
+});
