@@ -12,6 +12,7 @@ import { readers } from "../../shared/pages/reader.ts";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 import type { Languages } from "../../shared/words/words.ts";
 import { postAccount, showAccount } from "./account/account.ts";
+import { showPlan } from "./account/plan_page.tsx";
 import { postDisconnect, showDisconnect } from "./account/disconnect.tsx";
 import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
 import { postRemove, showRemove } from "./account/providers/remove.tsx";
@@ -61,6 +62,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/account/providers/connected", showConnected(pages));
   app.get("/account/providers/remove", showRemove(pages)).post(postRemove(pages));
   app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
+  app.get("/organizations/:id/plan", showPlan(pages));
   app.get("/calendar/:file", etag(), getCalendar(pages));
   app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));
   return app;

@@ -17,7 +17,7 @@ async function featuresAt(at: Date) {
 }
 
 Deno.test("with plans off an organization has every feature, whatever its trial and its payments", async () => {
-  await addOrganization(database, { trialEndsAt: "2026-11-02T00:00:00Z" });
+  await addOrganization(database, { trialEndsAt: "2026-10-02T00:00:00Z" });
   assertEquals(await featuresAt(day(3)), []);
   assertEquals(await switchPlans(database, "off"), { changed: true });
   assertEquals(await switchPlans(database, "off"), { changed: false });
