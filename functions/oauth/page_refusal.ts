@@ -26,6 +26,8 @@ export function refuseWithPage(
   const { consentRefusals: words, frame } = c.get("reader").words;
   const next: Problem["next"] = retry && !FINAL.has(reason)
     ? { label: words.startAgain, href: retry }
+    : reason === "no_organization"
+    ? { label: words.createOrganization, href: "/organizations/new" }
     : { label: frame.goToAccount, href: "/account" };
   const status = FORBIDDEN.has(reason) ? 403 : 400;
   return renderProblem(c, { config, status, problem: { ...words.reasons[reason], changed: words.unchanged, next } });

@@ -140,6 +140,11 @@ details form input { flex: 1 1 12rem; }
 .ticks > li { position: relative; padding-inline-start: 1.75rem; }
 .ticks > li::before { content: "✓"; position: absolute; inset-inline-start: 0; color: var(--accent); font-weight: 700; }
 .ticks > .not::before { content: "✕"; color: var(--muted); }
+.ticks > li + li { margin-top: .5rem; }
+.asking { display: flex; gap: 1rem; align-items: flex-start; margin-bottom: 1.75rem; }
+.asking h1 { margin-bottom: .25rem; }
+.asking p { margin: 0; }
+.mark { flex: none; display: grid; place-items: center; width: 2.75rem; height: 2.75rem; font-size: 1.25rem; font-weight: 650; color: var(--accent); background: var(--soft); border: 1px solid var(--line); border-radius: .5rem; }
 .price { font-weight: 600; }
 .back { margin-top: 2.75rem; }
 .facts { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr; gap: .5rem 1.5rem; margin-bottom: 0; }
