@@ -14,6 +14,8 @@ import type { Languages } from "../../shared/words/words.ts";
 import { postAccount, showAccount } from "./account/account.ts";
 import { showPlan } from "./account/plan_page.tsx";
 import { postDisconnect, showDisconnect } from "./account/disconnect.tsx";
+import { postAddress, showAddress } from "./account/address/change.tsx";
+import { postConfirmation, showConfirmation } from "./account/address/confirm.tsx";
 import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
 import { postRemove, showRemove } from "./account/providers/remove.tsx";
 import { postReminderEmail, showReminderEmail } from "./account/reminder_email.tsx";
@@ -61,6 +63,8 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/account/providers/connect", showConnect(pages)).post(postConnect(pages));
   app.get("/account/providers/connected", showConnected(pages));
   app.get("/account/providers/remove", showRemove(pages)).post(postRemove(pages));
+  app.get("/account/email", showAddress(pages)).post(postAddress(pages));
+  app.get("/account/email/confirm", showConfirmation(pages)).post(postConfirmation(pages));
   app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
   app.get("/organizations/:id/plan", showPlan(pages));
   app.get("/calendar/:file", etag(), getCalendar(pages));

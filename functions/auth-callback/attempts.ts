@@ -13,6 +13,7 @@ const ATTEMPTS = {
   login_mail: { of: "login_mail_address", by: "login_mail_ip", secondsApart: 30 },
   login_code: { of: "login_code_sign_in", by: "login_code_ip", secondsApart: 0 },
   reminder_mail: { of: "reminder_mail_address", by: "reminder_mail_ip", secondsApart: 0 },
+  address_mail: { of: "reminder_mail_address", by: "reminder_mail_ip", secondsApart: 0 },
   import_upload: { of: "import_upload_person", by: "import_upload_ip", secondsApart: 0 },
 } as const satisfies Record<string, { of: LimitName; by: LimitName; secondsApart: number }>;
 export type Attempt = keyof typeof ATTEMPTS;

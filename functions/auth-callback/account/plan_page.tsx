@@ -91,7 +91,10 @@ function NextStep(view: PlanView) {
             ? <a class="button primary" href={invoices}>{words.invoices}</a>
             : config.checkoutUrl
             ? (["team", "pro"] as const).filter(isSoldIn(config)).map((plan, n) => (
-              <a class={n === 0 ? "button primary" : "button"} href={createUrls(config).checkout(organization.id, plan)}>
+              <a
+                class={n === 0 ? "button primary" : "button"}
+                href={createUrls(config).checkout(organization.id, plan)}
+              >
                 {words.choose(names[plan])}
               </a>
             ))
@@ -152,9 +155,7 @@ function Paying({ organization, config, words: { planPage: words } }: PlanView) 
       )}
       {(!invoices || (!cancel && isPaid)) && (
         <p>
-          {config.supportUrl
-            ? words.askContact((text) => <a href={config.supportUrl}>{text}</a>)
-            : words.askOperator}
+          {config.supportUrl ? words.askContact((text) => <a href={config.supportUrl}>{text}</a>) : words.askOperator}
         </p>
       )}
     </section>

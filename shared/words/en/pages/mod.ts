@@ -1,8 +1,19 @@
 /** All pages in English. */
-export { account, alerts, apps, disconnect, endings, organization, person, reminderEmail, reminders } from "./account.tsx";
+export {
+  account,
+  alerts,
+  apps,
+  disconnect,
+  endings,
+  organization,
+  person,
+  reminderEmail,
+  reminders,
+} from "./account.tsx";
 export { connecting, firstSteps } from "./first_steps.tsx";
 export { calendarCreated, calendarFeed, calendars } from "./calendar.tsx";
 export { consent, consentRefusals } from "./consent.tsx";
+export { changeAddress, confirmAddress } from "./address.tsx";
 export { frame } from "./frame.ts";
 export { frontPage } from "./front_page.ts";
 export { onboarding } from "./onboarding.tsx";

@@ -18,8 +18,7 @@ export const planPage = {
       `On ${date(until)} the trial of the Team plan ends, and the ${plan} goes on.`,
     trialEnded:
       `Your trial has ended. Choose a plan to use your assistant and get reminders again: everything goes on where it stopped. ${STAYS}`,
-    free:
-      `Choose a plan to use your assistant and get reminders: everything goes on where it stopped. ${STAYS}`,
+    free: `Choose a plan to use your assistant and get reminders: everything goes on where it stopped. ${STAYS}`,
     pastDue: (at: string, { date }: PageFormat): string =>
       `A payment didn’t arrive. Pay by ${date(at)} to keep the plan. ${STAYS}`,
     stopped: `The plan stopped because a payment didn’t arrive. Pay, or choose a plan again, and everything goes on ` +
@@ -49,4 +48,3 @@ export const planPage = {
   askOperator: "For invoices, or to change or cancel the plan, ask whoever runs this service.",
   back: "Back to your account",
 };
-
