@@ -36,6 +36,14 @@ export interface Config {
   privacyUrl?: string;
   termsUrl?: string;
   pricingUrl?: string;
+  /** Where a plan is bought, a template: `{organization_id}` and `{plan}` stand for whose and which. */
+  checkoutUrl?: string;
+  /** Templates of the same kind for the payment provider's pages; `{organization_id}` is optional in them. */
+  invoicesUrl?: string;
+  cancelUrl?: string;
+  /** What the plans cost, as text: "€4 a month". */
+  proPrice?: string;
+  teamPrice?: string;
   /** Gets a "Sign in as …" button on the login page. Only the embedded stack sets it. */
   demoEmail?: string;
 }
@@ -109,6 +117,16 @@ export function readConfig(env: Environment, needs: readonly ConfigName[]): Conf
     privacyUrl: optional("privacyUrl", "PRIVACY_URL"),
     termsUrl: optional("termsUrl", "TERMS_URL"),
     pricingUrl: optional("pricingUrl", "PRICING_URL"),
+    checkoutUrl: read(
+      "checkoutUrl",
+      "CHECKOUT_URL",
+      (value) => value.includes("{organization_id}") ? urlTemplate(value) : undefined,
+      "is not an https URL with {organization_id} in it",
+    ),
+    invoicesUrl: read("invoicesUrl", "INVOICES_URL", urlTemplate, "is not an https URL"),
+    cancelUrl: read("cancelUrl", "CANCEL_URL", urlTemplate, "is not an https URL"),
+    proPrice: read("proPrice", "PRO_PRICE", price, "is longer than 60 characters"),
+    teamPrice: read("teamPrice", "TEAM_PRICE", price, "is longer than 60 characters"),
     demoEmail: read("demoEmail", "LOCAL_DEMO_EMAIL", (value) => value, "is empty"),
   };
   if (problems.length > 0) throw new ConfigError(problems);
@@ -156,6 +174,12 @@ function platformUrl(value: string): string | undefined {
 
 const absoluteUrl = (value: string) =>
   URL.canParse(value) && /^(https|mailto):$/.test(new URL(value).protocol) ? value : undefined;
+// With nothing but our own ids filled in, the scheme and the host stay what the operator wrote.
+const urlTemplate = (value: string) =>
+  absoluteUrl(value) && !/^[^?#]*:\/\/[^/?#]*\{/.test(value) && !/\{(?!organization_id\}|plan\})/.test(value)
+    ? value
+    : undefined;
+const price = (value: string) => value.length <= 60 ? value : undefined;
 const mailUrl = (value: string) =>
   URL.canParse(value) && /^(resend|smtps?):$/.test(new URL(value).protocol) ? value : undefined;
 const list = (value: string) => value.split(",").map((entry) => entry.trim()).filter(Boolean);

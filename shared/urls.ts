@@ -32,11 +32,15 @@ export interface Urls {
   /** What a calendar app reads; the token in it is its only credential. */
   calendar(token: string): string;
   unsubscribe: string;
-  /**
-   * Where to change the plan, or see who can. The payment page puts the organization into the subscription's notes, so
-   * that the first payment is matched to it.
-   */
+  /** The page where an organization's plan is changed, or that says who can; without one, what plans there are. */
   plans(organizationId?: string): string;
+  /**
+   * Where a plan is bought; undefined when nothing is configured. The payment page puts the organization into the
+   * subscription's notes, so that the first payment is matched to it.
+   */
+  checkout(organizationId: string, plan: "pro" | "team"): string | undefined;
+  invoices(organizationId: string): string | undefined;
+  cancelPlan(organizationId: string): string | undefined;
 }
 
 const address = (resource: string): ConnectorAddress => ({
@@ -44,7 +48,19 @@ const address = (resource: string): ConnectorAddress => ({
   metadata: `${resource}/.well-known/oauth-protected-resource`,
 });
 
-export function createUrls(config: Pick<Config, "siteUrl" | "supabaseUrl" | "pricingUrl">): Urls {
+/** The pages of one organization. */
+export const organizationPath = (organizationId: string, page: "members" | "export" | "plan" | "delete"): string =>
+  `/organizations/${organizationId}/${page}`;
+
+/** A configured URL with our values in it. */
+const filled = (template: string, values: Record<string, string>): string =>
+  template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ""));
+
+type UrlConfig =
+  & Pick<Config, "siteUrl" | "supabaseUrl">
+  & Partial<Pick<Config, "pricingUrl" | "checkoutUrl" | "invoicesUrl" | "cancelUrl">>;
+
+export function createUrls(config: UrlConfig): Urls {
   const site = config.siteUrl;
   return {
     issuer: site,
@@ -62,10 +78,16 @@ export function createUrls(config: Pick<Config, "siteUrl" | "supabaseUrl" | "pri
     importUpload: (importId) => `${site}/account/import/${importId}`,
     calendar: (token) => `${site}/calendar/${calendarFile(token)}`,
     unsubscribe: `${site}/email/unsubscribe`,
-    plans: (organizationId) => {
-      const url = new URL(config.pricingUrl ?? `${site}/account`);
-      if (config.pricingUrl && organizationId) url.searchParams.set("organization_id", organizationId);
+    plans: (organizationId) =>
+      organizationId ? `${site}${organizationPath(organizationId, "plan")}` : config.pricingUrl ?? `${site}/account`,
+    checkout: (organizationId, plan) => {
+      if (config.checkoutUrl) return filled(config.checkoutUrl, { organization_id: organizationId, plan });
+      if (!config.pricingUrl) return undefined;
+      const url = new URL(config.pricingUrl);
+      url.searchParams.set("organization_id", organizationId);
       return url.href;
     },
+    invoices: (organizationId) => config.invoicesUrl && filled(config.invoicesUrl, { organization_id: organizationId }),
+    cancelPlan: (organizationId) => config.cancelUrl && filled(config.cancelUrl, { organization_id: organizationId }),
   };
 }

@@ -14,7 +14,10 @@ import { readers } from "../../shared/pages/reader.ts";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 import type { Languages } from "../../shared/words/words.ts";
 import { postAccount, showAccount } from "./account/account.ts";
+import { showPlan } from "./account/plan_page.tsx";
 import { postDisconnect, showDisconnect } from "./account/disconnect.tsx";
+import { postAddress, showAddress } from "./account/address/change.tsx";
+import { postConfirmation, showConfirmation } from "./account/address/confirm.tsx";
 import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
 import { postRemove, showRemove } from "./account/providers/remove.tsx";
 import { postReminderEmail, showReminderEmail } from "./account/reminder_email.tsx";
@@ -70,6 +73,8 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/account/providers/connect", showConnect(pages)).post(postConnect(pages));
   app.get("/account/providers/connected", showConnected(pages));
   app.get("/account/providers/remove", showRemove(pages)).post(postRemove(pages));
+  app.get("/account/email", showAddress(pages)).post(postAddress(pages));
+  app.get("/account/email/confirm", showConfirmation(pages)).post(postConfirmation(pages));
   app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
   app.get("/invitation", showInvitation(pages)).post(postInvitation(pages));
   // A parameter, since Hono's fast router takes no name beside the parameter of the paths below.
@@ -77,6 +82,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/organizations/:id/members", showMembers(pages)).post(postMembers(pages));
   app.get("/organizations/:id/members/remove", showRemoveMember(pages)).post(postRemoveMember(pages));
   app.get("/organizations/:id/hand-over", showHandOver(pages)).post(postHandOver(pages));
+  app.get("/organizations/:id/plan", showPlan(pages));
   app.get("/calendar/:file", etag(), getCalendar(pages));
   app.get("/organizations/:id/export", showExport(pages)).post(postExport(pages));
   app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));

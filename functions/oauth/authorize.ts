@@ -33,7 +33,7 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
   const asking = { clientId: sent.client_id, userId: user?.id ?? null, at };
   const found = await openClient(c, server, asking);
   if (!found.ok) return await refuseWithPage(c, server, found.reason);
-  const { client, approved, organizations, onboarded } = found.opened;
+  const { client, approved, organizations, onboarded, plans_enabled: hasPlans } = found.opened;
   if (!isRegistered(sent.redirect_uri, client.redirect_uris)) {
     return await refuseWithPage(c, server, "redirect_uri_not_registered", { clientId: client.client_id });
   }
@@ -64,6 +64,7 @@ export async function authorize(c: AppContext, server: AuthorizationServer): Pro
     target,
     redirectUri: sent.redirect_uri,
     organizations,
+    hasPlans,
     user,
     token,
     path: authorizationPath(sent),

@@ -11,7 +11,7 @@ import { withNext } from "../../shared/next_path.ts";
 import { shownClientName } from "../../shared/oauth/client_name.ts";
 import { type ClientTrust, judgeClient, type Publisher } from "../../shared/oauth/client_trust.ts";
 import type { RedirectTarget } from "../../shared/oauth/redirect_uri.ts";
-import { BrowserToken, Buttons, type Choice, Facts, Name, Notice, RadioList } from "../../shared/pages/components.tsx";
+import { BrowserToken, Buttons, type Choice, Name, Notice, RadioList } from "../../shared/pages/components.tsx";
 import { renderPage } from "../../shared/pages/layout.tsx";
 import type { Words } from "../../shared/words/words.ts";
 import type { AuthorizationServer } from "./server.ts";
@@ -21,6 +21,8 @@ export interface ConsentPage {
   target: RedirectTarget;
   redirectUri: string;
   organizations: readonly ConsentOrganization[];
+  /** Whether the operator has plans. */
+  hasPlans: boolean;
   user: SignedInUser;
   /** Signed statement of what this page asks. */
   token: string;
@@ -31,7 +33,7 @@ export interface ConsentPage {
 export async function showConsent(
   c: AppContext,
   { config, urls }: AuthorizationServer,
-  { client, target, redirectUri, organizations, user, token, path }: ConsentPage,
+  { client, target, redirectUri, organizations, hasPlans, user, token, path }: ConsentPage,
 ): Promise<Response> {
   const name = shownClientName(client.client_name);
   const trust = judgeClient({ clientId: client.client_id, name: client.client_name, redirectUri });
@@ -44,38 +46,43 @@ export async function showConsent(
     formAction: formActionOf(target, redirectUri),
     children: (
       <>
-        <h1>{words.heading(<Name>{name}</Name>)}</h1>
-        <p class="muted">
-          <MadeBy publisher={trust.publisher} words={words} />
-        </p>
+        <div class="asking">
+          <span class="mark" aria-hidden="true">{monogram(name)}</span>
+          <div>
+            <h1>{words.heading(<Name>{name}</Name>)}</h1>
+            <p class="muted">
+              <MadeBy publisher={trust.publisher} words={words} />
+            </p>
+          </div>
+        </div>
         <form class="stack" method="post" action={urls.authorize}>
           <input type="hidden" name="consent" value={token} />
           <RadioList
             name="organization_id"
             legend={words.which}
             choices={organizations.map((organization) =>
-              choiceOf(organization, { words, plans: plan.names, urls, isSold: config.pricingUrl !== undefined })
+              choiceOf(organization, { words, plans: hasPlans ? plan.names : undefined, urls })
             )}
             selected={chosen}
           />
           <p>
             <a href={withNext("/organizations/new", path)}>{newOrganization.linkAtConsent}</a>
           </p>
-          <Facts
-            facts={[
-              [words.can, words.canDo],
-              [words.also, words.alsoDo],
-              // What the tool update_settings lets only owners change.
-              ...(organizations.some(({ role }) => role === "owner") ? [[words.owner, words.ownerDo] as const] : []),
-              [words.cannot, words.cannotDo],
-              [words.then, <Destination target={target} words={words} />],
-            ]}
-          />
-          <Caution name={name} target={target} trust={trust} words={words} />
+          {chosen
+            ? (
+              <>
+                <Abilities organizations={organizations} words={words} />
+                <p>
+                  <Destination target={target} words={words} />
+                </p>
+                <Caution name={name} target={target} trust={trust} words={words} />
+              </>
+            )
+            : <PlanNeeded organization={organizations[0]!} words={words} />}
           <Buttons even>
-            <button class="primary" type="submit" name="action" value="approve" disabled={!chosen}>
-              {words.allow}
-            </button>
+            {chosen
+              ? <button class="primary" type="submit" name="action" value="approve">{words.allow}</button>
+              : <ToPlan organization={organizations[0]!} urls={urls} words={words} />}
             <button type="submit" name="action" value="deny" formnovalidate>{words.deny}</button>
           </Buttons>
           <p class="muted small">
@@ -98,26 +105,74 @@ export async function showConsent(
 
 type ConsentWords = Words["pages"]["consent"];
 
-/**
- * @param place.isSold whether there is a page that sells plans; otherwise the account page says who can change them.
- */
+/** The first letter of a name, as a reader sees it: a logo of the client's choosing could be anybody's. */
+const monogram = (name: string): string =>
+  [...new Intl.Segmenter("en", { granularity: "grapheme" }).segment(name.trim())][0]?.segment.toUpperCase() ?? "";
+
+/** What it may do and what not, by the person's roles in the organizations that can be chosen. */
+function Abilities({ organizations, words }: { organizations: readonly ConsentOrganization[]; words: ConsentWords }) {
+  const roles = organizations.filter(({ has_connector }) => has_connector).map(({ role }) => role);
+  const isReadOnly = roles.every((role) => role === "viewer");
+  return (
+    <ul class="ticks" aria-label={words.facts}>
+      {isReadOnly
+        ? (
+          <>
+            <li>{words.readOnly}</li>
+            <li class="not">{words.readOnlyCannot}</li>
+          </>
+        )
+        : (
+          <>
+            <li>{words.canDo} {roles.includes("viewer") && words.readOnlySomewhere}</li>
+            {/* The tool update_settings lets only owners change those settings. */}
+            <li>{roles.includes("owner") ? words.alsoDoAsOwner : words.alsoDo}</li>
+          </>
+        )}
+      <li class="not">{words.cannotDo}</li>
+    </ul>
+  );
+}
+
+interface PlanNeededView {
+  organization: ConsentOrganization;
+  words: ConsentWords;
+}
+
+/** Why nothing can be allowed. */
+const PlanNeeded = ({ organization: { name, trial_ended_at }, words: { nothingToConnect: words } }: PlanNeededView) => (
+  <Notice kind="warning">
+    <p>{(trial_ended_at ? words.trialEnded : words.needsPlan)(<Name>{name}</Name>)}</p>
+  </Notice>
+);
+
+const ToPlan = (
+  { organization: { organization_id, role }, urls, words: { nothingToConnect: words } }: PlanNeededView & {
+    urls: AuthorizationServer["urls"];
+  },
+) => (
+  <a class="button primary" href={urls.plans(organization_id)}>
+    {role === "owner" ? words.choosePlan : words.seePlan}
+  </a>
+);
+
+/** @param place.plans their names; undefined where there are no plans. */
 function choiceOf(
   { organization_id, name, plan, role, has_connector }: ConsentOrganization,
-  { words, plans, urls, isSold }: {
+  { words, plans, urls }: {
     words: ConsentWords;
-    plans: Words["pages"]["plan"]["names"];
+    plans: Words["pages"]["plan"]["names"] | undefined;
     urls: AuthorizationServer["urls"];
-    isSold: boolean;
   },
 ): Choice {
   return {
     value: organization_id,
     title: <Name>{name}</Name>,
-    detail: words.membership(plans[plan], words.roles[role]),
+    detail: plans ? words.membership(plans[plan], words.roles[role]) : words.roles[role],
     ...(!has_connector && {
       disabledReason: (
         <>
-          {words.needsPlan}, <a href={urls.plans(organization_id)}>{isSold ? words.seePlans : words.seeAccount}</a>
+          {words.needsPlan}, <a href={urls.plans(organization_id)}>{words.seePlan}</a>
         </>
       ),
     }),

@@ -5,6 +5,7 @@
  */
 import { decode } from "hono/jwt";
 import type { SqlDatabase } from "../database/sql.ts";
+import { confirmAddressChange, requestAddressChange } from "./address_change.ts";
 import { handleAdmin, userOf, type UserRow } from "./admin.ts";
 import { isBanned, sessionProblem } from "./bans.ts";
 import { renderMail } from "./mail_template.ts";
@@ -69,6 +70,10 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
         return await exchange(request, url.searchParams.get("grant_type") ?? "");
       case "GET /user":
         return await readUser(request);
+      case "PUT /user":
+        return await changeUser(request, url);
+      case "POST /logout":
+        return url.searchParams.get("scope") === "others" ? await endOtherSessions(request) : await passOn(request);
       default:
         return await passOn(request);
     }
@@ -165,6 +170,72 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       : response;
   }
 
+  async function changeUser(request: Request, url: URL): Promise<Response> {
+    const { email, code_challenge } = await request.clone().json().catch(() => ({}));
+    if (!email) return await passOn(request);
+    const response = await readUser(new Request(url, { headers: withoutBody(request) }));
+    if (!response.ok) return response;
+    const user = await response.json();
+    const to = String(email).trim().toLowerCase();
+    if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(to)) {
+      return failure(400, "validation_failed", "Unable to validate email address: invalid format");
+    }
+    if (to === user.email) return Response.json(user);
+    const asked = { userId: user.id, from: user.email, to, isPkce: Boolean(code_challenge) };
+    const mails = await database.transaction((session) => requestAddressChange(session, settings, asked));
+    if (!mails) {
+      return failure(422, "email_exists", "A user with this email address has already been registered");
+    }
+    for (const mail of mails) {
+      const rendered = renderMail(settings.templates.email_change, {
+        SiteURL: options.siteUrl,
+        RedirectTo: allowedRedirect(url.searchParams.get("redirect_to")),
+        TokenHash: mail.hash,
+        Token: mail.digits,
+        Email: user.email,
+        NewEmail: to,
+      });
+      await options.sendMail({ to: mail.to, ...rendered });
+    }
+    return Response.json({ ...user, new_email: to });
+  }
+
+  async function confirmChange(request: Request, hash: string): Promise<Response> {
+    const confirmed = await database.transaction((session) => confirmAddressChange(session, settings, hash));
+    if (!confirmed) return failure(403, "otp_expired", "Email link is invalid or has expired");
+    if (confirmed === "email_exists") {
+      return failure(422, "email_exists", "A user with this email address has already been registered");
+    }
+    if (!confirmed.isChanged) {
+      return Response.json({
+        code: "200",
+        msg: "Confirmation link accepted. Please proceed to confirm link sent to the other email",
+      });
+    }
+    if (await isBanned(database, { id: confirmed.userId })) return failure(403, "user_banned", "User is banned");
+    // lite starts the session, by a token of its own.
+    const token = crypto.randomUUID();
+    await database.query("update auth.users set recovery_token = $2, recovery_sent_at = now() where id = $1", [
+      confirmed.userId,
+      token,
+    ]);
+    return await answerSession(withBody(request, { type: "magiclink", token_hash: token }), "otp");
+  }
+
+  async function endOtherSessions(request: Request): Promise<Response> {
+    const response = await readUser(
+      new Request(new URL("/auth/v1/user", request.url), { headers: withoutBody(request) }),
+    );
+    if (!response.ok) return response;
+    await response.body?.cancel();
+    const { payload } = decode(request.headers.get("authorization")!.replace(/^Bearer /i, ""));
+    await database.query("delete from auth.sessions where user_id = $1 and id <> $2", [
+      payload.sub,
+      payload.session_id,
+    ]);
+    return new Response(null, { status: 204 });
+  }
+
   async function followLink(request: Request, url: URL): Promise<Response> {
     const target = new URL(allowedRedirect(url.searchParams.get("redirect_to")));
     const type = url.searchParams.get("type") ?? "";
@@ -187,6 +258,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
 
   async function verifyToken(request: Request): Promise<Response> {
     const body = await request.json().catch(() => ({}));
+    if (body.type === "email_change") return await confirmChange(request, String(body.token_hash ?? ""));
     const digest = body.token_hash ? undefined : tokenHash(String(body.email ?? ""), String(body.token ?? ""));
     // Checked before the code.
     if (digest && await isBanned(database, { email: String(body.email ?? "") })) {
@@ -245,6 +317,12 @@ function withError(
   for (const [name, value] of Object.entries(error)) target.searchParams.set(name, value);
   target.hash = `${new URLSearchParams({ ...error, sb: "" })}`;
   return target;
+}
+
+function withoutBody(request: Request): Headers {
+  const headers = new Headers(request.headers);
+  for (const name of ["content-length", "content-type"]) headers.delete(name);
+  return headers;
 }
 
 function withBody(request: Request, body: unknown): Request {

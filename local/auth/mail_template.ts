@@ -11,13 +11,16 @@ export interface MailValues {
   /** The six-digit code. */
   Token: string;
   Email: string;
+  /** Of a change of the address. */
+  NewEmail?: string;
 }
 
 /** @throws {Error} on an unknown action or name, instead of mailing it. */
 export function renderMail(template: MailTemplate, values: MailValues): MailTemplate {
   const value = (name: string): string => {
-    if (!(name in values)) throw new Error(`The mail template uses .${name}, which is not supported`);
-    return values[name as keyof MailValues];
+    const known = values[name as keyof MailValues];
+    if (known === undefined) throw new Error(`The mail template uses .${name}, which is not supported`);
+    return known;
   };
   const render = (text: string) =>
     text

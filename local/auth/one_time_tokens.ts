@@ -4,7 +4,7 @@
  */
 import { createHash, randomInt } from "node:crypto";
 import type { Session } from "../database/sql.ts";
-import type { AuthSettings, MailKind } from "./settings.ts";
+import type { AuthSettings, SignInKind } from "./settings.ts";
 
 export interface CodeChallenge {
   challenge: string;
@@ -16,20 +16,20 @@ export interface IssuedToken {
   userId: string;
   email: string;
   /** `confirmation` when the address is not confirmed yet, else `magic_link`. */
-  kind: MailKind;
+  kind: SignInKind;
   hash: string;
   digits: string;
 }
 
 /** The types that `verifyOtp` and mailed links may use for a token, by its column. */
-const COLUMNS: Record<string, MailKind[]> = {
+const COLUMNS: Record<string, SignInKind[]> = {
   email: ["confirmation", "magic_link"],
   signup: ["confirmation"],
   invite: ["confirmation"],
   magiclink: ["magic_link"],
   recovery: ["magic_link"],
 };
-const COLUMN: Record<MailKind, string> = { confirmation: "confirmation", magic_link: "recovery" };
+const COLUMN: Record<SignInKind, string> = { confirmation: "confirmation", magic_link: "recovery" };
 
 export const tokenHash = (email: string, digits: string) =>
   createHash("sha224").update(email.toLowerCase() + digits).digest("hex");
@@ -56,7 +56,7 @@ export async function issueToken(
   }
   if (!user) return undefined;
 
-  const kind: MailKind = user.email_confirmed_at ? "magic_link" : "confirmation";
+  const kind: SignInKind = user.email_confirmed_at ? "magic_link" : "confirmation";
   const digits = String(randomInt(10 ** settings.otpLength)).padStart(settings.otpLength, "0");
   const hash = (request.pkce ? "pkce_" : "") + tokenHash(email, digits);
   await session.query(
@@ -108,7 +108,7 @@ export async function findToken(
   session: Session,
   settings: AuthSettings,
   { type, hashes }: { type: string; hashes: string[] },
-): Promise<{ userId: string; kind: MailKind; hash: string } | undefined> {
+): Promise<{ userId: string; kind: SignInKind; hash: string } | undefined> {
   for (const kind of COLUMNS[type] ?? []) {
     const [found] = await session.query<{ id: string; hash: string }>(
       `select id, ${COLUMN[kind]}_token as hash from auth.users
@@ -123,7 +123,7 @@ export async function findToken(
 /** Consumes a PKCE token, confirms the address and returns the code that its flow can exchange. */
 export async function consumeIntoCode(
   session: Session,
-  token: { userId: string; kind: MailKind; hash: string },
+  token: { userId: string; kind: SignInKind; hash: string },
 ): Promise<string | undefined> {
   const column = `${COLUMN[token.kind]}_token`;
   const used = await session.query(

@@ -4,8 +4,10 @@ import { parse } from "smol-toml";
 const ROOT = new URL("../../", import.meta.url);
 
 /** The identity provider's names of its mails. */
-export const MAIL_KINDS = ["magic_link", "confirmation"] as const;
+export const MAIL_KINDS = ["magic_link", "confirmation", "email_change"] as const;
 export type MailKind = typeof MAIL_KINDS[number];
+/** Those that sign somebody in. */
+export type SignInKind = Exclude<MailKind, "email_change">;
 
 export interface MailTemplate {
   subject: string;
@@ -42,7 +44,11 @@ export async function readAuthSettings(): Promise<AuthSettings> {
     otpLength: email.otp_length,
     otpExpirySeconds: email.otp_expiry,
     accessTokenHook: hook.custom_access_token.enabled ? functionOf(hook.custom_access_token.uri) : undefined,
-    templates: { magic_link: await template("magic_link"), confirmation: await template("confirmation") },
+    templates: {
+      magic_link: await template("magic_link"),
+      confirmation: await template("confirmation"),
+      email_change: await template("email_change"),
+    },
   };
 }
 

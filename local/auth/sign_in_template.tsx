@@ -11,11 +11,22 @@ const BUTTON = "display:inline-block;padding:12px 20px;border-radius:6px;backgro
 const FONT = "16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 
 /** The link carries the token's hash to our own page, which is `RedirectTo` unless that is not allowed. */
-const TOKEN = "token_hash={{ .TokenHash }}&type=email";
+const TOKENS: Record<MailKind, string> = {
+  magic_link: "token_hash={{ .TokenHash }}&type=email",
+  confirmation: "token_hash={{ .TokenHash }}&type=email",
+  email_change: "token_hash={{ .TokenHash }}&type=email_change",
+};
+/** Our page, where the link's own is not allowed. */
+const PAGES: Record<MailKind, string> = {
+  magic_link: "/auth/callback",
+  confirmation: "/auth/callback",
+  email_change: "/account/email/confirm",
+};
 const LINKS = { isFallback: "{{ if eq .RedirectTo .SiteURL }}", otherwise: "{{ else }}", end: "{{ end }}" };
 
 export async function signInTemplate(kind: MailKind, { language, mails }: Words): Promise<string> {
   const { heading, lead, button, beforeCode, ending } = mails.signIn[kind];
+  const token = TOKENS[kind];
   const html = await (
     <html lang={language}>
       <head>
@@ -27,16 +38,20 @@ export async function signInTemplate(kind: MailKind, { language, mails }: Words)
       <body style={`margin:0;padding:32px 20px;overflow-wrap:anywhere;font:${FONT}`}>
         <div style="max-width:480px;margin:0 auto">
           <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">{heading}</h1>
-          <p style="margin:0 0 24px">{lead({ email: "{{ .Email }}" })}</p>
+          <p style="margin:0 0 24px">{lead({ email: "{{ .Email }}", newEmail: "{{ .NewEmail }}" })}</p>
           <p style="margin:0 0 24px">
             {LINKS.isFallback}
-            <a href={`{{ .SiteURL }}/auth/callback?${TOKEN}`} style={BUTTON}>{button}</a>
+            <a href={`{{ .SiteURL }}${PAGES[kind]}?${token}`} style={BUTTON}>{button}</a>
             {LINKS.otherwise}
-            <a href={`{{ .RedirectTo }}&${TOKEN}`} style={BUTTON}>{button}</a>
+            <a href={`{{ .RedirectTo }}&${token}`} style={BUTTON}>{button}</a>
             {LINKS.end}
           </p>
-          <p style="margin:0 0 8px">{beforeCode}</p>
-          <p style="margin:0 0 24px;font-size:28px;font-weight:600;letter-spacing:6px">{"{{ .Token }}"}</p>
+          {beforeCode && (
+            <>
+              <p style="margin:0 0 8px">{beforeCode}</p>
+              <p style="margin:0 0 24px;font-size:28px;font-weight:600;letter-spacing:6px">{"{{ .Token }}"}</p>
+            </>
+          )}
           <p style="margin:0;font-size:14px;opacity:.8">{ending}</p>
         </div>
       </body>

@@ -19,6 +19,10 @@ export interface AccountOrganization {
   id: string;
   name: string;
   role: Role;
+  /** What the role may do beyond reading. */
+  rights: Right[];
+  /** Whom to ask for what the role may not do. */
+  owner_email: string;
   base_currency: string;
   mails: Mails;
   plan: Plan;
@@ -40,6 +44,15 @@ export interface AccountOrganization {
   /** The reader's own; its address is not kept. Null when there is none. */
   calendar: { show_amounts: boolean; created_at: string } | null;
 }
+export type Right =
+  | "books:write"
+  | "books:private"
+  | "books:export"
+  | "settings:write"
+  | "members:manage"
+  | "providers:manage"
+  | "plan:manage"
+  | "organization:manage";
 export type Feature = "ai:connector" | "reminders:email" | "bills:variable";
 export type Plan = "free" | "pro" | "team";
 
@@ -52,6 +65,8 @@ export interface ConnectedApp {
   organization_name: string;
   created_at: string;
   last_used_at: string | null;
+  /** The latest change that it made and that is still kept. */
+  last_change: { tool: string; at: string } | null;
 }
 
 /** A connection that was ended because a code or token was used twice, so it may have been stolen. */
@@ -96,6 +111,12 @@ export interface Account {
     refused_email: string | null;
   };
   organizations: AccountOrganization[];
+  /** Off when the operator has turned plans off: then everybody has everything. */
+  plans_enabled: boolean;
+  /** What the plans include; a plan that includes nothing is absent. */
+  plan_features: Partial<Record<Plan, Feature[]>>;
+  /** What a person has done at least once. */
+  first_steps: { app: boolean; expense: boolean; bill: boolean };
   connected_apps: ConnectedApp[];
   grant_alerts: GrantAlert[];
   provider_links: AccountProviderLink[];

@@ -19,6 +19,8 @@ export interface ConsentOrganization {
   plan: "free" | "pro" | "team";
   /** Whether that plan includes the AI connector. */
   has_connector: boolean;
+  /** Null unless a trial has ended. */
+  trial_ended_at: string | null;
 }
 
 export interface OpenedConsent {
@@ -27,6 +29,8 @@ export interface OpenedConsent {
   approved: string[];
   /** False when nobody is signed in, and for people who have not chosen their country yet. */
   onboarded: boolean;
+  /** Off when the operator has turned plans off. */
+  plans_enabled: boolean;
   organizations: ConsentOrganization[];
 }
 

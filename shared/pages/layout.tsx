@@ -25,12 +25,14 @@ export interface PageOptions {
   user?: { email: string } | null;
   /** An optional inline script; the page works without it. */
   script?: string;
+  /** What search engines and previews say of a page; without it they are told to leave it out. */
+  preview?: { description: string; url: string };
   children: Child;
 }
 
 /** The document. Use {@link renderPage}, which adds the nonce and the matching headers. */
 export function Page(
-  { title, config, script, children, nonce, browserToken, reader }: PageOptions & {
+  { title, config, script, preview, children, nonce, browserToken, reader }: PageOptions & {
     nonce: string;
     browserToken: string | undefined;
     reader: Reader;
@@ -49,6 +51,7 @@ export function Page(
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>{frame.title(title)}</title>
         <link rel="icon" href={ICON_URL} />
+        {preview && <Preview {...preview} title={frame.title(title)} service={frame.service} />}
         <style nonce={nonce} dangerouslySetInnerHTML={{ __html: STYLES }} />
       </head>
       <body>
@@ -80,6 +83,18 @@ export function Page(
         {script && <script nonce={nonce} dangerouslySetInnerHTML={{ __html: script }} />}
       </body>
     </html>
+  );
+}
+
+function Preview({ title, service, description, url }: Record<"title" | "service" | "description" | "url", string>) {
+  const properties = { type: "website", site_name: service, title, description, url };
+  return (
+    <>
+      <meta name="description" content={description} />
+      <link rel="canonical" href={url} />
+      {Object.entries(properties).map(([name, content]) => <meta property={`og:${name}`} content={content} />)}
+      <meta name="twitter:card" content="summary" />
+    </>
   );
 }
 
@@ -118,7 +133,7 @@ export async function renderPage(
       // Origin header").
       "referrer-policy": "same-origin",
       "cache-control": "no-store",
-      "x-robots-tag": "noindex",
+      ...(!page.preview && { "x-robots-tag": "noindex" }),
     },
   });
 }

@@ -44,6 +44,9 @@ a:hover { color: var(--accent-strong); text-decoration-thickness: .12em; }
 :focus-visible { outline: .1875rem solid var(--accent); outline-offset: .1875rem; border-radius: .125rem; }
 code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; font-size: .9375em; }
 pre { margin: 0; white-space: pre-wrap; }
+.copying { display: flex; flex-wrap: wrap; gap: .75rem; margin-bottom: 1rem; }
+.copying > .copy { flex: 1 1 16rem; }
+.copying > button { flex: none; }
 .copy { display: block; padding: .75rem .875rem; background: var(--soft); border-radius: .375rem; user-select: all; }
 
 section { margin-top: 2.75rem; }
@@ -98,7 +101,7 @@ a.danger, a.danger:hover { color: var(--danger); border: 0; }
 input.short { max-width: 7rem; }
 summary { color: var(--accent); text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: .06em; cursor: pointer; list-style: none; }
 summary::-webkit-details-marker { display: none; }
-details[open] { flex-basis: 100%; }
+.row > details { flex-basis: 100%; }
 details form { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: .75rem; }
 details form input { flex: 1 1 12rem; }
 .later { visibility: hidden; margin-bottom: 1rem; animation: appear 0s 30s forwards; }
@@ -122,6 +125,28 @@ details form input { flex: 1 1 12rem; }
 .entry > :last-child { flex: none; }
 .row p.invalid { margin-block: .25rem; }
 .actions { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1.25rem; }
+.apart { margin-inline-start: auto; }
+.after-rows { margin: 1rem 0 0; }
+.plain { margin: 0; padding: 0; list-style: none; }
+.plain > li { padding-block: .375rem; }
+.step { padding-block: 1rem; border-bottom: 1px solid var(--line); }
+.step:first-child { padding-top: 0; }
+.step > * + * { margin-top: .5rem; margin-bottom: 0; }
+.step .buttons { margin-block: .75rem; }
+.step.done h3 { color: var(--muted); font-weight: 500; }
+.steps { margin-top: .5rem; }
+.steps ol { margin: .5rem 0 0; padding-inline-start: 1.5rem; }
+.ticks { margin: .25rem 0 0; padding: 0; list-style: none; }
+.ticks > li { position: relative; padding-inline-start: 1.75rem; }
+.ticks > li::before { content: "✓"; position: absolute; inset-inline-start: 0; color: var(--accent); font-weight: 700; }
+.ticks > .not::before { content: "✕"; color: var(--muted); }
+.ticks > li + li { margin-top: .5rem; }
+.asking { display: flex; gap: 1rem; align-items: flex-start; margin-bottom: 1.75rem; }
+.asking h1 { margin-bottom: .25rem; }
+.asking p { margin: 0; }
+.mark { flex: none; display: grid; place-items: center; width: 2.75rem; height: 2.75rem; font-size: 1.25rem; font-weight: 650; color: var(--accent); background: var(--soft); border: 1px solid var(--line); border-radius: .5rem; }
+.price { font-weight: 600; }
+.back { margin-top: 2.75rem; }
 .facts { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr; gap: .5rem 1.5rem; margin-bottom: 0; }
 .facts dt { color: var(--muted); }
 .facts dd { margin: 0; min-width: 0; }

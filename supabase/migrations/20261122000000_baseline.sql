@@ -218,6 +218,36 @@ comment on column identity.memberships.mails is
 create index memberships_user_id_idx on identity.memberships (user_id);
 create unique index memberships_one_owner_idx on identity.memberships (organization_id) where role = 'owner';
 
+-- schemas/billing/settings.sql
+
+-- What the operator of this service decided about plans. Invariants: one row, always; no request writes it, so that
+-- nobody who reaches the API gives themselves what others pay for.
+
+create table billing.settings (
+  is_only boolean primary key default true constraint settings_one_row check (is_only),
+  plans_enabled boolean not null
+);
+comment on table billing.settings is
+  'One row, changed by the operator as the owner of the database (deno task plans); no API role may write it.';
+comment on column billing.settings.plans_enabled is
+  'Whether plans decide what an organization may use. Off: everybody has everything, for good, and pages say nothing '
+  'of '
+  'plans.';
+alter table billing.settings enable row level security;
+create policy "Signed-in people can read whether there are plans" on billing.settings
+  for select to authenticated using ((select auth.uid()) is not null);
+grant select on billing.settings to authenticated, service_role;
+insert into billing.settings (plans_enabled) values (true);
+
+create or replace function billing.plans_enabled() returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce((select s.plans_enabled from billing.settings as s), true);
+end
+$$;
+comment on function billing.plans_enabled is 'Whether plans decide what an organization may use.';
+grant execute on function billing.plans_enabled to authenticated;
+
 -- schemas/identity/current_organization_id.sql
 
 create table identity.audit_events (
@@ -270,18 +300,23 @@ comment on function identity.current_organization_id is
   'The organization of the request''s claims when the person is an active member of it, else null.';
 
 create or replace function identity.effective_plan(organization identity.organizations, at timestamptz) returns text
-language sql immutable set search_path = '' as $$
+language plpgsql stable set search_path = '' as $$
+begin
+  if not billing.plans_enabled() then
+    return 'team';
+  end if;
   -- The names sort as the plans do, and greatest() passes over nulls.
-  select greatest(
+  return greatest(
     case when organization.plan_status <> 'past_due' or at < organization.past_due_since + interval '7 days'
       then organization.plan else 'free' end,
     case when at < organization.second_past_due_since + interval '7 days' then organization.second_plan end,
     case when at < organization.trial_ends_at then 'team' end
-  )
+  );
+end
 $$;
 comment on function identity.effective_plan is
   'The plan whose features count at an instant: the best of what is paid for, of what is past due for less than 7 '
-  'days, and of a running trial.';
+  'days, and of a running trial; the largest where plans are off.';
 
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean
@@ -1414,10 +1449,12 @@ begin
     ),
     'onboarded',
     exists (select from identity.profiles as p where p.user_id = consent_of.user_id and p.country is not null),
+    'plans_enabled', billing.plans_enabled(),
     'organizations', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'organization_id', o.id, 'name', o.name, 'role', m.role, 'plan', identity.effective_plan(o, at),
-        'has_connector', identity.organization_has_feature(o.id, 'ai:connector', at)
+        'has_connector', identity.organization_has_feature(o.id, 'ai:connector', at),
+        'trial_ended_at', case when o.trial_ends_at <= at then o.trial_ends_at end
       ) order by m.created_at, o.id), '[]')
       from identity.memberships as m
       join identity.organizations as o on o.id = m.organization_id
@@ -1439,7 +1476,7 @@ end
 $$;
 comment on function public.open_consent is
   'What an authorization request of a registered client is judged by: '
-  '{"client","approved","onboarded","organizations"}.';
+  '{"client","approved","onboarded","plans_enabled","organizations"}.';
 
 create or replace function public.approve_consent(consent_id uuid, client_id text, user_id uuid, organization_id text,
   at timestamptz) returns jsonb
@@ -1674,7 +1711,14 @@ begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
       'grant_id', g.id, 'client_id', c.client_id, 'client_name', c.client_name, 'redirect_uri', g.redirect_uri,
-      'organization_id', o.id, 'organization_name', o.name, 'created_at', g.created_at, 'last_used_at', g.last_used_at
+      'organization_id', o.id, 'organization_name', o.name, 'created_at', g.created_at, 'last_used_at', g.last_used_at,
+      'last_change', (
+        select jsonb_build_object('tool', s.tool, 'at', s.created_at)
+        from app.change_sets as s
+        where s.grant_id = g.id and s.organization_id = g.organization_id
+        order by s.recorded_seq desc
+        limit 1
+      )
     ) order by g.created_at desc, g.id), '[]')
     from oauth.grants as g
     join oauth.clients as c on c.client_id = g.client_id
@@ -2220,6 +2264,7 @@ comment on column app.change_sets.facts is
 comment on column app.change_sets.recorded_seq is
   'Counts up in the order of recording: the latest change is the one with the highest.';
 create index change_sets_newest_idx on app.change_sets (organization_id, recorded_seq);
+create index change_sets_grant_id_idx on app.change_sets (grant_id, recorded_seq) where grant_id is not null;
 create index change_sets_undoes_idx on app.change_sets (undoes);
 create index change_sets_undone_by_idx on app.change_sets (undone_by);
 
@@ -3367,7 +3412,7 @@ comment on function public.create_organization is
   'Creates another organization of a person, with a trial if they never had one; pressed twice, one: '
   '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, or unknown before onboarding.';
 
-create or replace function public.read_new_organization(user_id uuid, at timestamptz) returns jsonb
+create or replace function public.read_new_organization(user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (
@@ -4058,7 +4103,13 @@ begin
           o.plan_status,
           'mails', m.mails, 'effective_plan', identity.effective_plan(o, at),
           'trial_ends_at', o.trial_ends_at,
-          'is_trial', coalesce(at < o.trial_ends_at, false), 'grace_ends_at',
+          'is_trial', coalesce(at < o.trial_ends_at, false), 'rights', (
+            select coalesce(jsonb_agg(r."right" order by r."right"), '[]')
+            from identity.role_rights as r
+            where r.role = m.role
+          ),
+          'owner_email', (select w.email from identity.profiles as w where w.user_id = o.owner_id),
+          'grace_ends_at',
           o.past_due_since + interval '7 days',
           'second_plan', o.second_plan, 'second_grace_ends_at', o.second_past_due_since + interval '7 days',
           'period_ends_at', case when o.plan_status = 'canceled' then (s.clock).occurred_at else s.period_ends_at end,
@@ -4080,6 +4131,30 @@ begin
           = o.plan_status
         where m.user_id = p.user_id
       ), '[]'),
+      'plans_enabled', billing.plans_enabled(),
+      'plan_features', (
+        select jsonb_object_agg(f.plan, f.features)
+        from (
+          select t.plan, jsonb_agg(t.feature order by t.feature) as features
+          from billing.plan_features as t
+          group by t.plan
+        ) as f
+      ),
+      'first_steps', jsonb_build_object(
+        'app', exists (select from oauth.grants as g where g.user_id = p.user_id),
+        'expense', exists (
+          select
+          from identity.memberships as m
+          join app.expenses as e on e.organization_id = m.organization_id
+          where m.user_id = p.user_id and e.kind = 'one_off'
+        ),
+        'bill', exists (
+          select
+          from identity.memberships as m
+          join app.expenses as e on e.organization_id = m.organization_id
+          where m.user_id = p.user_id and e.kind = 'bill'
+        )
+      ),
       'connected_apps', public.list_connected_apps(p.user_id, at),
       'grant_alerts', public.list_grant_alerts(p.user_id),
       'provider_links', coalesce((
@@ -5024,8 +5099,9 @@ begin
     'user', jsonb_build_object('id', context.actor_id, 'email', app.member_name(context.actor_id)),
     'role', context.role, 'read_only', case when not identity.may('books:write') then true end,
     'plan', jsonb_build_object(
-      'name', case when t.adds then 'team' else o.plan end,
-      'status', case when t.adds and o.plan_status = 'canceled' then 'active' else o.plan_status end,
+      'name', case when t.adds or not t.plans_enabled then 'team' else o.plan end,
+      'status', case when t.adds and o.plan_status = 'canceled' or not t.plans_enabled then 'active'
+        else o.plan_status end,
       'trial_ends_on', case when t.adds then (o.trial_ends_at at time zone context.timezone)::date end
     ),
     'features', (
@@ -5041,8 +5117,11 @@ begin
     )
   ) into data
   from identity.organizations as o
-  cross join lateral (select context.at < o.trial_ends_at and (o.plan, o.plan_status) <> ('team', 'active') as adds)
-    as t
+  cross join lateral (
+    select e.plans_enabled,
+      e.plans_enabled and context.at < o.trial_ends_at and (o.plan, o.plan_status) <> ('team', 'active') as adds
+    from (select billing.plans_enabled()) as e (plans_enabled)
+  ) as t
   where o.id = context.organization_id;
 
   if included ? 'categories' then

@@ -25,6 +25,7 @@ const UNOWNED_TABLES = [
   "app.fx_rates",
   "billing.billing_plans",
   "billing.plan_features",
+  "billing.settings",
   "identity.role_rights",
   "identity.attempts",
   "jobs.job_runs",

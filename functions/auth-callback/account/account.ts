@@ -4,6 +4,7 @@
 import type { Mails, Reminders } from "../../../shared/db/identity_store.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
+import { askIdentityProvider } from "../../../shared/http/session.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { isCountry } from "../profile/country.ts";
 import { isEmail, reminderAddress } from "../profile/email.ts";
@@ -22,12 +23,14 @@ export const showAccount = (deps: PageDeps): Handler =>
   });
 
 /**
- * Field `action`: change the `country`, `rename` an organization, choose its `mails`, change the `reminders`,
+ * Field `action`: `sign_out_elsewhere`, change the `country`, `rename` an organization, choose its `mails`, change the `reminders`,
  * `pause_link` or `resume_link`, or `alerts_seen`.
  */
 export const postAccount = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user, form }) => {
     switch (form.get("action")) {
+      case "sign_out_elsewhere":
+        return back(c, await signOutElsewhere(c, deps));
       case "country":
         return back(c, await changeCountry(deps, user, form));
       case "rename":
@@ -48,6 +51,13 @@ export const postAccount = (deps: PageDeps): Handler =>
         throw new AppError("invalid_request", "unknown action", { says: ({ unknownChange }) => unknownChange });
     }
   });
+
+/** Ends the person's other sessions at the identity provider; this one stays. */
+async function signOutElsewhere(c: AppContext, deps: PageDeps): Promise<Done> {
+  const { error } = await askIdentityProvider(c, deps, (auth) => auth.signOut({ scope: "others" }));
+  if (error) throw new AppError("unavailable", "other sessions were not ended", { cause: error });
+  return "signed_out_elsewhere";
+}
 
 const back = (c: AppContext, done: Done) => c.redirect(`/account?done=${done}`, 303);
 

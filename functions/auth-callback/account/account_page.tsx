@@ -1,17 +1,20 @@
 /** @jsxImportSource hono/jsx */
-/** The account page: organizations and plan, connected apps, bill providers, reminders. */
+/** The account page, in the order of what people come for; what deletes something is at its end. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { Notice } from "../../../shared/pages/components.tsx";
+import { COPY_SCRIPT } from "../../../shared/pages/copy_button.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { createUrls } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { Calendars } from "../calendar/calendars.tsx";
 import { ConnectedApps } from "./connected_apps.tsx";
+import { Endings } from "./endings.tsx";
+import { FirstSteps, isNew } from "./first_steps.tsx";
 import { GrantAlerts } from "./grant_alerts.tsx";
 import { Organizations } from "./organizations.tsx";
 import { Person } from "./person.tsx";
@@ -22,6 +25,7 @@ import { ReminderForm } from "./reminders.tsx";
 /** What was just done (`?done=` after a redirect), and how it is shown. */
 const DONE = {
   moved: "done",
+  signed_out_elsewhere: "done",
   renamed: "done",
   saved: "done",
   mails: "done",
@@ -61,10 +65,13 @@ export async function renderAccount(
   );
   const news = Object.hasOwn(DONE, done ?? "") ? done as Done : undefined;
   const { words, format } = livingIn(c, account.profile.country);
+  const connectorUrl = createUrls(config).resource;
   return renderPage(c, {
     title: words.account.title,
     config,
     user,
+    // The address of the connector is shown until an app uses it.
+    ...(account.connected_apps.length === 0 && { script: COPY_SCRIPT }),
     children: (
       <>
         {news && (
@@ -73,13 +80,17 @@ export async function renderAccount(
           </Notice>
         )}
         <h1>{words.account.title}</h1>
-        <Person email={user.email} profile={account.profile} token={token} words={words.account} format={format} />
         <GrantAlerts alerts={account.grant_alerts} token={token} words={words.alerts} format={format} />
-        <Section title={words.account.organizations}>
+        {isNew(account.first_steps) && (
+          <Section title={words.firstSteps.title}>
+            <FirstSteps steps={account.first_steps} connectorUrl={connectorUrl} words={words} />
+          </Section>
+        )}
+        <Section title={words.account[account.plans_enabled ? "organizations" : "organizationsOnly"]}>
           <Organizations
             organizations={account.organizations}
+            isSold={account.plans_enabled}
             token={token}
-            config={config}
             words={words}
             format={format}
           />
@@ -88,8 +99,8 @@ export async function renderAccount(
           <ConnectedApps
             apps={account.connected_apps}
             timezone={account.profile.timezone}
-            connectorUrl={createUrls(config).resource}
-            words={words.apps}
+            connectorUrl={connectorUrl}
+            words={words}
             format={format}
           />
         </Section>
@@ -103,14 +114,6 @@ export async function renderAccount(
             format={format}
           />
         </Section>
-        <Section title={words.account.calendars}>
-          <Calendars
-            organizations={account.organizations}
-            token={token}
-            words={words.calendars}
-            format={format}
-          />
-        </Section>
         <Section title={words.account.reminders}>
           <OrganizationMails organizations={account.organizations} token={token} words={words.reminders} />
           <ReminderForm
@@ -120,6 +123,20 @@ export async function renderAccount(
             words={words.reminders}
             unchosen={words.frame.choose}
           />
+        </Section>
+        <Section title={words.account.calendars}>
+          <Calendars
+            organizations={account.organizations}
+            token={token}
+            words={words.calendars}
+            format={format}
+          />
+        </Section>
+        <Section title={words.person.title}>
+          <Person email={user.email} profile={account.profile} token={token} words={words.person} format={format} />
+        </Section>
+        <Section title={words.endings.title}>
+          <Endings organizations={account.organizations} words={words.endings} />
         </Section>
       </>
     ),

@@ -4,6 +4,7 @@ import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { judgeClient } from "../../../shared/oauth/client_trust.ts";
 import { judgeRedirectUri } from "../../../shared/oauth/redirect_uri.ts";
+import { CopyText } from "../../../shared/pages/copy_button.tsx";
 import { DateText, Name, Row, TimeText } from "../../../shared/pages/components.tsx";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Words } from "../../../shared/words/words.ts";
@@ -15,18 +16,18 @@ interface ConnectedAppsView {
   /** The person's time zone. */
   timezone: string;
   connectorUrl: string;
-  words: AppWords;
+  words: Words["pages"];
   format: PageFormat;
 }
 
-export function ConnectedApps({ apps, timezone, connectorUrl, words, format }: ConnectedAppsView) {
+export function ConnectedApps(
+  { apps, timezone, connectorUrl, words: { apps: words, connecting }, format }: ConnectedAppsView,
+) {
   if (apps.length === 0) {
     return (
       <>
         <p>{words.none}</p>
-        <p>
-          <code class="copy">{connectorUrl}</code>
-        </p>
+        <CopyText text={connectorUrl} words={connecting} />
       </>
     );
   }
@@ -74,6 +75,14 @@ export function AppFacts({ app, timezone, words, format }: {
           <TimeText at={app.created_at} timezone={timezone} format={format} />,
         )} · {app.last_used_at ? words.lastUsed(<DateText at={app.last_used_at} format={format} />) : words.neverUsed}
       </p>
+      {app.last_change && (
+        <p class="muted small">
+          {words.lastChange(
+            words.changes[app.last_change.tool as keyof typeof words.changes] ?? words.otherChange,
+            <TimeText at={app.last_change.at} timezone={timezone} format={format} />,
+          )}
+        </p>
+      )}
     </>
   );
 }

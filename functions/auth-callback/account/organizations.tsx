@@ -1,27 +1,25 @@
 /** @jsxImportSource hono/jsx */
-/** A person's organizations and plans; owners can rename theirs. */
+/** A person's organizations, their plans and their pages; owners can rename theirs. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
-import { membersPath } from "../members/addresses.ts";
 import { planText } from "./plan_text.ts";
 import { Name } from "../../../shared/pages/components.tsx";
-import { createUrls } from "../../../shared/urls.ts";
+import { organizationPath } from "../../../shared/urls.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Words } from "../../../shared/words/words.ts";
-import type { PageDeps } from "../page_guards.ts";
 
 interface OrganizationsView {
   organizations: Account["organizations"];
+  /** Whether there are plans. */
+  isSold: boolean;
   token: Child;
-  config: PageDeps["config"];
   words: Words["pages"];
   format: PageFormat;
 }
 
 export function Organizations(
-  { organizations, token, config, words: { plan, organization: words, newOrganization }, format }: OrganizationsView,
+  { organizations, isSold, token, words: { plan, organization: words, newOrganization }, format }: OrganizationsView,
 ) {
-  const urls = createUrls(config);
   return (
     <>
       {organizations.length === 0 && <p>{newOrganization.first}</p>}
@@ -32,26 +30,14 @@ export function Organizations(
               <h3>
                 <Name>{organization.name}</Name>
               </h3>
-              <p>{planText(organization, { words: plan, format })}</p>
+              {isSold && <p>{planText(organization, { words: plan, format })}</p>}
               {organization.features_off.length > 0 && <p>{plan.off(organization.features_off)}</p>}
-              <HowToChange organization={organization} config={config} words={words} />
-              <p class="muted small">
-                {words[organization.role](organization.base_currency)}
-                {" · "}
-                <a href={membersPath(organization.id)} aria-label={newOrganization.membersOf(organization.name)}>
-                  {newOrganization.members}
-                </a>
-                {config.pricingUrl && organization.role === "owner" && (
-                  <>
-                    {" · "}
-                    <a href={urls.plans(organization.id)}>{words.seePlans}</a>
-                  </>
-                )}
-              </p>
+              <p class="muted small">{words[organization.role](organization.base_currency)}</p>
             </div>
-            {organization.role === "owner" && (
+            <OrganizationLinks organization={organization} isSold={isSold} words={words} />
+            {organization.rights.includes("organization:manage") && (
               <details>
-                <summary>{words.rename}</summary>
+                <summary aria-label={words.renameOf(organization.name)}>{words.rename}</summary>
                 <form method="post" action="/account">
                   {token}
                   <input type="hidden" name="action" value="rename" />
@@ -73,24 +59,34 @@ export function Organizations(
           </li>
         ))}
       </ul>
-      <p>
-        <a href="/organizations/new">{newOrganization.link}</a>
+      <p class="after-rows">
+        <a href="/organizations/new">{words.create}</a>
       </p>
     </>
   );
 }
 
-interface WhoChanges {
+interface LinksView {
   organization: Account["organizations"][number];
-  config: PageDeps["config"];
+  isSold: boolean;
   words: Words["pages"]["organization"];
 }
 
-/** How to upgrade when there is no plans page, or when somebody else decides. */
-function HowToChange({ organization: { role, features_off }, config, words }: WhoChanges) {
-  if (features_off.length === 0 || (role === "owner" && config.pricingUrl)) return null;
-  if (role !== "owner") return <p>{words.ownerChangesPlan}</p>;
-  return config.supportUrl
-    ? <p>{words.toChangePlan((text) => <a href={config.supportUrl}>{text}</a>)}</p>
-    : <p>{words.operatorChangesPlan}</p>;
+/** The pages of an organization. What deletes it is at the end of the account page. */
+function OrganizationLinks({ organization: { id, name, rights, features_off }, isSold, words }: LinksView) {
+  const links = [
+    ...(isSold ? ["plan" as const] : []),
+    "members" as const,
+    ...(rights.includes("books:export") ? ["export" as const] : []),
+  ];
+  const isMissed = features_off.length > 0 && rights.includes("plan:manage");
+  return (
+    <nav class="actions" aria-label={words.pagesOf(name)}>
+      {links.map((page) => (
+        <a href={organizationPath(id, page)}>
+          {page === "plan" && isMissed ? words.choosePlan : words.pages[page]}
+        </a>
+      ))}
+    </nav>
+  );
 }

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Who is signed in, and their country. */
+/** Who is signed in: their sign-in address, their country, and their other browsers. */
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { countriesByName } from "../profile/country.ts";
@@ -12,7 +12,7 @@ interface PersonView {
   profile: Account["profile"];
   /** The hidden input that ties a form to the person. */
   token: Child;
-  words: Words["pages"]["account"];
+  words: Words["pages"]["person"];
   format: PageFormat;
 }
 
@@ -21,8 +21,20 @@ export function Person({ email, profile, token, words, format }: PersonView) {
     <ul class="rows">
       <li class="row">
         <div>
-          <p class="muted">{words.signedInAs(<Name>{email}</Name>)}</p>
-          <p class="muted small">{format.country(profile.country)}</p>
+          <h3>{words.address}</h3>
+          <p>
+            <Name>{email}</Name>
+          </p>
+        </div>
+        <div>
+          <a href="/account/email">{words.changeAddress}</a>
+        </div>
+      </li>
+      <li class="row">
+        <div>
+          <h3>{words.country}</h3>
+          <p>{format.country(profile.country)}</p>
+          <p class="muted small">{words.countryReason}</p>
         </div>
         <details>
           <summary>{words.changeCountry}</summary>
@@ -38,6 +50,17 @@ export function Person({ email, profile, token, words, format }: PersonView) {
             <button type="submit">{words.saveCountry}</button>
           </form>
         </details>
+      </li>
+      <li class="row">
+        <div>
+          <h3>{words.elsewhere}</h3>
+          <p class="muted small">{words.elsewhereReason}</p>
+        </div>
+        <form method="post" action="/account">
+          {token}
+          <input type="hidden" name="action" value="sign_out_elsewhere" />
+          <button class="link" type="submit">{words.signOutElsewhere}</button>
+        </form>
       </li>
     </ul>
   );

@@ -98,7 +98,7 @@ function Actions({ link, token, words }: { link: AccountProviderLink; token: Chi
           </form>
         </>
       )}
-      <a class="quiet danger" href={removePath(id)} aria-label={words.removeFrom(bill)}>{words.remove}</a>
+      <a class="quiet danger apart" href={removePath(id)} aria-label={words.removeFrom(bill)}>{words.remove}</a>
     </div>
   );
 }

@@ -1,19 +1,24 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The front page: what this is, the address for an AI client, the sign-in link. Calls neither the identity provider nor
- * the database.
+ * The front page: what this is, how to connect, what it costs, why to trust it. The only page that search engines may
+ * list. Calls neither the identity provider nor the database.
  */
 import { hasSession } from "../../../shared/http/session.ts";
 import { Buttons } from "../../../shared/pages/components.tsx";
+import { ConnectSteps } from "../../../shared/pages/connect_steps.tsx";
+import { COPY_SCRIPT } from "../../../shared/pages/copy_button.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { createUrls } from "../../../shared/urls.ts";
 import type { Handler, PageDeps } from "../page_guards.ts";
 
 export const showFrontPage = ({ config }: PageDeps): Handler => (c) => {
-  const { frontPage: words } = c.get("reader").words;
+  const { frontPage: words, connecting, plan } = c.get("reader").words;
+  const prices = ([["pro", config.proPrice], ["team", config.teamPrice]] as const).filter(([, price]) => price);
   return renderPage(c, {
     title: words.title,
     config,
+    script: COPY_SCRIPT,
+    preview: { description: words.description, url: `${config.siteUrl}/` },
     children: (
       <>
         <h1>{words.heading}</h1>
@@ -30,9 +35,38 @@ export const showFrontPage = ({ config }: PageDeps): Handler => (c) => {
         <section>
           <h2>{words.connect}</h2>
           <p>{words.connectLead}</p>
-          <p>
-            <code class="copy">{createUrls(config).resource}</code>
-          </p>
+          <ConnectSteps connectorUrl={createUrls(config).resource} words={connecting} />
+        </section>
+        {(prices.length > 0 || config.pricingUrl) && (
+          <section>
+            <h2>{words.costs}</h2>
+            <ul class="rows">
+              {prices.map(([name, price]) => (
+                <li class="row">
+                  <div>
+                    <h3>{plan.names[name]}</h3>
+                    <p>{words.includes[name]}</p>
+                  </div>
+                  <p class="price">{price}</p>
+                </li>
+              ))}
+            </ul>
+            <p class="after-rows">{words.trial}</p>
+            {config.pricingUrl && (
+              <p class="after-rows">
+                <a href={config.pricingUrl}>{words.seePrices}</a>
+              </p>
+            )}
+          </section>
+        )}
+        <section>
+          <h2>{words.trustTitle}</h2>
+          <p>{words.trust}</p>
+          {config.privacyUrl && (
+            <p>
+              <a href={config.privacyUrl}>{words.privacy}</a>
+            </p>
+          )}
         </section>
       </>
     ),

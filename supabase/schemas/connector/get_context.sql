@@ -8,8 +8,9 @@ begin
     'user', jsonb_build_object('id', context.actor_id, 'email', app.member_name(context.actor_id)),
     'role', context.role, 'read_only', case when not identity.may('books:write') then true end,
     'plan', jsonb_build_object(
-      'name', case when t.adds then 'team' else o.plan end,
-      'status', case when t.adds and o.plan_status = 'canceled' then 'active' else o.plan_status end,
+      'name', case when t.adds or not t.plans_enabled then 'team' else o.plan end,
+      'status', case when t.adds and o.plan_status = 'canceled' or not t.plans_enabled then 'active'
+        else o.plan_status end,
       'trial_ends_on', case when t.adds then (o.trial_ends_at at time zone context.timezone)::date end
     ),
     'features', (
@@ -25,8 +26,11 @@ begin
     )
   ) into data
   from identity.organizations as o
-  cross join lateral (select context.at < o.trial_ends_at and (o.plan, o.plan_status) <> ('team', 'active') as adds)
-    as t
+  cross join lateral (
+    select e.plans_enabled,
+      e.plans_enabled and context.at < o.trial_ends_at and (o.plan, o.plan_status) <> ('team', 'active') as adds
+    from (select billing.plans_enabled()) as e (plans_enabled)
+  ) as t
   where o.id = context.organization_id;
 
   if included ? 'categories' then

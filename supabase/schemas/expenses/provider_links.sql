@@ -65,6 +65,7 @@ comment on column app.change_sets.facts is
 comment on column app.change_sets.recorded_seq is
   'Counts up in the order of recording: the latest change is the one with the highest.';
 create index change_sets_newest_idx on app.change_sets (organization_id, recorded_seq);
+create index change_sets_grant_id_idx on app.change_sets (grant_id, recorded_seq) where grant_id is not null;
 create index change_sets_undoes_idx on app.change_sets (undoes);
 create index change_sets_undone_by_idx on app.change_sets (undone_by);
 

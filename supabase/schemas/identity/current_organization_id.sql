@@ -48,18 +48,23 @@ comment on function identity.current_organization_id is
   'The organization of the request''s claims when the person is an active member of it, else null.';
 
 create or replace function identity.effective_plan(organization identity.organizations, at timestamptz) returns text
-language sql immutable set search_path = '' as $$
+language plpgsql stable set search_path = '' as $$
+begin
+  if not billing.plans_enabled() then
+    return 'team';
+  end if;
   -- The names sort as the plans do, and greatest() passes over nulls.
-  select greatest(
+  return greatest(
     case when organization.plan_status <> 'past_due' or at < organization.past_due_since + interval '7 days'
       then organization.plan else 'free' end,
     case when at < organization.second_past_due_since + interval '7 days' then organization.second_plan end,
     case when at < organization.trial_ends_at then 'team' end
-  )
+  );
+end
 $$;
 comment on function identity.effective_plan is
   'The plan whose features count at an instant: the best of what is paid for, of what is past due for less than 7 '
-  'days, and of a running trial.';
+  'days, and of a running trial; the largest where plans are off.';
 
 create or replace function identity.organization_has_feature(organization_id text, feature text, at timestamptz)
   returns boolean

@@ -30,7 +30,13 @@ begin
           o.plan_status,
           'mails', m.mails, 'effective_plan', identity.effective_plan(o, at),
           'trial_ends_at', o.trial_ends_at,
-          'is_trial', coalesce(at < o.trial_ends_at, false), 'grace_ends_at',
+          'is_trial', coalesce(at < o.trial_ends_at, false), 'rights', (
+            select coalesce(jsonb_agg(r."right" order by r."right"), '[]')
+            from identity.role_rights as r
+            where r.role = m.role
+          ),
+          'owner_email', (select w.email from identity.profiles as w where w.user_id = o.owner_id),
+          'grace_ends_at',
           o.past_due_since + interval '7 days',
           'second_plan', o.second_plan, 'second_grace_ends_at', o.second_past_due_since + interval '7 days',
           'period_ends_at', case when o.plan_status = 'canceled' then (s.clock).occurred_at else s.period_ends_at end,
@@ -52,6 +58,30 @@ begin
           = o.plan_status
         where m.user_id = p.user_id
       ), '[]'),
+      'plans_enabled', billing.plans_enabled(),
+      'plan_features', (
+        select jsonb_object_agg(f.plan, f.features)
+        from (
+          select t.plan, jsonb_agg(t.feature order by t.feature) as features
+          from billing.plan_features as t
+          group by t.plan
+        ) as f
+      ),
+      'first_steps', jsonb_build_object(
+        'app', exists (select from oauth.grants as g where g.user_id = p.user_id),
+        'expense', exists (
+          select
+          from identity.memberships as m
+          join app.expenses as e on e.organization_id = m.organization_id
+          where m.user_id = p.user_id and e.kind = 'one_off'
+        ),
+        'bill', exists (
+          select
+          from identity.memberships as m
+          join app.expenses as e on e.organization_id = m.organization_id
+          where m.user_id = p.user_id and e.kind = 'bill'
+        )
+      ),
       'connected_apps', public.list_connected_apps(p.user_id, at),
       'grant_alerts', public.list_grant_alerts(p.user_id),
       'provider_links', coalesce((

@@ -23,10 +23,12 @@ begin
     ),
     'onboarded',
     exists (select from identity.profiles as p where p.user_id = consent_of.user_id and p.country is not null),
+    'plans_enabled', billing.plans_enabled(),
     'organizations', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'organization_id', o.id, 'name', o.name, 'role', m.role, 'plan', identity.effective_plan(o, at),
-        'has_connector', identity.organization_has_feature(o.id, 'ai:connector', at)
+        'has_connector', identity.organization_has_feature(o.id, 'ai:connector', at),
+        'trial_ended_at', case when o.trial_ends_at <= at then o.trial_ends_at end
       ) order by m.created_at, o.id), '[]')
       from identity.memberships as m
       join identity.organizations as o on o.id = m.organization_id
@@ -48,7 +50,7 @@ end
 $$;
 comment on function public.open_consent is
   'What an authorization request of a registered client is judged by: '
-  '{"client","approved","onboarded","organizations"}.';
+  '{"client","approved","onboarded","plans_enabled","organizations"}.';
 
 create or replace function public.approve_consent(consent_id uuid, client_id text, user_id uuid, organization_id text,
   at timestamptz) returns jsonb

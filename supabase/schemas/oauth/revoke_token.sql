@@ -29,7 +29,14 @@ begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
       'grant_id', g.id, 'client_id', c.client_id, 'client_name', c.client_name, 'redirect_uri', g.redirect_uri,
-      'organization_id', o.id, 'organization_name', o.name, 'created_at', g.created_at, 'last_used_at', g.last_used_at
+      'organization_id', o.id, 'organization_name', o.name, 'created_at', g.created_at, 'last_used_at', g.last_used_at,
+      'last_change', (
+        select jsonb_build_object('tool', s.tool, 'at', s.created_at)
+        from app.change_sets as s
+        where s.grant_id = g.id and s.organization_id = g.organization_id
+        order by s.recorded_seq desc
+        limit 1
+      )
     ) order by g.created_at desc, g.id), '[]')
     from oauth.grants as g
     join oauth.clients as c on c.client_id = g.client_id

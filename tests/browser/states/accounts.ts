@@ -1,7 +1,9 @@
 /** The account page: new, used, with its trial over, full of awkward names; and what its buttons ask first. */
 import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
-import { signIn } from "../../functions/auth-callback/harness.ts";
-import { EMAIL, HOSTILE, LONG, page, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
+import { confirmationUrl } from "../../../functions/auth-callback/account/address/addresses.ts";
+import type { Config } from "../../../shared/config.ts";
+import { NOW, signIn } from "../../functions/auth-callback/harness.ts";
+import { EMAIL, HOSTILE, LONG, LONG_ADDRESS, page, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
 
 const profile: Account["profile"] = {
   email: EMAIL,
@@ -17,6 +19,17 @@ export const home: Account["organizations"][number] = {
   id: "org_home00000000",
   name: "Home",
   role: "owner",
+  rights: [
+    "books:export",
+    "books:private",
+    "books:write",
+    "members:manage",
+    "organization:manage",
+    "plan:manage",
+    "providers:manage",
+    "settings:write",
+  ],
+  owner_email: EMAIL,
   base_currency: "EUR",
   mails: "mine",
   plan: "free",
@@ -41,6 +54,15 @@ const claude: ConnectedApp = {
   organization_name: "Home",
   created_at: "2026-10-03T09:00:00Z",
   last_used_at: "2026-11-19T09:00:00Z",
+  last_change: { tool: "mark_bill_paid", at: "2026-11-18T17:20:00Z" },
+};
+const always: Pick<Account, "plans_enabled" | "plan_features" | "first_steps"> = {
+  plans_enabled: true,
+  plan_features: {
+    pro: ["ai:connector", "reminders:email"],
+    team: ["ai:connector", "bills:variable", "reminders:email"],
+  },
+  first_steps: { app: true, expense: true, bill: true },
 };
 const openaiLink: Account["provider_links"][number] = {
   id: "lnk_1",
@@ -57,6 +79,8 @@ const openaiLink: Account["provider_links"][number] = {
 };
 const ACCOUNTS: Record<string, Account> = {
   "new": {
+    ...always,
+    first_steps: { app: false, expense: true, bill: false },
     profile,
     organizations: [home],
     connected_apps: [],
@@ -65,12 +89,15 @@ const ACCOUNTS: Record<string, Account> = {
     connectable_bills: [],
   },
   "used": {
+    ...always,
     profile: { ...profile, reminder_email: "bills@example.com" },
     organizations: [home, {
       ...home,
       id: "org_work00000000",
       name: "Workshop",
       role: "member",
+      rights: ["books:write"],
+      owner_email: "noor@example.com",
       plan: "pro",
       effective_plan: "pro",
       trial_ends_at: null,
@@ -88,6 +115,7 @@ const ACCOUNTS: Record<string, Account> = {
         client_name: "Claude Code",
         redirect_uri: "http://127.0.0.1:33418/callback",
         last_used_at: null,
+        last_change: null,
       },
       {
         ...claude,
@@ -131,6 +159,7 @@ const ACCOUNTS: Record<string, Account> = {
     connectable_bills: [{ id: "bill_000000000009", name: "Electricity", organization: "Home" }],
   },
   "over": {
+    ...always,
     profile,
     organizations: [{
       ...home,
@@ -146,6 +175,7 @@ const ACCOUNTS: Record<string, Account> = {
     connectable_bills: [],
   },
   "awkward": {
+    ...always,
     profile: { ...profile, reminder_email: `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com` },
     organizations: [
       { ...home, name: LONG },
@@ -205,7 +235,42 @@ const ACCOUNTS: Record<string, Account> = {
 const account = (name: string, query = ""): State =>
   signedIn(`account-${name}${query && "-done"}`, `/account${query}`, { answers: { read_account: ACCOUNTS[name] } });
 
+/** As configured by a service that sells plans. */
+const SOLD: Partial<Config> = {
+  checkoutUrl: "https://pay.example/checkout?plan={plan}&organization_id={organization_id}",
+  invoicesUrl: "https://pay.example/invoices/{organization_id}",
+  cancelUrl: "https://pay.example/cancel/{organization_id}",
+  proPrice: "€4 a month",
+  teamPrice: "€9 a month",
+};
+const plan = (state: string, { name, id = home.id, config = SOLD }: {
+  name: string;
+  id?: string;
+  config?: Partial<Config>;
+}): State =>
+  signedIn(`plan-${state}`, `/organizations/${id}/plan`, { answers: { read_account: ACCOUNTS[name] }, config });
+
 export const ACCOUNT_STATES: readonly State[] = [
+  plan("trial", { name: "new" }),
+  plan("ended", { name: "over" }),
+  plan("unsold", { name: "over", config: {} }),
+  plan("of-member", { name: "used", id: "org_work00000000" }),
+  plan("unpaid", { name: "awkward", id: "org_2" }),
+  signedIn("account-without-plans", "/account", {
+    answers: { read_account: { ...ACCOUNTS.used, plans_enabled: false } },
+  }),
+  signedIn("address-change", "/account/email", { answers: { read_account: ACCOUNTS.used } }),
+  page("address-sent", async ({ pages }) => {
+    const { browser } = await signIn(pages, EMAIL);
+    return await browser.submit(await (await browser.get("/account/email")).text(), 'name="email"', {
+      email: LONG_ADDRESS,
+    });
+  }),
+  page("address-confirm", async ({ pages, browser }) => {
+    const addresses = { from: EMAIL, to: LONG_ADDRESS };
+    return await browser.get(`${await confirmationUrl(pages.config, addresses, NOW)}&token_hash=a&type=email_change`);
+  }),
+  page("address-stale", ({ browser }) => browser.post("/account/email/confirm?token_hash=a&type=email_change", {})),
   account("new"),
   account("over"),
   account("used"),

@@ -11,11 +11,13 @@ interface ConsentState {
   clientName?: string;
   redirectUri?: string;
   organizations?: Partial<ConsentOrganization>[];
+  hasPlans?: boolean;
   /** Further parameters of the request. */
   more?: Record<string, string>;
 }
 
 const ORGANIZATION: ConsentOrganization = {
+  trial_ended_at: null,
   organization_id: home.id,
   name: "Home",
   role: "owner",
@@ -31,6 +33,7 @@ function consent(
     redirectUri = "https://claude.ai/api/mcp/auth_callback",
     organizations = [{}],
     more = {},
+    hasPlans = true,
   }: ConsentState,
 ): State {
   return page(`consent-${name}`, async ({ pages, languages }) => {
@@ -39,6 +42,7 @@ function consent(
       client: { client_id: clientId, client_name: clientName, redirect_uris: [redirectUri] },
       approved: [],
       onboarded: true,
+      plans_enabled: hasPlans,
       organizations: organizations.map((organization, n) => ({
         ...ORGANIZATION,
         organization_id: `org_${n}`,
@@ -85,6 +89,11 @@ export const CONSENT_STATES: readonly State[] = [
       plan: "free",
       has_connector: false,
     }],
+  }),
+  consent("read-only", { organizations: [{ role: "viewer" }, { name: "Choir", role: "viewer", plan: "pro" }] }),
+  consent("without-plans", { organizations: [{}, { name: "Workshop", role: "viewer" }], hasPlans: false }),
+  consent("trial-ended", {
+    organizations: [{ plan: "free", has_connector: false, trial_ended_at: "2026-11-14T10:00:00Z" }],
   }),
   consent("none", { organizations: [{ plan: "free", has_connector: false }] }),
   consent("loopback", { clientName: "Claude Code (expenses)", redirectUri: "http://127.0.0.1:33418/callback" }),

@@ -20,6 +20,9 @@ export const confirm = (
 
 export const SIGN_IN_STATES: readonly State[] = [
   page("front", ({ browser }) => browser.get("/")),
+  page("front-sold", ({ browser }) => browser.get("/"), {
+    config: { proPrice: "€4 a month", teamPrice: "€9 a month", pricingUrl: "https://expenses.example/pricing" },
+  }),
   signedIn("front-signed-in", "/"),
   page("login", ({ browser }) => browser.get("/login"), {
     config: { authProviders: ["google", "github"], demoEmail: "demo@example.com" },

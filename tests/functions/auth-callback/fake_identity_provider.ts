@@ -46,6 +46,9 @@ export class FakeIdentityProvider {
     return target.href;
   }
 
+  /** Links to confirm a change of the address, mailed to both; the second one used counts. */
+  readonly changes: { email: string; tokenHash: string; redirectTo: string; from: string; to: string }[] = [];
+
   readonly fetch: typeof fetch = async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     this.requests.push(`${init?.method ?? "GET"} ${url.pathname}`);
@@ -59,8 +62,17 @@ export class FakeIdentityProvider {
       case "/auth/v1/token":
         return url.searchParams.get("grant_type") === "pkce" ? await this.#exchange(body) : this.#refresh(body);
       case "/auth/v1/user":
+        if (init?.method === "PUT") return this.#changeAddress(new Headers(init.headers), body, url);
         return this.#readUser(new Headers(init?.headers).get("authorization") ?? "");
       case "/auth/v1/logout":
+        if (url.searchParams.get("scope") === "others") {
+          const own = bearer(new Headers(init?.headers).get("authorization"));
+          const { email } = this.#sessions.get(own)!;
+          for (const [token, session] of this.#sessions) {
+            if (token !== own && session.email === email) this.#sessions.delete(token);
+          }
+          return new Response(null, { status: 204 });
+        }
         this.#sessions.delete(bearer(new Headers(init?.headers).get("authorization")));
         return new Response(null, { status: 204 });
     }
@@ -90,6 +102,31 @@ export class FakeIdentityProvider {
     return Response.json({});
   }
 
+  #changeAddress(headers: Headers, { email: to }: { email: string }, url: URL): Response {
+    const session = this.#sessions.get(bearer(headers.get("authorization")));
+    if (!session) return refusal(403, "session_not_found");
+    if (this.users.has(to)) return refusal(422, "email_exists");
+    const from = session.email;
+    const redirectTo = url.searchParams.get("redirect_to")!;
+    this.changes.splice(0);
+    for (const email of [from, to]) {
+      this.changes.push({ email, tokenHash: `pkce_${crypto.randomUUID()}`, redirectTo, from, to });
+    }
+    return Response.json({ ...this.user(from), new_email: to });
+  }
+
+  #confirmChange(tokenHash: string): Response {
+    const index = this.changes.findIndex((change) => change.tokenHash === tokenHash);
+    const [change] = index < 0 ? [] : this.changes.splice(index, 1);
+    if (!change) return refusal(403, "otp_expired");
+    if (this.changes.length > 0) return Response.json({ code: "200", msg: "Confirmation link accepted." });
+    const user = this.user(change.from);
+    this.users.delete(change.from);
+    this.users.set(change.to, { ...user, email: change.to });
+    for (const session of this.#sessions.values()) if (session.email === change.from) session.email = change.to;
+    return Response.json(this.#session(change.to));
+  }
+
   #use(tokenHash: string): SignInMail | undefined {
     const index = this.mails.findIndex((mail) => mail.tokenHash === tokenHash);
     if (index < 0) return undefined;
@@ -97,7 +134,8 @@ export class FakeIdentityProvider {
     return mail;
   }
 
-  #verify({ token_hash, email, token }: Record<string, string>): Response {
+  #verify({ token_hash, email, token, type }: Record<string, string>): Response {
+    if (type === "email_change") return this.#confirmChange(token_hash!);
     const mail = this.mails.find((sent) =>
       token_hash ? sent.tokenHash === token_hash : sent.email === email && sent.code === token
     );

@@ -122,19 +122,11 @@ for (const era of ERA_NAMES) {
         plan: "free",
         required_plan: "pro",
         organization: { id: "org_acme", name: "Acme" },
-        upgrade_url: `${SITE}/account`,
+        upgrade_url: `${SITE}/organizations/org_acme/plan`,
       });
     }
   });
 }
-
-Deno.test("the hint links the pricing page if there is one", async () => {
-  const { post } = startConnector({ authenticate_bearer: () => NO_PLAN }, {
-    pricingUrl: "https://expenses.example/plans",
-  });
-  const { error } = await (await post(LIST)).json();
-  assertEquals(error.data.upgrade_url, "https://expenses.example/plans?organization_id=org_acme");
-});
 
 Deno.test("an unreachable database is 503 and never 401", async () => {
   const down = () => {

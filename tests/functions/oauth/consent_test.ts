@@ -67,14 +67,43 @@ const TOOL_TEXTS: Record<string, string[]> = {
   mark_bill_paid: ["change and delete expenses, bills"],
   sync_bill_amounts: ["update amounts from connected providers"],
   delete_records: ["delete expenses, bills"],
-  undo_change: ["and undo changes"],
+  undo_change: ["every change can be undone"],
   update_settings: ["categories", "main currency", "time zone", "reminder emails"],
 };
 
 Deno.test("the page lists everything that the connector's tools can do", async () => {
   const { page } = await start();
   assertEquals(Object.keys(TOOL_TEXTS).toSorted(), TOOLS.map(({ listed }) => listed.name).toSorted());
-  for (const words of Object.values(TOOL_TEXTS).flat()) assertStringIncludes(page, words);
+  for (const words of Object.values(TOOL_TEXTS).flat()) assertStringIncludes(page.toLowerCase(), words.toLowerCase());
+});
+
+Deno.test("a viewer reads that it is read only, and what it can't do; the tools are not promised", async () => {
+  const harness = createHarness(over(database));
+  const clientId = await registerClient(harness);
+  const viewer = await createPerson(database, "viewer@example.com", []);
+  await database.query("insert into identity.memberships (organization_id, user_id, role) values ($1, $2, 'viewer')", [
+    pro,
+    viewer.id,
+  ]);
+  const page = await (await harness.get(authorizationQuery(clientId), viewer)).text();
+  assertStringIncludes(page, "Read only: see and export");
+  assertStringIncludes(page, "It can’t log, import, change or delete expenses");
+  assert(!page.includes("See, add, change and delete"));
+});
+
+Deno.test("where no plan allows it, there is a way on instead of a disabled button", async () => {
+  const harness = createHarness(over(database));
+  const clientId = await registerClient(harness);
+  const owner = await createPerson(database, "free@example.com", ["free"]);
+  const show = async () => await (await harness.get(authorizationQuery(clientId), owner)).text();
+  const page = await show();
+  assertStringIncludes(page, "is on a plan without assistants");
+  assertStringIncludes(page, `href="${SITE}/organizations/${owner.organizations[0]}/plan">Choose a plan</a>`);
+  assert(!page.includes('value="approve"'));
+  await database.query("update identity.organizations set trial_ends_at = '2020-01-01' where id = $1", [
+    owner.organizations[0],
+  ]);
+  assertStringIncludes(await show(), "has ended. Choose a plan");
 });
 
 Deno.test("a person who owns no organization does not see what owners allow", async () => {

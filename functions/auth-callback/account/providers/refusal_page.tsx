@@ -39,7 +39,7 @@ function describe(
     case "feature_not_in_plan": {
       const { title, message, seePlans } = words.notInPlan;
       const plans = { next: { label: seePlans, href: createUrls(config).plans(refusal.organization_id) } };
-      return { status: 403, title, message: message(bill, organization), ...(config.pricingUrl && plans) };
+      return { status: 403, title, message: message(bill, organization), ...plans };
     }
   }
 }

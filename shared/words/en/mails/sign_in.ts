@@ -4,16 +4,17 @@ interface SignInMail {
   subject: string;
   heading: string;
   /** @param to.email the identity provider's placeholder. */
-  lead(to: { email: string }): string;
+  lead(to: { email: string; newEmail: string }): string;
   button: string;
-  beforeCode: string;
+  /** Absent where the mail has no code. */
+  beforeCode?: string;
   ending: string;
 }
 
 const beforeCode = "Or type this code on the page where you asked for it:";
 const ending = "Expires in 1 hour. Didn’t ask for this? Ignore this email.";
 
-export const signIn: Record<"magic_link" | "confirmation", SignInMail> = {
+export const signIn: Record<"magic_link" | "confirmation" | "email_change", SignInMail> = {
   magic_link: {
     subject: "Sign in to Expenses",
     heading: "Sign in to Expenses",
@@ -29,5 +30,14 @@ export const signIn: Record<"magic_link" | "confirmation", SignInMail> = {
     button: "Confirm and sign in",
     beforeCode,
     ending,
+  },
+  email_change: {
+    subject: "Confirm your new sign-in address for Expenses",
+    heading: "Confirm your new sign-in address",
+    lead: ({ email, newEmail }) =>
+      `Somebody signed in as ${email} wants to sign in to Expenses with ${newEmail} from now on. It counts once the ` +
+      "links in the emails to both addresses were used.",
+    button: "Confirm the change",
+    ending: "Expires in 1 hour. Didn’t ask for this? Ignore this email, and nothing changes.",
   },
 };

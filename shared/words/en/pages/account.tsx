@@ -5,12 +5,15 @@ import type { Child } from "hono/jsx";
 export const account = {
   title: "Your account",
   organizations: "Organization and plan",
+  /** Where there are no plans. */
+  organizationsOnly: "Organization",
   apps: "Connected apps",
   providers: "Bill providers",
   calendars: "Calendar",
   reminders: "Reminders",
   /** Confirmations after a change. */
   done: {
+    signed_out_elsewhere: "You’re signed out everywhere else. Connected apps stay connected.",
     moved: "Your country is saved. Currency and time zone stay as they were.",
     renamed: "The organization has been renamed.",
     saved: "Your reminder settings are saved.",
@@ -28,10 +31,25 @@ export const account = {
     created: "The organization is created.",
     disconnected: "The app is disconnected. It can no longer read or change anything.",
   },
-  signedInAs: (address: Child) => <>Signed in as {address}</>,
+};
+
+export const person = {
+  title: "You",
+  address: "Sign-in address",
+  changeAddress: "Change address",
   country: "Country",
+  countryReason: "Decides how dates and amounts look.",
   changeCountry: "Change country",
   saveCountry: "Save country",
+  elsewhere: "Other browsers",
+  elsewhereReason: "Signed in on a computer that isn’t yours, or lost one? Connected apps stay connected.",
+  signOutElsewhere: "Sign out everywhere else",
+};
+
+export const endings = {
+  title: "Delete",
+  organization: (name: Child) => <>Delete {name}</>,
+  account: "Delete your account",
 };
 
 export const organization = {
@@ -39,11 +57,13 @@ export const organization = {
   manager: (currency: string): string => `You’re a manager · totals in ${currency}`,
   member: (currency: string): string => `You’re a member · totals in ${currency}`,
   viewer: (currency: string): string => `You can view it · totals in ${currency}`,
-  seePlans: "See the plans",
-  ownerChangesPlan: "Its owner can change the plan.",
-  toChangePlan: (contact: (text: string) => Child) => <>To change the plan, {contact("contact us")}.</>,
-  operatorChangesPlan: "To change the plan, ask whoever runs this service.",
+  pages: { members: "Members", export: "Export", plan: "Plan" },
+  choosePlan: "Choose a plan",
+  /** What a screen reader says of the links. */
+  pagesOf: (name: string): string => `Pages of ${name}`,
+  create: "Create an organization",
   rename: "Rename",
+  renameOf: (name: string): string => `Rename ${name}`,
   newName: "New name",
   saveName: "Save name",
   exportBooks: "Export",
@@ -65,6 +85,23 @@ export const apps = {
   connected: (organization: Child, at: Child) => <>{organization} · connected {at}</>,
   lastUsed: (at: Child) => <>last used {at}</>,
   neverUsed: "never used",
+  /** @param change one of `changes` */
+  lastChange: (change: string, at: Child) => <>last change: {change}, {at}</>,
+  /** By the tool that made it. */
+  changes: {
+    log_expenses: "logged expenses",
+    update_expenses: "edited expenses",
+    delete_records: "deleted records",
+    merge_expenses: "merged expenses",
+    import_expenses: "imported a statement",
+    add_bill: "added a bill",
+    update_bill: "edited a bill",
+    mark_bill_paid: "marked a bill paid",
+    sync_bill_amounts: "updated amounts from a provider",
+    update_settings: "changed settings",
+    undo_change: "undid a change",
+  },
+  otherChange: "changed something",
 };
 
 export const disconnect = {

@@ -18,33 +18,50 @@ export const consent = {
     owner: "you’re the owner",
     manager: "you’re a manager",
     member: "you’re a member",
-    viewer: "you can view it",
+    viewer: "you can view it, so this is read only",
   },
   /** @param plan "Team plan" */
   membership: (plan: string, role: string): string => `${plan}, ${role}`,
   needsPlan: "needs the Pro plan",
-  seePlans: "see plans",
-  seeAccount: "see your account",
-  can: "It can",
-  canDo: "see, add, change and delete expenses, bills and categories, and undo changes",
-  also: "Also",
+  seePlan: "see the plan",
+  /** When no organization’s plan includes assistants. */
+  nothingToConnect: {
+    trialEnded: (organization: Child) => (
+      <>
+        The trial of {organization} has ended. Choose a plan to connect an assistant again. Nothing was deleted.
+      </>
+    ),
+    needsPlan: (organization: Child) => (
+      <>
+        {organization} is on a plan without assistants. Choose one that includes them, then start connecting again.
+      </>
+    ),
+    choosePlan: "Choose a plan",
+    seePlan: "See the plan",
+  },
+  facts: "What it can do",
+  canDo: "See, add, change and delete expenses, bills and categories. Every change can be undone.",
   alsoDo:
-    "see the members’ email addresses, assign bills to members, who then get reminders, choose which reminders you " +
-    "get, and update amounts from connected providers",
-  owner: "If you own it",
-  ownerDo: "change the main currency, your time zone and your reminder emails",
-  cannot: "It cannot",
-  cannotDo: "sign in as you, or see your provider credentials or other organizations",
-  then: "Then it",
+    "See the members’ email addresses, assign bills to members, who then get reminders, choose which reminders you " +
+    "get, and update amounts from connected providers.",
+  alsoDoAsOwner:
+    "See the members’ email addresses, assign bills to members, who then get reminders, update amounts from " +
+    "connected providers, and, if you own it, change the main currency, your time zone and your reminder emails.",
+  readOnly: "Read only: see and export expenses, bills and budgets, and the members’ email addresses.",
+  readOnlyCannot:
+    "It can’t log, import, change or delete expenses, add, change or pay bills, or undo changes: you can view this " +
+    "organization, not change it.",
+  readOnlySomewhere: "Where you’re only viewing, it can only read.",
+  cannotDo: "It can’t sign in as you, or see your provider credentials or other organizations.",
   sendsTo: (host: string) => (
     <>
-      sends you back to <strong>{host}</strong>
+      Then it sends you back to <strong>{host}</strong>.
     </>
   ),
-  sendsToComputer: (host: string): string => `sends you back to an app on this computer (${host})`,
+  sendsToComputer: (host: string): string => `Then it sends you back to an app on this computer (${host}).`,
   opens: (app: string) => (
     <>
-      opens the app <strong>{app}</strong>
+      Then it opens the app <strong>{app}</strong>.
     </>
   ),
   onlyIfStarted: "Allow it only if you started connecting it yourself, on this computer, just now.",

@@ -16,4 +16,20 @@ export const frontPage = {
   ],
   connect: "How to connect",
   connectLead: "Give your assistant this address. It sends you here to sign in and to choose what it may use.",
+  /** For search engines and previews. */
+  description:
+    "Tell Claude, ChatGPT, Cursor or another assistant what you spend. It logs expenses, knows which bills are due, " +
+    "reminds you, and can undo what it got wrong.",
+  costs: "What it costs",
+  includes: {
+    pro: "Connect assistants, import statements, get reminders by email.",
+    team: "Everything in Pro, and amounts looked up at bill providers.",
+  },
+  trial: "Everything is free to try for 14 days, without a card.",
+  seePrices: "See plans and prices",
+  trustTitle: "Your data stays yours",
+  trust:
+    "An assistant sees only the organization you choose, and never your password or provider keys. You can undo each " +
+    "change, disconnect any app at once, and export or delete everything at any time.",
+  privacy: "How we handle your data",
 };

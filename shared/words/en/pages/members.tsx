@@ -241,6 +241,4 @@ export const newOrganization = {
   link: "Create an organization",
   linkAtConsent: "Create another organization",
   first: "You’re in no organization. Create one, or ask somebody to invite you to theirs.",
-  members: "Members",
-  membersOf: (organization: string): string => `Members of ${organization}`,
 };

@@ -1,13 +1,26 @@
 /** All pages in English. */
-export { account, alerts, apps, disconnect, organization, reminderEmail, reminders } from "./account.tsx";
+export {
+  account,
+  alerts,
+  apps,
+  disconnect,
+  endings,
+  organization,
+  person,
+  reminderEmail,
+  reminders,
+} from "./account.tsx";
+export { connecting, firstSteps } from "./first_steps.tsx";
 export { calendarCreated, calendarFeed, calendars } from "./calendar.tsx";
 export { consent, consentRefusals } from "./consent.tsx";
 export { exportBooks, exportFiles, exportRefusals } from "./export.tsx";
+export { changeAddress, confirmAddress } from "./address.tsx";
 export { frame } from "./frame.ts";
 export { frontPage } from "./front_page.ts";
 export { handOver, invitationPage, members, newOrganization, removal } from "./members.tsx";
 export { onboarding } from "./onboarding.tsx";
 export { plan } from "./plan.ts";
+export { planPage } from "./plan_page.tsx";
 export { failures, fileLabels, problems } from "./problems.ts";
 export {
   chooseProvider,

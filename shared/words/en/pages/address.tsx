@@ -1,0 +1,47 @@
+/** @jsxImportSource hono/jsx */
+/** Changing the sign-in address: asking for it, and the page behind the mailed links. */
+import type { Child } from "hono/jsx";
+
+export const changeAddress = {
+  title: "Change your sign-in address",
+  lead: (address: Child) => <>You sign in with {address}. We’ll email that address and the new one.</>,
+  field: "New address",
+  send: "Email both addresses",
+  cancel: "Keep the address",
+  notAnAddress: "That’s not an email address. Check it for typos.",
+  same: "You already sign in with this address.",
+  sentTitle: "Check both inboxes",
+  sent: (from: Child, to: Child) => (
+    <>
+      We emailed {from} and{" "}
+      {to}. Open the link in each email: the change counts once both were used. Until then nothing changes.
+    </>
+  ),
+  nothing: "No email at the new address? Another account may be using it already.",
+};
+
+export const confirmAddress = {
+  title: "Confirm the new sign-in address",
+  question: "Change the sign-in address?",
+  lead: (from: Child, to: Child) => (
+    <>
+      The account of <strong>{from}</strong> will sign in with <strong>{to}</strong> from now on.
+    </>
+  ),
+  leadUnsaid: "An account will sign in with another address from now on.",
+  notYours: "Didn’t ask for this, or don’t know one of the addresses? Close this page, and nothing changes.",
+  yes: "Confirm the change",
+  half: "One more email",
+  halfLead:
+    "Confirmed here. Now open the link in the email to the other address: the change counts once both were used.",
+  doneTitle: "Address changed",
+  done: "Your sign-in address has changed",
+  doneLead: (to: Child) => (
+    <>
+      From now on, sign in with <strong>{to}</strong>. Connected apps stay connected.
+    </>
+  ),
+  stale: "This link no longer works",
+  staleMessage:
+    "It works once, for one hour, and only the newest one counts. Ask for the change again on your account page.",
+};

@@ -1,0 +1,50 @@
+/** @jsxImportSource hono/jsx */
+/** The page of an organization's plan: what it includes, what it costs, and the one next step. */
+import type { Child } from "hono/jsx";
+import type { PageFormat } from "../../page_format.ts";
+
+const STAYS = "Nothing is deleted: you can still sign in and export everything here.";
+
+export const planPage = {
+  title: "Plan",
+  heading: (organization: Child) => <>Plan of {organization}</>,
+  /** What to do now, and why. */
+  next: {
+    trial: (until: string, { date }: PageFormat): string =>
+      `Your trial ends on ${date(until)}. After that, assistants can’t read or change anything here and no reminders ` +
+      `are sent until you choose a plan. ${STAYS}`,
+    /** A paid plan goes on, only smaller. */
+    trialOfPaid: (until: string, plan: string, { date }: PageFormat): string =>
+      `On ${date(until)} the trial of the Team plan ends, and the ${plan} goes on.`,
+    trialEnded:
+      `Your trial has ended. Choose a plan to use your assistant and get reminders again: everything goes on where it stopped. ${STAYS}`,
+    free: `Choose a plan to use your assistant and get reminders: everything goes on where it stopped. ${STAYS}`,
+    pastDue: (at: string, { date }: PageFormat): string =>
+      `A payment didn’t arrive. Pay by ${date(at)} to keep the plan. ${STAYS}`,
+    stopped: `The plan stopped because a payment didn’t arrive. Pay, or choose a plan again, and everything goes on ` +
+      `where it stopped. ${STAYS}`,
+  },
+  plans: "What each plan includes",
+  current: "Your plan",
+  freeIncludes: "Sign in, export everything, delete it",
+  everythingOf: (plan: string): string => `Everything in the ${plan}, and`,
+  features: {
+    "ai:connector": "AI assistants, import and calendar",
+    "reminders:email": "reminder emails",
+    "bills:variable": "amounts looked up at bill providers",
+  },
+  free: "Free",
+  choose: (plan: string): string => `Choose the ${plan}`,
+  seePlans: "See plans and prices",
+  onlyOwner: (owner: Child) => <>Only the owner, {owner}, can change the plan.</>,
+  paying: "Invoices and cancelling",
+  invoices: "See your invoices",
+  cancel: "Cancel the plan",
+  cancelMeans:
+    "Cancelling deletes nothing: you can still export everything, and a plan later goes on where you stopped.",
+  askContact: (contact: (text: string) => Child) => (
+    <>For invoices, or to change or cancel the plan, {contact("contact us")}.</>
+  ),
+  askOperator: "For invoices, or to change or cancel the plan, ask whoever runs this service.",
+  back: "Back to your account",
+};

@@ -1,0 +1,27 @@
+-- What the operator of this service decided about plans. Invariants: one row, always; no request writes it, so that
+-- nobody who reaches the API gives themselves what others pay for.
+
+create table billing.settings (
+  is_only boolean primary key default true constraint settings_one_row check (is_only),
+  plans_enabled boolean not null
+);
+comment on table billing.settings is
+  'One row, changed by the operator as the owner of the database (deno task plans); no API role may write it.';
+comment on column billing.settings.plans_enabled is
+  'Whether plans decide what an organization may use. Off: everybody has everything, for good, and pages say nothing '
+  'of '
+  'plans.';
+alter table billing.settings enable row level security;
+create policy "Signed-in people can read whether there are plans" on billing.settings
+  for select to authenticated using ((select auth.uid()) is not null);
+grant select on billing.settings to authenticated, service_role;
+insert into billing.settings (plans_enabled) values (true);
+
+create or replace function billing.plans_enabled() returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce((select s.plans_enabled from billing.settings as s), true);
+end
+$$;
+comment on function billing.plans_enabled is 'Whether plans decide what an organization may use.';
+grant execute on function billing.plans_enabled to authenticated;

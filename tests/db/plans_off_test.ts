@@ -1,0 +1,91 @@
+/** An operator who turned plans off: everybody has everything, for good, and no request can turn them on or off. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { switchPlans } from "../../local/plans/switch_plans.ts";
+import { addOrganization, deliver, ORGANIZATION, PLANS } from "../_support/billing.ts";
+import { database, day } from "./billing_database.ts";
+
+const FEATURES = ["ai:connector", "bills:variable", "reminders:email"];
+const OWNER = "00000000-0000-4000-8000-000000000001";
+
+async function featuresAt(at: Date) {
+  const rows = await database.query<{ feature: string }>(
+    `select feature from unnest($1::text[]) as f (feature)
+     where identity.organization_has_feature($2, f.feature, $3) order by 1`,
+    [FEATURES, ORGANIZATION, at.toISOString()],
+  );
+  return rows.map(({ feature }) => feature);
+}
+
+Deno.test("with plans off an organization has every feature, whatever its trial and its payments", async () => {
+  await addOrganization(database, { trialEndsAt: "2026-10-02T00:00:00Z" });
+  assertEquals(await featuresAt(day(3)), []);
+  assertEquals(await switchPlans(database, "off"), { changed: true });
+  assertEquals(await switchPlans(database, "off"), { changed: false });
+  assertEquals(await featuresAt(day(3)), FEATURES);
+  assertEquals(await featuresAt(new Date("2126-01-01T00:00:00Z")), FEATURES);
+  await deliver(database, "subscription.charged", { planId: PLANS.pro, at: day(4) });
+  await deliver(database, "subscription.cancelled", { at: day(5) });
+  assertEquals(await featuresAt(day(6)), FEATURES);
+
+  assertEquals(await switchPlans(database, "on"), { changed: true });
+  assertEquals(await featuresAt(day(6)), []);
+});
+
+Deno.test("no role of the API can change whether there are plans, nor add a second answer", async () => {
+  await addOrganization(database, { trialEndsAt: null });
+  const claims = { sub: OWNER, organization_id: ORGANIZATION, role: "authenticated" };
+  const hostile = [
+    "update billing.settings set plans_enabled = false",
+    "insert into billing.settings (is_only, plans_enabled) values (true, false)",
+    "delete from billing.settings",
+    "truncate billing.settings",
+  ];
+  for (const role of ["anon", "authenticated", "service_role"]) {
+    for (const attack of hostile) {
+      await assertRejects(
+        () =>
+          database.transaction(async (session) => {
+            await session.query("select set_config('request.jwt.claims', $1, true)", [JSON.stringify(claims)]);
+            await session.exec(`set local role ${role}`);
+            await session.exec(attack);
+          }),
+        Error,
+        "permission denied",
+        `${role}: ${attack}`,
+      );
+    }
+  }
+  await assertRejects(
+    () => database.query("insert into billing.settings (is_only, plans_enabled) values (false, false)"),
+    Error,
+    "settings_one_row",
+  );
+  assertEquals(await featuresAt(day(1)), []);
+});
+
+Deno.test("a person has one trial: onboarding again, or twice at once, starts no other", async () => {
+  const onboard = (at: Date) =>
+    database.asService<{ outcome: string }>("complete_onboarding", {
+      user_id: OWNER,
+      email: "owner@example.com",
+      country: "DE",
+      organization_name: "Household",
+      timezone: "Europe/Berlin",
+      base_currency: "EUR",
+      reminder_email: "owner@example.com",
+      at: at.toISOString(),
+    });
+  const trials = () =>
+    database.query<{ trial: boolean }>(
+      "select trial_ends_at is not null as trial from identity.organizations order by created_at",
+    );
+  assertEquals((await onboard(day(1))).outcome, "created");
+  assertEquals((await onboard(day(2))).outcome, "already");
+  assertEquals(await trials(), [{ trial: true }]);
+
+  // Without the organization and the country, as after both were removed, the trial stays used.
+  await database.query("delete from identity.organizations");
+  await database.query("update identity.profiles set country = null");
+  assertEquals((await onboard(day(3))).outcome, "created");
+  assertEquals(await trials(), [{ trial: false }]);
+});
