@@ -25,7 +25,7 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
     include: ["categories", "settings", "payees", "recent_changes", "provider_links", "members"],
     changes_limit: 50,
   }],
-  list_expenses: ({ ids }) => [
+  list_expenses: () => [
     { from: "2026-01-01", to: "2026-12-31" },
     { format: "csv", from: "2026-01-01" },
     { query: "salary" },

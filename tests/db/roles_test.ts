@@ -119,6 +119,33 @@ testBooks("a manager", {}, {
   },
 });
 
+testBooks("a bill that was private", {}, {
+  "keeps what was paid in a closed month private, and counts it in what is left of a date": async (owner) => {
+    const member = await owner.join();
+    for (const name of ["Payroll", "Consulting"]) {
+      await owner.ok("update_settings", { category: { action: "create", name } });
+    }
+    owner.goTo("2026-10-20");
+    const { bill } = await owner.ok("add_bill", {
+      name: "Adviser",
+      amount: "100.00",
+      first_due: "2026-10-20",
+      category: "Payroll",
+    });
+    await owner.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-10-20", amount: "60.00" });
+    owner.goTo("2026-11-20");
+    await owner.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
+    await owner.ok("update_settings", { closed_through: "2026-10" });
+    await owner.ok("update_bill", { bill_id: bill.id, set: { category: "Consulting" } });
+    assertEquals((await member.call("list_expenses", { from: "2026-01-01" })).total_count, 0);
+    await member.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-10-20", amount: "40.00" });
+    assertEquals([await spent(member), await spent(owner)], ["40.00", "100.00"]);
+    const { bills } = await owner.ok("list_bills", { state: "overdue" });
+    assertEquals(bills.some(({ due_on }: Json) => due_on === "2026-10-20"), false);
+    await member.fails("already_paid", "mark_bill_paid", { bill_id: bill.id, due_on: "2026-10-20" });
+  },
+});
+
 testBooks("where members see only their own", {}, {
   "lists and totals are of what they recorded or look after": async (owner, database) => {
     const [anna, ben, viewer] = [await owner.join(), await owner.join(), await owner.join("viewer")];
