@@ -15,7 +15,7 @@ async function plans(...args: string[]) {
 }
 
 Deno.test({
-  name: "deno task plans -- off, between two starts of a stack, ends trials for good, and on brings plans back",
+  name: "deno task plans -- off, between two starts of a stack, ends trials for good",
   // On a server the folder has no database; the same statement is tested in tests/db/plans_off_test.ts.
   ignore: Boolean(Deno.env.get("TEST_DATABASE_URL")),
   async fn() {
