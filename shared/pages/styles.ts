@@ -125,10 +125,9 @@ details form input { flex: 1 1 12rem; }
 .entry > :last-child { flex: none; }
 .row p.invalid { margin-block: .25rem; }
 .actions { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1.25rem; }
-.apart { margin-inline-start: auto; }
 .after-rows { margin: 1rem 0 0; }
-.plain { margin: 0; padding: 0; list-style: none; }
-.plain > li { padding-block: .375rem; }
+.bare { margin: 0; padding: 0; list-style: none; }
+.bare > li { padding-block: .375rem; }
 .step { padding-block: 1rem; border-bottom: 1px solid var(--line); }
 .step:first-child { padding-top: 0; }
 .step > * + * { margin-top: .5rem; margin-bottom: 0; }
@@ -141,6 +140,8 @@ details form input { flex: 1 1 12rem; }
 .ticks > li::before { content: "✓"; position: absolute; inset-inline-start: 0; color: var(--accent); font-weight: 700; }
 .ticks > .not::before { content: "✕"; color: var(--muted); }
 .ticks > li + li { margin-top: .5rem; }
+.stack > .ticks { margin-top: 1.5rem; }
+.buttons + .steps { margin-top: 1.25rem; }
 .asking { display: flex; gap: 1rem; align-items: flex-start; margin-bottom: 1.75rem; }
 .asking h1 { margin-bottom: .25rem; }
 .asking p { margin: 0; }

@@ -95,15 +95,18 @@ export async function renderAccount(
             format={format}
           />
         </Section>
-        <Section title={words.account.apps}>
-          <ConnectedApps
-            apps={account.connected_apps}
-            timezone={account.profile.timezone}
-            connectorUrl={connectorUrl}
-            words={words}
-            format={format}
-          />
-        </Section>
+        {/* The first step shows the address too. */}
+        {(account.connected_apps.length > 0 || account.first_steps.app) && (
+          <Section title={words.account.apps}>
+            <ConnectedApps
+              apps={account.connected_apps}
+              timezone={account.profile.timezone}
+              connectorUrl={connectorUrl}
+              words={words}
+              format={format}
+            />
+          </Section>
+        )}
         <Section title={words.account.providers}>
           <ProviderLinks
             links={account.provider_links}

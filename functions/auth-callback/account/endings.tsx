@@ -13,7 +13,7 @@ interface EndingsView {
 export function Endings({ organizations, words }: EndingsView) {
   const own = organizations.filter(({ rights }) => rights.includes("organization:manage"));
   return (
-    <ul class="plain">
+    <ul class="bare">
       {own.map(({ id, name }) => (
         <li>
           <a class="danger" href={organizationPath(id, "delete")}>{words.organization(<Name>{name}</Name>)}</a>

@@ -16,7 +16,7 @@ interface FirstStepsView {
 }
 
 export const FirstSteps = ({ steps, connectorUrl, words: { firstSteps: words, connecting } }: FirstStepsView) => (
-  <ol class="plain">
+  <ol class="bare">
     <Step isDone={steps.app} title={words.app} words={words}>
       <p>{words.appLead}</p>
       <ConnectSteps connectorUrl={connectorUrl} words={connecting} />

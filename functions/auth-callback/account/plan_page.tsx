@@ -114,7 +114,7 @@ function PlanRow({ organization, features, config, words, format: _, plan }: Pla
   const own = (features[plan] ?? []).filter((feature) => !before.includes(feature));
   const price = { free: planPage.free, pro: config.proPrice, team: config.teamPrice }[plan];
   return (
-    <li class="row">
+    <li class="row entry">
       <div>
         <h3>
           {names[plan]} {organization.effective_plan === plan && <span class="tag">{planPage.current}</span>}

@@ -57,6 +57,14 @@ export function ProviderLinks({ links, connectable, providers, token, words, for
               </>
             )}
           </p>
+          {/* Apart from what pauses it. */}
+          {link.role === "owner" && (
+            <p class="small">
+              <a class="quiet danger" href={removePath(link.id)} aria-label={words.removeFrom(link.bill)}>
+                {words.remove}
+              </a>
+            </p>
+          )}
         </Row>
       ))}
       {connectable.map(({ id, name, organization }) => (
@@ -98,7 +106,6 @@ function Actions({ link, token, words }: { link: AccountProviderLink; token: Chi
           </form>
         </>
       )}
-      <a class="quiet danger apart" href={removePath(id)} aria-label={words.removeFrom(bill)}>{words.remove}</a>
     </div>
   );
 }

@@ -42,7 +42,7 @@ export const showFrontPage = ({ config }: PageDeps): Handler => (c) => {
             <h2>{words.costs}</h2>
             <ul class="rows">
               {prices.map(([name, price]) => (
-                <li class="row">
+                <li class="row entry">
                   <div>
                     <h3>{plan.names[name]}</h3>
                     <p>{words.includes[name]}</p>

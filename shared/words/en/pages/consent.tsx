@@ -18,7 +18,7 @@ export const consent = {
     owner: "you’re the owner",
     manager: "you’re a manager",
     member: "you’re a member",
-    viewer: "you can view it, so this is read only",
+    viewer: "read only: you’re a viewer",
   },
   /** @param plan "Team plan" */
   membership: (plan: string, role: string): string => `${plan}, ${role}`,

@@ -30,8 +30,8 @@ export const planPage = {
   everythingOf: (plan: string): string => `Everything in the ${plan}, and`,
   features: {
     "ai:connector": "AI assistants, import and calendar",
-    "reminders:email": "reminder emails",
-    "bills:variable": "amounts looked up at bill providers",
+    "reminders:email": "Reminder emails",
+    "bills:variable": "Amounts looked up at bill providers",
   },
   free: "Free",
   choose: (plan: string): string => `Choose the ${plan}`,
