@@ -3422,6 +3422,7 @@ begin
     )
     from identity.profiles as p
     where p.user_id = read_new_organization.user_id and p.country is not null
+      and identity.is_active(p.user_id, at)
   );
 end
 $$;
@@ -3632,6 +3633,8 @@ $$;
 comment on function identity.withdraw_invitations_of is
   'Ends the invitations of a member who may no longer invite anybody to that: after every loss of a role.';
 
+-- schemas/identity/accept_invitation.sql
+
 create or replace function identity.judge_invitation(
   invitation identity.invitations, user_id uuid, email text, at timestamptz
 ) returns text
@@ -3741,9 +3744,9 @@ comment on function public.accept_invitation is
   'Makes a person a member by an invitation to the address they signed in with, once: '
   '{"outcome":"accepted","organization_id"}, not_onboarded, or why not as read_invitation has it.';
 
--- schemas/identity/members.sql
+-- schemas/identity/handovers.sql
 
--- Members: who belongs to an organization and as what, how somebody leaves, and how it gets another owner.
+-- How an organization gets another owner. There is always one, who is a member.
 
 create table identity.handovers (
   organization_id text collate "C" primary key,
@@ -3765,6 +3768,100 @@ create index handovers_from_idx on identity.handovers (organization_id, from_id)
 create index handovers_to_idx on identity.handovers (organization_id, to_id);
 alter table identity.handovers enable row level security;
 grant select, insert, update, delete on identity.handovers to service_role;
+
+create or replace function public.propose_owner(
+  user_id uuid, organization_id text, member_id uuid, at timestamptz
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform identity.lock_members(organization_id);
+  if not exists (
+    select from identity.organizations as o
+    where o.id = propose_owner.organization_id and o.owner_id = propose_owner.user_id
+  ) or not exists (
+    select from identity.memberships as m
+    where m.organization_id = propose_owner.organization_id and m.user_id = member_id and m.role <> 'owner'
+      and identity.is_active(m.user_id, at)
+  ) then
+    return '{"outcome":"unknown"}';
+  end if;
+  -- The latest counts: the one before can no longer be confirmed.
+  delete from identity.handovers as h where h.organization_id = propose_owner.organization_id;
+  insert into identity.handovers (organization_id, from_id, to_id, created_at, expires_at)
+  values (organization_id, user_id, member_id, at, at + interval '7 days');
+  perform identity.record_event('organization.handover_proposed', user_id, organization_id,
+    jsonb_build_object('member_id', member_id), at);
+  return (
+    select jsonb_build_object('outcome', 'proposed', 'address', p.email, 'organization_name', o.name)
+    from identity.organizations as o
+    join identity.profiles as p on p.user_id = member_id
+    where o.id = propose_owner.organization_id
+  );
+end
+$$;
+comment on function public.propose_owner is
+  'Asks a member to take an organization over, for its owner only, instead of whoever was asked before; for 7 days: '
+  '{"outcome":"proposed","address","organization_name"} or {"outcome":"unknown"}.';
+
+create or replace function public.end_handover(user_id uuid, organization_id text, handover_id uuid, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  ended identity.handovers;
+begin
+  delete from identity.handovers as h
+  where h.organization_id = end_handover.organization_id and h.id = handover_id
+    and end_handover.user_id in (h.from_id, h.to_id)
+  returning h.* into ended;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  perform identity.record_event(
+    case when ended.from_id = user_id then 'organization.handover_withdrawn' else 'organization.handover_declined' end,
+    user_id, organization_id, '{}', at
+  );
+  return '{"outcome":"ended"}';
+end
+$$;
+comment on function public.end_handover is
+  'Withdraws or declines a hand-over that waits to be confirmed: outcome ended or unknown.';
+
+create or replace function public.accept_handover(user_id uuid, organization_id text, handover_id uuid,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  accepted identity.handovers;
+begin
+  perform identity.lock_members(organization_id);
+  -- Once, and only while the one who asked is still the owner.
+  delete from identity.handovers as h
+  where h.organization_id = accept_handover.organization_id and h.id = handover_id and h.to_id = user_id
+    and h.expires_at > at and identity.is_active(h.to_id, at)
+    and h.from_id = (select o.owner_id from identity.organizations as o where o.id = h.organization_id)
+  returning h.* into accepted;
+  if not found then
+    return '{"outcome":"unknown"}';
+  end if;
+  -- In this order, since there is never a second owner.
+  update identity.memberships as m set role = 'manager'
+  where m.organization_id = accept_handover.organization_id and m.user_id = accepted.from_id;
+  update identity.memberships as m set role = 'owner', sees_private = false
+  where m.organization_id = accept_handover.organization_id and m.user_id = accepted.to_id;
+  update identity.organizations as o set owner_id = accepted.to_id, updated_at = at
+  where o.id = accept_handover.organization_id;
+  perform identity.withdraw_invitations_of(organization_id, accepted.from_id, at);
+  perform jobs.stop_digests_of(organization_id, accepted.from_id, at);
+  perform identity.record_event('organization.handed_over', user_id, organization_id,
+    jsonb_build_object('from', accepted.from_id), at);
+  return '{"outcome":"accepted"}';
+end
+$$;
+comment on function public.accept_handover is
+  'Makes the member who was asked the owner, and the owner a manager, once: outcome accepted or unknown.';
+
+-- schemas/identity/members.sql
+
+-- Members: who belongs to an organization and as what, and how somebody leaves.
 
 create or replace function public.read_members(user_id uuid, organization_id text, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -3976,98 +4073,6 @@ $$;
 comment on function public.remove_member is
   'Removes a member with their grants, calendar, waiting imports, invitations and mails; bills assigned to them are '
   'nobody''s then. For who leaves as well. Outcome removed, or unknown, also for who may not.';
-
--- Another owner
-
-create or replace function public.propose_owner(
-  user_id uuid, organization_id text, member_id uuid, at timestamptz
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform identity.lock_members(organization_id);
-  if not exists (
-    select from identity.organizations as o
-    where o.id = propose_owner.organization_id and o.owner_id = propose_owner.user_id
-  ) or not exists (
-    select from identity.memberships as m
-    where m.organization_id = propose_owner.organization_id and m.user_id = member_id and m.role <> 'owner'
-      and identity.is_active(m.user_id, at)
-  ) then
-    return '{"outcome":"unknown"}';
-  end if;
-  -- The latest counts: the one before can no longer be confirmed.
-  delete from identity.handovers as h where h.organization_id = propose_owner.organization_id;
-  insert into identity.handovers (organization_id, from_id, to_id, created_at, expires_at)
-  values (organization_id, user_id, member_id, at, at + interval '7 days');
-  perform identity.record_event('organization.handover_proposed', user_id, organization_id,
-    jsonb_build_object('member_id', member_id), at);
-  return (
-    select jsonb_build_object('outcome', 'proposed', 'address', p.email, 'organization_name', o.name)
-    from identity.organizations as o
-    join identity.profiles as p on p.user_id = member_id
-    where o.id = propose_owner.organization_id
-  );
-end
-$$;
-comment on function public.propose_owner is
-  'Asks a member to take an organization over, for its owner only, instead of whoever was asked before; for 7 days: '
-  '{"outcome":"proposed","address","organization_name"} or {"outcome":"unknown"}.';
-
-create or replace function public.end_handover(user_id uuid, organization_id text, handover_id uuid, at timestamptz)
-  returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  ended identity.handovers;
-begin
-  delete from identity.handovers as h
-  where h.organization_id = end_handover.organization_id and h.id = handover_id
-    and end_handover.user_id in (h.from_id, h.to_id)
-  returning h.* into ended;
-  if not found then
-    return '{"outcome":"unknown"}';
-  end if;
-  perform identity.record_event(
-    case when ended.from_id = user_id then 'organization.handover_withdrawn' else 'organization.handover_declined' end,
-    user_id, organization_id, '{}', at
-  );
-  return '{"outcome":"ended"}';
-end
-$$;
-comment on function public.end_handover is
-  'Withdraws or declines a hand-over that waits to be confirmed: outcome ended or unknown.';
-
-create or replace function public.accept_handover(user_id uuid, organization_id text, handover_id uuid,
-  at timestamptz) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  accepted identity.handovers;
-begin
-  perform identity.lock_members(organization_id);
-  -- Once, and only while the one who asked is still the owner.
-  delete from identity.handovers as h
-  where h.organization_id = accept_handover.organization_id and h.id = handover_id and h.to_id = user_id
-    and h.expires_at > at and identity.is_active(h.to_id, at)
-    and h.from_id = (select o.owner_id from identity.organizations as o where o.id = h.organization_id)
-  returning h.* into accepted;
-  if not found then
-    return '{"outcome":"unknown"}';
-  end if;
-  -- In this order, since there is never a second owner.
-  update identity.memberships as m set role = 'manager'
-  where m.organization_id = accept_handover.organization_id and m.user_id = accepted.from_id;
-  update identity.memberships as m set role = 'owner', sees_private = false
-  where m.organization_id = accept_handover.organization_id and m.user_id = accepted.to_id;
-  update identity.organizations as o set owner_id = accepted.to_id, updated_at = at
-  where o.id = accept_handover.organization_id;
-  perform identity.withdraw_invitations_of(organization_id, accepted.from_id, at);
-  perform jobs.stop_digests_of(organization_id, accepted.from_id, at);
-  perform identity.record_event('organization.handed_over', user_id, organization_id,
-    jsonb_build_object('from', accepted.from_id), at);
-  return '{"outcome":"accepted"}';
-end
-$$;
-comment on function public.accept_handover is
-  'Makes the member who was asked the owner, and the owner a manager, once: outcome accepted or unknown.';
 
 -- schemas/identity/read_account.sql
 

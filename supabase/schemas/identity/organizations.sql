@@ -49,6 +49,7 @@ begin
     )
     from identity.profiles as p
     where p.user_id = read_new_organization.user_id and p.country is not null
+      and identity.is_active(p.user_id, at)
   );
 end
 $$;

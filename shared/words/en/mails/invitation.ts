@@ -1,20 +1,21 @@
 /** Words of the mails that ask somebody to join an organization, or to take it over. */
-import type { Role } from "../../../roles.ts";
+
+type GivenRole = "manager" | "member" | "viewer";
 
 /** After "you can". */
-const CAN: Record<Exclude<Role, "owner">, string> = {
+const CAN: Record<GivenRole, string> = {
   manager: "see and change everything there, and invite others",
   member: "see the expenses and bills there, and add, change and delete them",
   viewer: "see the expenses and bills there and export them, but change nothing",
 };
-const AS: Record<Exclude<Role, "owner">, string> = { manager: "a manager", member: "a member", viewer: "a viewer" };
+const AS: Record<GivenRole, string> = { manager: "a manager", member: "a member", viewer: "a viewer" };
 
 interface Invited {
   /** The address of the one who invites. */
   inviter: string;
   /** In quotation marks; undefined when it has no legible name. */
   organization: string | undefined;
-  role: Exclude<Role, "owner">;
+  role: GivenRole;
   address: string;
   link: string;
   days: number;

@@ -1,10 +1,9 @@
 /** @jsxImportSource hono/jsx */
 /** The pages about an organization's members, invitations, its owner, and further organizations. */
 import type { Child } from "hono/jsx";
-import type { Role } from "../../../roles.ts";
 import { count } from "../phrases.ts";
 
-const ROLES: Record<Role, string> = { owner: "Owner", manager: "Manager", member: "Member", viewer: "Viewer" };
+const ROLES = { owner: "Owner", manager: "Manager", member: "Member", viewer: "Viewer" };
 
 export const members = {
   title: "Members",
