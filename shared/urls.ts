@@ -32,6 +32,8 @@ export interface Urls {
   /** What a calendar app reads; the token in it is its only credential. */
   calendar(token: string): string;
   unsubscribe: string;
+  /** Where an organization is deleted, and where that is taken back. */
+  deleteOrganization(organizationId: string): string;
   /**
    * Where to change the plan, or see who can. The payment page puts the organization into the subscription's notes, so
    * that the first payment is matched to it.
@@ -62,6 +64,7 @@ export function createUrls(config: Pick<Config, "siteUrl" | "supabaseUrl" | "pri
     importUpload: (importId) => `${site}/account/import/${importId}`,
     calendar: (token) => `${site}/calendar/${calendarFile(token)}`,
     unsubscribe: `${site}/email/unsubscribe`,
+    deleteOrganization: (organizationId) => `${site}/organizations/${organizationId}/delete`,
     plans: (organizationId) => {
       const url = new URL(config.pricingUrl ?? `${site}/account`);
       if (config.pricingUrl && organizationId) url.searchParams.set("organization_id", organizationId);

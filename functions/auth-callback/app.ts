@@ -1,6 +1,7 @@
 /** Routes of the identity pages. */
 import { etag } from "hono/etag";
 import { createCalendarStore } from "../../shared/db/calendar_store.ts";
+import { createDeletionStore } from "../../shared/db/deletion_store.ts";
 import { createImportStore } from "../../shared/db/import_store.ts";
 import { createProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
@@ -16,6 +17,8 @@ import { postDisconnect, showDisconnect } from "./account/disconnect.tsx";
 import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
 import { postRemove, showRemove } from "./account/providers/remove.tsx";
 import { postReminderEmail, showReminderEmail } from "./account/reminder_email.tsx";
+import { postDeleteAccount, showDeleteAccount } from "./deletion/delete_account.tsx";
+import { postDeleteOrganization, showDeleteOrganization } from "./deletion/delete_organization.tsx";
 import { postCalendar } from "./calendar/change_calendar.tsx";
 import { getCalendar } from "./calendar/feed.ts";
 import { plainErrors } from "./calendar/plain_errors.ts";
@@ -38,6 +41,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
     providerLinks: createProviderLinkStore(deps.database),
     calendars: createCalendarStore(deps.database),
     imports: createImportStore(deps.database),
+    deletions: createDeletionStore(deps.database),
     providers,
   };
 
@@ -61,6 +65,8 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/account/providers/connected", showConnected(pages));
   app.get("/account/providers/remove", showRemove(pages)).post(postRemove(pages));
   app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
+  app.get("/account/delete", showDeleteAccount(pages)).post(postDeleteAccount(pages));
+  app.get("/organizations/:id/delete", showDeleteOrganization(pages)).post(postDeleteOrganization(pages));
   app.get("/calendar/:file", etag(), getCalendar(pages));
   app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));
   return app;

@@ -1,5 +1,6 @@
 /** The dependencies of the identity pages, and the two guards that most of them use. */
 import type { CalendarStore } from "../../shared/db/calendar_store.ts";
+import type { DeletionStore } from "../../shared/db/deletion_store.ts";
 import type { ImportStore } from "../../shared/db/import_store.ts";
 import type { ProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import type { IdentityStore } from "../../shared/db/identity_store.ts";
@@ -15,6 +16,7 @@ export interface PageDeps extends Deps {
   providerLinks: ProviderLinkStore;
   calendars: CalendarStore;
   imports: ImportStore;
+  deletions: DeletionStore;
   providers: Registry;
 }
 

@@ -34,6 +34,7 @@ const DONE = {
   calendar_with_amounts: "done",
   calendar_without_amounts: "done",
   calendar_ended: "done",
+  organization_kept: "done",
   disconnected: "done",
 } as const;
 export type Done = keyof typeof DONE;
@@ -119,6 +120,9 @@ export async function renderAccount(
             unchosen={words.frame.choose}
           />
         </Section>
+        <p class="small">
+          <a href="/account/delete">{words.deleteAccount.link}</a>
+        </p>
       </>
     ),
   });

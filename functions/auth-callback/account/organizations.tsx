@@ -3,7 +3,7 @@
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { planText } from "./plan_text.ts";
-import { Name } from "../../../shared/pages/components.tsx";
+import { DateText, Name, Notice } from "../../../shared/pages/components.tsx";
 import { createUrls } from "../../../shared/urls.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Words } from "../../../shared/words/words.ts";
@@ -18,7 +18,8 @@ interface OrganizationsView {
 }
 
 export function Organizations(
-  { organizations, token, config, words: { plan, organization: words }, format }: OrganizationsView,
+  { organizations, token, config, words: { plan, organization: words, deleteOrganization: deletion }, format }:
+    OrganizationsView,
 ) {
   const urls = createUrls(config);
   return (
@@ -30,14 +31,32 @@ export function Organizations(
               <Name>{organization.name}</Name>
             </h3>
             <p>{planText(organization, { words: plan, format })}</p>
-            {organization.features_off.length > 0 && <p>{plan.off(organization.features_off)}</p>}
-            <HowToChange organization={organization} config={config} words={words} />
+            {organization.deletes_at
+              ? (
+                <Notice kind="warning">
+                  <p>{deletion.going(<DateText at={organization.deletes_at} format={format} />)}</p>
+                </Notice>
+              )
+              : (
+                <>
+                  {organization.features_off.length > 0 && <p>{plan.off(organization.features_off)}</p>}
+                  <HowToChange organization={organization} config={config} words={words} />
+                </>
+              )}
             <p class="muted small">
               {words[organization.role](organization.base_currency)}
               {config.pricingUrl && organization.role === "owner" && (
                 <>
                   {" · "}
                   <a href={urls.plans(organization.id)}>{words.seePlans}</a>
+                </>
+              )}
+              {organization.role === "owner" && (
+                <>
+                  {" · "}
+                  <a href={`/organizations/${organization.id}/delete`}>
+                    {organization.deletes_at ? deletion.takeBack : deletion.link}
+                  </a>
                 </>
               )}
             </p>

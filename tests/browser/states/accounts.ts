@@ -17,6 +17,7 @@ export const home: Account["organizations"][number] = {
   id: "org_home00000000",
   name: "Home",
   role: "owner",
+  deletes_at: null,
   base_currency: "EUR",
   mails: "mine",
   plan: "free",

@@ -1,6 +1,7 @@
 /** All mails in English. */
+import { deletion } from "./deletion.ts";
 import { digest } from "./digest.ts";
 import { reminderAddress } from "./reminder_address.ts";
 import { signIn } from "./sign_in.ts";
 
-export const mails = { digest, reminderAddress, signIn };
+export const mails = { deletion, digest, reminderAddress, signIn };

@@ -24,6 +24,7 @@ export const account = {
     calendar_with_amounts: "Your calendar shows amounts the next time your app asks for it.",
     calendar_without_amounts: "Your calendar no longer shows amounts. Apps may keep the old ones until they ask again.",
     calendar_ended: "The calendar’s address has stopped working.",
+    organization_kept: "The organization stays. Everything works as before.",
     disconnected: "The app is disconnected. It can no longer read or change anything.",
   },
   signedInAs: (address: Child) => <>Signed in as {address}</>,

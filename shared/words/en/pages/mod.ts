@@ -2,6 +2,7 @@
 export { account, alerts, apps, disconnect, organization, reminderEmail, reminders } from "./account.tsx";
 export { calendarCreated, calendarFeed, calendars } from "./calendar.tsx";
 export { consent, consentRefusals } from "./consent.tsx";
+export { deleteAccount, deleteOrganization } from "./deletion.tsx";
 export { frame } from "./frame.ts";
 export { frontPage } from "./front_page.ts";
 export { onboarding } from "./onboarding.tsx";
