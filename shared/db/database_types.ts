@@ -109,11 +109,18 @@ export type Database = {
         Args: { "at": string; "organization_id": string; "token_hash": string; "user_id": string };
         Returns: Json;
       };
+      "delete_account": { Args: { "at": string; "email": string; "user_id": string }; Returns: Json };
+      "delete_organization": {
+        Args: { "at": string; "name": string; "organization_id": string; "user_id": string };
+        Returns: Json;
+      };
       "dismiss_grant_alerts": { Args: { "at": string; "until": string; "user_id": string }; Returns: Json };
       "end_calendar": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
       "find_client": { Args: { "at": string; "client_id": string; "limits"?: Json }; Returns: Json };
       "find_days_to_rate": { Args: { "at": string; "size": number }; Returns: Json };
       "find_rolling_pages": { Args: { "at": string; "size": number }; Returns: Json };
+      "keep_account": { Args: { "at": string; "user_id": string }; Returns: Json };
+      "keep_organization": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
       "keep_provider_answer": {
         Args: {
           "answer": Json;
@@ -151,6 +158,7 @@ export type Database = {
       "ping": { Args: Record<PropertyKey, never>; Returns: Json };
       "read_account": { Args: { "at": string; "user_id": string }; Returns: Json };
       "read_calendar": { Args: { "at": string; "limits": Json; "token_hash": string }; Returns: Json };
+      "read_deletion": { Args: { "user_id": string }; Returns: Json };
       "read_expense_file": {
         Args: { "arguments": Json; "at": string; "organization_id": string; "user_id": string };
         Returns: Json;

@@ -31,6 +31,8 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/account/providers/connected": (one) => [`/account/providers/connected?bill=${one.brokenBillId}`],
   "/account/providers/remove": (one) => [`/account/providers/remove?link=${one.linkId}`],
   "/account/import/:id": (one) => [one.waitingImportId, one.importId].map((id) => `/account/import/${id}`),
+  "/account/delete": () => ["/account/delete"],
+  "/organizations/:id/delete": (one) => [`/organizations/${one.organizationId}/delete`],
   "/account/expenses.csv": () => ["/account/expenses.csv", "/account/expenses.csv?t=unknown"],
   "/account/reminder-email": () => ["/account/reminder-email", "/account/reminder-email?t=unknown"],
   "/email/unsubscribe": (_, { unsubscribe }) => ["/email/unsubscribe", ...unsubscribe],
