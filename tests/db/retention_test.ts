@@ -43,7 +43,7 @@ const ROWS: Record<string, { table: string; insert: (at: string) => string }> = 
   client_documents: {
     table: "oauth.client_documents",
     insert: (at) =>
-      `insert into oauth.client_documents (client_id, fetched_at, fresh_until) select 'client_kept', ${at}, ${at} from o`,
+      `insert into oauth.client_documents (client_id, fetched_at, fresh_until) select 'client_kept', ${at} - interval '1 hour', ${at} from o`,
   },
   clients: {
     table: "oauth.clients",
@@ -128,10 +128,10 @@ for (const [what, { table, insert }] of Object.entries(ROWS)) {
 Deno.test("a change keeps its contents for as long as it can be undone, then says only that it was made", async () => {
   await database.reset();
   const books = await openBooks(database, { day: "2026-10-01" });
-  const logged = async () =>
-    (await books.call("log_expenses", { items: [{ name: "Lunch", amount: "10", date: "2026-10-01" }] }))
+  const logged = async (name: string) =>
+    (await books.call("log_expenses", { items: [{ name, amount: "10", date: "2026-10-01" }] }))
       .change_id as string;
-  const [old, kept] = [await logged(), await logged()];
+  const [old, kept] = [await logged("Lunch"), await logged("Taxi")];
   await database.exec(`
     update app.change_sets set created_at = timestamptz '${AT}' - interval '30 days 1 second' where id = '${old}';
     update app.change_sets set created_at = timestamptz '${AT}' - interval '30 days' where id = '${kept}'`);

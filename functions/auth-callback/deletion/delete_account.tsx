@@ -71,9 +71,9 @@ async function render(
               </li>
             ))}
           </ul>
-          <p>
-            <a href="/account">{words.no}</a>
-          </p>
+          <Buttons>
+            <a class="button" href="/account">{words.no}</a>
+          </Buttons>
         </>
       );
     }

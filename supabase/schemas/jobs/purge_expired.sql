@@ -50,7 +50,7 @@ begin
       -- Documents of clients are read again when they are wanted; a bucket that is full says nothing.
       ('client_documents', 'oauth.client_documents', 'fresh_until < $1'),
       (null, 'oauth.rate_buckets', 'full_at < $1'),
-      ('attempts', 'identity.attempts', 'not $1 < any (attempted_at)'),
+      ('attempts', 'identity.attempts', 'not $1 <= any (attempted_at)'),
       -- What a change did goes when it can no longer be undone; that somebody made it stays for the audit. Items first,
       -- so that an import of many rows takes as many runs as it needs.
       ('change_contents', 'app.change_items', 'change_id in (

@@ -14,7 +14,7 @@ export const deleteOrganization = {
       : [members === 1 ? "the membership of one other person" : `the memberships of ${members} other people`]),
   ],
   grace: "It happens after 14 days. Until then you can take it back here and read everything, but nothing can be " +
-    "added or changed, no reminders are sent, and calendars are empty. Everybody in it is told by email.",
+    "added or changed, no reminders are sent, and calendars stop. Everybody in it is told by email.",
   cancelFirst: "Deleting doesn’t cancel the subscription. Cancel that too, so that you aren’t charged again.",
   handOver: "Somebody else wants to carry on? Hand it over instead",
   typeName: (name: Child) => <>Type its name, {name}, to confirm</>,
