@@ -73,3 +73,14 @@ Deno.test("many runs at once, in small pages, beside tools that write there and 
   );
   assert(events.length === 1);
 });
+
+Deno.test("the scheduled run does all three as the role of the purge, and comes back as who called it", async () => {
+  const books = await openBooks(database, { day: "2026-11-20" });
+  await goes(books.organizationId);
+  const [row] = await database.query<{ done: Record<string, number>; who: string; caller: string }>(
+    "select jobs.purge($1) as done, current_user as who, session_user as caller",
+    [AT],
+  );
+  assertEquals([row!.done.organizations, row!.done.people, row!.who], [1, 0, row!.caller]);
+  assert("oauth.tokens" in row!.done);
+});
