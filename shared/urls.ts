@@ -32,6 +32,8 @@ export interface Urls {
   /** What a calendar app reads; the token in it is its only credential. */
   calendar(token: string): string;
   unsubscribe: string;
+  /** Where an organization is deleted, and where that is taken back. */
+  deleteOrganization(organizationId: string): string;
   /** The page where an organization's plan is changed, or that says who can; without one, what plans there are. */
   plans(organizationId?: string): string;
   /**
@@ -78,6 +80,7 @@ export function createUrls(config: UrlConfig): Urls {
     importUpload: (importId) => `${site}/account/import/${importId}`,
     calendar: (token) => `${site}/calendar/${calendarFile(token)}`,
     unsubscribe: `${site}/email/unsubscribe`,
+    deleteOrganization: (organizationId) => `${site}${organizationPath(organizationId, "delete")}`,
     plans: (organizationId) =>
       organizationId ? `${site}${organizationPath(organizationId, "plan")}` : config.pricingUrl ?? `${site}/account`,
     checkout: (organizationId, plan) => {

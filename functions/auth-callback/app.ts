@@ -2,6 +2,7 @@
 import { etag } from "hono/etag";
 import { createCalendarStore } from "../../shared/db/calendar_store.ts";
 import { createExportStore } from "../../shared/db/export_store.ts";
+import { createDeletionStore } from "../../shared/db/deletion_store.ts";
 import { createImportStore } from "../../shared/db/import_store.ts";
 import { createProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
@@ -21,6 +22,8 @@ import { postConfirmation, showConfirmation } from "./account/address/confirm.ts
 import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
 import { postRemove, showRemove } from "./account/providers/remove.tsx";
 import { postReminderEmail, showReminderEmail } from "./account/reminder_email.tsx";
+import { postDeleteAccount, showDeleteAccount } from "./deletion/delete_account.tsx";
+import { postDeleteOrganization, showDeleteOrganization } from "./deletion/delete_organization.tsx";
 import { postCalendar } from "./calendar/change_calendar.tsx";
 import { getCalendar } from "./calendar/feed.ts";
 import { plainErrors } from "./calendar/plain_errors.ts";
@@ -51,6 +54,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
     imports: createImportStore(deps.database),
     members: createMembersStore(deps.database),
     exports: createExportStore(deps.database),
+    deletions: createDeletionStore(deps.database),
     providers,
   };
 
@@ -83,6 +87,8 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/organizations/:id/members/remove", showRemoveMember(pages)).post(postRemoveMember(pages));
   app.get("/organizations/:id/hand-over", showHandOver(pages)).post(postHandOver(pages));
   app.get("/organizations/:id/plan", showPlan(pages));
+  app.get("/account/delete", showDeleteAccount(pages)).post(postDeleteAccount(pages));
+  app.get("/organizations/:id/delete", showDeleteOrganization(pages)).post(postDeleteOrganization(pages));
   app.get("/calendar/:file", etag(), getCalendar(pages));
   app.get("/organizations/:id/export", showExport(pages)).post(postExport(pages));
   app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));

@@ -1,6 +1,7 @@
 /** The dependencies of the identity pages, and the two guards that most of them use. */
 import type { CalendarStore } from "../../shared/db/calendar_store.ts";
 import type { ExportStore } from "../../shared/db/export_store.ts";
+import type { DeletionStore } from "../../shared/db/deletion_store.ts";
 import type { ImportStore } from "../../shared/db/import_store.ts";
 import type { MembersStore } from "../../shared/db/members_store.ts";
 import type { ProviderLinkStore } from "../../shared/db/provider_link_store.ts";
@@ -19,6 +20,7 @@ export interface PageDeps extends Deps {
   imports: ImportStore;
   members: MembersStore;
   exports: ExportStore;
+  deletions: DeletionStore;
   providers: Registry;
 }
 

@@ -10,6 +10,8 @@ export interface Addresses {
   connectUrl: string;
   /** Where to change an organization's plan. */
   plansUrl: (organizationId?: string) => string;
+  /** Where the owner of an organization that is being deleted can stop that. */
+  deletionUrl: (organizationId: string) => string;
   /** The page that takes the file of an import. */
   uploadUrl: (importId: string) => string;
   /** Where to download a file of expenses, and until when. */

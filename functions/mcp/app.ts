@@ -52,6 +52,7 @@ export function createMcpApp(deps: Deps, { registry = PROVIDERS, words = wordsOf
       words,
       address,
       plansUrl: urls.plans,
+      deletionUrl: urls.deleteOrganization,
       connectUrl: urls.connectProvider,
       uploadUrl: urls.importUpload,
       fileUrl: async (download) => {

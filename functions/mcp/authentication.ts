@@ -48,6 +48,8 @@ export function refusalResponse(
       throw unauthorized(connector, "invalid_token");
     case "feature_not_in_plan":
       return planResponse(verdict, connector, id);
+    case "organization_deleting":
+      return deletingResponse(verdict, connector, id);
   }
 }
 
@@ -81,6 +83,22 @@ function unauthorized({ address, words }: Connector, error?: ChallengeError): Ap
   const { tokenNotValid, notSignedIn } = words.connector.refusals;
   return new AppError("unauthorized", error ? tokenNotValid : notSignedIn, {
     headers: { "www-authenticate": challenge(address.metadata, error) },
+  });
+}
+
+/** 403 as for a plan: signing in again wouldn't help. */
+function deletingResponse(
+  { deletes_on, organization }: Extract<Refusal, { outcome: "organization_deleting" }>,
+  { address, deletionUrl, words }: Connector,
+  id: RequestId,
+): Response {
+  const url = deletionUrl(organization.id);
+  return errorResponse({
+    status: 403,
+    id,
+    message: words.answer.deleting({ organization: organization.name, deletes_on, url }),
+    data: { code: "organization_deleting", deletes_on, organization, keep_url: url },
+    headers: { "www-authenticate": challenge(address.metadata) },
   });
 }
 

@@ -17,7 +17,9 @@ export interface Organization {
 /** Why a bearer is refused, before anything else happens. */
 export type Refusal =
   | { outcome: "invalid_token" }
-  | { outcome: "feature_not_in_plan"; plan: string; required_plan: string; organization: Organization };
+  | { outcome: "feature_not_in_plan"; plan: string; required_plan: string; organization: Organization }
+  /** Its owner is deleting it; `deletes_on` is a date in UTC. */
+  | { outcome: "organization_deleting"; deletes_on: string; organization: Organization };
 
 export type Authentication = { outcome: "ok"; organization: Organization; first_use_in_hour?: true } | Refusal;
 export type ToolRun = { outcome: "ok"; result: FactEnvelope; first_use_in_hour?: true } | Refusal;
@@ -50,7 +52,7 @@ export interface ConnectorStore {
 
 /** Longer than `call_long_tool` may take. */
 const LONG_MS = 58_000;
-const REFUSALS = hasOutcome("invalid_token", "feature_not_in_plan");
+const REFUSALS = hasOutcome("invalid_token", "feature_not_in_plan", "organization_deleting");
 
 /** @param resource the canonical resource identifier; tokens bound to another one are refused. */
 export function createConnectorStore(

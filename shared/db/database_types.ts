@@ -128,6 +128,11 @@ export type Database = {
         Args: { "at": string; "base_currency": string; "name": string; "user_id": string };
         Returns: Json;
       };
+      "delete_account": { Args: { "at": string; "email": string; "user_id": string }; Returns: Json };
+      "delete_organization": {
+        Args: { "at": string; "name": string; "organization_id": string; "user_id": string };
+        Returns: Json;
+      };
       "dismiss_grant_alerts": { Args: { "at": string; "until": string; "user_id": string }; Returns: Json };
       "end_calendar": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
       "end_handover": {
@@ -148,6 +153,8 @@ export type Database = {
         };
         Returns: Json;
       };
+      "keep_account": { Args: { "at": string; "user_id": string }; Returns: Json };
+      "keep_organization": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
       "keep_provider_answer": {
         Args: {
           "answer": Json;
@@ -203,6 +210,7 @@ export type Database = {
       };
       "read_account": { Args: { "at": string; "user_id": string }; Returns: Json };
       "read_calendar": { Args: { "at": string; "limits": Json; "token_hash": string }; Returns: Json };
+      "read_deletion": { Args: { "user_id": string }; Returns: Json };
       "read_expense_file": {
         Args: { "arguments": Json; "at": string; "organization_id": string; "user_id": string };
         Returns: Json;

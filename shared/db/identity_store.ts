@@ -23,6 +23,8 @@ export interface AccountOrganization {
   rights: Right[];
   /** Whom to ask for what the role may not do. */
   owner_email: string;
+  /** While it is being deleted: when that is final. */
+  deletes_at: string | null;
   base_currency: string;
   mails: Mails;
   plan: Plan;
@@ -173,9 +175,12 @@ export function createIdentityStore(database: Database) {
         at: attempt.at,
       }),
 
-    /** Stores the address the identity provider has now, and returns whether the person has been through onboarding. */
+    /**
+     * Stores the address the identity provider has now, and returns whether the person has been through onboarding, and
+     * whether their account is being deleted.
+     */
     noteSignIn: ({ userId, email, at }: Person & { email: string }) =>
-      database.call<{ onboarded: boolean }>("note_sign_in", { user_id: userId, email, at }),
+      database.call<{ onboarded: boolean; leaving?: true }>("note_sign_in", { user_id: userId, email, at }),
 
     /** A part of a file of expenses, read as the person; `refused` when they may not any more. */
     readExpenseFile: (

@@ -93,6 +93,12 @@ export async function signOut(c: AppContext, deps: SessionDeps): Promise<void> {
   forgetSession(c, deps);
 }
 
+/** Ends all sessions of a person, on every device. @throws {AppError} `unavailable` when they can't be ended. */
+export async function signOutEverywhere(c: AppContext, deps: SessionDeps): Promise<void> {
+  await askIdentityProvider(c, deps, (auth) => auth.signOut({ scope: "global" }));
+  forgetSession(c, deps);
+}
+
 function forgetSession(c: AppContext, deps: SessionDeps): void {
   // The session, its chunks, the verifiers of pending sign-ins, and whatever a refresh has set in this request.
   const own = new RegExp(`^${sessionCookie(deps.config)}([.=-]|$)`);

@@ -91,6 +91,54 @@ insert into app.currencies (code, exponent)
   union all
   select regexp_split_to_table('CLF UYW', '\s+'), 4;
 
+-- schemas/retention.sql
+
+-- How long what is kept: every number once. The purge reads them, and the tools that promise one.
+
+create table app.retention (
+  what text primary key,
+  keep interval not null constraint retention_keep_positive check (keep >= interval '0')
+);
+comment on table app.retention is
+  'How long each kind of row is kept after it has served. docs/retention.md says it to people.';
+alter table app.retention enable row level security;
+create policy "Signed-in people can read how long what is kept" on app.retention
+  for select to authenticated using ((select auth.uid()) is not null);
+grant select on app.retention to authenticated, service_role;
+
+insert into app.retention (what, keep) values
+  ('deleted_organizations', '14 days'),
+  ('deleted_accounts', '14 days'),
+  ('deleted_records', '30 days'),
+  ('change_contents', '30 days'),
+  ('changes', '400 days'),
+  ('idempotency_keys', '24 hours'),
+  ('imports', '24 hours'),
+  ('invitations', '30 days'),
+  ('used_codes', '1 day'),
+  ('consents', '1 day'),
+  ('tokens', '30 days'),
+  ('grants', '30 days'),
+  ('unseen_alerts', '180 days'),
+  ('client_documents', '1 day'),
+  ('clients', '6 days'),
+  ('attempts', '1 day'),
+  ('job_runs', '90 days'),
+  ('digests', '400 days'),
+  ('payment_events', '400 days'),
+  ('cron_runs', '7 days');
+
+create or replace function app.kept_for(what text) returns interval
+language plpgsql stable set search_path = '' as $$
+declare
+  kept interval;
+begin
+  select r.keep into strict kept from app.retention as r where r.what = kept_for.what;
+  return kept;
+end
+$$;
+comment on function app.kept_for is 'How long a kind of row is kept; an unknown kind is an error.';
+
 -- schemas/identity/people.sql
 
 -- Identity: people, their organizations, what a plan includes, the audit trail.
@@ -141,6 +189,7 @@ create table identity.profiles (
   refused_email text,
   refused_at timestamptz,
   trial_started_at timestamptz,
+  deletes_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint profiles_refused_dated check ((refused_email is null) = (refused_at is null))
@@ -154,6 +203,9 @@ comment on column identity.profiles.reminder_email is
   'Another address for reminders; used once confirmed, until then the sign-in address is.';
 comment on column identity.profiles.refused_email is
   'An address that its mail server refused for good: no reminders go there until the settings are saved again.';
+comment on column identity.profiles.deletes_at is
+  'From then on the purge removes the person; until then they can take it back.';
+create index profiles_deletes_at_idx on identity.profiles (deletes_at) where deletes_at is not null;
 comment on column identity.profiles.trial_started_at is 'Set with the first organization: a person has one trial.';
 
 create table identity.organizations (
@@ -172,6 +224,7 @@ create table identity.organizations (
   closed_through date
     constraint organizations_closed_through_month_end check (extract(day from closed_through + 1) = 1),
   owner_id uuid not null references identity.profiles (user_id) on delete restrict,
+  deletes_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   -- What payments are valued in: app.payments refers to both.
@@ -197,6 +250,10 @@ comment on column identity.organizations.own_only is
   'Whether members see only what they recorded or look after themselves. Owner, managers and viewers see everything.';
 comment on column identity.organizations.closed_through is
   'What was paid until this day, the last of a month, stays as it is (app.refuse_closed_month).';
+comment on column identity.organizations.deletes_at is
+  'From then on the purge removes it with all that it has. Until then its pages can be read, nothing writes or mails, '
+  'and the owner can take it back.';
+create index organizations_deletes_at_idx on identity.organizations (deletes_at) where deletes_at is not null;
 create index organizations_owner_id_idx on identity.organizations (owner_id);
 create index organizations_base_currency_idx on identity.organizations (base_currency);
 
@@ -259,7 +316,8 @@ create table identity.audit_events (
   detail jsonb not null default '{}'
 );
 comment on table identity.audit_events is
-  'What happened to accounts and grants. Insert only; keeps no tokens, codes or amounts; outlives the rows it names.';
+  'What happened to accounts and grants. Insert only; keeps no tokens, codes or amounts; outlives the rows it names, '
+  'without its detail once they are deleted for good.';
 create index audit_events_organization_id_idx on identity.audit_events (organization_id, at desc);
 create index audit_events_actor_id_idx on identity.audit_events (actor_id, at desc);
 
@@ -326,12 +384,13 @@ begin
     select
     from identity.organizations as o
     join billing.plan_features as f on f.plan = identity.effective_plan(o, at)
-    where o.id = organization_id and f.feature = organization_has_feature.feature
+    where o.id = organization_id and o.deletes_at is null and f.feature = organization_has_feature.feature
   );
 end
 $$;
 comment on function identity.organization_has_feature is
-  'Whether an organization''s plan includes a feature at an instant. The only judge of it.';
+  'Whether an organization''s plan includes a feature at an instant; nothing of one that is being deleted. The only '
+  'judge of it.';
 
 alter table identity.profiles enable row level security;
 alter table identity.organizations enable row level security;
@@ -2252,6 +2311,7 @@ create table app.change_sets (
   facts jsonb not null default '{}',
   undoes text references app.change_sets (id) on delete set null,
   undone_by text references app.change_sets (id) on delete set null,
+  is_emptied boolean not null default false,
   recorded_seq bigint not null generated always as identity,
   created_at timestamptz not null default app.instant()
 );
@@ -2265,6 +2325,10 @@ comment on column app.change_sets.recorded_seq is
   'Counts up in the order of recording: the latest change is the one with the highest.';
 create index change_sets_newest_idx on app.change_sets (organization_id, recorded_seq);
 create index change_sets_grant_id_idx on app.change_sets (grant_id, recorded_seq) where grant_id is not null;
+comment on column app.change_sets.is_emptied is
+  'Whether it is too old to undo: its rows and facts are gone, and who did it, when and with what stays.';
+create index change_sets_full_idx on app.change_sets (created_at) where not is_emptied;
+create index change_sets_created_at_idx on app.change_sets (created_at);
 create index change_sets_undoes_idx on app.change_sets (undoes);
 create index change_sets_undone_by_idx on app.change_sets (undone_by);
 
@@ -2296,7 +2360,8 @@ create table app.idempotency_keys (
   expires_at timestamptz not null,
   primary key (organization_id, actor_id, tool, key)
 );
-comment on table app.idempotency_keys is 'First result of a call that carried a key, for 24 hours.';
+comment on table app.idempotency_keys is
+  'First result of a call that carried a key, for as long as app.retention says.';
 create index idempotency_keys_expires_at_idx on app.idempotency_keys (expires_at);
 
 -- Columns that follow from other rows or from the calendar, and what counts their changes.
@@ -2655,7 +2720,7 @@ begin
     select s.id from app.change_sets as s
     where s.organization_id = identity.current_organization_id() and s.actor_id = auth.uid()
       and s.grant_id is not distinct from find_own_latest.grant_id and s.tool not in ('autopay', 'provider_sync')
-      and s.id is distinct from nullif(current_setting('app.change_id', true), '')
+      and s.id is distinct from nullif(current_setting('app.change_id', true), '') and not s.is_emptied
     order by s.recorded_seq desc
     limit 1
   );
@@ -3289,14 +3354,19 @@ begin
   if found then
     perform identity.record_event('account.address_changed', user_id, null, '{}', at);
   end if;
-  return jsonb_build_object('onboarded', exists (
-    select from identity.profiles as p where p.user_id = note_sign_in.user_id and p.country is not null
-  ));
+  return jsonb_build_object(
+    'onboarded',
+    exists (select from identity.profiles as p where p.user_id = note_sign_in.user_id and p.country is not null)
+  ) || case
+    when exists (select from identity.profiles as p where p.user_id = note_sign_in.user_id and p.deletes_at is not null)
+      then '{"leaving": true}'
+    else '{}'
+  end::jsonb;
 end
 $$;
 comment on function public.note_sign_in is
   'Takes over the address that somebody signed in with, where it is another than the last time: {"onboarded": whether '
-  'they have been through onboarding}.';
+  'they have been through onboarding, "leaving": true while their account is being deleted}.';
 
 create or replace function identity.found_organization(
   owner_id uuid, name text, base_currency text, gets_trial boolean, at timestamptz
@@ -4104,7 +4174,8 @@ begin
       ),
       'organizations', coalesce((
         select jsonb_agg(jsonb_build_object(
-          'id', o.id, 'name', o.name, 'role', m.role, 'base_currency', o.base_currency, 'plan', o.plan, 'plan_status',
+          'id', o.id, 'name', o.name, 'role', m.role, 'deletes_at', o.deletes_at, 'base_currency', o.base_currency,
+          'plan', o.plan, 'plan_status',
           o.plan_status,
           'mails', m.mails, 'effective_plan', identity.effective_plan(o, at),
           'trial_ends_at', o.trial_ends_at,
@@ -4288,6 +4359,160 @@ comment on function public.confirm_reminder_email is
   'Confirms the reminder address while it is still the one that was asked for: {"outcome":"confirmed"} or '
   '{"outcome":"stale"}.';
 
+-- schemas/identity/deletion.sql
+
+-- Deletion: organizations and people say when they go, and take it back until then. The purge does the rest
+-- (jobs/purge_deleted.sql).
+
+create or replace function public.read_deletion(user_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'country', (select p.country from identity.profiles as p where p.user_id = read_deletion.user_id),
+    'deletes_at', (select p.deletes_at from identity.profiles as p where p.user_id = read_deletion.user_id),
+    'organizations', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', o.id, 'name', o.name, 'is_owner', o.owner_id = m.user_id, 'deletes_at', o.deletes_at,
+        'is_paid', o.plan <> 'free', 'members', (
+          select count(*) from identity.memberships as c where c.organization_id = o.id and c.user_id <> m.user_id
+        ),
+        'may_delete', identity.member_may(o.id, m.user_id, 'organization:manage')
+      ) order by m.created_at, o.id), '[]')
+      from identity.memberships as m
+      join identity.organizations as o on o.id = m.organization_id
+      where m.user_id = read_deletion.user_id
+    )
+  );
+end
+$$;
+comment on function public.read_deletion is
+  'What the pages that delete show a person: {"country","deletes_at","organizations": [{"id","name","is_owner",'
+  '"deletes_at","is_paid","members","may_delete"}]}.';
+
+create or replace function identity.others_in(organization_id text, user_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(p.email order by m.created_at, p.user_id), '[]')
+    from identity.memberships as m
+    join identity.profiles as p on p.user_id = m.user_id
+    where m.organization_id = others_in.organization_id and m.user_id <> others_in.user_id
+  );
+end
+$$;
+comment on function identity.others_in is 'The sign-in addresses of everybody else in an organization.';
+
+create or replace function public.delete_organization(user_id uuid, organization_id text, name text, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  organization identity.organizations;
+begin
+  select * into organization from identity.organizations as o
+  where o.id = delete_organization.organization_id
+    and identity.member_may(o.id, delete_organization.user_id, 'organization:manage')
+  for update;
+  if not found then
+    return '{"outcome": "forbidden"}';
+  elsif organization.deletes_at is not null then
+    return '{"outcome": "already"}';
+  elsif btrim(organization.name) <> btrim(delete_organization.name) then
+    return '{"outcome": "wrong_name"}';
+  end if;
+  organization.deletes_at := at + app.kept_for('deleted_organizations');
+  update identity.organizations as o set deletes_at = organization.deletes_at, updated_at = at
+  where o.id = organization.id;
+  perform identity.record_event('organization.deletion_asked', user_id, organization.id, '{}', at);
+  return jsonb_build_object(
+    'outcome', 'scheduled', 'name', organization.name, 'deletes_at', organization.deletes_at,
+    'members', identity.others_in(organization.id, user_id)
+  );
+end
+$$;
+comment on function public.delete_organization is
+  'Has an organization deleted after its grace by who may: {"outcome":"scheduled","name","deletes_at","members": '
+  'addresses of the others}, or outcome already, wrong_name or forbidden.';
+
+create or replace function public.keep_organization(user_id uuid, organization_id text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  organization identity.organizations;
+begin
+  select * into organization from identity.organizations as o
+  where o.id = keep_organization.organization_id
+    and identity.member_may(o.id, keep_organization.user_id, 'organization:manage')
+  for update;
+  -- Whose account is being deleted keeps that first: an organization needs an owner.
+  if not found or exists (
+    select from identity.profiles as p where p.user_id = keep_organization.user_id and p.deletes_at is not null
+  ) then
+    return '{"outcome": "forbidden"}';
+  elsif organization.deletes_at is null then
+    return '{"outcome": "already"}';
+  elsif organization.deletes_at <= at then
+    -- Part of it may be gone.
+    return '{"outcome": "too_late"}';
+  end if;
+  update identity.organizations as o set deletes_at = null, updated_at = at where o.id = organization.id;
+  perform identity.record_event('organization.deletion_stopped', user_id, organization.id, '{}', at);
+  return jsonb_build_object(
+    'outcome', 'kept', 'name', organization.name, 'members', identity.others_in(organization.id, user_id)
+  );
+end
+$$;
+comment on function public.keep_organization is
+  'Takes the deletion of an organization back: {"outcome":"kept","name","members"}, or outcome already, too_late or '
+  'forbidden.';
+
+create or replace function public.delete_account(user_id uuid, email text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  leaves_at constant timestamptz := at + app.kept_for('deleted_accounts');
+begin
+  -- Also who never went through onboarding; nobody becomes an owner under us.
+  insert into identity.profiles (user_id, email, created_at, updated_at) values (user_id, email, at, at)
+  on conflict on constraint profiles_pkey do nothing;
+  perform from identity.profiles as p where p.user_id = delete_account.user_id for update;
+  if exists (
+    select from identity.organizations as o where o.owner_id = delete_account.user_id and o.deletes_at is null
+  ) then
+    return '{"outcome": "owner"}';
+  end if;
+  update identity.profiles as p set deletes_at = leaves_at, updated_at = at
+  where p.user_id = delete_account.user_id and p.deletes_at is null;
+  if not found then
+    return '{"outcome": "already"}';
+  end if;
+  -- Their bills of others go back to all of them; with a membership go its grants, consents and calendar.
+  update app.expenses as e set assignee_id = null
+  where e.assignee_id = delete_account.user_id and e.organization_id in (
+    select m.organization_id from identity.memberships as m where m.user_id = delete_account.user_id
+  );
+  delete from oauth.grants as g where g.user_id = delete_account.user_id;
+  delete from identity.memberships as m where m.user_id = delete_account.user_id and m.role <> 'owner';
+  perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
+  return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);
+end
+$$;
+comment on function public.delete_account is
+  'Has a person deleted after their grace, and ends their memberships and connections now: '
+  '{"outcome":"scheduled","deletes_at"}, or outcome already, or owner while they own an organization that stays.';
+
+create or replace function public.keep_account(user_id uuid, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  update identity.profiles as p set deletes_at = null, updated_at = at
+  where p.user_id = keep_account.user_id and p.deletes_at > at;
+  if not found then
+    return '{"outcome": "already"}';
+  end if;
+  perform identity.record_event('account.deletion_stopped', user_id, null, '{}', at);
+  return '{"outcome": "kept"}';
+end
+$$;
+comment on function public.keep_account is
+  'Takes the deletion of an account back: {"outcome":"kept"}, or outcome already. What was left stays left.';
+
 -- schemas/connector/context.sql
 
 -- The connector's database side: one call authenticates a bearer, becomes the person under row-level security, runs one
@@ -4467,7 +4692,8 @@ begin
   end if;
   result := app.perform_tool(context, tool, arguments);
   insert into app.idempotency_keys as k (organization_id, actor_id, tool, key, arguments_hash, result, expires_at)
-  values (context.organization_id, context.actor_id, tool, own_key, own_hash, result, context.at + interval '24 hours')
+  values (context.organization_id, context.actor_id, tool, own_key, own_hash, result,
+    context.at + app.kept_for('idempotency_keys'))
   on conflict on constraint idempotency_keys_pkey do update
     set arguments_hash = excluded.arguments_hash, result = excluded.result, expires_at = excluded.expires_at;
   return result;
@@ -4608,6 +4834,13 @@ begin
     end if;
   end if;
   select * into strict organization from identity.organizations as o where o.id = principal.organization_id;
+  if organization.deletes_at is not null then
+    perform app.count_request(principal.grant_id::text, kind, limits, at);
+    return jsonb_build_object(
+      'outcome', 'organization_deleting', 'deletes_on', (organization.deletes_at at time zone 'UTC')::date,
+      'organization', jsonb_build_object('id', organization.id, 'name', organization.name)
+    );
+  end if;
   if not identity.organization_has_feature(organization.id, 'ai:connector', at) then
     perform app.count_request(principal.grant_id::text, kind, limits, at);
     return jsonb_build_object(
@@ -4629,8 +4862,9 @@ begin
 end
 $$;
 comment on function app.authenticate is
-  'Who a bearer token speaks for at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan '
-  'or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, "write": …}; null limits '
+  'Who a bearer token speaks for at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan, '
+  'organization_deleting or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, '
+  '"write": …}; null limits '
   'nothing.';
 revoke all on function app.authenticate, app.quota_key from authenticated;
 
@@ -4665,8 +4899,10 @@ begin
 end
 $$;
 comment on function public.authenticate_bearer is
-  'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | limited, organization?, plan?, '
-  'required_plan?, retry_after?, first_use_in_hour?}.';
+  'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | '
+  'limited, '
+  'organization?, plan?, required_plan?, deletes_on?, '
+  'retry_after?, first_use_in_hour?}.';
 
 create or replace function public.call_tool(token_hash text, resource text, tool text, arguments jsonb, at timestamptz,
   limits jsonb default null) returns jsonb
@@ -5030,11 +5266,13 @@ begin
       -- Anybody can register a client under any name, and other members' assistants read it here.
       'client', app.plain_words(s.client_name, 60), 'undone', s.undone_by is not null
     ) order by s.recorded_seq desc), '[]')
-    from (select * from app.change_sets as s order by s.recorded_seq desc limit changes_limit) as s
+    from (select * from app.change_sets as s where not s.is_emptied order by s.recorded_seq desc limit changes_limit)
+      as s
   );
 end
 $$;
-comment on function app.list_changes is 'The latest changes of the organization, whoever made them.';
+comment on function app.list_changes is
+  'The latest changes of the organization, whoever made them, as far back as they can be undone.';
 
 create or replace function app.read_settings(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -8311,6 +8549,7 @@ comment on function app.find_latest_change is
 create or replace function app.find_change_to_undo(context app.context, change_id text) returns app.change_sets
 language plpgsql stable set search_path = '' as $$
 declare
+  days constant int := extract(day from app.kept_for('change_contents'));
   target app.change_sets;
 begin
   if change_id is null then
@@ -8323,14 +8562,17 @@ begin
       );
     end if;
   end if;
+  if target.is_emptied then
+    perform app.fail('undo_expired.emptied', jsonb_build_object('days', days), 'change_id');
+  end if;
   if target.undone_by is not null then
     perform app.fail('already_undone', jsonb_build_object(
       'change', app.change_facts(target),
       'details', jsonb_build_object('change_id', target.id, 'undone_by', target.undone_by)
     ), 'change_id');
   end if;
-  if target.created_at < context.at - interval '30 days' then
-    perform app.fail('undo_expired', jsonb_build_object('change', app.change_facts(target), 'days', 30), 'change_id');
+  if target.created_at < context.at - app.kept_for('change_contents') then
+    perform app.fail('undo_expired', jsonb_build_object('change', app.change_facts(target), 'days', days), 'change_id');
   end if;
   return target;
 end
@@ -8810,7 +9052,7 @@ begin
   learned := app.learned_answers(found_id, arguments #> '{read,questions}');
   update app.import_batches as b
   set state = 'reading', file = arguments ->> 'file', account_id = found_id,
-    row_count = (arguments ->> 'row_count')::int, expires_at = context.at + interval '24 hours',
+    row_count = (arguments ->> 'row_count')::int, expires_at = context.at + app.kept_for('imports'),
     read = b.read || (arguments -> 'read') || jsonb_build_object(
       'given', coalesce(arguments -> 'mapping', '{}'), 'answers', learned,
       'revision', case learned when '{}' then 1 else 2 end
@@ -15959,66 +16201,226 @@ end
 $$;
 
 create or replace function jobs.purge_expired(at timestamptz, most int default 50000) returns jsonb
-language plpgsql volatile set search_path = '' as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   removed jsonb := '{}';
   count bigint;
+  what text;
   target text;
   condition text;
 begin
-  for target, condition in
+  -- Definer, so that the role purger may do this and nothing else. $1 is the instant before which what was kept goes.
+  for what, target, condition in
     values
-      ('app.idempotency_keys', 'expires_at < $1'),
-      ('app.import_batches', 'expires_at < $1'),
+      -- What carries its own end was given it by the same table.
+      (null, 'app.idempotency_keys', 'expires_at < $1'),
+      (null, 'app.import_batches', 'expires_at < $1'),
       -- Whom somebody once invited is nobody's business for longer than it takes to explain an old link.
-      ('identity.invitations', 'expires_at < $1 - interval ''30 days'''),
-      ('identity.handovers', 'expires_at < $1'),
+      ('invitations', 'identity.invitations', 'expires_at < $1'),
+      (null, 'identity.handovers', 'expires_at < $1'),
       -- A code and a consent page are good for minutes and a signature refuses them afterwards; tokens keep answering a
       -- replay for a while.
-      ('oauth.used_codes', 'code_expires_at < $1 - interval ''1 day'''),
-      ('oauth.consents', 'approved_at < $1 - interval ''1 day'''),
-      ('oauth.tokens', 'expires_at < $1 - interval ''7 days'''),
+      ('used_codes', 'oauth.used_codes', 'code_expires_at < $1'),
+      ('consents', 'oauth.consents', 'approved_at < $1'),
+      ('tokens', 'oauth.tokens', 'expires_at < $1'),
       -- Of a replay its person must have heard before it is forgotten; an alert that nobody looks at for half a year
       -- will not be.
-      ('oauth.grants', 'least(expires_at, revoked_at) < $1 - interval ''30 days''
-        and (coalesce(revocation_reason, '''') not like ''%_replayed''
-        or alert_seen_at is not null or revoked_at < $1 - interval ''180 days'')'),
+      ('grants', 'oauth.grants', 'least(expires_at, revoked_at) < $1
+        and (coalesce(revocation_reason, '''') not like ''%_replayed'' or alert_seen_at is not null)'),
+      ('unseen_alerts', 'oauth.grants', 'revoked_at < $1'),
       -- Documents of clients are read again when they are wanted; a bucket that is full says nothing.
-      ('oauth.client_documents', 'fresh_until < $1 - interval ''1 day'''),
-      ('oauth.rate_buckets', 'full_at < $1'),
-      ('identity.attempts', 'not $1 - interval ''1 day'' < any (attempted_at)'),
-      -- 30 days to undo a change and to restore what was deleted. A bill takes its occurrences and payments with it.
-      ('app.change_sets', 'created_at < $1 - interval ''30 days'''),
-      -- What was merged is known again for as long as the payment that stayed, and goes with it.
-      ('app.payments', 'deleted_at < $1 - interval ''30 days'' and merged_into is null'),
-      ('app.expenses', 'deleted_at < $1 - interval ''30 days''
+      ('client_documents', 'oauth.client_documents', 'fresh_until < $1'),
+      (null, 'oauth.rate_buckets', 'full_at < $1'),
+      ('attempts', 'identity.attempts', 'not $1 <= any (attempted_at)'),
+      -- What a change did goes when it can no longer be undone; that somebody made it stays for the audit. Items first,
+      -- so that an import of many rows takes as many runs as it needs.
+      ('change_contents', 'app.change_items', 'change_id in (
+        select s.id from app.change_sets as s where not s.is_emptied and s.created_at < $1
+      )'),
+      ('changes', 'app.change_sets', 'created_at < $1'),
+      -- A bill takes its occurrences and payments with it. What was merged is known again for as long as the payment
+      -- that stayed, and goes with it.
+      ('deleted_records', 'app.payments', 'deleted_at < $1 and merged_into is null'),
+      ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
-      ('jobs.job_runs', 'finished_at < $1 - interval ''90 days'''),
+      ('job_runs', 'jobs.job_runs', 'finished_at < $1'),
       -- With their log. Longer than a year, so that the last reminder of a yearly bill is still known when the next one
       -- goes out.
-      ('jobs.reminder_digests', 'created_at < $1 - interval ''400 days'''),
-      ('cron.job_run_details', 'end_time < $1 - interval ''7 days'''),
+      ('digests', 'jobs.reminder_digests', 'created_at < $1'),
+      -- What an event decided stands in its subscription, whose clock also refuses it when it comes again.
+      ('payment_events', 'billing.payment_events', 'received_at < $1'),
+      ('cron_runs', 'cron.job_run_details', 'end_time < $1'),
       -- Never authorized: a client asks within minutes, and one that comes back later registers again. Six days and the
       -- day between two runs are seven. Last of all, since every registration waits for their count while this holds
       -- it.
-      ('oauth.clients', 'granted_at is null and created_at < $1 - interval ''6 days''
+      ('clients', 'oauth.clients', 'granted_at is null and created_at < $1
         and not exists (select from oauth.grants as g where g.client_id = clients.client_id)')
   loop
     execute
       format('delete from %1$s where ctid = any (array(select ctid from %1$s where %2$s limit $2))', target, condition)
-      using at, most;
+      using at - case when what is null then interval '0' else app.kept_for(what) end, most;
     get diagnostics count = row_count;
-    removed := removed || jsonb_build_object(target, count);
+    removed := removed || jsonb_build_object(target, count + coalesce((removed ->> target)::bigint, 0));
   end loop;
-  return removed;
+  update app.change_sets as s set facts = '{}', is_emptied = true
+  where s.id = any (array(
+    select c.id from app.change_sets as c
+    where not c.is_emptied and c.created_at < at - app.kept_for('change_contents')
+      and not exists (select from app.change_items as i where i.change_id = c.id)
+    order by c.created_at
+    limit most
+  ));
+  get diagnostics count = row_count;
+  return removed || jsonb_build_object('emptied_changes', count);
 end
 $$;
 comment on function jobs.purge_expired is
   'Removes what is past its time at an instant, of each table at most so many rows (with what hangs on them), so that '
-  'no run holds its locks for long; answers how many by table.';
+  'no run holds its locks for long; answers how many by table, and of how many changes the contents went.';
+
+-- schemas/jobs/purge_deleted.sql
+
+-- The purge: what was deleted for good, and the role that alone may do it.
+-- Invariants: it removes only what is past its grace, in pages, and each run goes on where the last one ended, however
+-- that one ended; nobody who calls a function of ours, service_role included, may call it or do what it does.
+
+-- Nobody signs in with it. Its only right is to execute the functions below, which do what is due at their instant.
+do $$
+begin
+  create role purger nologin noinherit;
+exception when duplicate_object or unique_violation then
+  null; -- roles are shared by all databases of a server
+end
+$$;
+grant purger to postgres;
+grant usage on schema jobs to purger;
+
+create or replace function jobs.purge_organizations(at timestamptz, most int default 50000) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  gone text[] := '{}';
+  rows_left int := most;
+  organization record;
+  target text;
+  condition text;
+  count int;
+begin
+  <<organizations>>
+  for organization in
+    -- Whoever writes there holds it; then it is the next run's.
+    select o.id from identity.organizations as o where o.deletes_at <= at order by o.deletes_at, o.id
+    for update skip locked
+  loop
+    continue when not pg_try_advisory_xact_lock(app.books_key(organization.id));
+    -- Closed months refuse that what was paid in them goes.
+    update identity.organizations as o set closed_through = null
+    where o.id = organization.id and o.closed_through is not null;
+    -- What others refer to comes last; what hangs on a row goes with it.
+    for target, condition in
+      values
+        ('app.change_items', 'change_id in (select s.id from app.change_sets as s where s.organization_id = $1)'),
+        ('app.change_sets', 'organization_id = $1'),
+        ('app.import_rows', 'organization_id = $1'),
+        ('app.import_batches', 'organization_id = $1'),
+        ('app.statement_links', 'organization_id = $1'),
+        ('app.statement_lines', 'organization_id = $1'),
+        ('app.provider_statements', 'organization_id = $1'),
+        ('app.provider_links', 'organization_id = $1'),
+        ('jobs.reminder_log', 'organization_id = $1'),
+        ('jobs.notice_log', 'organization_id = $1'),
+        ('app.payments', 'organization_id = $1'),
+        ('app.expense_occurrences', 'organization_id = $1'),
+        ('app.expenses', 'organization_id = $1'),
+        ('app.idempotency_keys', 'organization_id = $1'),
+        ('billing.payment_events', '$1 in (organization_id, claimed_organization_id)
+          or subscription_id in (select s.id from billing.subscriptions as s where s.organization_id = $1)')
+    loop
+      execute
+        format('delete from %1$s where ctid = any (array(select ctid from %1$s where %2$s limit $2))', target,
+          condition)
+        using organization.id, rows_left;
+      get diagnostics count = row_count;
+      rows_left := rows_left - count;
+      exit organizations when rows_left <= 0;
+    end loop;
+    -- Few by now: what is left hangs on the organization or its members.
+    delete from oauth.rate_buckets as b where strpos(b.key, organization.id) > 0 or exists (
+      select from oauth.grants as g where g.organization_id = organization.id and strpos(b.key, g.id::text) > 0
+    );
+    update jobs.reminder_digests as d set content = null
+    where exists (
+      select from jsonb_array_elements(d.content -> 'organizations') as o where o ->> 'id' = organization.id
+    );
+    delete from identity.organizations as o where o.id = organization.id;
+    perform identity.record_event('organization.deleted', null, organization.id, '{}', at);
+    update identity.audit_events as e set detail = '{}' where e.organization_id = organization.id and e.detail <> '{}';
+    gone := gone || organization.id;
+  end loop;
+  return jsonb_build_object('organizations', cardinality(gone), 'rows', most - greatest(rows_left, 0));
+end
+$$;
+comment on function jobs.purge_organizations is
+  'Removes the organizations whose grace is over, at most so many rows: {"organizations": how many are gone, "rows"}. '
+  'One that is larger than that takes several runs.';
+
+create or replace function jobs.purge_people(at timestamptz, most int default 500) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  person record;
+  gone int := 0;
+begin
+  for person in
+    select p.user_id, p.email from identity.profiles as p
+    where p.deletes_at <= at
+      -- Who was made an owner meanwhile, or whose organization is still being purged, waits.
+      and not exists (select from identity.organizations as o where o.owner_id = p.user_id)
+    order by p.deletes_at, p.user_id
+    limit most
+    for update skip locked
+  loop
+    -- The identity provider's own notes carry addresses and no foreign key. Not every version of it has them.
+    if to_regclass('auth.audit_log_entries') is not null then
+      execute
+        'delete from auth.audit_log_entries where payload ->> ''actor_id'' = $1 or payload #>> ''{traits,user_id}'' = '
+        '$1'
+      using person.user_id::text;
+    end if;
+    if to_regclass('auth.flow_state') is not null then
+      execute 'delete from auth.flow_state where user_id = $1' using person.user_id;
+    end if;
+    delete from oauth.rate_buckets as b where strpos(b.key, person.user_id::text) > 0;
+    delete from identity.invitations as i where i.address = lower(person.email);
+    -- With the profile, and through it memberships, grants, calendars and mails.
+    delete from auth.users as u where u.id = person.user_id;
+    delete from identity.profiles as p where p.user_id = person.user_id;
+    perform identity.record_event('account.deleted', person.user_id, null, '{}', at);
+    update identity.audit_events as e set detail = '{}' where e.actor_id = person.user_id and e.detail <> '{}';
+    gone := gone + 1;
+  end loop;
+  return jsonb_build_object('people', gone);
+end
+$$;
+comment on function jobs.purge_people is
+  'Removes the people whose grace is over, with what the identity provider knows of them: {"people": how many}.';
+
+-- Not even the service: these rows go when they are due, and only then.
+revoke all on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people from service_role;
+grant execute on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people to purger;
+
+create or replace function jobs.purge(at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return jobs.purge_organizations(at) || jobs.purge_people(at) || jobs.purge_expired(at);
+end
+$$;
+comment on function jobs.purge is 'One run of all three, as the role purger; answers what they answer.';
+revoke all on function jobs.purge from service_role;
+grant execute on function jobs.purge to purger;
+-- Set last, as app.run_tool's: it asks for the role's right to execute.
+alter function jobs.purge set role = 'purger';
 
 -- Six times, for what one run leaves.
-select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge_expired(now())');
+select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge(now())');
 
 -- schemas/billing/billing_links.sql
 

@@ -192,6 +192,14 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       reminder_email: t.first.ownerEmail,
       at,
     })),
+  delete_account: ({ first }) => [{ args: { user_id: first.memberId, email: first.memberEmail, at } }],
+  delete_organization: (t) =>
+    of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, name: "Household", at })),
+  keep_account: ({ first }) => [{
+    args: { user_id: first.memberId, at },
+    after: [["delete_account", { user_id: first.memberId, email: first.memberEmail, at }]],
+  }],
+  keep_organization: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
   confirm_reminder_email: (t) => of(t, (one) => ({ user_id: t.first.ownerId, reminder_email: one.ownerEmail, at })),
   connect_provider: (t) =>
     of(t, (one) => ({
@@ -245,6 +253,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   open_upload: (t) => of(t, (one) => ({ user_id: t.first.memberId, import_id: one.importId, at })),
   ping: () => [{ args: {} }],
   read_account: ({ first }) => [{ args: { user_id: first.ownerId, at } }, { args: { user_id: first.memberId, at } }],
+  read_deletion: ({ first }) => [first.ownerId, first.memberId].map((user_id) => ({ args: { user_id } })),
   read_calendar: ({ first }) => [{
     args: { token_hash: first.calendarHash, limits: { caller: [] }, at },
     part: (answer) => {

@@ -33,6 +33,8 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/account/providers/remove": (one) => [`/account/providers/remove?link=${one.linkId}`],
   "/account/import/:id": (one) => [one.waitingImportId, one.importId].map((id) => `/account/import/${id}`),
   "/organizations/:id/export": (one) => [`/organizations/${one.organizationId}/export`],
+  "/account/delete": () => ["/account/delete"],
+  "/organizations/:id/delete": (one) => [`/organizations/${one.organizationId}/delete`],
   "/account/expenses.csv": () => ["/account/expenses.csv", "/account/expenses.csv?t=unknown"],
   "/account/reminder-email": () => ["/account/reminder-email", "/account/reminder-email?t=unknown"],
   "/invitation": (one) => ["/invitation", "/invitation?t=unknown", `/invitation?t=${one.invitationToken}`],

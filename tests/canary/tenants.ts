@@ -23,6 +23,7 @@ const UNOWNED_TABLES = [
   "app.currencies",
   "app.fx_days",
   "app.fx_rates",
+  "app.retention",
   "billing.billing_plans",
   "billing.plan_features",
   "billing.settings",

@@ -34,8 +34,8 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
     }, ${ago("181 days")})) as v (n, expires_at, revoked_at);
       insert into oauth.tokens (token_hash, kind, grant_id, issued_at, expires_at)
         select sha256(n::text::bytea), 'access', md5('4')::uuid, ${ago("60 days")}, at from (values (1, ${
-      ago("8 days")
-    }), (2, ${ago("6 days")})) as v (n, at);
+      ago("31 days")
+    }), (2, ${ago("29 days")})) as v (n, at);
       insert into oauth.used_codes (id, code_expires_at) select md5(n::text)::uuid, at from (values (1, ${
       ago("25 hours")
     }), (2, ${ago("23 hours")})) as v (n, at);
@@ -50,8 +50,8 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
       ago("3 days")
     }, ${ago("23 hours")}]);
       insert into app.change_sets (organization_id, actor_id, tool, created_at)
-        select '${organization}', '${user}', 'log_expenses', at from (values (${ago("31 days")}), (${
-      ago("29 days")
+        select '${organization}', '${user}', 'log_expenses', at from (values (${ago("401 days")}), (${
+      ago("399 days")
     })) as v (at);
       insert into jobs.job_runs (job, period, stage, status, started_at, finished_at)
         select 'reminders', '2026-01-01', 'roll', 'ok', at, at from (values (${ago("91 days")}), (${
@@ -114,7 +114,7 @@ Deno.test("jobs.purge_expired() removes what is past its time and nothing else",
       clients: "client_1 client_3 client_4",
     });
     assertEquals(await database.query("select schedule, command from cron.job where jobname = 'purge-expired'"), [
-      { schedule: "7-57/10 3 * * *", command: "select jobs.purge_expired(now())" },
+      { schedule: "7-57/10 3 * * *", command: "select jobs.purge(now())" },
     ]);
   } finally {
     await database.close();

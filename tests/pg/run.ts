@@ -31,6 +31,7 @@ const RUNNING = [
   "tests/pg/import_races.ts",
   "tests/pg/large_import.ts",
   "tests/pg/registrations.ts",
+  "tests/pg/purge_races.ts",
   "tests/pg/busy_books.ts",
   "tests/pg/large_digests.ts",
   "tests/pg/provider_sync.ts",

@@ -40,6 +40,7 @@ const DONE = {
   calendar_ended: "done",
   left: "done",
   created: "done",
+  organization_kept: "done",
   disconnected: "done",
 } as const;
 export type Done = keyof typeof DONE;

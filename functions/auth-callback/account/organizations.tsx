@@ -3,7 +3,7 @@
 import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { planText } from "./plan_text.ts";
-import { Name } from "../../../shared/pages/components.tsx";
+import { DateText, Name, Notice } from "../../../shared/pages/components.tsx";
 import { organizationPath } from "../../../shared/urls.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Words } from "../../../shared/words/words.ts";
@@ -18,7 +18,8 @@ interface OrganizationsView {
 }
 
 export function Organizations(
-  { organizations, isSold, token, words: { plan, organization: words, newOrganization }, format }: OrganizationsView,
+  { organizations, isSold, token, words: { plan, organization: words, newOrganization, deleteOrganization }, format }:
+    OrganizationsView,
 ) {
   return (
     <>
@@ -30,8 +31,21 @@ export function Organizations(
               <h3>
                 <Name>{organization.name}</Name>
               </h3>
-              {isSold && <p>{planText(organization, { words: plan, format })}</p>}
-              {organization.features_off.length > 0 && <p>{plan.off(organization.features_off)}</p>}
+              {organization.deletes_at
+                ? (
+                  <Notice kind="warning">
+                    <p>
+                      {deleteOrganization.going(<DateText at={organization.deletes_at} format={format} />)}{" "}
+                      <a href={organizationPath(organization.id, "delete")}>{deleteOrganization.takeBack}</a>
+                    </p>
+                  </Notice>
+                )
+                : (
+                  <>
+                    {isSold && <p>{planText(organization, { words: plan, format })}</p>}
+                    {organization.features_off.length > 0 && <p>{plan.off(organization.features_off)}</p>}
+                  </>
+                )}
               <p class="muted small">{words[organization.role](organization.base_currency)}</p>
             </div>
             <OrganizationLinks organization={organization} isSold={isSold} words={words} />

@@ -7,7 +7,7 @@ import type { PageDeps } from "../page_guards.ts";
 import { clearPendingSignIn } from "./waiting_sign_in.ts";
 
 /**
- * To onboarding without a country, else to the page they wanted, else to the account. @param user from the identity
+ * To taking it back while their account is being deleted, to onboarding without a country, else to the page they wanted, else to the account. @param user from the identity
  * provider.
  */
 export async function continueAfterSignIn(
@@ -18,11 +18,14 @@ export async function continueAfterSignIn(
   clearPendingSignIn(c, deps);
   clearVerifiers(c, deps);
   const { id: userId, email } = user;
-  const noted = email ? deps.store.noteSignIn({ userId, email, at: deps.clock() }) : deps.store.readOnboarding(userId);
-  const onboarded = await noted.then((answer) => answer.onboarded).catch((error) => {
+  const noted: Promise<{ onboarded: boolean; leaving?: true }> = email
+    ? deps.store.noteSignIn({ userId, email, at: deps.clock() })
+    : deps.store.readOnboarding(userId);
+  const { onboarded, leaving } = await noted.catch((error) => {
     // The code is spent and the session is valid; the next page reports the outage and works when reloaded.
-    if (error instanceof AppError && error.code === "unavailable") return true;
+    if (error instanceof AppError && error.code === "unavailable") return { onboarded: true, leaving: undefined };
     throw error;
   });
+  if (leaving) return c.redirect("/account/delete", 303);
   return c.redirect(onboarded ? next ?? "/account" : withNext("/onboarding", next), 303);
 }

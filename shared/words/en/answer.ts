@@ -32,4 +32,7 @@ export const answer = {
   planMissing: ({ plan, required_plan, organization, upgrade_url }: PlanMissing): string =>
     `The ${plan} plan of ${organization} does not include AI access; the ${required_plan} plan does. ` +
     `Change it at ${upgrade_url}`,
+  /** @param deleting.deletes_on YYYY-MM-DD. */
+  deleting: ({ organization, deletes_on, url }: { organization: string; deletes_on: string; url: string }): string =>
+    `The books of ${organization} will be deleted on ${deletes_on}. The owner can stop that at ${url}`,
 };

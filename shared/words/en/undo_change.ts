@@ -47,6 +47,10 @@ export const refusals = {
     message: `${quoted(summary)} was made more than ${days} days ago and can no longer be undone.`,
     hint: "Reverse it by hand instead.",
   }),
+  "undo_expired.emptied": ({ days }: { days: number }): Refusal => ({
+    message: `This change was made more than ${days} days ago and can no longer be undone.`,
+    hint: "Reverse it by hand instead.",
+  }),
   "undo_conflict.changed_since": (
     { summary, details }: Changed & { details: { rows: { what: string }[] } },
   ): Refusal => ({

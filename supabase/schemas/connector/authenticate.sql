@@ -104,6 +104,13 @@ begin
     end if;
   end if;
   select * into strict organization from identity.organizations as o where o.id = principal.organization_id;
+  if organization.deletes_at is not null then
+    perform app.count_request(principal.grant_id::text, kind, limits, at);
+    return jsonb_build_object(
+      'outcome', 'organization_deleting', 'deletes_on', (organization.deletes_at at time zone 'UTC')::date,
+      'organization', jsonb_build_object('id', organization.id, 'name', organization.name)
+    );
+  end if;
   if not identity.organization_has_feature(organization.id, 'ai:connector', at) then
     perform app.count_request(principal.grant_id::text, kind, limits, at);
     return jsonb_build_object(
@@ -125,7 +132,8 @@ begin
 end
 $$;
 comment on function app.authenticate is
-  'Who a bearer token speaks for at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan '
-  'or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, "write": …}; null limits '
+  'Who a bearer token speaks for at an instant, by its SHA-256 in hex: outcome ok, invalid_token, feature_not_in_plan, '
+  'organization_deleting or limited. kind: read or write. limits: {"caller": quotas, "read": {"at_most","seconds"}, '
+  '"write": …}; null limits '
   'nothing.';
 revoke all on function app.authenticate, app.quota_key from authenticated;

@@ -27,8 +27,10 @@ begin
 end
 $$;
 comment on function public.authenticate_bearer is
-  'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | limited, organization?, plan?, '
-  'required_plan?, retry_after?, first_use_in_hour?}.';
+  'For requests that run no tool: {outcome: ok | invalid_token | feature_not_in_plan | organization_deleting | '
+  'limited, '
+  'organization?, plan?, required_plan?, deletes_on?, '
+  'retry_after?, first_use_in_hour?}.';
 
 create or replace function public.call_tool(token_hash text, resource text, tool text, arguments jsonb, at timestamptz,
   limits jsonb default null) returns jsonb

@@ -48,6 +48,7 @@ comment on function app.find_latest_change is
 create or replace function app.find_change_to_undo(context app.context, change_id text) returns app.change_sets
 language plpgsql stable set search_path = '' as $$
 declare
+  days constant int := extract(day from app.kept_for('change_contents'));
   target app.change_sets;
 begin
   if change_id is null then
@@ -60,14 +61,17 @@ begin
       );
     end if;
   end if;
+  if target.is_emptied then
+    perform app.fail('undo_expired.emptied', jsonb_build_object('days', days), 'change_id');
+  end if;
   if target.undone_by is not null then
     perform app.fail('already_undone', jsonb_build_object(
       'change', app.change_facts(target),
       'details', jsonb_build_object('change_id', target.id, 'undone_by', target.undone_by)
     ), 'change_id');
   end if;
-  if target.created_at < context.at - interval '30 days' then
-    perform app.fail('undo_expired', jsonb_build_object('change', app.change_facts(target), 'days', 30), 'change_id');
+  if target.created_at < context.at - app.kept_for('change_contents') then
+    perform app.fail('undo_expired', jsonb_build_object('change', app.change_facts(target), 'days', days), 'change_id');
   end if;
   return target;
 end

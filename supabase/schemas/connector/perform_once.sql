@@ -57,7 +57,8 @@ begin
   end if;
   result := app.perform_tool(context, tool, arguments);
   insert into app.idempotency_keys as k (organization_id, actor_id, tool, key, arguments_hash, result, expires_at)
-  values (context.organization_id, context.actor_id, tool, own_key, own_hash, result, context.at + interval '24 hours')
+  values (context.organization_id, context.actor_id, tool, own_key, own_hash, result,
+    context.at + app.kept_for('idempotency_keys'))
   on conflict on constraint idempotency_keys_pkey do update
     set arguments_hash = excluded.arguments_hash, result = excluded.result, expires_at = excluded.expires_at;
   return result;

@@ -42,11 +42,13 @@ begin
       -- Anybody can register a client under any name, and other members' assistants read it here.
       'client', app.plain_words(s.client_name, 60), 'undone', s.undone_by is not null
     ) order by s.recorded_seq desc), '[]')
-    from (select * from app.change_sets as s order by s.recorded_seq desc limit changes_limit) as s
+    from (select * from app.change_sets as s where not s.is_emptied order by s.recorded_seq desc limit changes_limit)
+      as s
   );
 end
 $$;
-comment on function app.list_changes is 'The latest changes of the organization, whoever made them.';
+comment on function app.list_changes is
+  'The latest changes of the organization, whoever made them, as far back as they can be undone.';
 
 create or replace function app.read_settings(context app.context) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -37,7 +37,7 @@ begin
     select s.id from app.change_sets as s
     where s.organization_id = identity.current_organization_id() and s.actor_id = auth.uid()
       and s.grant_id is not distinct from find_own_latest.grant_id and s.tool not in ('autopay', 'provider_sync')
-      and s.id is distinct from nullif(current_setting('app.change_id', true), '')
+      and s.id is distinct from nullif(current_setting('app.change_id', true), '') and not s.is_emptied
     order by s.recorded_seq desc
     limit 1
   );

@@ -53,6 +53,7 @@ create table app.change_sets (
   facts jsonb not null default '{}',
   undoes text references app.change_sets (id) on delete set null,
   undone_by text references app.change_sets (id) on delete set null,
+  is_emptied boolean not null default false,
   recorded_seq bigint not null generated always as identity,
   created_at timestamptz not null default app.instant()
 );
@@ -66,6 +67,10 @@ comment on column app.change_sets.recorded_seq is
   'Counts up in the order of recording: the latest change is the one with the highest.';
 create index change_sets_newest_idx on app.change_sets (organization_id, recorded_seq);
 create index change_sets_grant_id_idx on app.change_sets (grant_id, recorded_seq) where grant_id is not null;
+comment on column app.change_sets.is_emptied is
+  'Whether it is too old to undo: its rows and facts are gone, and who did it, when and with what stays.';
+create index change_sets_full_idx on app.change_sets (created_at) where not is_emptied;
+create index change_sets_created_at_idx on app.change_sets (created_at);
 create index change_sets_undoes_idx on app.change_sets (undoes);
 create index change_sets_undone_by_idx on app.change_sets (undone_by);
 
@@ -97,7 +102,8 @@ create table app.idempotency_keys (
   expires_at timestamptz not null,
   primary key (organization_id, actor_id, tool, key)
 );
-comment on table app.idempotency_keys is 'First result of a call that carried a key, for 24 hours.';
+comment on table app.idempotency_keys is
+  'First result of a call that carried a key, for as long as app.retention says.';
 create index idempotency_keys_expires_at_idx on app.idempotency_keys (expires_at);
 
 -- Columns that follow from other rows or from the calendar, and what counts their changes.

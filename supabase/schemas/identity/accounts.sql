@@ -44,14 +44,19 @@ begin
   if found then
     perform identity.record_event('account.address_changed', user_id, null, '{}', at);
   end if;
-  return jsonb_build_object('onboarded', exists (
-    select from identity.profiles as p where p.user_id = note_sign_in.user_id and p.country is not null
-  ));
+  return jsonb_build_object(
+    'onboarded',
+    exists (select from identity.profiles as p where p.user_id = note_sign_in.user_id and p.country is not null)
+  ) || case
+    when exists (select from identity.profiles as p where p.user_id = note_sign_in.user_id and p.deletes_at is not null)
+      then '{"leaving": true}'
+    else '{}'
+  end::jsonb;
 end
 $$;
 comment on function public.note_sign_in is
   'Takes over the address that somebody signed in with, where it is another than the last time: {"onboarded": whether '
-  'they have been through onboarding}.';
+  'they have been through onboarding, "leaving": true while their account is being deleted}.';
 
 create or replace function identity.found_organization(
   owner_id uuid, name text, base_currency text, gets_trial boolean, at timestamptz

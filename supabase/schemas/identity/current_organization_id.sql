@@ -7,7 +7,8 @@ create table identity.audit_events (
   detail jsonb not null default '{}'
 );
 comment on table identity.audit_events is
-  'What happened to accounts and grants. Insert only; keeps no tokens, codes or amounts; outlives the rows it names.';
+  'What happened to accounts and grants. Insert only; keeps no tokens, codes or amounts; outlives the rows it names, '
+  'without its detail once they are deleted for good.';
 create index audit_events_organization_id_idx on identity.audit_events (organization_id, at desc);
 create index audit_events_actor_id_idx on identity.audit_events (actor_id, at desc);
 
@@ -74,12 +75,13 @@ begin
     select
     from identity.organizations as o
     join billing.plan_features as f on f.plan = identity.effective_plan(o, at)
-    where o.id = organization_id and f.feature = organization_has_feature.feature
+    where o.id = organization_id and o.deletes_at is null and f.feature = organization_has_feature.feature
   );
 end
 $$;
 comment on function identity.organization_has_feature is
-  'Whether an organization''s plan includes a feature at an instant. The only judge of it.';
+  'Whether an organization''s plan includes a feature at an instant; nothing of one that is being deleted. The only '
+  'judge of it.';
 
 alter table identity.profiles enable row level security;
 alter table identity.organizations enable row level security;

@@ -46,6 +46,7 @@ create table identity.profiles (
   refused_email text,
   refused_at timestamptz,
   trial_started_at timestamptz,
+  deletes_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint profiles_refused_dated check ((refused_email is null) = (refused_at is null))
@@ -59,6 +60,9 @@ comment on column identity.profiles.reminder_email is
   'Another address for reminders; used once confirmed, until then the sign-in address is.';
 comment on column identity.profiles.refused_email is
   'An address that its mail server refused for good: no reminders go there until the settings are saved again.';
+comment on column identity.profiles.deletes_at is
+  'From then on the purge removes the person; until then they can take it back.';
+create index profiles_deletes_at_idx on identity.profiles (deletes_at) where deletes_at is not null;
 comment on column identity.profiles.trial_started_at is 'Set with the first organization: a person has one trial.';
 
 create table identity.organizations (
@@ -77,6 +81,7 @@ create table identity.organizations (
   closed_through date
     constraint organizations_closed_through_month_end check (extract(day from closed_through + 1) = 1),
   owner_id uuid not null references identity.profiles (user_id) on delete restrict,
+  deletes_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   -- What payments are valued in: app.payments refers to both.
@@ -102,6 +107,10 @@ comment on column identity.organizations.own_only is
   'Whether members see only what they recorded or look after themselves. Owner, managers and viewers see everything.';
 comment on column identity.organizations.closed_through is
   'What was paid until this day, the last of a month, stays as it is (app.refuse_closed_month).';
+comment on column identity.organizations.deletes_at is
+  'From then on the purge removes it with all that it has. Until then its pages can be read, nothing writes or mails, '
+  'and the owner can take it back.';
+create index organizations_deletes_at_idx on identity.organizations (deletes_at) where deletes_at is not null;
 create index organizations_owner_id_idx on identity.organizations (owner_id);
 create index organizations_base_currency_idx on identity.organizations (base_currency);
 

@@ -26,7 +26,8 @@ begin
       ),
       'organizations', coalesce((
         select jsonb_agg(jsonb_build_object(
-          'id', o.id, 'name', o.name, 'role', m.role, 'base_currency', o.base_currency, 'plan', o.plan, 'plan_status',
+          'id', o.id, 'name', o.name, 'role', m.role, 'deletes_at', o.deletes_at, 'base_currency', o.base_currency,
+          'plan', o.plan, 'plan_status',
           o.plan_status,
           'mails', m.mails, 'effective_plan', identity.effective_plan(o, at),
           'trial_ends_at', o.trial_ends_at,

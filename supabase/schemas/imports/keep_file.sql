@@ -57,7 +57,7 @@ begin
   learned := app.learned_answers(found_id, arguments #> '{read,questions}');
   update app.import_batches as b
   set state = 'reading', file = arguments ->> 'file', account_id = found_id,
-    row_count = (arguments ->> 'row_count')::int, expires_at = context.at + interval '24 hours',
+    row_count = (arguments ->> 'row_count')::int, expires_at = context.at + app.kept_for('imports'),
     read = b.read || (arguments -> 'read') || jsonb_build_object(
       'given', coalesce(arguments -> 'mapping', '{}'), 'answers', learned,
       'revision', case learned when '{}' then 1 else 2 end

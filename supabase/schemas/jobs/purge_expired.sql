@@ -23,63 +23,79 @@ end
 $$;
 
 create or replace function jobs.purge_expired(at timestamptz, most int default 50000) returns jsonb
-language plpgsql volatile set search_path = '' as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   removed jsonb := '{}';
   count bigint;
+  what text;
   target text;
   condition text;
 begin
-  for target, condition in
+  -- Definer, so that the role purger may do this and nothing else. $1 is the instant before which what was kept goes.
+  for what, target, condition in
     values
-      ('app.idempotency_keys', 'expires_at < $1'),
-      ('app.import_batches', 'expires_at < $1'),
+      -- What carries its own end was given it by the same table.
+      (null, 'app.idempotency_keys', 'expires_at < $1'),
+      (null, 'app.import_batches', 'expires_at < $1'),
       -- Whom somebody once invited is nobody's business for longer than it takes to explain an old link.
-      ('identity.invitations', 'expires_at < $1 - interval ''30 days'''),
-      ('identity.handovers', 'expires_at < $1'),
+      ('invitations', 'identity.invitations', 'expires_at < $1'),
+      (null, 'identity.handovers', 'expires_at < $1'),
       -- A code and a consent page are good for minutes and a signature refuses them afterwards; tokens keep answering a
       -- replay for a while.
-      ('oauth.used_codes', 'code_expires_at < $1 - interval ''1 day'''),
-      ('oauth.consents', 'approved_at < $1 - interval ''1 day'''),
-      ('oauth.tokens', 'expires_at < $1 - interval ''7 days'''),
+      ('used_codes', 'oauth.used_codes', 'code_expires_at < $1'),
+      ('consents', 'oauth.consents', 'approved_at < $1'),
+      ('tokens', 'oauth.tokens', 'expires_at < $1'),
       -- Of a replay its person must have heard before it is forgotten; an alert that nobody looks at for half a year
       -- will not be.
-      ('oauth.grants', 'least(expires_at, revoked_at) < $1 - interval ''30 days''
-        and (coalesce(revocation_reason, '''') not like ''%_replayed''
-        or alert_seen_at is not null or revoked_at < $1 - interval ''180 days'')'),
+      ('grants', 'oauth.grants', 'least(expires_at, revoked_at) < $1
+        and (coalesce(revocation_reason, '''') not like ''%_replayed'' or alert_seen_at is not null)'),
+      ('unseen_alerts', 'oauth.grants', 'revoked_at < $1'),
       -- Documents of clients are read again when they are wanted; a bucket that is full says nothing.
-      ('oauth.client_documents', 'fresh_until < $1 - interval ''1 day'''),
-      ('oauth.rate_buckets', 'full_at < $1'),
-      ('identity.attempts', 'not $1 - interval ''1 day'' < any (attempted_at)'),
-      -- 30 days to undo a change and to restore what was deleted. A bill takes its occurrences and payments with it.
-      ('app.change_sets', 'created_at < $1 - interval ''30 days'''),
-      -- What was merged is known again for as long as the payment that stayed, and goes with it.
-      ('app.payments', 'deleted_at < $1 - interval ''30 days'' and merged_into is null'),
-      ('app.expenses', 'deleted_at < $1 - interval ''30 days''
+      ('client_documents', 'oauth.client_documents', 'fresh_until < $1'),
+      (null, 'oauth.rate_buckets', 'full_at < $1'),
+      ('attempts', 'identity.attempts', 'not $1 <= any (attempted_at)'),
+      -- What a change did goes when it can no longer be undone; that somebody made it stays for the audit. Items first,
+      -- so that an import of many rows takes as many runs as it needs.
+      ('change_contents', 'app.change_items', 'change_id in (
+        select s.id from app.change_sets as s where not s.is_emptied and s.created_at < $1
+      )'),
+      ('changes', 'app.change_sets', 'created_at < $1'),
+      -- A bill takes its occurrences and payments with it. What was merged is known again for as long as the payment
+      -- that stayed, and goes with it.
+      ('deleted_records', 'app.payments', 'deleted_at < $1 and merged_into is null'),
+      ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
-      ('jobs.job_runs', 'finished_at < $1 - interval ''90 days'''),
+      ('job_runs', 'jobs.job_runs', 'finished_at < $1'),
       -- With their log. Longer than a year, so that the last reminder of a yearly bill is still known when the next one
       -- goes out.
-      ('jobs.reminder_digests', 'created_at < $1 - interval ''400 days'''),
-      ('cron.job_run_details', 'end_time < $1 - interval ''7 days'''),
+      ('digests', 'jobs.reminder_digests', 'created_at < $1'),
+      -- What an event decided stands in its subscription, whose clock also refuses it when it comes again.
+      ('payment_events', 'billing.payment_events', 'received_at < $1'),
+      ('cron_runs', 'cron.job_run_details', 'end_time < $1'),
       -- Never authorized: a client asks within minutes, and one that comes back later registers again. Six days and the
       -- day between two runs are seven. Last of all, since every registration waits for their count while this holds
       -- it.
-      ('oauth.clients', 'granted_at is null and created_at < $1 - interval ''6 days''
+      ('clients', 'oauth.clients', 'granted_at is null and created_at < $1
         and not exists (select from oauth.grants as g where g.client_id = clients.client_id)')
   loop
     execute
       format('delete from %1$s where ctid = any (array(select ctid from %1$s where %2$s limit $2))', target, condition)
-      using at, most;
+      using at - case when what is null then interval '0' else app.kept_for(what) end, most;
     get diagnostics count = row_count;
-    removed := removed || jsonb_build_object(target, count);
+    removed := removed || jsonb_build_object(target, count + coalesce((removed ->> target)::bigint, 0));
   end loop;
-  return removed;
+  update app.change_sets as s set facts = '{}', is_emptied = true
+  where s.id = any (array(
+    select c.id from app.change_sets as c
+    where not c.is_emptied and c.created_at < at - app.kept_for('change_contents')
+      and not exists (select from app.change_items as i where i.change_id = c.id)
+    order by c.created_at
+    limit most
+  ));
+  get diagnostics count = row_count;
+  return removed || jsonb_build_object('emptied_changes', count);
 end
 $$;
 comment on function jobs.purge_expired is
   'Removes what is past its time at an instant, of each table at most so many rows (with what hangs on them), so that '
-  'no run holds its locks for long; answers how many by table.';
-
--- Six times, for what one run leaves.
-select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge_expired(now())');
+  'no run holds its locks for long; answers how many by table, and of how many changes the contents went.';

@@ -1,5 +1,6 @@
 /** The account page: new, used, with its trial over, full of awkward names; and what its buttons ask first. */
 import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
+import type { Deletion } from "../../../shared/db/deletion_store.ts";
 import { confirmationUrl } from "../../../functions/auth-callback/account/address/addresses.ts";
 import type { Config } from "../../../shared/config.ts";
 import { NOW, signIn } from "../../functions/auth-callback/harness.ts";
@@ -30,6 +31,7 @@ export const home: Account["organizations"][number] = {
     "settings:write",
   ],
   owner_email: EMAIL,
+  deletes_at: null,
   base_currency: "EUR",
   mails: "mine",
   plan: "free",
@@ -232,6 +234,21 @@ const ACCOUNTS: Record<string, Account> = {
   },
 };
 
+const deletable = (own: Partial<Deletion["organizations"][number]>): Deletion => ({
+  country: "DE",
+  deletes_at: null,
+  organizations: [{
+    id: home.id,
+    name: "Home",
+    is_owner: true,
+    deletes_at: null,
+    is_paid: false,
+    members: 0,
+    may_delete: true,
+    ...own,
+  }],
+});
+
 const account = (name: string, query = ""): State =>
   signedIn(`account-${name}${query && "-done"}`, `/account${query}`, { answers: { read_account: ACCOUNTS[name] } });
 
@@ -283,6 +300,22 @@ export const ACCOUNT_STATES: readonly State[] = [
   signedIn("disconnect", `/account/disconnect?grant=${claude.grant_id}`, { answers: { read_account: ACCOUNTS.used } }),
   signedIn("disconnect-awkward", "/account/disconnect?grant=7d1d2c7a-0d53-4d3f-9a53-444444444441", {
     answers: { read_account: ACCOUNTS.awkward },
+  }),
+  signedIn("organization-delete", `/organizations/${home.id}/delete`, { answers: { read_deletion: deletable({}) } }),
+  signedIn("organization-delete-awkward", `/organizations/${home.id}/delete`, {
+    answers: { read_deletion: deletable({ name: LONG, members: 3, is_paid: true }) },
+  }),
+  signedIn("organization-deleting", `/organizations/${home.id}/delete`, {
+    answers: { read_deletion: deletable({ name: UNBROKEN, deletes_at: "2026-12-07T10:00:00Z" }) },
+  }),
+  signedIn("account-delete", "/account/delete", {
+    answers: { read_deletion: deletable({ name: HOSTILE, is_owner: false, may_delete: false }) },
+  }),
+  signedIn("account-delete-owner", "/account/delete", {
+    answers: { read_deletion: deletable({ name: RIGHT_TO_LEFT, members: 2 }) },
+  }),
+  signedIn("account-leaving", "/account/delete", {
+    answers: { read_deletion: { ...deletable({}), organizations: [], deletes_at: "2026-12-07T10:00:00Z" } },
   }),
   signedIn("providers-remove", "/account/providers/remove?link=lnk_1", { answers: { read_account: ACCOUNTS.used } }),
   signedIn("providers-remove-awkward", "/account/providers/remove?link=lnk_1", {

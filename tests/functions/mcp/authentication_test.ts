@@ -54,6 +54,28 @@ Deno.test("what is no bearer credential is 400, a token of another kind 401, bot
   assertEquals(calls, []);
 });
 
+Deno.test("books that are being deleted are refused with the day and where the owner can stop that", async () => {
+  const organization = { id: "org_acme00000000", name: "Acme" };
+  const verdict = { outcome: "organization_deleting", deletes_on: "2026-12-07", organization };
+  for (const body of [LIST, CALL]) {
+    const { post } = startConnector({ authenticate_bearer: () => verdict, call_tool: () => verdict });
+    const response = await post(body);
+    assertEquals(response.status, 403);
+    const { error } = await response.json();
+    const url = `${SITE}/organizations/org_acme00000000/delete`;
+    assertEquals(
+      error.message,
+      `The books of Acme will be deleted on 2026-12-07. The owner can stop that at ${url}`,
+    );
+    assertEquals(error.data, {
+      code: "organization_deleting",
+      deletes_on: "2026-12-07",
+      organization,
+      keep_url: url,
+    });
+  }
+});
+
 Deno.test("the scheme is case-insensitive and the database sees the hash of the token only", async () => {
   const { post, calls } = startConnector();
   assertEquals((await post(LIST, { headers: { authorization: `bEARER ${TOKEN}` } })).status, 200);

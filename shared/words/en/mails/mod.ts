@@ -1,7 +1,8 @@
 /** All mails in English. */
+import { deletion } from "./deletion.ts";
 import { digest } from "./digest.ts";
 import { handover, invitation } from "./invitation.ts";
 import { reminderAddress } from "./reminder_address.ts";
 import { signIn } from "./sign_in.ts";
 
-export const mails = { digest, handover, invitation, reminderAddress, signIn };
+export const mails = { deletion, digest, handover, invitation, reminderAddress, signIn };

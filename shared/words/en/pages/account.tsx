@@ -29,6 +29,7 @@ export const account = {
     calendar_ended: "The calendar’s address has stopped working.",
     left: "You left. You and your apps can’t read or change anything there any more.",
     created: "The organization is created.",
+    organization_kept: "The organization stays. Everything works as before.",
     disconnected: "The app is disconnected. It can no longer read or change anything.",
   },
 };

@@ -15,6 +15,7 @@ export { calendarCreated, calendarFeed, calendars } from "./calendar.tsx";
 export { consent, consentRefusals } from "./consent.tsx";
 export { exportBooks, exportFiles, exportRefusals } from "./export.tsx";
 export { changeAddress, confirmAddress } from "./address.tsx";
+export { deleteAccount, deleteOrganization } from "./deletion.tsx";
 export { frame } from "./frame.ts";
 export { frontPage } from "./front_page.ts";
 export { handOver, invitationPage, members, newOrganization, removal } from "./members.tsx";

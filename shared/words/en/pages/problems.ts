@@ -87,6 +87,8 @@ export const failures = {
   chooseCountry: "Choose a country from the list.",
   notSetUp: "Your account isn’t set up yet.",
   nameLength: "A name must have between 1 and 120 characters.",
+  onlyOwnerDeletes: "Only the owner can delete an organization, and stop that.",
+  deletionFinal: "It is too late to keep it: it is being deleted right now.",
   onlyOwnerRenames: "Only the owner can rename an organization.",
   onlyMembersMailed: "Only members get emails about an organization’s bills.",
   unknownTimezone: "We don’t know that time zone.",

@@ -1,0 +1,146 @@
+/** @jsxImportSource hono/jsx */
+/** Deletes an organization after its name was typed, with a grace in which the owner can take it back. */
+import { AppError } from "../../../shared/errors.ts";
+import { createFormToken } from "../../../shared/http/form_post.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import type { DeletableOrganization, Deletion } from "../../../shared/db/deletion_store.ts";
+import { Buttons, DateText, Name, Notice, TextField } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import { livingIn } from "../../../shared/pages/reader.ts";
+import { createUrls } from "../../../shared/urls.ts";
+import { pageFormat } from "../../../shared/words/page_format.ts";
+import { wordsOf } from "../../../shared/words/words.ts";
+import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
+import { tellMembers } from "./tell_members.ts";
+
+export const showDeleteOrganization = (deps: PageDeps): Handler =>
+  signedIn(deps, async (c, user) => {
+    const deletion = await deps.deletions.read(user.id);
+    const organization = deletion.organizations.find(({ id }) => id === c.req.param("id"));
+    // Members may see until when it stays; what isn't theirs looks as if it weren't there.
+    if (!organization || !(organization.may_delete || organization.deletes_at)) return c.redirect("/account", 303);
+    return await render(c, deps, { user, deletion, organization });
+  });
+
+interface View {
+  user: SignedInUser;
+  deletion: Deletion;
+  organization: DeletableOrganization;
+  wrongName?: boolean;
+}
+
+async function render(
+  c: AppContext,
+  { config, clock }: PageDeps,
+  { user, deletion, organization, wrongName }: View,
+): Promise<Response> {
+  const { words: { deleteOrganization: words }, format } = livingIn(c, deletion.country ?? "");
+  const token = await createFormToken(config, { userId: user.id, at: clock() });
+  const name = <Name>{organization.name}</Name>;
+  return await renderPage(c, {
+    title: words.title,
+    config,
+    user,
+    ...(wrongName && { status: 422 as const }),
+    children: organization.deletes_at
+      ? (
+        <>
+          <h1>{words.goingTitle(name)}</h1>
+          <Notice kind="warning">
+            <p>{words.going(<DateText at={organization.deletes_at} format={format} />)}</p>
+          </Notice>
+          {organization.may_delete
+            ? (
+              <form method="post" action={c.req.path}>
+                <input type="hidden" name="form_token" value={token} />
+                <input type="hidden" name="action" value="keep" />
+                <Buttons>
+                  <button class="primary" type="submit">{words.takeBack}</button>
+                  <a class="button" href="/account">{words.back}</a>
+                </Buttons>
+              </form>
+            )
+            : <p>{words.ownerTakesBack}</p>}
+        </>
+      )
+      : (
+        <>
+          <h1>{words.question(name)}</h1>
+          <p class="lead">{words.lead}</p>
+          <ul>
+            {words.goes(organization.members).map((line) => <li>{line}</li>)}
+          </ul>
+          <p>{words.grace}</p>
+          {organization.is_paid && (
+            <Notice kind="warning">
+              <p>{words.cancelFirst}</p>
+            </Notice>
+          )}
+          {organization.members > 0 && (
+            <p>
+              <a href={`/organizations/${organization.id}/members`}>{words.handOver}</a>
+            </p>
+          )}
+          <form method="post" action={c.req.path}>
+            <input type="hidden" name="form_token" value={token} />
+            <input type="hidden" name="action" value="delete" />
+            <TextField
+              name="name"
+              label={words.typeName(name)}
+              error={wrongName ? words.wrongName : undefined}
+              required
+              maxlength={120}
+              autocomplete="off"
+              dir="auto"
+            />
+            <Buttons even>
+              <button class="danger" type="submit">{words.yes}</button>
+              <a class="button" href="/account">{words.no}</a>
+            </Buttons>
+          </form>
+        </>
+      ),
+  });
+}
+
+export const postDeleteOrganization = (deps: PageDeps): Handler =>
+  signedInForm(deps, async (c, { user, form }) => {
+    const asked = { userId: user.id, organizationId: c.req.param("id") ?? "", at: deps.clock() };
+    const url = createUrls(deps.config).deleteOrganization(asked.organizationId);
+    const mails = wordsOf("en").mails.deletion;
+    switch (form.get("action")) {
+      case "delete": {
+        const answer = await deps.deletions.deleteOrganization({ ...asked, name: form.get("name") ?? "" });
+        if (answer.outcome === "forbidden") throw notTheirs();
+        if (answer.outcome === "wrong_name") {
+          const deletion = await deps.deletions.read(user.id);
+          const organization = deletion.organizations.find(({ id }) => id === asked.organizationId);
+          if (!organization) throw notTheirs();
+          return await render(c, deps, { user, deletion, organization, wrongName: true });
+        }
+        if (answer.outcome === "scheduled") {
+          const on = pageFormat("en-GB").date(answer.deletes_at);
+          const mail = mails.going({ organization: answer.name, owner: user.email, on, url });
+          await tellMembers(c, deps, { members: answer.members, mail });
+        }
+        return c.redirect(c.req.path, 303);
+      }
+      case "keep": {
+        const answer = await deps.deletions.keepOrganization(asked);
+        if (answer.outcome === "forbidden") throw notTheirs();
+        if (answer.outcome === "too_late") {
+          throw new AppError("forbidden", "the grace is over", { says: ({ deletionFinal }) => deletionFinal });
+        }
+        if (answer.outcome === "kept") {
+          await tellMembers(c, deps, { members: answer.members, mail: mails.stays({ organization: answer.name }) });
+        }
+        return c.redirect("/account?done=organization_kept", 303);
+      }
+      default:
+        throw new AppError("invalid_request", "unknown action", { says: ({ unknownChange }) => unknownChange });
+    }
+  });
+
+const notTheirs = () =>
+  new AppError("forbidden", "may not delete it", { says: ({ onlyOwnerDeletes }) => onlyOwnerDeletes });

@@ -1,0 +1,18 @@
+/** Words of the mails that tell the members of an organization that it will be deleted, or that it stays. */
+
+export const deletion = {
+  going: (
+    { organization, owner, on, url }: { organization: string; owner: string; on: string; url: string },
+  ): { subject: string; text: string } => ({
+    subject: `${organization} will be deleted on ${on}`,
+    text: [
+      `${owner} is deleting ${organization}. On ${on} all its expenses, bills and statements will be gone for everybody.`,
+      "Until then you can still read everything, but nothing can be added or changed, and no reminders are sent.",
+      `If that’s a mistake, tell ${owner}, who can stop it until then:\n${url}`,
+    ].join("\n\n") + "\n",
+  }),
+  stays: ({ organization }: { organization: string }): { subject: string; text: string } => ({
+    subject: `${organization} stays`,
+    text: `${organization} will not be deleted after all. Everything works as before, reminders too.\n`,
+  }),
+};

@@ -1,0 +1,52 @@
+/** @jsxImportSource hono/jsx */
+/** The pages that delete an organization or an account. */
+import type { Child } from "hono/jsx";
+
+export const deleteOrganization = {
+  title: "Delete an organization",
+  question: (name: Child) => <>Delete {name}?</>,
+  lead: "This deletes it for everybody in it, with:",
+  goes: (members: number): string[] => [
+    "all expenses, bills, budgets, categories and imported statements",
+    "the connections of all apps, calendars and bill providers",
+    ...(members === 0
+      ? []
+      : [members === 1 ? "the membership of one other person" : `the memberships of ${members} other people`]),
+  ],
+  grace: "It happens after 14 days. Until then you can take it back here and read everything, but nothing can be " +
+    "added or changed, no reminders are sent, and calendars stop. Everybody in it is told by email.",
+  cancelFirst: "Deleting doesn’t cancel the subscription. Cancel that too, so that you aren’t charged again.",
+  handOver: "Somebody else wants to carry on? Hand it over instead",
+  typeName: (name: Child) => <>Type its name, {name}, to confirm</>,
+  wrongName: "That isn’t its name.",
+  yes: "Delete it",
+  no: "Keep it",
+  goingTitle: (name: Child) => <>{name} is being deleted</>,
+  going: (on: Child) => <>Everything in it will be deleted on {on}. Until then nothing in it can be changed.</>,
+  ownerTakesBack: "Its owner can stop that until then.",
+  takeBack: "Keep it after all",
+  back: "Back to your account",
+  link: "Delete this organization",
+};
+
+export const deleteAccount = {
+  title: "Delete your account",
+  question: "Delete your account?",
+  lead: "All apps you connected lose access, you’re signed out everywhere, and no more emails are sent to you.",
+  leaves: "You leave these organizations at once. What you recorded there stays theirs:",
+  grace:
+    "After 14 days your address, your settings and your sign-in are deleted. To take it back, sign in before then.",
+  typeAddress: (address: Child) => <>Type your address, {address}, to confirm</>,
+  wrongAddress: "That isn’t the address you’re signed in with.",
+  yes: "Delete my account",
+  no: "Keep my account",
+  ownsFirst: "First hand over or delete the organizations you own.",
+  handOver: "Hand over",
+  deleteIt: "Delete",
+  goingTitle: "Your account is being deleted",
+  going: (on: Child) => <>It will be deleted on {on}. You have already left the organizations of others.</>,
+  takeBack: "Keep my account",
+  doneTitle: "You’re signed out",
+  done: (on: Child) => <>Your account will be deleted on {on}. Changed your mind? Sign in before then.</>,
+  link: "Delete your account",
+};

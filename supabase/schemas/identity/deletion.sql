@@ -1,0 +1,151 @@
+-- Deletion: organizations and people say when they go, and take it back until then. The purge does the rest
+-- (jobs/purge_deleted.sql).
+
+create or replace function public.read_deletion(user_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'country', (select p.country from identity.profiles as p where p.user_id = read_deletion.user_id),
+    'deletes_at', (select p.deletes_at from identity.profiles as p where p.user_id = read_deletion.user_id),
+    'organizations', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', o.id, 'name', o.name, 'is_owner', o.owner_id = m.user_id, 'deletes_at', o.deletes_at,
+        'is_paid', o.plan <> 'free', 'members', (
+          select count(*) from identity.memberships as c where c.organization_id = o.id and c.user_id <> m.user_id
+        ),
+        'may_delete', identity.member_may(o.id, m.user_id, 'organization:manage')
+      ) order by m.created_at, o.id), '[]')
+      from identity.memberships as m
+      join identity.organizations as o on o.id = m.organization_id
+      where m.user_id = read_deletion.user_id
+    )
+  );
+end
+$$;
+comment on function public.read_deletion is
+  'What the pages that delete show a person: {"country","deletes_at","organizations": [{"id","name","is_owner",'
+  '"deletes_at","is_paid","members","may_delete"}]}.';
+
+create or replace function identity.others_in(organization_id text, user_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(p.email order by m.created_at, p.user_id), '[]')
+    from identity.memberships as m
+    join identity.profiles as p on p.user_id = m.user_id
+    where m.organization_id = others_in.organization_id and m.user_id <> others_in.user_id
+  );
+end
+$$;
+comment on function identity.others_in is 'The sign-in addresses of everybody else in an organization.';
+
+create or replace function public.delete_organization(user_id uuid, organization_id text, name text, at timestamptz)
+  returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  organization identity.organizations;
+begin
+  select * into organization from identity.organizations as o
+  where o.id = delete_organization.organization_id
+    and identity.member_may(o.id, delete_organization.user_id, 'organization:manage')
+  for update;
+  if not found then
+    return '{"outcome": "forbidden"}';
+  elsif organization.deletes_at is not null then
+    return '{"outcome": "already"}';
+  elsif btrim(organization.name) <> btrim(delete_organization.name) then
+    return '{"outcome": "wrong_name"}';
+  end if;
+  organization.deletes_at := at + app.kept_for('deleted_organizations');
+  update identity.organizations as o set deletes_at = organization.deletes_at, updated_at = at
+  where o.id = organization.id;
+  perform identity.record_event('organization.deletion_asked', user_id, organization.id, '{}', at);
+  return jsonb_build_object(
+    'outcome', 'scheduled', 'name', organization.name, 'deletes_at', organization.deletes_at,
+    'members', identity.others_in(organization.id, user_id)
+  );
+end
+$$;
+comment on function public.delete_organization is
+  'Has an organization deleted after its grace by who may: {"outcome":"scheduled","name","deletes_at","members": '
+  'addresses of the others}, or outcome already, wrong_name or forbidden.';
+
+create or replace function public.keep_organization(user_id uuid, organization_id text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  organization identity.organizations;
+begin
+  select * into organization from identity.organizations as o
+  where o.id = keep_organization.organization_id
+    and identity.member_may(o.id, keep_organization.user_id, 'organization:manage')
+  for update;
+  -- Whose account is being deleted keeps that first: an organization needs an owner.
+  if not found or exists (
+    select from identity.profiles as p where p.user_id = keep_organization.user_id and p.deletes_at is not null
+  ) then
+    return '{"outcome": "forbidden"}';
+  elsif organization.deletes_at is null then
+    return '{"outcome": "already"}';
+  elsif organization.deletes_at <= at then
+    -- Part of it may be gone.
+    return '{"outcome": "too_late"}';
+  end if;
+  update identity.organizations as o set deletes_at = null, updated_at = at where o.id = organization.id;
+  perform identity.record_event('organization.deletion_stopped', user_id, organization.id, '{}', at);
+  return jsonb_build_object(
+    'outcome', 'kept', 'name', organization.name, 'members', identity.others_in(organization.id, user_id)
+  );
+end
+$$;
+comment on function public.keep_organization is
+  'Takes the deletion of an organization back: {"outcome":"kept","name","members"}, or outcome already, too_late or '
+  'forbidden.';
+
+create or replace function public.delete_account(user_id uuid, email text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  leaves_at constant timestamptz := at + app.kept_for('deleted_accounts');
+begin
+  -- Also who never went through onboarding; nobody becomes an owner under us.
+  insert into identity.profiles (user_id, email, created_at, updated_at) values (user_id, email, at, at)
+  on conflict on constraint profiles_pkey do nothing;
+  perform from identity.profiles as p where p.user_id = delete_account.user_id for update;
+  if exists (
+    select from identity.organizations as o where o.owner_id = delete_account.user_id and o.deletes_at is null
+  ) then
+    return '{"outcome": "owner"}';
+  end if;
+  update identity.profiles as p set deletes_at = leaves_at, updated_at = at
+  where p.user_id = delete_account.user_id and p.deletes_at is null;
+  if not found then
+    return '{"outcome": "already"}';
+  end if;
+  -- Their bills of others go back to all of them; with a membership go its grants, consents and calendar.
+  update app.expenses as e set assignee_id = null
+  where e.assignee_id = delete_account.user_id and e.organization_id in (
+    select m.organization_id from identity.memberships as m where m.user_id = delete_account.user_id
+  );
+  delete from oauth.grants as g where g.user_id = delete_account.user_id;
+  delete from identity.memberships as m where m.user_id = delete_account.user_id and m.role <> 'owner';
+  perform identity.record_event('account.deletion_asked', user_id, null, '{}', at);
+  return jsonb_build_object('outcome', 'scheduled', 'deletes_at', leaves_at);
+end
+$$;
+comment on function public.delete_account is
+  'Has a person deleted after their grace, and ends their memberships and connections now: '
+  '{"outcome":"scheduled","deletes_at"}, or outcome already, or owner while they own an organization that stays.';
+
+create or replace function public.keep_account(user_id uuid, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  update identity.profiles as p set deletes_at = null, updated_at = at
+  where p.user_id = keep_account.user_id and p.deletes_at > at;
+  if not found then
+    return '{"outcome": "already"}';
+  end if;
+  perform identity.record_event('account.deletion_stopped', user_id, null, '{}', at);
+  return '{"outcome": "kept"}';
+end
+$$;
+comment on function public.keep_account is
+  'Takes the deletion of an account back: {"outcome":"kept"}, or outcome already. What was left stays left.';

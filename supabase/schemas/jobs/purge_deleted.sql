@@ -1,0 +1,141 @@
+-- The purge: what was deleted for good, and the role that alone may do it.
+-- Invariants: it removes only what is past its grace, in pages, and each run goes on where the last one ended, however
+-- that one ended; nobody who calls a function of ours, service_role included, may call it or do what it does.
+
+-- Nobody signs in with it. Its only right is to execute the functions below, which do what is due at their instant.
+do $$
+begin
+  create role purger nologin noinherit;
+exception when duplicate_object or unique_violation then
+  null; -- roles are shared by all databases of a server
+end
+$$;
+grant purger to postgres;
+grant usage on schema jobs to purger;
+
+create or replace function jobs.purge_organizations(at timestamptz, most int default 50000) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  gone text[] := '{}';
+  rows_left int := most;
+  organization record;
+  target text;
+  condition text;
+  count int;
+begin
+  <<organizations>>
+  for organization in
+    -- Whoever writes there holds it; then it is the next run's.
+    select o.id from identity.organizations as o where o.deletes_at <= at order by o.deletes_at, o.id
+    for update skip locked
+  loop
+    continue when not pg_try_advisory_xact_lock(app.books_key(organization.id));
+    -- Closed months refuse that what was paid in them goes.
+    update identity.organizations as o set closed_through = null
+    where o.id = organization.id and o.closed_through is not null;
+    -- What others refer to comes last; what hangs on a row goes with it.
+    for target, condition in
+      values
+        ('app.change_items', 'change_id in (select s.id from app.change_sets as s where s.organization_id = $1)'),
+        ('app.change_sets', 'organization_id = $1'),
+        ('app.import_rows', 'organization_id = $1'),
+        ('app.import_batches', 'organization_id = $1'),
+        ('app.statement_links', 'organization_id = $1'),
+        ('app.statement_lines', 'organization_id = $1'),
+        ('app.provider_statements', 'organization_id = $1'),
+        ('app.provider_links', 'organization_id = $1'),
+        ('jobs.reminder_log', 'organization_id = $1'),
+        ('jobs.notice_log', 'organization_id = $1'),
+        ('app.payments', 'organization_id = $1'),
+        ('app.expense_occurrences', 'organization_id = $1'),
+        ('app.expenses', 'organization_id = $1'),
+        ('app.idempotency_keys', 'organization_id = $1'),
+        ('billing.payment_events', '$1 in (organization_id, claimed_organization_id)
+          or subscription_id in (select s.id from billing.subscriptions as s where s.organization_id = $1)')
+    loop
+      execute
+        format('delete from %1$s where ctid = any (array(select ctid from %1$s where %2$s limit $2))', target,
+          condition)
+        using organization.id, rows_left;
+      get diagnostics count = row_count;
+      rows_left := rows_left - count;
+      exit organizations when rows_left <= 0;
+    end loop;
+    -- Few by now: what is left hangs on the organization or its members.
+    delete from oauth.rate_buckets as b where strpos(b.key, organization.id) > 0 or exists (
+      select from oauth.grants as g where g.organization_id = organization.id and strpos(b.key, g.id::text) > 0
+    );
+    update jobs.reminder_digests as d set content = null
+    where exists (
+      select from jsonb_array_elements(d.content -> 'organizations') as o where o ->> 'id' = organization.id
+    );
+    delete from identity.organizations as o where o.id = organization.id;
+    perform identity.record_event('organization.deleted', null, organization.id, '{}', at);
+    update identity.audit_events as e set detail = '{}' where e.organization_id = organization.id and e.detail <> '{}';
+    gone := gone || organization.id;
+  end loop;
+  return jsonb_build_object('organizations', cardinality(gone), 'rows', most - greatest(rows_left, 0));
+end
+$$;
+comment on function jobs.purge_organizations is
+  'Removes the organizations whose grace is over, at most so many rows: {"organizations": how many are gone, "rows"}. '
+  'One that is larger than that takes several runs.';
+
+create or replace function jobs.purge_people(at timestamptz, most int default 500) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  person record;
+  gone int := 0;
+begin
+  for person in
+    select p.user_id, p.email from identity.profiles as p
+    where p.deletes_at <= at
+      -- Who was made an owner meanwhile, or whose organization is still being purged, waits.
+      and not exists (select from identity.organizations as o where o.owner_id = p.user_id)
+    order by p.deletes_at, p.user_id
+    limit most
+    for update skip locked
+  loop
+    -- The identity provider's own notes carry addresses and no foreign key. Not every version of it has them.
+    if to_regclass('auth.audit_log_entries') is not null then
+      execute
+        'delete from auth.audit_log_entries where payload ->> ''actor_id'' = $1 or payload #>> ''{traits,user_id}'' = '
+        '$1'
+      using person.user_id::text;
+    end if;
+    if to_regclass('auth.flow_state') is not null then
+      execute 'delete from auth.flow_state where user_id = $1' using person.user_id;
+    end if;
+    delete from oauth.rate_buckets as b where strpos(b.key, person.user_id::text) > 0;
+    delete from identity.invitations as i where i.address = lower(person.email);
+    -- With the profile, and through it memberships, grants, calendars and mails.
+    delete from auth.users as u where u.id = person.user_id;
+    delete from identity.profiles as p where p.user_id = person.user_id;
+    perform identity.record_event('account.deleted', person.user_id, null, '{}', at);
+    update identity.audit_events as e set detail = '{}' where e.actor_id = person.user_id and e.detail <> '{}';
+    gone := gone + 1;
+  end loop;
+  return jsonb_build_object('people', gone);
+end
+$$;
+comment on function jobs.purge_people is
+  'Removes the people whose grace is over, with what the identity provider knows of them: {"people": how many}.';
+
+-- Not even the service: these rows go when they are due, and only then.
+revoke all on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people from service_role;
+grant execute on function jobs.purge_expired, jobs.purge_organizations, jobs.purge_people to purger;
+
+create or replace function jobs.purge(at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return jobs.purge_organizations(at) || jobs.purge_people(at) || jobs.purge_expired(at);
+end
+$$;
+comment on function jobs.purge is 'One run of all three, as the role purger; answers what they answer.';
+revoke all on function jobs.purge from service_role;
+grant execute on function jobs.purge to purger;
+-- Set last, as app.run_tool's: it asks for the role's right to execute.
+alter function jobs.purge set role = 'purger';
+
+-- Six times, for what one run leaves.
+select cron.schedule('purge-expired', '7-57/10 3 * * *', 'select jobs.purge(now())');

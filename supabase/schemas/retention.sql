@@ -1,0 +1,45 @@
+-- How long what is kept: every number once. The purge reads them, and the tools that promise one.
+
+create table app.retention (
+  what text primary key,
+  keep interval not null constraint retention_keep_positive check (keep >= interval '0')
+);
+comment on table app.retention is
+  'How long each kind of row is kept after it has served. docs/retention.md says it to people.';
+alter table app.retention enable row level security;
+create policy "Signed-in people can read how long what is kept" on app.retention
+  for select to authenticated using ((select auth.uid()) is not null);
+grant select on app.retention to authenticated, service_role;
+
+insert into app.retention (what, keep) values
+  ('deleted_organizations', '14 days'),
+  ('deleted_accounts', '14 days'),
+  ('deleted_records', '30 days'),
+  ('change_contents', '30 days'),
+  ('changes', '400 days'),
+  ('idempotency_keys', '24 hours'),
+  ('imports', '24 hours'),
+  ('invitations', '30 days'),
+  ('used_codes', '1 day'),
+  ('consents', '1 day'),
+  ('tokens', '30 days'),
+  ('grants', '30 days'),
+  ('unseen_alerts', '180 days'),
+  ('client_documents', '1 day'),
+  ('clients', '6 days'),
+  ('attempts', '1 day'),
+  ('job_runs', '90 days'),
+  ('digests', '400 days'),
+  ('payment_events', '400 days'),
+  ('cron_runs', '7 days');
+
+create or replace function app.kept_for(what text) returns interval
+language plpgsql stable set search_path = '' as $$
+declare
+  kept interval;
+begin
+  select r.keep into strict kept from app.retention as r where r.what = kept_for.what;
+  return kept;
+end
+$$;
+comment on function app.kept_for is 'How long a kind of row is kept; an unknown kind is an error.';
