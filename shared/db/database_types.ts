@@ -232,7 +232,7 @@ export type Database = {
         Returns: Json;
       };
       "read_members": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
-      "read_new_organization": { Args: { "user_id": string }; Returns: Json };
+      "read_new_organization": { Args: { "at": string; "user_id": string }; Returns: Json };
       "read_newest_rates": { Args: Record<PropertyKey, never>; Returns: Json };
       "read_onboarding": { Args: { "user_id": string }; Returns: Json };
       "read_provider_credentials": { Args: { "link_ids": (string)[] }; Returns: Json };

@@ -3482,7 +3482,7 @@ comment on function public.create_organization is
   'Creates another organization of a person, with a trial if they never had one; pressed twice, one: '
   '{"outcome":"created","organization_id"}, {"outcome":"invalid","field"}, too_many, or unknown before onboarding.';
 
-create or replace function public.read_new_organization(user_id uuid) returns jsonb
+create or replace function public.read_new_organization(user_id uuid, at timestamptz) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (

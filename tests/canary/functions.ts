@@ -95,7 +95,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       at,
     })),
   read_members: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
-  read_new_organization: ({ first }) => [{ args: { user_id: first.ownerId } }],
+  read_new_organization: ({ first }) => [{ args: { user_id: first.ownerId, at } }],
   read_removal: (t) =>
     of(t, (one) => ({
       user_id: t.first.ownerId,

@@ -59,7 +59,7 @@ async function render(
 ): Promise<Response> {
   const at = clock();
   const here = c.req.path + new URL(c.req.url).search;
-  const asked = await members.readNewOrganization(user.id);
+  const asked = await members.readNewOrganization({ userId: user.id, at });
   if (!asked) return c.redirect(withNext("/onboarding", here), 303);
   const { words: { newOrganization: words, frame }, format } = livingIn(c, asked.country);
   const hasProblems = Object.keys(problems).length > 0;
