@@ -1,11 +1,17 @@
 /** `PUT /user`: asks for another address, by a mail to the old and one to the new; anything else is lite's. */
+import type { SqlDatabase } from "../database/sql.ts";
 import { requestAddressChange } from "./address_change.ts";
 import { failure } from "./failure.ts";
-import type { IdentityProviderOptions } from "./identity_provider.ts";
 import { renderMail } from "./mail_template.ts";
 import { headersWithoutBody } from "./other_sessions.ts";
+import type { AuthSettings } from "./settings.ts";
 
-interface ChangeOptions extends IdentityProviderOptions {
+interface ChangeOptions {
+  database: SqlDatabase;
+  settings: AuthSettings;
+  siteUrl: string;
+  sendMail(mail: { to: string; subject: string; html: string }): Promise<void>;
+  passOn(request: Request): Promise<Response>;
   /** The answer to `GET /user`, which refuses whose session has ended. */
   readUser(request: Request): Promise<Response>;
   allowedRedirect(place: string | null): string;
