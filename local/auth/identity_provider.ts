@@ -5,7 +5,7 @@
  */
 import { decode } from "hono/jwt";
 import type { SqlDatabase } from "../database/sql.ts";
-import { confirmAddressChange, requestAddressChange } from "./address_change.ts";
+import { confirmAddressChange } from "./address_change.ts";
 import { handleAdmin, userOf, type UserRow } from "./admin.ts";
 import { isBanned, sessionProblem } from "./bans.ts";
 import { renderMail } from "./mail_template.ts";
@@ -17,6 +17,9 @@ import {
   issueToken,
   tokenHash,
 } from "./one_time_tokens.ts";
+import { changeUser } from "./change_user.ts";
+import { failure } from "./failure.ts";
+import { endOtherSessions } from "./other_sessions.ts";
 import { finishSession } from "./session_claims.ts";
 import type { AuthSettings } from "./settings.ts";
 
@@ -71,9 +74,11 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       case "GET /user":
         return await readUser(request);
       case "PUT /user":
-        return await changeUser(request, url);
+        return await changeUser(request, { ...options, readUser, allowedRedirect });
       case "POST /logout":
-        return url.searchParams.get("scope") === "others" ? await endOtherSessions(request) : await passOn(request);
+        return url.searchParams.get("scope") === "others"
+          ? await endOtherSessions(request, { database, readUser })
+          : await passOn(request);
       default:
         return await passOn(request);
     }
@@ -170,36 +175,6 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       : response;
   }
 
-  async function changeUser(request: Request, url: URL): Promise<Response> {
-    const { email, code_challenge } = await request.clone().json().catch(() => ({}));
-    if (!email) return await passOn(request);
-    const response = await readUser(new Request(url, { headers: withoutBody(request) }));
-    if (!response.ok) return response;
-    const user = await response.json();
-    const to = String(email).trim().toLowerCase();
-    if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(to)) {
-      return failure(400, "validation_failed", "Unable to validate email address: invalid format");
-    }
-    if (to === user.email) return Response.json(user);
-    const asked = { userId: user.id, from: user.email, to, isPkce: Boolean(code_challenge) };
-    const mails = await database.transaction((session) => requestAddressChange(session, settings, asked));
-    if (!mails) {
-      return failure(422, "email_exists", "A user with this email address has already been registered");
-    }
-    for (const mail of mails) {
-      const rendered = renderMail(settings.templates.email_change, {
-        SiteURL: options.siteUrl,
-        RedirectTo: allowedRedirect(url.searchParams.get("redirect_to")),
-        TokenHash: mail.hash,
-        Token: mail.digits,
-        Email: user.email,
-        NewEmail: to,
-      });
-      await options.sendMail({ to: mail.to, ...rendered });
-    }
-    return Response.json({ ...user, new_email: to });
-  }
-
   async function confirmChange(request: Request, hash: string): Promise<Response> {
     const confirmed = await database.transaction((session) => confirmAddressChange(session, settings, hash));
     if (!confirmed) return failure(403, "otp_expired", "Email link is invalid or has expired");
@@ -220,20 +195,6 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
       token,
     ]);
     return await answerSession(withBody(request, { type: "magiclink", token_hash: token }), "otp");
-  }
-
-  async function endOtherSessions(request: Request): Promise<Response> {
-    const response = await readUser(
-      new Request(new URL("/auth/v1/user", request.url), { headers: withoutBody(request) }),
-    );
-    if (!response.ok) return response;
-    await response.body?.cancel();
-    const { payload } = decode(request.headers.get("authorization")!.replace(/^Bearer /i, ""));
-    await database.query("delete from auth.sessions where user_id = $1 and id <> $2", [
-      payload.sub,
-      payload.session_id,
-    ]);
-    return new Response(null, { status: 204 });
   }
 
   async function followLink(request: Request, url: URL): Promise<Response> {
@@ -303,9 +264,6 @@ export function createIdentityProvider(options: IdentityProviderOptions): Handle
 /** lite's name for the token in a column. */
 const liteType = (kind: "confirmation" | "magic_link") => kind === "confirmation" ? "signup" : "magiclink";
 
-const failure = (status: number, error_code: string, msg: string) =>
-  Response.json({ code: status, error_code, msg }, { status, headers: { "x-sb-error-code": error_code } });
-
 const redirect = (target: URL) => new Response(null, { status: 303, headers: { location: target.href } });
 
 // Like the real provider, in the query for servers and in the fragment for scripts.
@@ -317,12 +275,6 @@ function withError(
   for (const [name, value] of Object.entries(error)) target.searchParams.set(name, value);
   target.hash = `${new URLSearchParams({ ...error, sb: "" })}`;
   return target;
-}
-
-function withoutBody(request: Request): Headers {
-  const headers = new Headers(request.headers);
-  for (const name of ["content-length", "content-type"]) headers.delete(name);
-  return headers;
 }
 
 function withBody(request: Request, body: unknown): Request {

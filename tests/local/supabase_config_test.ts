@@ -34,7 +34,7 @@ Deno.test("each sign-in mail holds one link, to our own page, and the digits", a
     Token: "012345",
     Email: `"<b>"@example.com`,
   };
-  for (const template of Object.values(templates)) {
+  for (const template of [templates.magic_link, templates.confirmation]) {
     const { html } = renderMail(template, values);
     const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href!.replaceAll("&amp;", "&"));
     assertEquals(links, [`${values.RedirectTo}&token_hash=pkce_abc&type=email`]);
@@ -48,6 +48,24 @@ Deno.test("each sign-in mail holds one link, to our own page, and the digits", a
       /href="https:\/\/expenses\.example\.com\/auth\/callback\?token_hash=pkce_abc&amp;type=email"/,
     );
   }
+});
+
+Deno.test("the mail about a new address holds one link, to the page that confirms it, and names both addresses", async () => {
+  const { templates: { email_change: template } } = await readAuthSettings();
+  const values = {
+    SiteURL: "https://expenses.example.com",
+    RedirectTo: "https://expenses.example.com/account/email/confirm?for=signed",
+    TokenHash: "pkce_abc",
+    Token: "012345",
+    Email: "old@example.com",
+    NewEmail: "new@example.com",
+  };
+  const { html } = renderMail(template, values);
+  const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href!.replaceAll("&amp;", "&"));
+  assertEquals(links, [`${values.RedirectTo}&token_hash=pkce_abc&type=email_change`]);
+  assertMatch(html, /old@example\.com.*new@example\.com/);
+  const fallback = renderMail(template, { ...values, RedirectTo: values.SiteURL });
+  assertMatch(fallback.html, /example\.com\/account\/email\/confirm\?token_hash=pkce_abc&amp;type=email_change"/);
 });
 
 Deno.test("renderMail() refuses unknown template syntax instead of mailing it", () => {

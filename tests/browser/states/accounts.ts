@@ -257,8 +257,8 @@ const SOLD: Partial<Config> = {
   checkoutUrl: "https://pay.example/checkout?plan={plan}&organization_id={organization_id}",
   invoicesUrl: "https://pay.example/invoices/{organization_id}",
   cancelUrl: "https://pay.example/cancel/{organization_id}",
-  proPrice: "€4 a month",
-  teamPrice: "€9 a month",
+  proPrice: "€4.00",
+  teamPrice: "€9.00",
 };
 const plan = (state: string, { name, id = home.id, config = SOLD }: {
   name: string;

@@ -21,7 +21,7 @@ export const confirm = (
 export const SIGN_IN_STATES: readonly State[] = [
   page("front", ({ browser }) => browser.get("/")),
   page("front-sold", ({ browser }) => browser.get("/"), {
-    config: { proPrice: "€4 a month", teamPrice: "€9 a month", pricingUrl: "https://expenses.example/pricing" },
+    config: { proPrice: "€4.00", teamPrice: "€9.00", pricingUrl: "https://expenses.example/pricing" },
   }),
   signedIn("front-signed-in", "/"),
   page("login", ({ browser }) => browser.get("/login"), {

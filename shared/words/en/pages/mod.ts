@@ -10,7 +10,7 @@ export {
   reminderEmail,
   reminders,
 } from "./account.tsx";
-export { connecting, firstSteps } from "./first_steps.tsx";
+export { connecting, firstSteps } from "./first_steps.ts";
 export { calendarCreated, calendarFeed, calendars } from "./calendar.tsx";
 export { consent, consentRefusals } from "./consent.tsx";
 export { exportBooks, exportFiles, exportRefusals } from "./export.tsx";
