@@ -62,7 +62,7 @@ async function deleteAll({ second }: Tenants): Promise<void> {
   const people = await database.query<{ user_id: string; email: string }>(
     "select id as user_id, email from auth.users where email like '%@second.example' order by email",
   );
-  assertEquals(people.length, 4);
+  assertEquals(people.length, 5);
   for (const { user_id, email } of people) {
     const answer = await database.asService<{ outcome: string }>("delete_account", { user_id, email, at: NOW });
     assertEquals(answer.outcome, "scheduled");

@@ -55,6 +55,12 @@ const ROWS: Record<string, { table: string; insert: (at: string) => string }> = 
     table: "identity.attempts",
     insert: (at) => `insert into identity.attempts select 'a', array[${at}] from o`,
   },
+  invitations: {
+    table: "identity.invitations",
+    insert: (at) =>
+      `insert into identity.invitations (organization_id, address, role, invited_by, token_hash, created_at, expires_at)
+       select o.id, 'guest@kept.example', 'member', o.owner_id, sha256('kept'), ${at} - interval '7 days', ${at} from o`,
+  },
   job_runs: {
     table: "jobs.job_runs",
     insert: (at) =>

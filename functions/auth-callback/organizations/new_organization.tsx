@@ -60,7 +60,8 @@ async function render(
   const at = clock();
   const here = c.req.path + new URL(c.req.url).search;
   const asked = await members.readNewOrganization({ userId: user.id, at });
-  if (!asked) return c.redirect(withNext("/onboarding", here), 303);
+  // Not back to here: whoever is suspended would be sent to and fro.
+  if (!asked) return c.redirect("/onboarding", 303);
   const { words: { newOrganization: words, frame }, format } = livingIn(c, asked.country);
   const hasProblems = Object.keys(problems).length > 0;
   return await renderPage(c, {

@@ -79,7 +79,11 @@ for (const [what, { by, until }] of Object.entries(SUSPENSIONS)) {
     // Even where the identity provider still accepts the session.
     const allow = { action: "approve", organization_id: person.organizations[0] };
     assertEquals((await harness.decide(page, allow, person)).status, 403);
-    assertEquals((await harness.get(authorizationQuery(clientId), person)).status, 403);
+    const asked = await harness.get(authorizationQuery(clientId), person);
+    assertEquals([asked.status, new URL(asked.headers.get("location")!, "https://x").pathname], [
+      302,
+      "/organizations/new",
+    ]);
     assertEquals(await outcomeOf(database, others.access_token, harness.clock.now), "ok");
 
     const [{ revoked }] = await database.query<{ revoked: number }>(
