@@ -8,13 +8,14 @@ const MEASURING = ["tests/hostile/", "tests/local/"];
 /** `deno task check` looks at the types, once for all. */
 const TEST = ["test", "--quiet", "--no-prompt", "--no-check", "-A"];
 
-const runs = Deno.args.some((arg) => arg.startsWith("tests/"))
+const args = Deno.args.filter((arg) => arg !== "--");
+const runs = args.some((arg) => arg.startsWith("tests/"))
   ? [[]]
   : [["--parallel", `--ignore=${MEASURING.join()}`, "tests/"], MEASURING];
 
 let failed = false;
 for (const run of runs) {
-  const { success } = await new Deno.Command(Deno.execPath(), { args: [...TEST, ...Deno.args, ...run] }).spawn().status;
+  const { success } = await new Deno.Command(Deno.execPath(), { args: [...TEST, ...args, ...run] }).spawn().status;
   failed ||= !success;
 }
 Deno.exit(failed ? 1 : 0);

@@ -5,6 +5,8 @@
 import { oneLine } from "../reminders/names.ts";
 
 const LONGEST = 60;
+/** More than this is not looked at: normalizing a pile of marks takes quadratic time. */
+const READ = 1000;
 
 /** Characters without a visible form, and those that change how others look. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
@@ -15,7 +17,8 @@ const JOINTS = /([.:/@\\\u3002\uff61])(?=\S)/gu;
 
 /** @return one line in double quotation marks, or undefined when nothing legible is left. */
 export function strangersName(name: string): string | undefined {
-  const legible = name.replace(/\s+/gu, " ").replace(INVISIBLE, "").normalize("NFKC").replace(QUOTATION_MARKS, "’");
+  const seen = name.slice(0, READ).replace(/\s+/gu, " ").replace(INVISIBLE, "");
+  const legible = seen.normalize("NFKC").replace(QUOTATION_MARKS, "’");
   const shown = oneLine(legible, LONGEST).replace(JOINTS, "$1 ");
   return shown ? `“${shown}”` : undefined;
 }

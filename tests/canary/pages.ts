@@ -22,6 +22,8 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/onboarding": () => ["/onboarding"],
   "/account": () => ["/account"],
   "/account/calendar": () => ["/account/calendar"],
+  "/account/email": () => ["/account/email"],
+  "/account/email/confirm": () => ["/account/email/confirm", "/account/email/confirm?for=unknown"],
   "/calendar/:file": (_, { calendar }) => [...calendar, "/calendar/none"],
   "/account/disconnect": (one) => [`/account/disconnect?grant=${one.grantId}`],
   "/account/providers/connect": (one) =>
@@ -39,6 +41,7 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/account/reminder-email": () => ["/account/reminder-email", "/account/reminder-email?t=unknown"],
   "/invitation": (one) => ["/invitation", "/invitation?t=unknown", `/invitation?t=${one.invitationToken}`],
   "/organizations/:id": () => ["/organizations/new", "/organizations/new?next=/account"],
+  "/organizations/:id/plan": (one) => [`/organizations/${one.organizationId}/plan`],
   "/organizations/:id/members": (one) => [`/organizations/${one.organizationId}/members`],
   "/organizations/:id/members/remove": (one) =>
     [one.viewerId, one.ownerId].map((id) => `/organizations/${one.organizationId}/members/remove?member=${id}`),

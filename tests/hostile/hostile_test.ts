@@ -69,6 +69,7 @@ const NOT_TRIED: Readonly<Record<string, string>> = {
   "shared/providers/openai.ts": "its pattern is tried by way of the registry (credentials of providers)",
   "shared/providers/vercel.ts": "its pattern is tried by way of the registry (credentials of providers)",
   "shared/rates/sources.ts": "what an operator configures",
+  "shared/urls.ts": "what an operator configures",
   "shared/words/en/log_expenses.ts": "a difference of amounts that we wrote ourselves",
   "shared/words/en/mails/digest.ts": "the first word of a sentence that we wrote ourselves",
   "shared/words/en/phrases.ts": "the sign of an amount that we wrote ourselves",

@@ -4,7 +4,7 @@ import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { createFormToken } from "../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
-import { safeNextPath, withNext } from "../../../shared/next_path.ts";
+import { safeNextPath } from "../../../shared/next_path.ts";
 import { Buttons, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";

@@ -1,11 +1,11 @@
-/** The export page and its downloads: who gets them, what is in them, and how much of them is in memory. */
+/** The export page and its downloads: who gets them, and what is in them. */
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import type { Database } from "../../../shared/db/client.ts";
 import { BOOKS, PARTS } from "../../../shared/export/books.ts";
 import type { TestDatabase } from "../../_support/database.ts";
 import { readCsv, unzip } from "../../_support/unzip.ts";
 import { accountTest, auditOf, onboarded } from "./account_harness.ts";
-import { answering, type Browser, createPages, formsOf, over, signIn } from "./harness.ts";
+import { download } from "./export_harness.ts";
+import { createPages, formsOf, over, signIn } from "./harness.ts";
 
 const HOSTILE = [
   '=cmd|" /C calc"!A0',
@@ -40,12 +40,6 @@ const join = (database: TestDatabase, organizationId: string, userId: string, ro
     userId,
     role,
   ]);
-
-/** Fills in one of the page's two forms and submits it. */
-async function download(browser: Browser, path: string, what: string, fields: Record<string, string> = {}) {
-  const page = await (await browser.get(path)).text();
-  return await browser.submit(page, `value="${what}"`, fields);
-}
 
 const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
@@ -218,77 +212,3 @@ accountTest("who is removed during a download gets no more of it", async (pages,
     while (!(await reader.read()).done);
   });
 });
-
-// Large books, made up as they are read.
-
-const ROWS = 100_000;
-const AT_ONCE = 1000;
-const NOTE = "said at dinner ".repeat(30);
-
-/** A database whose books have `ROWS` payments, and how often it was asked for a page. */
-function largeBooks() {
-  const asked: string[] = [];
-  const others = answering({
-    claim_attempt: { outcome: "allowed" },
-    note_sign_in: { onboarded: true },
-    open_export: { outcome: "ok", organization: { name: "Home", today: "2026-11-20" } },
-  });
-  const database: Database = {
-    call<Result>(name: Parameters<Database["call"]>[0], args: Record<string, unknown>): Promise<Result> {
-      if (name !== "read_export") return others.call<Result>(name, args);
-      asked.push(String(args.part));
-      const from = Number(args.after ?? 0);
-      const isLarge = args.part === "payments";
-      const rows = isLarge
-        ? Array.from({ length: AT_ONCE }, (_, n) => ({
-          id: `pay_${from + n}`,
-          ...{ date: "2026-11-01", name: `Lunch ${from + n}`, note: NOTE + Math.random(), amount: "1.50" },
-        }))
-        : [];
-      const next = isLarge && from + AT_ONCE < ROWS ? from + AT_ONCE : null;
-      // As it comes over the network: nothing of it is shared.
-      return Promise.resolve({ outcome: "ok", page: { rows, next, latest_change: null } } as Result);
-    },
-  };
-  return { database, asked };
-}
-
-async function startLarge(what: string) {
-  const { database, asked } = largeBooks();
-  const { browser } = await signIn(createPages(database), "mira@example.com");
-  const fields = { period: "this_year" };
-  const response = await download(browser, "/organizations/org_000000000001/export", what, fields);
-  assertEquals(response.status, 200);
-  return { body: response.body!, asked };
-}
-
-for (const what of ["everything", "payments"]) {
-  Deno.test(`${ROWS} payments stream through flat memory: ${what}`, async () => {
-    const { body } = await startLarge(what);
-    const { heapUsed: before } = Deno.memoryUsage();
-    const heaps: number[] = [];
-    let bytes = 0;
-    for await (const chunk of body) {
-      bytes += chunk.length;
-      heaps.push(Deno.memoryUsage().heapUsed - before);
-    }
-    assert(bytes > 1_000_000, String(bytes));
-    // The texts alone are 45 MB a file. What is garbage is not counted: the least is what was there after a collection.
-    const kept = Math.min(...heaps.slice(heaps.length / 2)) / 2 ** 20;
-    assert(kept < 20, `${Math.round(kept)} MiB`);
-  });
-
-  Deno.test(`nothing is read ahead of the reader, or after they left: ${what}`, async () => {
-    const { body, asked } = await startLarge(what);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    assert(asked.length <= 1, `${asked.length} pages before the first byte was taken`);
-    const reader = body.getReader();
-    while (asked.length < 30) await reader.read();
-    const taken = asked.length;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    assert(asked.length <= taken + 1, "it waits for the reader");
-    await reader.cancel();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    assert(asked.length <= taken + 1, "it ends with the reader");
-  });
-}

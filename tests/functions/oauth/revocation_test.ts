@@ -113,6 +113,7 @@ Deno.test("list_connected_apps() tells when an app was last used, to within an h
     organization_name: "team of lister@example.com",
     created_at: "2026-11-20T10:00:00+00:00",
     last_used_at: null,
+    last_change: null,
   });
   harness.later(3600);
   const use = async (token: string) =>

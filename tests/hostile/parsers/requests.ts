@@ -7,6 +7,7 @@ import { cleanLine } from "../../../shared/clean_text.ts";
 import { acceptsEventStream, widenAccept } from "../../../shared/connector/accept.ts";
 import { readBearer } from "../../../shared/connector/bearer.ts";
 import { isAllowedOrigin } from "../../../shared/connector/origin.ts";
+import { daysBetween } from "../../../shared/export/period.ts";
 import type { AppContext, AppEnv } from "../../../shared/http/app.ts";
 import { readCaller } from "../../../shared/http/caller.ts";
 import { isFileForm, readFileForm } from "../../../shared/http/file_form.ts";
@@ -17,6 +18,7 @@ import { isEmail } from "../../../functions/auth-callback/profile/email.ts";
 import { safeNextPath } from "../../../shared/next_path.ts";
 import { isTimezone } from "../../../functions/auth-callback/profile/timezone.ts";
 import { createLog } from "../../../shared/log.ts";
+import { strangersName } from "../../../shared/mail/strangers_name.ts";
 import { isHostName, judgeUrl } from "../../../shared/net/guarded_url.ts";
 import { parseAddress } from "../../../shared/net/ip_address.ts";
 import { isPublicAddress } from "../../../shared/net/public_address.ts";
@@ -62,6 +64,8 @@ export const forms: Record<string, Run> = {
     await readBody(new Request(SITE, { method: "POST", body: ReadableStream.from(chunks(text, 32)) }), FORM),
   "readParameters()": (text) => readParameters(new URLSearchParams(text), ["client_id", "a"]),
   "cleanLine()": cleanLine,
+  "strangersName()": strangersName,
+  "daysBetween()": (text) => daysBetween(text, "2026-10-01"),
   "tokenOfFile()": tokenOfFile,
   "writeCalendar()": (text) =>
     writeCalendar({ organization: text, country: "DE", is_cut: false, dates: [] }, {
