@@ -144,3 +144,20 @@ providerTest(
     await assertNothingSaved(database);
   },
 );
+
+providerTest(
+  "what is no secret need not be typed again, unless it is wrong or has the secret in it",
+  async ({ pages, household }) => {
+    pages.ask.answer = () => new Response(null, { status: 401 });
+    const page = await (await household.browser.get(connectPath(household.billId))).text();
+    const accountAfter = async (fields: Record<string, string>) => {
+      const { page: refused } = await read(household.browser.submit(page, "credential_key", fields));
+      assert(!refused.includes(CANARY));
+      return /<input id="credential_account"[^>]*value="([^"]*)"/.exec(refused)?.[1];
+    };
+    assertEquals(await accountAfter({ credential_key: CANARY, credential_account: "4711" }), "4711");
+    assertEquals(await accountAfter({ credential_key: "short", credential_account: "4711" }), "4711");
+    assertEquals(await accountAfter({ credential_key: CANARY, credential_account: CANARY }), undefined);
+    assertEquals(await accountAfter({ credential_key: "4711", credential_account: "94711" }), undefined);
+  },
+);

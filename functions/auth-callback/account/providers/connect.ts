@@ -1,7 +1,7 @@
 /**
  * The page that connects a bill to its provider, and the only place to enter a credential: `?bill=` and `?provider=`,
- * as in `connect_url` of the tool update_bill. A credential is tried before it is stored, and never appears in a
- * response.
+ * as in `connect_url` of the tool update_bill. A credential is tried before it is stored, and nothing secret of it
+ * appears in a response.
  */
 import { type Envelope, sealCredential } from "../../../../shared/credentials/envelope.ts";
 import type { ConnectionRefusal, OpenConnection } from "../../../../shared/db/provider_link_store.ts";
@@ -44,7 +44,10 @@ export const postConnect = (deps: PageDeps): Handler =>
     const isComplete = Object.keys(problems).length === 0;
     const opened = await open(c, deps, { user, provider, quotas: isComplete ? await trialQuotas(c, deps, user) : [] });
     if (opened.outcome !== "open") return await renderRefusal(c, deps, { user, refusal: opened });
-    const again = (failure: Failure) => renderConnect(c, deps, { user, opened, billId: billOf(c), provider, failure });
+    const again = (failure: Failure) => {
+      const typed = typedAgain(provider, credential, failure);
+      return renderConnect(c, deps, { user, opened, billId: billOf(c), provider, failure, typed });
+    };
     if (!isComplete) return await again({ status: 400, problems });
 
     const { link_id: linkId } = opened;
@@ -99,6 +102,16 @@ const trialQuotas = async (c: AppContext, { config }: PageDeps, user: SignedInUs
 
 const readCredential = (form: Form, { fields }: Provider): Credential =>
   Object.fromEntries(fields.map(({ name }) => [name, form.get(fieldName(name))]).filter(([, value]) => value));
+
+/** What need not be typed again: what is right and no secret, and holds none either. */
+function typedAgain({ fields }: Provider, credential: Credential, { problems }: Failure): Credential {
+  const secrets = fields.filter(({ isSecret }) => isSecret).map(({ name }) => credential[name] ?? "").filter(Boolean);
+  return Object.fromEntries(
+    fields.filter(({ name, isSecret }) => !isSecret && !problems?.[name])
+      .map(({ name }) => [name, credential[name] ?? ""] as const)
+      .filter(([, value]) => !secrets.some((secret) => value.includes(secret))),
+  );
+}
 
 /** One more than the tabs a person may have open for the same bill, since each of them can win the race once. */
 const MAX_ATTEMPTS = 5;

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * The form for a provider's credential: what it is, where to find it, how it is used. Entered values are never shown
- * again, not even after an error.
+ * The form for a provider's credential: what it is, where to find it, how it is used. A secret is never shown again,
+ * not even after an error.
  */
 import type { OpenConnection } from "../../../../shared/db/provider_link_store.ts";
 import type { AppContext } from "../../../../shared/http/app.ts";
@@ -9,7 +9,7 @@ import { createFormToken } from "../../../../shared/http/form_post.ts";
 import type { SignedInUser } from "../../../../shared/http/session.ts";
 import { Buttons, Name, Notice, TextField } from "../../../../shared/pages/components.tsx";
 import { renderPage } from "../../../../shared/pages/layout.tsx";
-import type { Provider } from "../../../../shared/providers/provider.ts";
+import type { Credential, Provider } from "../../../../shared/providers/provider.ts";
 import type { PageDeps } from "../../page_guards.ts";
 import { connectPath, fieldName } from "./addresses.ts";
 import type { Failure } from "./connect_problems.ts";
@@ -27,12 +27,14 @@ interface ConnectView {
   billId: string;
   provider: Provider;
   failure?: Failure;
+  /** Fields that keep their value after a failure, by name. */
+  typed?: Credential;
 }
 
 export async function renderConnect(
   c: AppContext,
   { config, clock, providers }: PageDeps,
-  { user, opened, billId, provider, failure }: ConnectView,
+  { user, opened, billId, provider, failure, typed }: ConnectView,
 ): Promise<Response> {
   const { link } = opened;
   const { connectProvider: words, credentials } = c.get("reader").words;
@@ -83,6 +85,7 @@ export async function renderConnect(
               label={words(credentials).label}
               reason={words(credentials).hint}
               error={failure?.problems?.[name]}
+              value={typed?.[name]}
               type={isSecret ? "password" : "text"}
               required={!pattern.test("")}
               maxlength={4096}
