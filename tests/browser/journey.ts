@@ -1,57 +1,9 @@
 /** `deno task test:browser`: a person's journey through the running embedded stack, in Chromium with scripts off. */
 import { Buffer } from "node:buffer";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import type { Browser, BrowserContext, Page } from "playwright-core";
 import { newestLink } from "../../local/sign_in.ts";
-import { startStack, type TestStack } from "../_support/stack.ts";
 import { connectFor, personOf } from "../e2e/person.ts";
-import { launchChromium } from "./chromium.ts";
-
-let browser: Browser;
-let stack: TestStack;
-
-Deno.test.beforeAll(async () => {
-  browser = await launchChromium();
-  stack = await startStack({ args: ["--no-schedules"] });
-});
-Deno.test.afterAll(async () => {
-  await browser.close();
-  await stack?.stop();
-});
-
-function journey(name: string, walk: (page: Page, context: BrowserContext) => Promise<void>): void {
-  Deno.test({
-    name,
-    // Chromium's pipes open before the first test and close after the last.
-    sanitizeOps: false,
-    sanitizeResources: false,
-    async fn() {
-      const context = await browser.newContext({ baseURL: stack.site_url, javaScriptEnabled: false, locale: "fr-FR" });
-      try {
-        await walk(await context.newPage(), context);
-      } finally {
-        await context.close();
-      }
-    },
-  });
-}
-
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
-const heading = (page: Page) => page.getByRole("heading", { level: 1 }).textContent();
-
-/** Text of the newest mail to an address. */
-async function newestMail(to: string): Promise<string> {
-  const [mail] = await (await fetch(`${stack.mail_url}?to=${encodeURIComponent(to)}`)).json();
-  return mail.text || mail.html.replace(/<[^>]+>/g, " ");
-}
-
-async function signIn(page: Page, email: string): Promise<void> {
-  await page.goto("/login");
-  await page.getByLabel("Email address").fill(email);
-  await press(page, "Email me a link");
-  await page.goto(await newestLink(stack, email));
-  await press(page, "Sign in");
-}
+import { heading, journey, newestMail, press, scripted, signIn, stack } from "./walking.ts";
 
 journey("a new person signs in by mail, is asked five things, connects an app and disconnects it", async (page) => {
   await page.goto("/login?next=%2Faccount%3Ffrom%3Dmail");
@@ -117,7 +69,7 @@ journey("the code of the mail signs in where the link cannot", async (page) => {
   await page.goto("/login");
   await page.getByLabel("Email address").fill("lena@example.com");
   await press(page, "Email me a link");
-  const code = /(?<!\S)\d{6}(?!\S)/.exec(await newestMail("lena@example.com"))![0];
+  const code = /(?<!\S)\d{6}(?!\S)/.exec((await newestMail("lena@example.com")).replace(/<[^>]+>/g, " "))![0];
   await page.getByLabel("Or enter the six-digit code").fill(code);
   await press(page, "Sign in");
   assertEquals(await heading(page), "A few things before we start");
@@ -236,7 +188,7 @@ Deno.test({
   sanitizeOps: false,
   sanitizeResources: false,
   async fn() {
-    const context = await browser.newContext({ baseURL: stack.site_url, viewport: { width: 390, height: 800 } });
+    const context = await scripted({ width: 390, height: 800 });
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on("console", (message) => complaints.push(message.text()));

@@ -67,8 +67,6 @@ export const organization = {
   renameOf: (name: string): string => `Rename ${name}`,
   newName: "New name",
   saveName: "Save name",
-  exportBooks: "Export",
-  exportOf: (organization: string): string => `Export the books of ${organization}`,
 };
 
 export const apps = {

@@ -1,0 +1,80 @@
+/** Journeys through a running embedded stack in Chromium, with scripts off: each file that has one starts its own. */
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { newestLink } from "../../local/sign_in.ts";
+import { startStack, type TestStack } from "../_support/stack.ts";
+import { launchChromium } from "./chromium.ts";
+
+let browser: Browser;
+export let stack: TestStack;
+
+Deno.test.beforeAll(async () => {
+  browser = await launchChromium();
+  stack = await startStack({ args: ["--no-schedules"] });
+});
+Deno.test.afterAll(async () => {
+  await browser.close();
+  await stack?.stop();
+});
+
+/** @param walk gets the page of one person, and opens another's with `visitor`. */
+export function journey(
+  name: string,
+  walk: (page: Page, context: BrowserContext, visitor: () => Promise<Page>) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    // Chromium's pipes open before the first test and close after the last.
+    sanitizeOps: false,
+    sanitizeResources: false,
+    async fn() {
+      const contexts: BrowserContext[] = [];
+      const open = async () => {
+        const context = await browser.newContext({
+          baseURL: stack.site_url,
+          javaScriptEnabled: false,
+          locale: "fr-FR",
+        });
+        contexts.push(context);
+        return context;
+      };
+      try {
+        const context = await open();
+        await walk(await context.newPage(), context, async () => await (await open()).newPage());
+      } finally {
+        await Promise.all(contexts.map((context) => context.close()));
+      }
+    },
+  });
+}
+
+/** A context with scripts on. */
+export const scripted = (options: { width: number; height: number }): Promise<BrowserContext> =>
+  browser.newContext({ baseURL: stack.site_url, viewport: options });
+
+export const press = (page: Page, name: string): Promise<void> =>
+  page.getByRole("button", { name, exact: true }).click();
+export const follow = (page: Page, name: string): Promise<void> =>
+  page.getByRole("link", { name, exact: true }).click();
+export const heading = (page: Page): Promise<string | null> => page.getByRole("heading", { level: 1 }).textContent();
+export const said = (page: Page): Promise<string> => page.getByRole("status").first().innerText();
+
+/** The newest mail to an address, as text if it has one. */
+export async function newestMail(to: string): Promise<string> {
+  const [mail] = await (await fetch(`${stack.mail_url}?to=${encodeURIComponent(to)}`)).json();
+  return mail.text || mail.html;
+}
+
+export async function signIn(page: Page, email: string): Promise<void> {
+  await page.goto("/login");
+  await page.getByLabel("Email address").fill(email);
+  await press(page, "Email me a link");
+  await page.goto(await newestLink(stack, email));
+  await press(page, "Sign in");
+}
+
+/** Signs somebody in for the first time, up to their account page. */
+export async function begin(page: Page, email: string, organization: string): Promise<void> {
+  await signIn(page, email);
+  await page.getByLabel("Name of your organization").fill(organization);
+  await press(page, "Start");
+}
