@@ -122,7 +122,7 @@ details form input { flex: 1 1 12rem; }
 .row > :first-child { flex: 1 1 16rem; min-width: 0; }
 .row p { margin: 0; }
 .entry { flex-wrap: nowrap; }
-.entry > :last-child { flex: none; }
+.entry > :last-child:not(:first-child) { flex: none; }
 .row p.invalid { margin-block: .25rem; }
 .actions { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1.25rem; }
 .after-rows { margin: 1rem 0 0; }
