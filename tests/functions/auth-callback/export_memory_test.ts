@@ -47,9 +47,9 @@ async function startLarge(what: string) {
 }
 
 for (const what of ["everything", "payments"]) {
-  Deno.test(`${ROWS} payments stream through flat memory: ${what}`, async () => {
+  Deno.test(`${ROWS} payments stream through flat memory: ${what}`, { ignore: !collectGarbage }, async () => {
     const { body } = await startLarge(what);
-    const heapUsed = () => (collectGarbage(), Deno.memoryUsage().heapUsed / 2 ** 20);
+    const heapUsed = () => (collectGarbage!(), Deno.memoryUsage().heapUsed / 2 ** 20);
     const before = heapUsed();
     let [bytes, chunks, most] = [0, 0, 0];
     for await (const chunk of body) {
