@@ -12,7 +12,7 @@ import { createUrls } from "../../../shared/urls.ts";
 import { pageFormat } from "../../../shared/words/page_format.ts";
 import { wordsOf } from "../../../shared/words/words.ts";
 import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
-import { tellMembers } from "./tell_members.ts";
+import { tell } from "./tell.ts";
 
 export const showDeleteOrganization = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
@@ -121,8 +121,9 @@ export const postDeleteOrganization = (deps: PageDeps): Handler =>
         }
         if (answer.outcome === "scheduled") {
           const on = pageFormat("en-GB").date(answer.deletes_at);
-          const mail = mails.going({ organization: answer.name, owner: user.email, on, url });
-          await tellMembers(c, deps, { members: answer.members, mail });
+          const said = { organization: answer.name, on, url };
+          await tell(c, deps, { people: [user.email], mail: mails.goingAsAsked(said) });
+          await tell(c, deps, { people: answer.members, mail: mails.going({ ...said, owner: user.email }) });
         }
         return c.redirect(c.req.path, 303);
       }
@@ -133,7 +134,7 @@ export const postDeleteOrganization = (deps: PageDeps): Handler =>
           throw new AppError("forbidden", "the grace is over", { says: ({ deletionFinal }) => deletionFinal });
         }
         if (answer.outcome === "kept") {
-          await tellMembers(c, deps, { members: answer.members, mail: mails.stays({ organization: answer.name }) });
+          await tell(c, deps, { people: answer.members, mail: mails.stays({ organization: answer.name }) });
         }
         return c.redirect("/account?done=organization_kept", 303);
       }

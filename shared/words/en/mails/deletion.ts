@@ -1,4 +1,4 @@
-/** Words of the mails that tell the members of an organization that it will be deleted, or that it stays. */
+/** Words of the mails that tell the owner and the members of an organization that it will be deleted, or that it stays. */
 
 export const deletion = {
   going: (
@@ -9,6 +9,16 @@ export const deletion = {
       `${owner} is deleting ${organization}. On ${on} all its expenses, bills and statements will be gone for everybody.`,
       "Until then you can still read everything, but nothing can be added or changed, and no reminders are sent.",
       `If that’s a mistake, tell ${owner}, who can stop it until then:\n${url}`,
+    ].join("\n\n") + "\n",
+  }),
+  goingAsAsked: (
+    { organization, on, url }: { organization: string; on: string; url: string },
+  ): { subject: string; text: string } => ({
+    subject: `${organization} will be deleted on ${on}`,
+    text: [
+      `You asked us to delete ${organization}. On ${on} all its expenses, bills and statements will be gone for everybody.`,
+      "Until then you can still read everything, but nothing can be added or changed, and no reminders are sent.",
+      `Changed your mind, or wasn’t it you? Sign in and stop it here before then:\n${url}`,
     ].join("\n\n") + "\n",
   }),
   stays: ({ organization }: { organization: string }): { subject: string; text: string } => ({

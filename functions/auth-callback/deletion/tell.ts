@@ -1,4 +1,4 @@
-/** Tells everybody else in an organization by mail that it will be deleted, or that it stays. */
+/** Tells people by mail that their organization will be deleted, or that it stays. */
 import type { AppContext } from "../../../shared/http/app.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { describeError } from "../../../shared/log.ts";
@@ -6,12 +6,12 @@ import { sendMail } from "../../../shared/mail/send_mail.ts";
 import type { PageDeps } from "../page_guards.ts";
 
 /** A mail that fails is logged: what the owner decided holds, and its page says so to members as well. */
-export async function tellMembers(
+export async function tell(
   c: AppContext,
   deps: PageDeps,
-  { members, mail }: { members: readonly string[]; mail: { subject: string; text: string } },
+  { people, mail }: { people: readonly string[]; mail: { subject: string; text: string } },
 ): Promise<void> {
-  for (const to of members) {
+  for (const to of people) {
     await sendMail(deps, { to, ...mail }).catch((error) => {
       if (!(error instanceof AppError)) throw error;
       deps.log.error("deletion_mail_not_sent", { request_id: c.get("requestId"), error: describeError(error) });
