@@ -108,7 +108,7 @@ function NextStep(view: PlanView) {
 /** A checkout without `{plan}` lets people choose there. */
 const isSoldIn = ({ checkoutUrl }: Config) => (_: Plan, n: number) => n === 0 || checkoutUrl!.includes("{plan}");
 
-function PlanRow({ organization, features, config, words, format: _, plan }: PlanView & { plan: Plan }) {
+function PlanRow({ organization, features, config, words, plan }: PlanView & { plan: Plan }) {
   const { planPage, plan: { names } } = words;
   const before = plan === "team" ? features.pro ?? [] : [];
   const own = (features[plan] ?? []).filter((feature) => !before.includes(feature));
@@ -124,6 +124,7 @@ function PlanRow({ organization, features, config, words, format: _, plan }: Pla
           {own.length > 0
             ? own.map((feature) => <li>{planPage.features[feature]}</li>)
             : <li>{planPage.freeIncludes}</li>}
+          {plan === "team" && <li>{planPage.invitations}</li>}
         </ul>
       </div>
       {price && <p class="price">{price}</p>}

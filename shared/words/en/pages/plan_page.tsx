@@ -33,6 +33,7 @@ export const planPage = {
     "reminders:email": "Reminder emails",
     "bills:variable": "Amounts looked up at bill providers",
   },
+  invitations: "People you invite: managers, members and viewers",
   free: "Free",
   choose: (plan: string): string => `Choose the ${plan}`,
   seePlans: "See plans and prices",
