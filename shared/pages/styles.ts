@@ -128,8 +128,8 @@ details form input { flex: 1 1 12rem; }
 .after-rows { margin: 1rem 0 0; }
 .bare { margin: 0; padding: 0; list-style: none; }
 .bare > li { padding-block: .375rem; }
-.step { padding-block: 1rem; border-bottom: 1px solid var(--line); }
-.step:first-child { padding-top: 0; }
+.bare > .step { padding-block: 1rem; border-bottom: 1px solid var(--line); }
+.bare > .step:first-child { padding-top: 0; }
 .step > * + * { margin-top: .5rem; margin-bottom: 0; }
 .step .buttons { margin-block: .75rem; }
 .step.done h3 { color: var(--muted); font-weight: 500; }
