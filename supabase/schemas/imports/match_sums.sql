@@ -96,6 +96,9 @@ declare
     where r.import_id = batch.id and r.line between first and last and r.draft is not null and not r.is_skipped
       and r.match is null and r.kind in ('expense', 'refund')
   );
+  -- Values, not subqueries: the planner then knows how few days it is about.
+  first_day constant date := (select min((l).day) from unnest(lines) as l) - days;
+  last_day constant date := (select max((l).day) from unnest(lines) as l) + days;
   paid app.sum_item[];
 begin
   if lines = '{}' then
@@ -109,8 +112,7 @@ begin
       as e
     where p.organization_id = context.organization_id and p.deleted_at is null and p.split_id is null
       and not p.is_estimate
-      and p.paid_on between (select min((l).day) from unnest(lines) as l) - days
-        and (select max((l).day) from unnest(lines) as l) + days
+      and p.paid_on between first_day and last_day
       and not exists (select from app.statement_links as k where k.payment_id = p.id)
       and p.id <> all (taken)
   );
