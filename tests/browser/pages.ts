@@ -3,6 +3,7 @@
  * `node_modules/.cache/pictures`.
  */
 import { assertEquals } from "@std/assert";
+import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "./chromium.ts";
 import { faultsOf, focused, startAtTop } from "./look.js";
@@ -84,10 +85,18 @@ async function look(state: State, size: typeof SIZES[number], theme: typeof THEM
     await page.screenshot({ path: `${PICTURES}${state.name}-${size}-${theme}.png`, fullPage: true });
   }
   assertEquals(faults, [], `${size} ${theme}`);
+  if (size === "phone" && theme === "light" || size === "desktop" && theme === "dark") await runAxe(page);
   // Every browser logs an error status to the console.
   assertEquals(complaints.filter((text) => !text.startsWith("Failed to load resource")), [], `${size} ${theme}`);
   if (size === "desktop") await walkByKeyboard(page);
   await context.close();
+}
+
+/** What axe finds: the rules of WCAG and best practices. */
+async function runAxe(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate("axe.run()") as axe.AxeResults;
+  assertEquals(violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]), []);
 }
 
 /** Tab reaches every control once, and focus is visible. */

@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The apps a person has connected: name, maker, address and last use. */
+import type { Child } from "hono/jsx";
 import type { Account, ConnectedApp } from "../../../shared/db/identity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { judgeClient } from "../../../shared/oauth/client_trust.ts";
@@ -45,7 +46,17 @@ export function ConnectedApps(
             </a>
           }
         >
-          <AppFacts app={app} timezone={timezone} words={words} format={format} />
+          <AppFacts
+            app={app}
+            heading={
+              <h3>
+                <Name>{appName(app)}</Name>
+              </h3>
+            }
+            timezone={timezone}
+            words={words}
+            format={format}
+          />
         </Row>
       ))}
     </ul>
@@ -55,17 +66,17 @@ export function ConnectedApps(
 export const appName = (app: ConnectedApp): string => shownClientName(app.client_name);
 
 /** Shows the time of connection to the minute: apps can have the same name. */
-export function AppFacts({ app, timezone, words, format }: {
+export function AppFacts({ app, heading, timezone, words, format }: {
   app: ConnectedApp;
+  /** Its name, on the level that the page has for it. */
+  heading: Child;
   timezone: string;
   words: AppWords;
   format: PageFormat;
 }) {
   return (
     <>
-      <h3>
-        <Name>{appName(app)}</Name>
-      </h3>
+      {heading}
       <p>
         {whoMadeIt(app, words)} · {whereItLives(app.redirect_uri, words)}
       </p>

@@ -26,7 +26,17 @@ export const showDisconnect = (deps: PageDeps): Handler =>
           <h1>{words.question(<Name>{appName(app)}</Name>)}</h1>
           <p class="lead">{words.lead(<Name>{app.organization_name}</Name>)}</p>
           <Notice>
-            <AppFacts app={app} timezone={account!.profile.timezone} words={apps} format={format} />
+            <AppFacts
+              app={app}
+              heading={
+                <h2>
+                  <Name>{appName(app)}</Name>
+                </h2>
+              }
+              timezone={account!.profile.timezone}
+              words={apps}
+              format={format}
+            />
           </Notice>
           <form method="post" action={c.req.path + new URL(c.req.url).search}>
             <input type="hidden" name="form_token" value={formToken} />

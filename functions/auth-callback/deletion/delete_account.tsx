@@ -60,9 +60,9 @@ async function render(
             {owned.map(({ id, name, members }) => (
               <li class="row">
                 <div>
-                  <h3>
+                  <h2>
                     <Name>{name}</Name>
-                  </h3>
+                  </h2>
                 </div>
                 <div>
                   {members > 0 && <a class="button" href={`/organizations/${id}/members`}>{words.handOver}</a>}{" "}

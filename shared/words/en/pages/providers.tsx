@@ -26,7 +26,7 @@ export const providerLinks = {
   connect: "Connect",
   connectBill: (bill: string): string => `Connect ${bill}`,
   connectAgain: "Connect again",
-  connectBillAgain: (bill: string): string => `Connect ${bill} again`,
+  connectBillAgain: (bill: string): string => `Connect again: ${bill}`,
   newKey: "New key",
   newKeyFor: (bill: string): string => `New key for ${bill}`,
   pause: "Pause",
