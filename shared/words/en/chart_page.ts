@@ -53,6 +53,7 @@ export const chartPage = {
   usedOfAll: (words: { percent?: string; amount: string }): string => `Budget: ${used(words)}`,
   unconverted: (amounts: string): string => `Not included (no exchange rate): ${amounts}.`,
   paler: { day: paler("day"), week: paler("week"), month: paler("month") },
+  ownScale: "Each category has its own scale.",
   picture: (headline: string): string => `Chart: ${headline}. The numbers are in the table below.`,
   overdue: "overdue",
   timesUntil: (dates: number, day: string): string => `${dates} × until ${day}`,

@@ -1,5 +1,8 @@
 /// <reference lib="dom" />
-/** Columns on a time axis: one chart for the total, or one per category, all on the same scale. */
+/**
+ * Columns on a time axis: one chart for the total, or one per category. Each has a scale of its own, since the largest
+ * would flatten all others; its highest column shows its number.
+ */
 // @ts-types="@types/d3-scale"
 import { scaleBand, scaleLinear } from "d3-scale";
 import type { ChartPageWords } from "../../../../shared/words/en/chart_page.ts";
@@ -27,16 +30,17 @@ interface Frame {
 }
 
 export function drawColumns(chart: Chart, { words, format, width }: Drawing): HTMLElement {
-  const values = chart.series.flatMap(({ points }) => points.map(({ y }) => Number(y)));
-  const scale = { most: Math.max(...values, 0), least: Math.min(...values, 0), width };
   const isAlone = chart.series.length === 1;
   return html(
     "div",
     { class: "columns" },
     ...chart.series.map(({ label, points }, i) => {
       const hasAxis = i === chart.series.length - 1;
+      const values = points.map(({ y }) => Number(y));
       const picture = drawPicture(points, { words, format }, {
-        ...scale,
+        width,
+        most: Math.max(...values, 0),
+        least: Math.min(...values, 0),
         isAlone,
         hasAxis,
         height: (isAlone ? 190 : 56) + (hasAxis ? AXIS_HEIGHT : 0),

@@ -6,7 +6,7 @@ import { drawColumns, type Drawing } from "./columns.ts";
 import type { Chart } from "./data.ts";
 import { html } from "./elements.ts";
 import { createFormat } from "./format.ts";
-import { headline, partialNote } from "./headline.ts";
+import { columnNotes, headline } from "./headline.ts";
 import { drawTable } from "./table.ts";
 
 /** @param options.locale the host's; without one, the browser's. */
@@ -26,8 +26,7 @@ export function drawChart(
     said.push(html("p", { class: "note" }, words.unconverted(left)));
   }
   if (chart.total.count === 0 || chart.series.length === 0) return said;
-  const partial = partialNote(chart, words);
-  if (partial) said.push(html("p", { class: "note" }, partial));
+  said.push(...columnNotes(chart, words).map((note) => html("p", { class: "note" }, note)));
   return [
     ...said,
     html("figure", { role: "group", "aria-label": words.picture(`${number} ${rest}`) }, drawPicture(chart, drawing)),

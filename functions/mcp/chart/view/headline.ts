@@ -37,8 +37,11 @@ function compare({ compared }: Chart, { words, format }: Omit<Drawing, "width">)
   });
 }
 
-/** What the paler columns mean; empty when there are none. */
-export function partialNote({ series, unit = "day" }: Chart, words: ChartPageWords): string {
+/** What has to be said of columns: which are not whole, and that charts of several categories can't be compared. */
+export function columnNotes({ chart, series, unit = "day" }: Chart, words: ChartPageWords): string[] {
   const count = series[0]?.points.filter(({ partial }) => partial).length ?? 0;
-  return count === 0 ? "" : words.paler[unit](count);
+  return [
+    ...(chart === "category_over_time" && series.length > 1 ? [words.ownScale] : []),
+    ...(count > 0 ? [words.paler[unit](count)] : []),
+  ];
 }
