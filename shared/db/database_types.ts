@@ -320,8 +320,8 @@ export type Database = {
         };
         Returns: Json;
       };
-      "run_import_step": {
-        Args: { "arguments": Json; "at": string; "organization_id": string; "user_id": string };
+      "run_page_tool": {
+        Args: { "arguments": Json; "at": string; "organization_id": string; "tool": string; "user_id": string };
         Returns: Json;
       };
       "settle_day": { Args: { "at": string; "day": string; "is_answered": boolean }; Returns: Json };

@@ -1,4 +1,4 @@
-/** The upload page's database calls: steps of an import, run as the signed-in person (`public.run_import_step`). */
+/** The upload page's database calls: steps of an import, run as the signed-in person (`public.run_page_tool`). */
 import type { FactEnvelope } from "../connector/result.ts";
 import type { Arguments } from "../connector/tool.ts";
 import { expectAnswer, hasOutcome } from "./answer.ts";
@@ -32,12 +32,13 @@ export const createImportStore = (database: Database): ImportStore => ({
     );
   },
   async runStep({ userId, organizationId, arguments: args, at }) {
-    const answer = await database.call("run_import_step", {
+    const answer = await database.call("run_page_tool", {
       user_id: userId,
       organization_id: organizationId,
+      tool: "import_expenses",
       arguments: args,
       at: at.toISOString(),
     });
-    return expectAnswer<ImportStepRun>("run_import_step", answer, hasOutcome("ok", "refused"));
+    return expectAnswer<ImportStepRun>("run_page_tool", answer, hasOutcome("ok", "refused"));
   },
 });

@@ -433,7 +433,7 @@ create table identity.role_rights (
   role text not null constraint role_rights_role_known check (role in ('owner', 'manager', 'member', 'viewer')),
   "right" text not null constraint role_rights_right_known check ("right" in (
     'books:write', 'books:private', 'books:export', 'settings:write', 'members:manage', 'providers:manage',
-    'plan:manage', 'organization:manage'
+    'plan:manage', 'organization:manage', 'approvals:decide', 'approvals:manage'
   )),
   primary key (role, "right")
 );
@@ -453,11 +453,14 @@ insert into identity.role_rights (role, "right") values
   ('owner', 'providers:manage'),
   ('owner', 'plan:manage'),
   ('owner', 'organization:manage'),
+  ('owner', 'approvals:decide'),
+  ('owner', 'approvals:manage'),
   ('manager', 'books:write'),
   ('manager', 'books:private'),
   ('manager', 'books:export'),
   ('manager', 'settings:write'),
   ('manager', 'members:manage'),
+  ('manager', 'approvals:decide'),
   ('member', 'books:write'),
   ('viewer', 'books:export');
 
@@ -4951,6 +4954,43 @@ alter function app.run_tool set role = 'authenticated';
 alter function app.run_tool set jit = off;
 revoke all on function app.count_request from authenticated;
 
+-- schemas/connector/run_page_tool.sql
+
+create or replace function app.act_as(user_id uuid, organization_id text) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- auth.uid() reads the one or the other, depending on the platform's age.
+  perform set_config('request.jwt.claims', jsonb_build_object(
+      'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
+  )::text, true),
+    set_config('request.jwt.claim.sub', user_id::text, true);
+end
+$$;
+comment on function app.act_as is
+  'For whom functions that run as signed-in people run from here on: a person of our pages, without an app.';
+revoke all on function app.act_as from authenticated;
+
+create or replace function public.run_page_tool(user_id uuid, organization_id text, tool text, arguments jsonb,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  result jsonb;
+begin
+  -- What is in the books stays readable without a plan.
+  if app.is_write(tool) and not identity.organization_has_feature(organization_id, 'ai:connector', at) then
+    return '{"outcome": "refused"}';
+  end if;
+  perform app.act_as(user_id, organization_id);
+  result := app.run_tool(tool, arguments, at);
+  -- No member, or suspended, since the page was shown.
+  return case when result is null then '{"outcome": "refused"}'
+    else jsonb_build_object('outcome', 'ok', 'result', result) end;
+end
+$$;
+comment on function public.run_page_tool is
+  'A tool for a page, as its signed-in person under row-level security: {outcome: ok | refused, result?}, judged anew '
+  'for each call; result is the tool''s envelope. A write needs a plan that includes the connector.';
+
 -- schemas/connector/read_expense_file.sql
 
 create or replace function public.read_expense_file(user_id uuid, organization_id text, arguments jsonb,
@@ -4963,10 +5003,7 @@ begin
   if not identity.organization_has_feature(organization_id, 'ai:connector', at) then
     return '{"outcome": "refused"}';
   end if;
-  perform set_config('request.jwt.claims', jsonb_build_object(
-      'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
-  )::text, true),
-    set_config('request.jwt.claim.sub', user_id::text, true);
+  perform app.act_as(user_id, organization_id);
   result := app.run_tool(
     'list_expenses', arguments || jsonb_build_object('format', 'csv', 'limit', rows_at_once), at
   );
@@ -10603,29 +10640,6 @@ comment on function app.import_expenses is
   'Tool import_expenses: data {upload}, {import} (how far it is), {preview}, and with expected_count {created, linked, '
   'skipped, totals}. Only our own code names a step.';
 
-create or replace function public.run_import_step(user_id uuid, organization_id text, arguments jsonb, at timestamptz)
-  returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  result jsonb;
-begin
-  if not identity.organization_has_feature(organization_id, 'ai:connector', at) then
-    return '{"outcome": "refused"}';
-  end if;
-  perform set_config('request.jwt.claims', jsonb_build_object(
-      'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
-  )::text, true),
-    set_config('request.jwt.claim.sub', user_id::text, true);
-  result := app.run_tool('import_expenses', arguments, at);
-  -- No member, or suspended, since the link was made.
-  return case when result is null then '{"outcome": "refused"}'
-    else jsonb_build_object('outcome', 'ok', 'result', result) end;
-end
-$$;
-comment on function public.run_import_step is
-  'A step of an import, as a signed-in person under row-level security: {outcome: ok | refused, result?}, judged anew '
-  'for each; result is the envelope of import_expenses.';
-
 -- schemas/imports/open_upload.sql
 
 create or replace function public.open_upload(user_id uuid, import_id text, at timestamptz) returns jsonb
@@ -10640,8 +10654,9 @@ begin
   if not found then
     return '{"outcome": "unknown"}';
   end if;
-  return public.run_import_step(
-    open_upload.user_id, organization_id, jsonb_build_object('step', 'open', 'import_id', open_upload.import_id), at
+  return public.run_page_tool(
+    open_upload.user_id, organization_id, 'import_expenses',
+    jsonb_build_object('step', 'open', 'import_id', open_upload.import_id), at
   );
 end
 $$;
@@ -19396,10 +19411,7 @@ begin
   if not identity.member_may(organization_id, user_id, 'books:export') then
     return '{"outcome": "refused"}';
   end if;
-  perform set_config('request.jwt.claims', jsonb_build_object(
-      'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
-  )::text, true),
-    set_config('request.jwt.claim.sub', user_id::text, true), set_config('app.at', at::text, true);
+  perform app.act_as(user_id, organization_id), set_config('app.at', at::text, true);
   page := app.read_export_page(part, after, from_on, to_on);
   return case when page is null then '{"outcome": "refused"}'
     else jsonb_build_object('outcome', 'ok', 'page', page) end;

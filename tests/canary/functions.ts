@@ -284,10 +284,11 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
     { args: { user_id: first.ownerId, with_bills: false } },
     { args: { user_id: first.memberId, with_bills: true } },
   ],
-  run_import_step: (t) =>
+  run_page_tool: (t) =>
     of(t, (one) => ({
       user_id: t.first.memberId,
       organization_id: one.organizationId,
+      tool: "import_expenses",
       arguments: { step: "open", import_id: `imp_${one.organizationId.slice(4)}` },
       at: "2026-01-01T00:00:00Z",
     })),

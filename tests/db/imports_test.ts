@@ -76,7 +76,8 @@ testBooks("imports", { day: "2026-10-06" }, {
     const { import_id } = await start(books);
     const stranger = await openBooks(database, { day: "2026-10-06" });
     const open = (userId: string, organizationId: string) =>
-      database.asService<Json>("run_import_step", {
+      database.asService<Json>("run_page_tool", {
+        tool: "import_expenses",
         user_id: userId,
         organization_id: organizationId,
         arguments: { step: "open", import_id },

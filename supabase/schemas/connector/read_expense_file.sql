@@ -8,10 +8,7 @@ begin
   if not identity.organization_has_feature(organization_id, 'ai:connector', at) then
     return '{"outcome": "refused"}';
   end if;
-  perform set_config('request.jwt.claims', jsonb_build_object(
-      'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
-  )::text, true),
-    set_config('request.jwt.claim.sub', user_id::text, true);
+  perform app.act_as(user_id, organization_id);
   result := app.run_tool(
     'list_expenses', arguments || jsonb_build_object('format', 'csv', 'limit', rows_at_once), at
   );

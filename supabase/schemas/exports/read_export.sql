@@ -90,10 +90,7 @@ begin
   if not identity.member_may(organization_id, user_id, 'books:export') then
     return '{"outcome": "refused"}';
   end if;
-  perform set_config('request.jwt.claims', jsonb_build_object(
-      'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
-  )::text, true),
-    set_config('request.jwt.claim.sub', user_id::text, true), set_config('app.at', at::text, true);
+  perform app.act_as(user_id, organization_id), set_config('app.at', at::text, true);
   page := app.read_export_page(part, after, from_on, to_on);
   return case when page is null then '{"outcome": "refused"}'
     else jsonb_build_object('outcome', 'ok', 'page', page) end;

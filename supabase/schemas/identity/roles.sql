@@ -6,7 +6,7 @@ create table identity.role_rights (
   role text not null constraint role_rights_role_known check (role in ('owner', 'manager', 'member', 'viewer')),
   "right" text not null constraint role_rights_right_known check ("right" in (
     'books:write', 'books:private', 'books:export', 'settings:write', 'members:manage', 'providers:manage',
-    'plan:manage', 'organization:manage'
+    'plan:manage', 'organization:manage', 'approvals:decide', 'approvals:manage'
   )),
   primary key (role, "right")
 );
@@ -26,11 +26,14 @@ insert into identity.role_rights (role, "right") values
   ('owner', 'providers:manage'),
   ('owner', 'plan:manage'),
   ('owner', 'organization:manage'),
+  ('owner', 'approvals:decide'),
+  ('owner', 'approvals:manage'),
   ('manager', 'books:write'),
   ('manager', 'books:private'),
   ('manager', 'books:export'),
   ('manager', 'settings:write'),
   ('manager', 'members:manage'),
+  ('manager', 'approvals:decide'),
   ('member', 'books:write'),
   ('viewer', 'books:export');
 

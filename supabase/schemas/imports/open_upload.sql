@@ -10,8 +10,9 @@ begin
   if not found then
     return '{"outcome": "unknown"}';
   end if;
-  return public.run_import_step(
-    open_upload.user_id, organization_id, jsonb_build_object('step', 'open', 'import_id', open_upload.import_id), at
+  return public.run_page_tool(
+    open_upload.user_id, organization_id, 'import_expenses',
+    jsonb_build_object('step', 'open', 'import_id', open_upload.import_id), at
   );
 end
 $$;

@@ -83,26 +83,3 @@ $$;
 comment on function app.import_expenses is
   'Tool import_expenses: data {upload}, {import} (how far it is), {preview}, and with expected_count {created, linked, '
   'skipped, totals}. Only our own code names a step.';
-
-create or replace function public.run_import_step(user_id uuid, organization_id text, arguments jsonb, at timestamptz)
-  returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  result jsonb;
-begin
-  if not identity.organization_has_feature(organization_id, 'ai:connector', at) then
-    return '{"outcome": "refused"}';
-  end if;
-  perform set_config('request.jwt.claims', jsonb_build_object(
-      'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
-  )::text, true),
-    set_config('request.jwt.claim.sub', user_id::text, true);
-  result := app.run_tool('import_expenses', arguments, at);
-  -- No member, or suspended, since the link was made.
-  return case when result is null then '{"outcome": "refused"}'
-    else jsonb_build_object('outcome', 'ok', 'result', result) end;
-end
-$$;
-comment on function public.run_import_step is
-  'A step of an import, as a signed-in person under row-level security: {outcome: ok | refused, result?}, judged anew '
-  'for each; result is the envelope of import_expenses.';

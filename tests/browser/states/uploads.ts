@@ -50,7 +50,7 @@ const answers = (opened: Partial<OpenImport>, preview?: Preview, name = "Home") 
       data: { import: { ...waiting, ...opened } },
     },
   },
-  run_import_step: { outcome: "ok", result: { ok: true, data: { preview } } },
+  run_page_tool: { outcome: "ok", result: { ok: true, data: { preview } } },
 });
 
 const uploading = (name: string, ...shown: Parameters<typeof answers>): State =>

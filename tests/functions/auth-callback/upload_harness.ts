@@ -37,7 +37,8 @@ export async function runStep(
   args: Record<string, unknown>,
   // deno-lint-ignore no-explicit-any -- results are inspected field by field
 ): Promise<any> {
-  const { result } = await database.asService<{ result: unknown }>("run_import_step", {
+  const { result } = await database.asService<{ result: unknown }>("run_page_tool", {
+    tool: "import_expenses",
     user_id: id,
     organization_id: organizationId,
     arguments: args,

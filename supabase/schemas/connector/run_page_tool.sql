@@ -1,0 +1,34 @@
+create or replace function app.act_as(user_id uuid, organization_id text) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- auth.uid() reads the one or the other, depending on the platform's age.
+  perform set_config('request.jwt.claims', jsonb_build_object(
+      'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id
+  )::text, true),
+    set_config('request.jwt.claim.sub', user_id::text, true);
+end
+$$;
+comment on function app.act_as is
+  'For whom functions that run as signed-in people run from here on: a person of our pages, without an app.';
+revoke all on function app.act_as from authenticated;
+
+create or replace function public.run_page_tool(user_id uuid, organization_id text, tool text, arguments jsonb,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  result jsonb;
+begin
+  -- What is in the books stays readable without a plan.
+  if app.is_write(tool) and not identity.organization_has_feature(organization_id, 'ai:connector', at) then
+    return '{"outcome": "refused"}';
+  end if;
+  perform app.act_as(user_id, organization_id);
+  result := app.run_tool(tool, arguments, at);
+  -- No member, or suspended, since the page was shown.
+  return case when result is null then '{"outcome": "refused"}'
+    else jsonb_build_object('outcome', 'ok', 'result', result) end;
+end
+$$;
+comment on function public.run_page_tool is
+  'A tool for a page, as its signed-in person under row-level security: {outcome: ok | refused, result?}, judged anew '
+  'for each call; result is the tool''s envelope. A write needs a plan that includes the connector.';
