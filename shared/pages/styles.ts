@@ -151,6 +151,16 @@ details form input { flex: 1 1 12rem; }
 .facts { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr; gap: .5rem 1.5rem; margin-bottom: 0; }
 .facts dt { color: var(--muted); }
 .facts dd { margin: 0; min-width: 0; }
+.effects { padding: 0; list-style: none; }
+.effects > li { padding-block: .625rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+.effects p { margin: 0; }
+.effect { margin: .25rem 0 0; font-size: .9375rem; }
+.effect > div { display: flex; flex-wrap: wrap; gap: 0 .625rem; }
+.effect dt { color: var(--muted); }
+.effect dd { margin: 0; min-width: 0; }
+.effect del { color: var(--muted); }
+.effect ins { text-decoration: none; }
+.effect del + ins::before { content: "→ "; color: var(--muted); }
 .or { display: flex; align-items: center; gap: 1rem; margin-block: 1.75rem; max-width: 27rem; color: var(--muted); font-size: .875rem; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
 .tag { display: inline-block; padding: 0 .4rem; border: 1px solid var(--edge); border-radius: .25rem; font-size: .75rem; font-weight: 600; line-height: 1.35rem; color: var(--muted); }

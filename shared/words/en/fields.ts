@@ -79,6 +79,8 @@ const NAMES: Readonly<Record<Field, string>> = {
   weekend_rule: "weekend rule",
 };
 
-/** "amount, your share": each name once. A field that only a newer database knows keeps its own. */
-export const fieldNames = (fields: readonly string[]): string =>
-  [...new Set(fields.map((field) => NAMES[field as Field] ?? field.replaceAll("_", " ")))].join(", ");
+/** A field that only a newer database knows keeps its own name. */
+export const fieldName = (field: string): string => NAMES[field as Field] ?? field.replaceAll("_", " ");
+
+/** "amount, your share": each name once. */
+export const fieldNames = (fields: readonly string[]): string => [...new Set(fields.map(fieldName))].join(", ");

@@ -7,6 +7,8 @@ import { chartPage } from "./chart_page.ts";
 import * as changeExpenses from "./change_expenses.ts";
 import { connector } from "./connector.ts";
 import * as contract from "./contract.ts";
+import { effects } from "./effects.ts";
+import { fieldName } from "./fields.ts";
 import * as getContext from "./get_context.ts";
 import * as importExpenses from "./import_expenses.ts";
 import * as listBills from "./list_bills.ts";
@@ -111,6 +113,9 @@ export const en = {
   subject: undoChange.subject,
   reversal: undoChange.reversal,
   kept: undoChange.kept,
+  /** What a change does to things, before and after. */
+  effects,
+  fieldName,
   /** The outcome of querying a provider, by code. */
   outcomes: syncBillAmounts.outcomes,
   /** A bill's schedule. */

@@ -1,0 +1,91 @@
+/** What a change or a proposal does to things, as the database tells it (`app.describe_effects`), in words. */
+import type { Facts } from "./message.ts";
+import type { Words } from "./words.ts";
+
+export interface Effect {
+  id: string;
+  /** What people call it, e.g. "Lunch" or "Rent due 2026-12-01". */
+  what: string;
+  verb: "added" | "deleted" | "changed";
+  fields: EffectField[];
+}
+
+/** A field as it was and as it becomes. Of what comes there is only `after`, of what goes only `before`. */
+export interface EffectField {
+  label: string;
+  before?: string;
+  after?: string;
+}
+
+export interface Effects {
+  effects: Effect[];
+  /** How many there are beyond those. */
+  more: number;
+}
+
+/** How dates and money are written: for a reader of a page, or as data. */
+export interface EffectFormat {
+  date(day: string): string;
+  money(amount: string, currency: string): string;
+}
+
+/** As tools write them: "2026-11-23", "14.50 EUR". */
+export const DATA_FORMAT: EffectFormat = {
+  date: (day) => day,
+  money: (amount, currency) => `${amount} ${currency}`,
+};
+
+/** @param facts `{effects, effects_count}` of `app.describe_effects`. */
+export function tellEffects(facts: Facts, words: Words, format: EffectFormat = DATA_FORMAT): Effects {
+  const effects = facts.effects.map(({ id, subject, verb = "changed", fields = [] }: Facts): Effect => ({
+    id,
+    what: words.subject(subject),
+    verb,
+    // What is called by its amount need not say it again.
+    fields: fields.filter(({ field }: Facts) =>
+      subject.kind !== "payment" || verb === "changed" || field !== "amount_minor"
+    ).map(({ field, before, after }: Facts) => {
+      // Of what is either so or not, only that it is so is told.
+      const isFlag = before === true || after === true;
+      const of = (value: unknown) => tellValue(value ?? (isFlag ? false : undefined), words.effects, format);
+      const shown = verb === "changed" || before !== undefined && after !== undefined;
+      return {
+        label: words.fieldName(field),
+        ...((shown || before !== undefined) && { before: of(before) }),
+        ...((shown || after !== undefined) && { after: of(after) }),
+      };
+    }),
+  }));
+  return { effects, more: facts.effects_count - effects.length };
+}
+
+/** Each effect as one line of text, for assistants and mails. */
+export function effectLines({ effects, more }: Effects, words: Words): string[] {
+  const { effects: said } = words;
+  return [
+    ...effects.map(({ what, verb, fields }) =>
+      said.line({ what, verb: said.verbs[verb], fields: fields.map((field) => said.field(field)) })
+    ),
+    ...(more > 0 ? [said.more(more)] : []),
+  ];
+}
+
+function tellValue(value: unknown, said: Words["effects"], format: EffectFormat): string {
+  const tell = (one: unknown) => tellValue(one, said, format);
+  if (value === undefined || value === null) return said.nothing;
+  if (typeof value === "boolean") return value ? said.yes : said.no;
+  if (Array.isArray(value)) {
+    return value.length === 0 ? said.nothing : value.map(tell).join(", ");
+  }
+  if (typeof value === "object") {
+    const told = value as Facts;
+    if ("currency" in told) return format.money(told.amount, told.currency);
+    if ("category" in told) return told.category ?? said.uncategorized;
+    if ("person" in told) return told.person ?? said.nobody;
+    // Settings of settings, such as which emails somebody gets.
+    return Object.entries(told).map(([key, one]) => `${key.replaceAll("_", " ")}: ${tell(one)}`)
+      .join(", ");
+  }
+  const text = String(value);
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? format.date(text) : text;
+}

@@ -1,0 +1,144 @@
+-- What a change did to rows, before and after, as people know them: for pages and proposals. undo_change tells the
+-- same of what it took back, without values.
+
+create or replace function app.describe_value(kept jsonb, key text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if coalesce(kept -> key, 'null') in ('null', '[]', '{}') then
+    return null;
+  end if;
+  return case
+    when key in ('amount_minor', 'expected_minor', 'tax_minor') then jsonb_build_object(
+      'amount', app.format_amount((kept ->> key)::numeric, kept ->> 'currency'), 'currency', kept -> 'currency'
+    )
+    when key = 'charged_minor' then jsonb_build_object(
+      'amount', app.format_amount((kept ->> key)::numeric, kept ->> 'charged_currency'),
+      'currency', kept -> 'charged_currency'
+    )
+    when key = 'category_id' then jsonb_build_object(
+      'category', (select c.name from app.categories as c where c.id = kept ->> key)
+    )
+    when key in ('assignee_id', 'created_by') then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
+    -- Only what is unusual is worth a word.
+    when key = 'direction' then case kept ->> key when 'refund' then to_jsonb(true) end
+    when key = 'status' then case when kept ->> key <> 'active' then kept -> key end
+    else kept -> key
+  end;
+end
+$$;
+comment on function app.describe_value is
+  'A column of a kept row as people know it: {amount, currency}, {category}, {person}, else the value itself; null '
+  'for nothing.';
+
+create or replace function app.describe_effects(touched app.kept_row[], at_most int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Where a thing comes or goes, these say what it is; where it changes, every column that did.
+  telling constant text[] := array[
+    'amount_minor', 'expected_minor', 'paid_on', 'due_on', 'anchor_on', 'frequency', 'every', 'payee', 'category_id',
+    'tags', 'note', 'per', 'direction'
+  ];
+  untold constant text[] := array[
+    'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',
+    'scheduled_on', 'amount_source', 'closed_at', 'tracked_from', 'charged_currency', 'deleted_at', 'archived_at'
+  ];
+begin
+  return (
+    with things as (
+      select r.*,
+        -- An expense and its payment are one thing to people.
+        case when starts_with(coalesce(r.after, r.before) ->> 'expense_id', 'exp_')
+        then coalesce(r.after, r.before) ->> 'expense_id' else r.row_id end as thing,
+        r.before is null or coalesce(r.before ->> 'deleted_at', r.before ->> 'archived_at') is not null as was_gone,
+        r.after is null or coalesce(r.after ->> 'deleted_at', r.after ->> 'archived_at') is not null as is_gone
+      from unnest(touched) with ordinality as r (table_name, row_id, before, after, current, place)
+    ), told as (
+      select t.*, d.subject, f.key, app.describe_value(v.was, f.key) as was, app.describe_value(v.becomes, f.key)
+        as becomes
+      from things as t
+      -- What is deleted is still there, but not to people.
+      cross join lateral (
+        select case when not t.was_gone then t.before end as was, case when not t.is_gone then t.after end as becomes
+      ) as v
+      cross join lateral app.describe_reversal(t.table_name, t.after, t.before, coalesce(t.after, t.before)) as d
+      left join lateral (
+        select key from jsonb_object_keys(coalesce(t.after, t.before)) as key
+        where key <> all (app.derived_columns(t.table_name) || untold)
+          and v.was -> key is distinct from v.becomes -> key
+          -- The amount says the currency.
+          and not (key = 'currency' and coalesce(t.after, t.before) ->> 'amount_minor' is not null)
+          and (not (t.was_gone or t.is_gone) or key = any (telling))
+      ) as f on true
+      where t.thing in (select w.thing from things as w group by w.thing order by min(w.place) limit at_most)
+        -- Only what follows from others moved.
+        and (f.key is not null or t.was_gone <> t.is_gone)
+    ), fields as (
+      -- A payment says again what its expense says.
+      select distinct on (t.thing, t.key) t.thing, t.key, t.was, t.becomes
+      from told as t
+      where t.was is distinct from t.becomes
+      order by t.thing, t.key, t.table_name = 'expenses' desc, t.place
+    )
+    select jsonb_build_object(
+      'effects', coalesce(jsonb_agg(shown.effect order by shown.place), '[]'),
+      'effects_count', (select count(distinct t.thing) from things as t)
+    )
+    from (
+      select min(t.place) as place, jsonb_strip_nulls(jsonb_build_object(
+        'id', t.thing,
+        'subject', (array_agg(t.subject order by t.table_name = 'expenses' desc, t.place))[1],
+        'verb', case when bool_and(t.was_gone) and not bool_and(t.is_gone) then 'added'
+          when bool_and(t.is_gone) and not bool_and(t.was_gone) then 'deleted' end,
+        'fields', (
+          select jsonb_agg(jsonb_build_object('field', f.key, 'before', f.was, 'after', f.becomes)
+            order by array_position(telling, f.key), f.key)
+          from fields as f where f.thing = t.thing
+        )
+      )) as effect
+      from told as t
+      group by t.thing
+    ) as shown
+  );
+end
+$$;
+comment on function app.describe_effects is
+  'What becomes of rows, {effects: [{id, subject, verb? (added or deleted), fields?: [{field, before?, after?}]}], '
+  'effects_count}: at most so many things are told, and the count is of all.';
+
+create or replace function app.read_effects(change_id text, at_most int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- A thing is rarely more than three rows.
+  rows_read constant int := at_most * 4;
+  told jsonb;
+begin
+  with items as (
+    select i.* from app.change_items as i where i.change_id = read_effects.change_id order by i.position
+      limit rows_read
+  ), folded as (
+    select i.table_name, i.row_id, (array_agg(i.before order by i.position))[1] as before,
+      (array_agg(i.after order by i.position desc))[1] as after, min(i.position) as position
+    from items as i
+    group by i.table_name, i.row_id
+  )
+  select app.describe_effects(
+    coalesce(array_agg((r.table_name, r.row_id, r.before, r.after, null)::app.kept_row order by r.position), '{}'),
+    at_most
+  ) into told
+  from folded as r;
+  if (select count(*) from (
+    select from app.change_items as i where i.change_id = read_effects.change_id limit rows_read + 1
+  ) as i) > rows_read then
+    -- More than was read: things are told apart by what they belong to.
+    told := told || jsonb_build_object('effects_count', (
+      select count(distinct case when starts_with(coalesce(i.after, i.before) ->> 'expense_id', 'exp_')
+        then coalesce(i.after, i.before) ->> 'expense_id' else i.row_id end)
+      from app.change_items as i
+      where i.change_id = read_effects.change_id
+    ));
+  end if;
+  return told;
+end
+$$;
+comment on function app.read_effects is
+  'What a change did, as app.describe_effects tells it: each row as it was before all of it and after.';
