@@ -32,6 +32,7 @@ export interface Urls {
   /** What a calendar app reads; the token in it is its only credential. */
   calendar(token: string): string;
   unsubscribe: string;
+  proposal(proposalId: string): string;
   /** Where an organization is deleted, and where that is taken back. */
   deleteOrganization(organizationId: string): string;
   /** The page where an organization's plan is changed, or that says who can; without one, what plans there are. */
@@ -51,8 +52,13 @@ const address = (resource: string): ConnectorAddress => ({
 });
 
 /** The pages of one organization. */
-export const organizationPath = (organizationId: string, page: "members" | "export" | "plan" | "delete"): string =>
-  `/organizations/${organizationId}/${page}`;
+export const organizationPath = (
+  organizationId: string,
+  page: "members" | "approvals" | "export" | "plan" | "delete",
+): string => `/organizations/${organizationId}/${page}`;
+
+/** The page of one proposal; who is asked gets it by mail. */
+export const proposalPath = (proposalId: string): string => `/account/approvals/${proposalId}`;
 
 /** A configured URL with our values in it. */
 const filled = (template: string, values: Record<string, string>): string =>
@@ -80,6 +86,7 @@ export function createUrls(config: UrlConfig): Urls {
     importUpload: (importId) => `${site}/account/import/${importId}`,
     calendar: (token) => `${site}/calendar/${calendarFile(token)}`,
     unsubscribe: `${site}/email/unsubscribe`,
+    proposal: (proposalId) => site + proposalPath(proposalId),
     deleteOrganization: (organizationId) => `${site}${organizationPath(organizationId, "delete")}`,
     plans: (organizationId) =>
       organizationId ? `${site}${organizationPath(organizationId, "plan")}` : config.pricingUrl ?? `${site}/account`,

@@ -1,5 +1,6 @@
 /** Routes of the identity pages. */
 import { etag } from "hono/etag";
+import { createApprovalStore } from "../../shared/db/approval_store.ts";
 import { createCalendarStore } from "../../shared/db/calendar_store.ts";
 import { createExportStore } from "../../shared/db/export_store.ts";
 import { createDeletionStore } from "../../shared/db/deletion_store.ts";
@@ -22,6 +23,8 @@ import { postConfirmation, showConfirmation } from "./account/address/confirm.ts
 import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
 import { postRemove, showRemove } from "./account/providers/remove.tsx";
 import { postReminderEmail, showReminderEmail } from "./account/reminder_email.tsx";
+import { postApprovals, showApprovals } from "./approvals/policy.ts";
+import { postProposal, showProposal } from "./approvals/proposal.ts";
 import { postDeleteAccount, showDeleteAccount } from "./deletion/delete_account.tsx";
 import { postDeleteOrganization, showDeleteOrganization } from "./deletion/delete_organization.tsx";
 import { postCalendar } from "./calendar/change_calendar.tsx";
@@ -55,6 +58,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
     members: createMembersStore(deps.database),
     exports: createExportStore(deps.database),
     deletions: createDeletionStore(deps.database),
+    approvals: createApprovalStore(deps.database),
     providers,
   };
 
@@ -86,6 +90,8 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/organizations/:id/members", showMembers(pages)).post(postMembers(pages));
   app.get("/organizations/:id/members/remove", showRemoveMember(pages)).post(postRemoveMember(pages));
   app.get("/organizations/:id/hand-over", showHandOver(pages)).post(postHandOver(pages));
+  app.get("/organizations/:id/approvals", showApprovals(pages)).post(postApprovals(pages));
+  app.get("/account/approvals/:id", showProposal(pages)).post(postProposal(pages));
   app.get("/organizations/:id/plan", showPlan(pages));
   app.get("/account/delete", showDeleteAccount(pages)).post(postDeleteAccount(pages));
   app.get("/organizations/:id/delete", showDeleteOrganization(pages)).post(postDeleteOrganization(pages));

@@ -1,4 +1,5 @@
 /** The dependencies of the identity pages, and the two guards that most of them use. */
+import type { ApprovalStore } from "../../shared/db/approval_store.ts";
 import type { CalendarStore } from "../../shared/db/calendar_store.ts";
 import type { ExportStore } from "../../shared/db/export_store.ts";
 import type { DeletionStore } from "../../shared/db/deletion_store.ts";
@@ -21,6 +22,7 @@ export interface PageDeps extends Deps {
   members: MembersStore;
   exports: ExportStore;
   deletions: DeletionStore;
+  approvals: ApprovalStore;
   providers: Registry;
 }
 

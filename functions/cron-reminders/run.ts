@@ -5,6 +5,7 @@
 import { toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
 import { type Problem, Problems } from "../../shared/jobs/problems.ts";
+import { mailProposals } from "./proposals_stage.ts";
 import { ratePastDays } from "./past_rates_stage.ts";
 import { refreshRates } from "./rates_stage.ts";
 import { sendReminders } from "./reminders_stage.ts";
@@ -26,6 +27,8 @@ export interface RunAnswer {
  * Rolling comes before sending, and rates must not wait for mails: this share of the time is kept for the later stages.
  */
 const SENDING_TIME_SHARE = 0.5;
+/** Somebody waits for these, and there are few. */
+const PROPOSALS_TIME_SHARE = 0.6;
 const KEPT_FOR_RATES_MS = 10_000;
 
 /** @throws {AppError} `unavailable` when the database cannot be reached at all. */
@@ -38,6 +41,7 @@ export async function runReminders(job: Job, { workMs }: { workMs: number }): Pr
 
   const counted = await run("candidates", async () => ({ candidates: await job.store.countCandidates(at) }));
   const rolled = await run("roll", () => rollBills(job, until(workMs * (1 - SENDING_TIME_SHARE))));
+  const mailed = await run("proposals", () => mailProposals(job, until(workMs * PROPOSALS_TIME_SHARE)));
   const sent = await run(
     "reminders",
     () => sendReminders(job, until(Math.max(workMs - KEPT_FOR_RATES_MS, workMs * 0.75))),
@@ -45,7 +49,7 @@ export async function runReminders(job: Job, { workMs }: { workMs: number }): Pr
   const rates = await run("rates", () => refreshRates(job, until(workMs)));
   const past = await run("past_rates", () => ratePastDays(job, until(workMs)));
   return {
-    ok: [counted, rolled, sent, rates, past].every((counts) => counts !== null),
+    ok: [counted, rolled, mailed, sent, rates, past].every((counts) => counts !== null),
     candidates: counted?.candidates ?? 0,
     nextDueAdvanced: rolled?.advanced ?? 0,
     digestsSent: sent?.digests ?? 0,

@@ -12,6 +12,8 @@ export interface Addresses {
   plansUrl: (organizationId?: string) => string;
   /** Where the owner of an organization that is being deleted can stop that. */
   deletionUrl: (organizationId: string) => string;
+  /** The page of a proposal. */
+  proposalUrl: (proposalId: string) => string;
   /** The page that takes the file of an import. */
   uploadUrl: (importId: string) => string;
   /** Where to download a file of expenses, and until when. */
@@ -20,16 +22,21 @@ export interface Addresses {
 
 /**
  * The envelope with `connect_url` where a bill has to be connected, `csv_url` where a file is too long for an answer,
- * `upload.url` where one is wanted, and `upgrade_url` where the plan is insufficient.
+ * `upload.url` where one is wanted, `upgrade_url` where the plan is insufficient, and the page of
+ * a proposal where one waits.
  */
 export async function withAddresses(
   envelope: Envelope,
-  { connectUrl, plansUrl, uploadUrl, fileUrl }: Addresses,
+  { connectUrl, plansUrl, proposalUrl, uploadUrl, fileUrl }: Addresses,
 ): Promise<Envelope> {
   const { context, data, error } = envelope;
   if (error?.code === "feature_not_in_plan") {
     const upgradeUrl = plansUrl(context?.organization?.id);
     return { ...envelope, error: { ...error, details: { ...error.details, upgrade_url: upgradeUrl } } };
+  }
+  if (error?.details?.proposal_id) {
+    const url = proposalUrl(error.details.proposal_id as string);
+    return { ...envelope, error: { ...error, details: { ...error.details, url } } };
   }
   if (data?.file) {
     const { user_id: userId, filter } = data.file as { user_id: string; filter: Download["filter"] };

@@ -12,6 +12,7 @@ import { type Words, wordsOf } from "../../shared/words/words.ts";
 import { createAskProviders } from "./ask_providers.ts";
 import { getCard } from "./card.ts";
 import type { Connector } from "./connector.ts";
+import { createMailProposal } from "./mail_proposal.ts";
 import { cors, preflight } from "./cors.ts";
 import { failureResponse } from "./failure_response.ts";
 import { postMessage } from "./message.ts";
@@ -54,11 +55,13 @@ export function createMcpApp(deps: Deps, { registry = PROVIDERS, words = wordsOf
       plansUrl: urls.plans,
       deletionUrl: urls.deleteOrganization,
       connectUrl: urls.connectProvider,
+      proposalUrl: urls.proposal,
       uploadUrl: urls.importUpload,
       fileUrl: async (download) => {
         const { token, expiresAt } = await signDownload(config.codeSecrets, { ...download, at: clock() });
         return { csv_url: `${urls.expenseFile}?t=${token}`, expires_at: expiresAt.toISOString() };
       },
+      mailProposal: createMailProposal(deps),
       askProviders,
     };
     app.use(paths.endpoint, refuseForeignOrigins(words));

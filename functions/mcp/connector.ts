@@ -17,6 +17,8 @@ export interface Connector extends Addresses {
   words: Words;
   /** The requested address; challenges point to its own document. */
   address: ConnectorAddress;
+  /** After an answer: sends the mails of a proposal that was made or decided. */
+  mailProposal(proposalId: string, requestId: string): void;
   /** For the tool that fetches amounts. */
   askProviders: FollowUpServices["askProviders"];
 }

@@ -56,6 +56,16 @@ export type Database = {
         };
         Returns: Json;
       };
+      "change_approval_policy": {
+        Args: {
+          "assistants_may_approve": boolean;
+          "at": string;
+          "organization_id": string;
+          "rules": Json;
+          "user_id": string;
+        };
+        Returns: Json;
+      };
       "change_calendar": {
         Args: { "at": string; "organization_id": string; "show_amounts": boolean; "user_id": string };
         Returns: Json;
@@ -77,6 +87,7 @@ export type Database = {
         Args: { "at": string; "at_most": number; "key_hash": string; "quotas": Json; "seconds_apart": number };
         Returns: Json;
       };
+      "claim_proposal_mails": { Args: { "at": string; "at_most": number; "proposal_id": string }; Returns: Json };
       "claim_provider_link": {
         Args: { "again": boolean; "at": string; "before": string; "period": string };
         Returns: Json;
@@ -126,6 +137,10 @@ export type Database = {
       };
       "create_organization": {
         Args: { "at": string; "base_currency": string; "name": string; "user_id": string };
+        Returns: Json;
+      };
+      "decide_proposal": {
+        Args: { "at": string; "decision": string; "hash": string; "proposal_id": string; "user_id": string };
         Returns: Json;
       };
       "delete_account": { Args: { "at": string; "email": string; "user_id": string }; Returns: Json };
@@ -209,6 +224,7 @@ export type Database = {
         Returns: Json;
       };
       "read_account": { Args: { "at": string; "user_id": string }; Returns: Json };
+      "read_approval_policy": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
       "read_calendar": { Args: { "at": string; "limits": Json; "token_hash": string }; Returns: Json };
       "read_deletion": { Args: { "user_id": string }; Returns: Json };
       "read_expense_file": {
@@ -235,6 +251,8 @@ export type Database = {
       "read_new_organization": { Args: { "at": string; "user_id": string }; Returns: Json };
       "read_newest_rates": { Args: Record<PropertyKey, never>; Returns: Json };
       "read_onboarding": { Args: { "user_id": string }; Returns: Json };
+      "read_proposal": { Args: { "at": string; "proposal_id": string; "user_id": string }; Returns: Json };
+      "read_proposals": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
       "read_provider_credentials": { Args: { "link_ids": (string)[] }; Returns: Json };
       "read_rates_of_day": { Args: { "day": string }; Returns: Json };
       "read_removal": {
@@ -325,6 +343,7 @@ export type Database = {
         Returns: Json;
       };
       "settle_day": { Args: { "at": string; "day": string; "is_answered": boolean }; Returns: Json };
+      "settle_proposal_mail": { Args: { "at": string; "is_sent": boolean; "mail_id": string }; Returns: undefined };
       "settle_reminders": {
         Args: {
           "at": string;

@@ -15,6 +15,17 @@ const QUOTATION_MARKS = /["\u201c-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f\uf
 /** Inside an address of the web or of a mailbox; a space behind each is enough for none to be one. */
 const JOINTS = /([.:/@\\\u3002\uff61])(?=\S)/gu;
 
+/** The longest line of a list. */
+const LONGEST_LINE = 240;
+/** The same inside an address; figures such as 14.50 are none. */
+const JOINTS_OF_WORDS = /(?<!\d)([.:/@\\\u3002\uff61])(?=\S)|([.:/@\\\u3002\uff61])(?=[^\s\d])/gu;
+
+/** A line that holds names and notes of a stranger's beside amounts and days. */
+export function strangersLine(line: string): string {
+  const seen = line.slice(0, READ).replace(/\s+/gu, " ").replace(INVISIBLE, "").normalize("NFKC");
+  return oneLine(seen, LONGEST_LINE).replace(JOINTS_OF_WORDS, "$1$2 ");
+}
+
 /** @return one line in double quotation marks, or undefined when nothing legible is left. */
 export function strangersName(name: string): string | undefined {
   const seen = name.slice(0, READ).replace(/\s+/gu, " ").replace(INVISIBLE, "");

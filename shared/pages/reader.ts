@@ -11,8 +11,9 @@ import { type Language, LANGUAGES, type Languages } from "../words/words.ts";
 /** Sets `c.get("reader")` for every page of an app. @param languages the catalogs; a test may pass its own. */
 export const readers = (languages: Languages = LANGUAGES): MiddlewareHandler<AppEnv> => async (c, next) => {
   const accepted = c.req.header("accept-language") ?? "";
-  const { language, pages } = languages[languageIn(accepted, languages)];
-  c.set("reader", { language, words: pages, format: formatFor(language, regionIn(accepted)) });
+  const catalog = languages[languageIn(accepted, languages)];
+  const { language, pages: words } = catalog;
+  c.set("reader", { language, words, catalog, format: formatFor(language, regionIn(accepted)) });
   await next();
 };
 

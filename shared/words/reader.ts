@@ -6,5 +6,7 @@ export interface Reader {
   /** BCP 47, of the words. */
   language: string;
   words: Words["pages"];
+  /** Everything in that language, for what pages say as tools do. */
+  catalog: Words;
   format: PageFormat;
 }

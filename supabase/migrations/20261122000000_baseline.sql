@@ -125,6 +125,7 @@ insert into app.retention (what, keep) values
   ('attempts', '1 day'),
   ('job_runs', '90 days'),
   ('digests', '400 days'),
+  ('proposals', '90 days'),
   ('payment_events', '400 days'),
   ('cron_runs', '7 days');
 
@@ -221,6 +222,7 @@ create table identity.organizations (
   second_past_due_since timestamptz,
   trial_ends_at timestamptz,
   own_only boolean not null default false,
+  assistants_may_approve boolean not null default false,
   closed_through date
     constraint organizations_closed_through_month_end check (extract(day from closed_through + 1) = 1),
   owner_id uuid not null references identity.profiles (user_id) on delete restrict,
@@ -246,6 +248,8 @@ comment on column identity.organizations.second_plan is
   'plan does, or for longer.';
 comment on column identity.organizations.trial_ends_at is
   'Until then there is everything of the Team plan, whatever is paid for. Payments never change it.';
+comment on column identity.organizations.assistants_may_approve is
+  'Whether who may approve may do so through an app of theirs, and not only on the page.';
 comment on column identity.organizations.own_only is
   'Whether members see only what they recorded or look after themselves. Owner, managers and viewers see everything.';
 comment on column identity.organizations.closed_through is
@@ -2315,9 +2319,14 @@ create table app.change_sets (
   undoes text references app.change_sets (id) on delete set null,
   undone_by text references app.change_sets (id) on delete set null,
   is_emptied boolean not null default false,
+  proposal_id text collate "C",
+  moved jsonb,
   recorded_seq bigint not null generated always as identity,
   created_at timestamptz not null default app.instant()
 );
+comment on column app.change_sets.proposal_id is
+  'The proposal that was approved, when it was one; it may be gone since.';
+comment on column app.change_sets.moved is 'How much it changed (app.measure_change), where limits were looked at.';
 comment on table app.change_sets is
   'One write of one tool, by whom and with which client; undone as a whole or not at all.';
 comment on column app.change_sets.grant_id is
@@ -3257,6 +3266,103 @@ grant select, insert, update, delete on app.provider_statements to service_role;
 grant select, insert, update (status, reason, usual_minor, occurrence_id, fetched_at) on app.provider_statements
   to authenticated;
 
+-- schemas/approvals/tables.sql
+
+-- What an organization wants asked before it is written: rules, and the writes that wait for an answer.
+-- Invariants: a proposal never changes but for its answer, which is given once; what it would do was seen by whoever
+-- approves it, and nothing else is written. Households have no rules, and pay for none.
+
+create table app.approval_rules (
+  id text collate "C" primary key default app.new_id('rule')
+    constraint approval_rules_id_format check (id ~ '^rule_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  tool text,
+  roles text[] not null constraint approval_rules_roles_known check (
+    cardinality(roles) between 1 and 3 and roles <@ array['owner', 'manager', 'member']
+  ),
+  over_minor bigint constraint approval_rules_over_minor_range check (over_minor between 0 and 1000000000000000),
+  currency text references app.currencies (code),
+  over_records int constraint approval_rules_over_records_range check (over_records between 0 and 1000000),
+  approver text not null constraint approval_rules_approver_known check (approver in ('manager', 'owner')),
+  created_at timestamptz not null default app.instant(),
+  constraint approval_rules_amount_has_currency check ((over_minor is null) = (currency is null))
+);
+comment on table app.approval_rules is
+  'Which writes need approval: those of a tool (any, when null) by these roles; with an amount or a number of records '
+  'only what exceeds it, added up per person over 24 hours.';
+comment on column app.approval_rules.approver is
+  'Who may approve: whoever has the right approvals:decide, or only the owner.';
+create index approval_rules_organization_id_idx on app.approval_rules (organization_id);
+create index approval_rules_currency_idx on app.approval_rules (currency);
+
+create table app.proposals (
+  id text collate "C" primary key default app.new_id('prop')
+    constraint proposals_id_format check (id ~ '^prop_[0-9a-z]+$' and length(id) between 12 and 37),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  actor_id uuid not null,
+  grant_id uuid,
+  client_name text,
+  tool text not null,
+  arguments jsonb not null,
+  proposed_on date not null,
+  reasons jsonb not null,
+  approver text not null constraint proposals_approver_known check (approver in ('manager', 'owner')),
+  facts jsonb not null,
+  effects jsonb not null,
+  fingerprint text not null,
+  hash text not null,
+  state text not null default 'pending' constraint proposals_state_known check (
+    state in ('pending', 'approved', 'refused', 'withdrawn', 'stale')
+  ),
+  created_at timestamptz not null default app.instant(),
+  expires_at timestamptz not null,
+  decided_at timestamptz,
+  decided_by uuid,
+  decided_through text constraint proposals_decided_through_known check (decided_through in ('page', 'assistant')),
+  change_id text references app.change_sets (id) on delete set null,
+  problem jsonb,
+  result jsonb,
+  constraint proposals_decided_once check ((state = 'pending') = (decided_at is null))
+);
+comment on table app.proposals is
+  'Writes that wait for approval, or waited: what was asked for, by whom, and exactly what it would do.';
+comment on column app.proposals.proposed_on is 'Today, when it was proposed: what "yesterday" in it means.';
+comment on column app.proposals.reasons is 'Which rules it exceeds, as facts: app.judge_moved.';
+comment on column app.proposals.facts is 'What it would do, as the facts of its change.';
+comment on column app.proposals.effects is 'The same, thing by thing, before and after: app.read_effects.';
+comment on column app.proposals.fingerprint is
+  'The rows that it would write and those that it would replace, without what is new each time: what runs later is '
+  'held against it.';
+comment on column app.proposals.hash is 'Names all of it: whoever answers says which they saw.';
+comment on column app.proposals.problem is 'Why it could not be written any more, as the code of an error.';
+comment on column app.proposals.result is 'What the tool answered when it was written.';
+create index proposals_organization_id_idx on app.proposals (organization_id, created_at desc);
+create index proposals_pending_idx on app.proposals (organization_id, actor_id) where state = 'pending';
+create index proposals_change_id_idx on app.proposals (change_id);
+create index proposals_expires_at_idx on app.proposals (expires_at);
+
+-- What did somebody write in a day?
+create index change_sets_actor_id_idx on app.change_sets (organization_id, actor_id, created_at);
+
+alter table app.approval_rules enable row level security;
+alter table app.proposals enable row level security;
+create policy "Members can read what their organization wants approved" on app.approval_rules
+  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+create policy "People can read their proposals, and those they may decide" on app.proposals
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and (actor_id = (select auth.uid()) or (select identity.may('approvals:decide')))
+  );
+create policy "People can propose" on app.proposals
+  for insert to authenticated with check (
+    organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid())
+    and state = 'pending' and (select identity.may('books:write'))
+  );
+grant select on app.approval_rules to authenticated;
+grant select, insert on app.proposals to authenticated;
+grant update (moved) on app.change_sets to authenticated;
+grant select, insert, update, delete on app.approval_rules, app.proposals to service_role;
+
 -- schemas/expenses/writing_roles.sql
 
 -- Who only reads writes nothing, whatever the other policies of a table let through: these restrict all of them.
@@ -4133,6 +4239,7 @@ begin
   where b.organization_id = remove_member.organization_id and b.actor_id = member_id and b.state <> 'committed';
   delete from app.idempotency_keys as k
   where k.organization_id = remove_member.organization_id and k.actor_id = member_id;
+  perform app.withdraw_proposals_of(organization_id, member_id, at);
   perform jobs.stop_digests_of(organization_id, member_id, at);
   -- With it go their grants and tokens, their calendar, and a hand-over to them, so that none comes back with them.
   delete from identity.memberships as m
@@ -4144,7 +4251,8 @@ begin
 end
 $$;
 comment on function public.remove_member is
-  'Removes a member with their grants, calendar, waiting imports, invitations and mails; bills assigned to them are '
+  'Removes a member with their grants, calendar, waiting imports, proposals, invitations and mails; bills assigned to '
+  'them are '
   'nobody''s then. For who leaves as well. Outcome removed, or unknown, also for who may not.';
 
 -- schemas/identity/read_account.sql
@@ -4567,8 +4675,11 @@ language plpgsql set search_path = '' as $$
 declare
   change text;
 begin
-  insert into app.change_sets (organization_id, actor_id, grant_id, client_name, tool)
-  values (context.organization_id, context.actor_id, context.grant_id, context.client_name, begin_change.tool)
+  insert into app.change_sets (organization_id, actor_id, grant_id, client_name, tool, proposal_id)
+  values (
+    context.organization_id, context.actor_id, context.grant_id, context.client_name, begin_change.tool,
+    nullif(current_setting('app.proposal_id', true), '')
+  )
   returning id into change;
   perform set_config('app.change_id', change, true);
   return change;
@@ -4629,6 +4740,7 @@ begin
     when 'delete_records' then return app.delete_records(context, arguments);
     when 'undo_change' then return app.undo_change(context, arguments);
     when 'update_settings' then return app.update_settings(context, arguments);
+    when 'decide_proposal' then return app.decide_proposal(context, arguments);
   end case;
 end
 $$;
@@ -4661,7 +4773,7 @@ declare
 begin
   -- The tool really runs, so a preview cannot differ from the write; leaving the block by an error takes everything
   -- back.
-  raise exception using errcode = 'EX002', detail = app.perform_tool(context, tool, arguments)::text;
+  raise exception using errcode = 'EX002', detail = app.preview_judged(context, tool, arguments)::text;
 exception when sqlstate 'EX002' then
   get stacked diagnostics preview = pg_exception_detail;
   return preview::jsonb - 'change_id' || jsonb_build_object(
@@ -4691,9 +4803,14 @@ begin
     if earlier.arguments_hash <> own_hash then
       perform app.fail('idempotency_conflict', field => 'idempotency_key');
     end if;
-    return earlier.result || jsonb_build_object('replayed', true);
+    return coalesce((
+      -- What waited for approval then may have been written since.
+      select coalesce(p.result, case p.state when 'pending' then app.answer_proposal(p) end)
+      from app.proposals as p
+      where p.id = earlier.result ->> 'proposal_id'
+    ), earlier.result) || jsonb_build_object('replayed', true);
   end if;
-  result := app.perform_tool(context, tool, arguments);
+  result := app.perform_judged(context, tool, arguments);
   insert into app.idempotency_keys as k (organization_id, actor_id, tool, key, arguments_hash, result, expires_at)
   values (context.organization_id, context.actor_id, tool, own_key, own_hash, result,
     context.at + app.kept_for('idempotency_keys'))
@@ -4777,7 +4894,7 @@ begin
   result := case
     when (arguments ->> 'dry_run')::boolean then app.preview_tool(context, tool, arguments)
     when arguments ? 'idempotency_key' then app.perform_once(context, tool, arguments)
-    else app.perform_tool(context, tool, arguments)
+    else app.perform_judged(context, tool, arguments)
   end;
   if app.is_write(tool) then
     -- A write, or the undo of one, may have set the time zone or the currency that the answer names.
@@ -4925,6 +5042,10 @@ begin
   if result is null then
     -- No member any more since the token was looked at.
     return '{"outcome": "invalid_token"}';
+  end if;
+  if tool = 'decide_proposal' and (result ->> 'ok')::boolean then
+    -- Somebody else's write: here the service acts again, which the person's role could not.
+    result := app.decide_as_assistant(result, (principal #>> '{claims,sub}')::uuid, at);
   end if;
   perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
   return principal - 'claims' - 'organization' || jsonb_build_object('result', result);
@@ -5404,6 +5525,7 @@ begin
   ) as t
   where o.id = context.organization_id;
 
+  data := data || jsonb_strip_nulls(jsonb_build_object('proposals', app.list_open_proposals(context)));
   if included ? 'categories' then
     data := data || jsonb_build_object('categories', (
       select coalesce(jsonb_agg(
@@ -9027,6 +9149,961 @@ exception
 end
 $$;
 comment on function app.undo_change is 'Tool undo_change: data {undone, reversed, reversed_count?, not_reversible}.';
+
+-- schemas/approvals/measure_change.sql
+
+-- How much a change moved: what limits are held against. Read from the rows that were written, never from what was
+-- asked for, so that every way to the same effect counts the same.
+
+create or replace function app.add_sums(sums jsonb, further jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_object_agg(s.key, s.minor), '{}')
+    from (
+      select a.key, sum(a.value::numeric) as minor
+      from (select * from jsonb_each_text(sums) union all select * from jsonb_each_text(further)) as a
+      group by a.key
+    ) as s
+  );
+end
+$$;
+comment on function app.add_sums is 'Minor units by currency, added up.';
+
+create or replace function app.measure_change(change_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    with net as (
+      select i.table_name, i.row_id, (array_agg(i.before order by i.position))[1] as before,
+        (array_agg(i.after order by i.position desc))[1] as after
+      from app.change_items as i
+      where i.change_id = measure_change.change_id
+      group by i.table_name, i.row_id
+    ), seen as (
+      select n.table_name, n.row_id,
+        case when coalesce(n.before ->> 'deleted_at', n.before ->> 'archived_at') is null then n.before end as was,
+        case when coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is null then n.after end as becomes,
+        case when starts_with(coalesce(n.after, n.before) ->> 'expense_id', 'exp_')
+        then coalesce(n.after, n.before) ->> 'expense_id' else n.row_id end as thing
+      from net as n
+      where n.before is distinct from n.after
+    ), moved as (
+      -- A row of money is worth its amount and its direction; one that is not there, nothing. Of two currencies both
+      -- count.
+      select m.currency, sum(m.minor) as minor
+      from seen as s
+      cross join lateral (
+        select w.currency, w.minor
+        from (
+          select coalesce(b.currency, a.currency) as currency, abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) as minor
+          from (
+            select s.was ->> 'currency' as currency, (s.was ->> 'amount_minor')::numeric
+              * case s.was ->> 'direction' when 'refund' then -1 else 1 end as minor
+            where s.was ->> 'amount_minor' is not null
+          ) as b
+          full join (
+            select s.becomes ->> 'currency' as currency, (s.becomes ->> 'amount_minor')::numeric
+              * case s.becomes ->> 'direction' when 'refund' then -1 else 1 end as minor
+            where s.becomes ->> 'amount_minor' is not null
+          ) as a on a.currency = b.currency
+        ) as w
+        where w.minor <> 0
+      ) as m
+      where s.table_name in ('payments', 'expenses')
+      group by m.currency
+    )
+    select jsonb_build_object(
+      'records', (select count(distinct s.thing) from seen as s where s.was is not null or s.becomes is not null),
+      'gone', (
+        select count(*) from (
+          select from seen as s group by s.thing having bool_and(s.becomes is null) and bool_or(s.was is not null)
+        ) as gone
+      ),
+      'settings', (
+        select count(distinct s.thing) from seen as s
+        where s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')
+      ),
+      'sums', (select coalesce(jsonb_object_agg(m.currency, m.minor), '{}') from moved as m)
+    )
+  );
+end
+$$;
+comment on function app.measure_change is
+  'What a change moved: {records, gone, settings (of these, what is no expense or bill), sums: minor units by '
+  'currency}.';
+
+-- schemas/approvals/judge_change.sql
+
+create or replace function app.tools_of_change(change_id text) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  -- Taking something back, or doing it again, is as much as doing it.
+  return array(
+    with recursive undone as (
+      select s.tool, s.undoes from app.change_sets as s where s.id = change_id
+      union all
+      select s.tool, s.undoes from undone as u join app.change_sets as s on s.id = u.undoes
+    )
+    select distinct u.tool from undone as u
+  );
+end
+$$;
+comment on function app.tools_of_change is 'The tool of a change, and of an undo also those of what it undoes.';
+
+create or replace function app.exceeds_amount(sums jsonb, rule app.approval_rules, day date) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  total numeric := 0;
+  limited constant jsonb := jsonb_build_object(
+    'limit', app.format_amount(rule.over_minor, rule.currency), 'currency', rule.currency
+  );
+  unknown text[] := '{}';
+  part record;
+begin
+  for part in
+    select s.key as currency, app.convert_minor(s.value::numeric, f.per_euro, c.exponent, t.per_euro, l.exponent)
+      as minor, s.value::numeric as own
+    from jsonb_each_text(sums) as s
+    join app.currencies as c on c.code = s.key
+    join app.currencies as l on l.code = rule.currency
+    left join lateral app.rates_as_of(c.code, day) as f on true
+    left join lateral app.rates_as_of(l.code, day) as t on true
+  loop
+    if part.currency = rule.currency then
+      total := total + part.own;
+    elsif part.minor is null then
+      unknown := unknown || part.currency;
+    else
+      total := total + part.minor;
+    end if;
+  end loop;
+  return case
+    -- What nobody can value may be anything.
+    when unknown <> '{}' then limited || jsonb_build_object('reason', 'unconvertible', 'currencies', unknown)
+    when total > rule.over_minor then limited || jsonb_build_object(
+      'reason', 'amount', 'total', app.format_amount(total, rule.currency)
+    )
+  end;
+end
+$$;
+comment on function app.exceeds_amount is
+  'Why sums are more than a rule lets pass, in its currency at the rates of a day: {reason: amount | unconvertible, '
+  '…}; null '
+  'when they are not.';
+
+create or replace function app.judge_moved(context app.context, tools text[], moved jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  rule app.approval_rules;
+  day record;
+  count bigint;
+  sums jsonb;
+  reason jsonb;
+  reasons jsonb := '[]';
+begin
+  for rule in
+    select * from app.approval_rules as r
+    where r.organization_id = context.organization_id and context.role = any (r.roles) order by r.created_at, r.id
+  loop
+    -- A deletion is one whatever tool makes it, and so is a change of the settings.
+    continue when not (
+      rule.tool is null or rule.tool = any (tools) or rule.tool = 'delete_records' and (moved ->> 'gone')::bigint > 0
+      or rule.tool = 'update_settings' and (moved ->> 'settings')::bigint > 0
+    );
+    count := 0;
+    sums := moved -> 'sums';
+    for day in
+      select coalesce(s.moved, app.measure_change(s.id)) as moved, app.tools_of_change(s.id) as tools
+      from app.change_sets as s
+      where s.organization_id = context.organization_id and s.actor_id = context.actor_id
+        and s.created_at > context.at - interval '24 hours' and s.proposal_id is null
+        and s.id is distinct from nullif(current_setting('app.judged_change', true), '')
+        and (rule.over_minor is not null or rule.over_records is not null)
+        and s.tool not in ('autopay', 'provider_sync', 'store_bill_amounts')
+    loop
+      continue when not (
+        rule.tool is null or rule.tool = any (day.tools)
+        or rule.tool = 'delete_records' and (day.moved ->> 'gone')::bigint > 0
+        or rule.tool = 'update_settings' and (day.moved ->> 'settings')::bigint > 0
+      );
+      count := count + app.counted_records(rule, day.moved);
+      sums := app.add_sums(sums, day.moved -> 'sums');
+    end loop;
+    reason := null;
+    if rule.over_minor is null and rule.over_records is null then
+      reason := jsonb_build_object('reason', 'any');
+    end if;
+    if reason is null and rule.over_minor is not null then
+      reason := app.exceeds_amount(sums, rule, context.today);
+    end if;
+    if reason is null and rule.over_records is not null
+      and count + app.counted_records(rule, moved) > rule.over_records then
+      reason := jsonb_build_object(
+        'reason', 'records', 'records', count + app.counted_records(rule, moved), 'limit', rule.over_records
+      );
+    end if;
+    if reason is not null then
+      reasons := reasons || (reason || jsonb_build_object('approver', rule.approver));
+    end if;
+  end loop;
+  return reasons;
+end
+$$;
+comment on function app.judge_moved is
+  'Which rules a write of tools that moved so much exceeds, with what its person wrote in the last 24 hours without '
+  'approval: [{reason: any | records | amount | unconvertible, approver, …}].';
+
+create or replace function app.counted_records(rule app.approval_rules, moved jsonb) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (moved ->> case rule.tool when 'delete_records' then 'gone' when 'update_settings' then 'settings'
+    else 'records' end)::bigint;
+end
+$$;
+comment on function app.counted_records is 'The records of a change that a rule counts: of a deletion those that went.';
+
+-- schemas/approvals/propose.sql
+
+-- The gate: a write that exceeds what its organization lets pass is taken back and kept as a proposal. What it would do
+-- is what it did before it was taken back.
+
+create or replace function app.fingerprint_change(change_id text) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  unsteady constant text[] := array[
+    'id', 'version', 'created_at', 'updated_at', 'recorded_seq', 'split_id', 'closed_at', 'deleted_at', 'archived_at'
+  ];
+  content text;
+  place int := 0;
+  new_id text;
+begin
+  with net as (
+    select i.table_name, i.row_id, min(i.position) as position, (array_agg(i.before order by i.position))[1] as before,
+      (array_agg(i.after order by i.position desc))[1] as after
+    from app.change_items as i
+    where i.change_id = fingerprint_change.change_id
+    group by i.table_name, i.row_id
+  )
+  select jsonb_agg(jsonb_build_array(
+    n.table_name, n.row_id,
+    n.before - unsteady - app.derived_columns(n.table_name),
+    coalesce(n.before ->> 'deleted_at', n.before ->> 'archived_at') is not null,
+    n.after - unsteady - app.derived_columns(n.table_name),
+    coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is not null
+  ) order by n.position)::text into content
+  from net as n;
+  -- What is new has another id each time.
+  for new_id in
+    select i.row_id from app.change_items as i
+    where i.change_id = fingerprint_change.change_id and i.table_name <> 'settings'
+    group by i.row_id having bool_or(i.before is null) order by min(i.position)
+  loop
+    place := place + 1;
+    content := replace(content, '"' || new_id || '"', '"' || place || '"');
+  end loop;
+  return encode(sha256(convert_to(coalesce(content, ''), 'UTF8')), 'hex');
+end
+$$;
+comment on function app.fingerprint_change is
+  'The same for two changes that find the same rows and leave the same: without the ids, times and counters that are '
+  'new each time, and without what follows from other rows.';
+
+create or replace function app.find_approvers(organization_id text, approver text, except_id uuid) returns uuid[]
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  -- Definer, since the tables that say who is suspended are not for members to read.
+  return array(
+    select m.user_id
+    from identity.memberships as m
+    join identity.role_rights as r on r.role = m.role and r."right" = 'approvals:decide'
+    where m.organization_id = find_approvers.organization_id and m.user_id <> except_id
+      and (approver = 'manager' or m.role = 'owner') and identity.is_active(m.user_id, app.instant())
+    order by m.role = 'owner' desc, m.created_at, m.user_id
+  );
+end
+$$;
+comment on function app.find_approvers is
+  'Who may approve what somebody proposes: not they themselves. None where they are the only one.';
+
+create or replace function app.answer_proposal(proposal app.proposals) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  asked constant text[] := array(
+    select p.email from unnest(app.find_approvers(proposal.organization_id, proposal.approver, proposal.actor_id))
+      with ordinality as a (user_id, place)
+    join identity.profiles as p on p.user_id = a.user_id
+    order by a.place
+  );
+begin
+  return jsonb_build_object('ok', false, 'proposal_id', proposal.id, 'error', jsonb_build_object(
+    'code', 'awaiting_approval', 'params', jsonb_build_object(
+      'asked', to_jsonb(asked), 'reasons', proposal.reasons, 'details', jsonb_build_object(
+        'proposal_id', proposal.id, 'asked', to_jsonb(asked), 'expires_at', proposal.expires_at
+      )
+    )
+  ));
+end
+$$;
+comment on function app.answer_proposal is
+  'What a call answers that waits for approval: an error, so that no assistant takes it for done.';
+
+create or replace function app.propose(context app.context, tool text, arguments jsonb, would jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  days constant int := 7;
+  most_pending constant int := 50;
+  asked_for constant jsonb := arguments - 'idempotency_key';
+  proposal app.proposals;
+begin
+  select * into proposal from app.proposals as p
+  where p.organization_id = context.organization_id and p.actor_id = context.actor_id and p.state = 'pending'
+    and p.expires_at > context.at and p.tool = propose.tool and p.arguments = asked_for
+    and p.fingerprint = would ->> 'fingerprint' and p.proposed_on = context.today;
+  if found then
+    return app.answer_proposal(proposal);
+  end if;
+  if (
+    select count(*) from app.proposals as p
+    where p.organization_id = context.organization_id and p.actor_id = context.actor_id and p.state = 'pending'
+      and p.expires_at > context.at
+  ) >= most_pending then
+    perform app.fail('too_many_proposals', jsonb_build_object('most', most_pending));
+  end if;
+  proposal.id := app.new_id('prop');
+  insert into app.proposals (
+    id, organization_id, actor_id, grant_id, client_name, tool, arguments, proposed_on, reasons, approver, facts,
+    effects, fingerprint, hash, created_at, expires_at
+  ) values (
+    proposal.id, context.organization_id, context.actor_id, context.grant_id, context.client_name, tool, asked_for,
+    context.today, would -> 'reasons',
+    case when would -> 'reasons' @> '[{"approver": "owner"}]' then 'owner' else 'manager' end,
+    would -> 'facts', would -> 'effects', would ->> 'fingerprint',
+    encode(sha256(convert_to(jsonb_build_array(
+      proposal.id, context.actor_id, tool, asked_for, context.today, would -> 'fingerprint', would -> 'effects'
+    )::text, 'UTF8')), 'hex'),
+    context.at, context.at + days * interval '1 day'
+  )
+  returning * into proposal;
+  if tool = 'import_expenses' then
+    -- The file stays for as long as the question does.
+    update app.import_batches as b set expires_at = greatest(b.expires_at, proposal.expires_at)
+      where b.id = arguments ->> 'import_id';
+  end if;
+  return app.answer_proposal(proposal);
+end
+$$;
+comment on function app.propose is
+  'Keeps a write that was taken back as a proposal, the same one when it is the same; would: {reasons, facts, effects, '
+  'fingerprint}.';
+
+create or replace function app.judge_import(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  batch app.import_batches;
+  counted jsonb;
+  moved jsonb;
+begin
+  if not arguments ? 'expected_count' then
+    return null;
+  end if;
+  batch := app.find_import(context, arguments ->> 'import_id');
+  if batch.state <> 'ready' then
+    return null;
+  end if;
+  batch := app.answer_import(context, batch, arguments);
+  if batch.state <> 'ready' then
+    return null;
+  end if;
+  counted := app.count_import(context, app.refresh_import(context, batch), arguments ->> 'on_duplicate');
+  if coalesce(batch.read -> 'questions', '[]') <> '[]' or counted #> '{outcomes,asked}' is not null then
+    -- The tool asks first.
+    return null;
+  end if;
+  perform app.check_import_expected(batch, counted, arguments);
+  moved := jsonb_build_object(
+    'records', jsonb_array_length(counted -> 'new'), 'gone', 0, 'settings', 0, 'sums', (
+      select coalesce(jsonb_object_agg(t.key, abs(t.value::numeric) * 10::numeric ^ c.exponent), '{}')
+      from jsonb_each_text(counted -> 'totals') as t
+      join app.currencies as c on c.code = t.key
+    )
+  );
+  return jsonb_build_object(
+    'reasons', app.judge_moved(context, array['import_expenses'], moved),
+    'facts', jsonb_build_object(
+      'count', jsonb_array_length(counted -> 'new'), 'totals_by_currency', counted -> 'totals', 'names', '[]'::jsonb
+    ),
+    'effects', '{"effects": [], "effects_count": 0}'::jsonb,
+    'fingerprint', encode(sha256(convert_to(counted::text, 'UTF8')), 'hex')
+  );
+end
+$$;
+comment on function app.judge_import is
+  'Which rules committing an import would exceed, from what it would write: nothing is published to find out. Null for '
+  'a call that commits nothing.';
+
+create or replace function app.perform_judged(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  change text;
+  result jsonb;
+  measured jsonb;
+  would jsonb;
+  kept text;
+begin
+  -- What a provider said is written by the job as well, without anybody.
+  if not app.is_write(tool) or tool = 'store_bill_amounts' or not exists (
+    select from app.approval_rules as r
+    where r.organization_id = context.organization_id and context.role = any (r.roles)
+  ) then
+    return app.perform_tool(context, tool, arguments);
+  end if;
+  if tool = 'import_expenses' then
+    begin
+      would := app.judge_import(context, arguments);
+      if would is not null then
+        -- Answers are given again when it is committed.
+        raise exception using errcode = 'EX003', detail = would::text;
+      end if;
+    exception when sqlstate 'EX003' then
+      get stacked diagnostics kept = pg_exception_detail;
+    end;
+    if kept::jsonb -> 'reasons' <> '[]' then
+      return app.propose(context, tool, arguments, kept::jsonb);
+    end if;
+    return app.perform_tool(context, tool, arguments);
+  end if;
+  begin
+    result := app.perform_tool(context, tool, arguments);
+    change := result ->> 'change_id';
+    if change is not null then
+      measured := app.measure_change(change);
+      perform set_config('app.judged_change', change, true);
+      would := jsonb_build_object('reasons', app.judge_moved(context, app.tools_of_change(change), measured));
+      if would -> 'reasons' <> '[]' then
+        raise exception using errcode = 'EX003', detail = (would || jsonb_build_object(
+          'facts', (select s.facts from app.change_sets as s where s.id = change),
+          'effects', app.read_effects(change, 100), 'fingerprint', app.fingerprint_change(change)
+        ))::text;
+      end if;
+      update app.change_sets as s set moved = measured where s.id = change;
+    end if;
+    return result;
+  exception when sqlstate 'EX003' then
+    get stacked diagnostics kept = pg_exception_detail;
+  end;
+  return app.propose(context, tool, arguments, kept::jsonb);
+end
+$$;
+comment on function app.perform_judged is
+  'A tool, unless what it writes needs approval: then everything is taken back and kept as a proposal.';
+
+create or replace function app.preview_judged(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  result jsonb := app.perform_tool(context, tool, arguments);
+  change constant text := result ->> 'change_id';
+  reasons jsonb;
+begin
+  if change is null or not exists (
+    select from app.approval_rules as r
+    where r.organization_id = context.organization_id and context.role = any (r.roles)
+  ) then
+    return result;
+  end if;
+  perform set_config('app.judged_change', change, true);
+  reasons := app.judge_moved(context, app.tools_of_change(change), app.measure_change(change));
+  if reasons <> '[]' then
+    result := result || jsonb_build_object('warnings', coalesce(result -> 'warnings', '[]')
+      || app.warning('needs_approval', jsonb_build_object('reasons', reasons)));
+  end if;
+  return result;
+end
+$$;
+comment on function app.preview_judged is 'A tool that is about to be taken back, with a warning if it needs approval.';
+
+-- schemas/approvals/decide_proposal.sql
+
+-- Answering a proposal: once, by somebody else, who saw what it does. What is approved runs with the rights that its
+-- proposer has at that moment, and only if it still does exactly what was shown.
+
+create or replace function app.run_approved(proposal app.proposals, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  context app.context;
+  result jsonb;
+  problem text;
+begin
+  perform set_config('app.at', at::text, true);
+  context := app.read_context(at);
+  if context.organization_id is null then
+    return jsonb_build_object('ok', false, 'error', jsonb_build_object('code', 'proposer_gone'));
+  end if;
+  perform app.refuse_reader(proposal.tool);
+  -- "Yesterday" is the day that it was when it was said.
+  context.today := proposal.proposed_on;
+  perform set_config('app.proposal_id', proposal.id, true);
+  result := app.perform_tool(context, proposal.tool, proposal.arguments);
+  perform set_config('app.proposal_id', '', true);
+  if proposal.tool <> 'import_expenses'
+    and proposal.fingerprint is distinct from app.fingerprint_change(result ->> 'change_id') then
+    perform app.fail('not_decided.stale');
+  end if;
+  return jsonb_build_object('ok', true) || result;
+exception when sqlstate 'EX001' then
+  get stacked diagnostics problem = pg_exception_detail;
+  return jsonb_build_object('ok', false, 'error', problem::jsonb);
+end
+$$;
+comment on function app.run_approved is
+  'Runs what was approved as the person of the request''s claims, its proposer: the tool''s envelope, or {ok: false, '
+  'error} when it fails or would do something else than what was shown. Then nothing is written.';
+
+create or replace function app.may_decide(proposal app.proposals, user_id uuid, through text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return identity.member_may(proposal.organization_id, user_id, 'approvals:decide')
+    and identity.is_active(user_id, app.instant())
+    and (proposal.approver = 'manager' or exists (
+      select from identity.memberships as m
+      where m.organization_id = proposal.organization_id and m.user_id = may_decide.user_id and m.role = 'owner'
+    ))
+    and case when proposal.actor_id = user_id
+      -- Nobody answers for themselves, unless there is nobody else to ask: then on the page, where no assistant is.
+      then through = 'page' and app.find_approvers(proposal.organization_id, proposal.approver, user_id) = '{}'
+      else through = 'page' or exists (
+        select from identity.organizations as o
+        where o.id = proposal.organization_id and o.assistants_may_approve
+      )
+    end;
+end
+$$;
+comment on function app.may_decide is
+  'Whether a person may approve or refuse a proposal through the page or through an assistant of theirs.';
+revoke all on function app.may_decide, app.run_approved from authenticated;
+
+create or replace function app.settle_proposal(proposal_id text, user_id uuid, through text, hash text, decision text,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  claims constant text := current_setting('request.jwt.claims', true);
+  sub constant text := current_setting('request.jwt.claim.sub', true);
+  proposal app.proposals;
+  answer jsonb;
+begin
+  select * into proposal from app.proposals as p where p.id = settle_proposal.proposal_id;
+  if not found or identity.member_may(proposal.organization_id, user_id, 'approvals:decide') is not true
+    and proposal.actor_id is distinct from user_id then
+    return '{"outcome": "unknown"}';
+  end if;
+  -- The books first, as every write takes them; then what two might answer at once.
+  perform app.lock_books(proposal.organization_id);
+  select * into proposal from app.proposals as p where p.id = settle_proposal.proposal_id for update;
+  if not found then
+    return '{"outcome": "unknown"}';
+  elsif proposal.state <> 'pending' then
+    return jsonb_build_object('outcome', 'already', 'state', proposal.state);
+  elsif proposal.expires_at <= at then
+    return '{"outcome": "expired"}';
+  elsif proposal.hash <> settle_proposal.hash then
+    return '{"outcome": "changed"}';
+  elsif decision = 'withdraw' and proposal.actor_id <> user_id
+    or decision <> 'withdraw' and not app.may_decide(proposal, user_id, through) then
+    return '{"outcome": "not_allowed"}';
+  end if;
+  if decision = 'approve' then
+    perform set_config('request.jwt.claims', jsonb_strip_nulls(jsonb_build_object(
+        'sub', proposal.actor_id, 'role', 'authenticated', 'organization_id', proposal.organization_id,
+        'grant_id', proposal.grant_id, 'client_name', proposal.client_name
+    ))::text, true),
+      set_config('request.jwt.claim.sub', proposal.actor_id::text, true);
+    answer := app.run_approved(proposal, at);
+    perform set_config('request.jwt.claims', claims, true), set_config('request.jwt.claim.sub', sub, true);
+  end if;
+  update app.proposals as p
+  set state = case decision when 'refuse' then 'refused' when 'withdraw' then 'withdrawn'
+      else case when (answer ->> 'ok')::boolean then 'approved' else 'stale' end end,
+    decided_at = at, decided_by = user_id, decided_through = through, change_id = answer ->> 'change_id',
+    problem = answer -> 'error', result = case when (answer ->> 'ok')::boolean then answer - 'facts' end
+  where p.id = proposal.id
+  returning * into proposal;
+  perform identity.record_event('approval.' || proposal.state, user_id, proposal.organization_id, jsonb_build_object(
+    'proposal_id', proposal.id, 'tool', proposal.tool, 'proposer_id', proposal.actor_id, 'through', through
+  ), at);
+  return jsonb_strip_nulls(jsonb_build_object(
+    'outcome', proposal.state, 'organization_id', proposal.organization_id, 'change_id', proposal.change_id,
+    'problem', proposal.problem, 'result', proposal.result
+  ));
+exception when sqlstate 'EX001' then
+  -- Only the lock fails here.
+  return '{"outcome": "busy"}';
+end
+$$;
+comment on function app.settle_proposal is
+  'Answers a proposal: {outcome: approved | refused | withdrawn | stale, change_id?, problem?, result?}, or what keeps '
+  'it from being answered: unknown, already, expired, changed (another hash), not_allowed (somebody else''s '
+  'to answer), busy.';
+revoke all on function app.settle_proposal from authenticated;
+
+create or replace function public.decide_proposal(user_id uuid, proposal_id text, hash text, decision text,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform set_config('app.at', at::text, true);
+  return app.settle_proposal(proposal_id, user_id, 'page', hash, decision, at) - array['result', 'organization_id'];
+end
+$$;
+comment on function public.decide_proposal is
+  'The page''s press. decision: approve, refuse or withdraw; hash: of what the page showed. Outcomes of '
+  'app.settle_proposal.';
+
+create or replace function app.decide_proposal(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- As the person: whoever may not see it hears that it is not there. public.call_tool does the rest, as the service.
+  if not exists (select from app.proposals as p where p.id = decide_proposal.arguments ->> 'proposal_id') then
+    perform app.fail('not_found.proposal', jsonb_build_object(
+      'id', arguments -> 'proposal_id', 'organization', context.organization_name
+    ), 'proposal_id');
+  end if;
+  return jsonb_build_object('data', jsonb_build_object('decides', arguments));
+end
+$$;
+comment on function app.decide_proposal is
+  'Tool decide_proposal: what public.call_tool is to decide, {decides}, where there is such a proposal to the person.';
+
+create or replace function app.decide_as_assistant(envelope jsonb, user_id uuid, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  arguments constant jsonb := envelope #> '{data,decides}';
+  decided constant jsonb := app.settle_proposal(
+    arguments ->> 'proposal_id', user_id, 'assistant', arguments ->> 'hash', arguments ->> 'decision', at
+  );
+  outcome constant text := decided ->> 'outcome';
+begin
+  if outcome in ('approved', 'refused', 'withdrawn') then
+    return envelope || jsonb_strip_nulls(jsonb_build_object(
+      'data', jsonb_build_object(
+        'proposal_id', arguments -> 'proposal_id', 'state', outcome, 'written', decided #> '{result,data}'
+      ),
+      'change_id', decided -> 'change_id'
+    ));
+  end if;
+  return jsonb_build_object('ok', false, 'error', case outcome
+    when 'busy' then '{"code": "busy"}'
+    else jsonb_build_object('code', 'not_decided.' || outcome, 'params', decided - 'outcome')
+  end);
+end
+$$;
+comment on function app.decide_as_assistant is
+  'The answer of the tool decide_proposal, once its person was found to see the proposal.';
+revoke all on function app.decide_as_assistant from authenticated;
+
+alter function app.run_approved set role = 'authenticated';
+alter function app.run_approved set jit = off;
+
+create or replace function app.withdraw_proposals_of(organization_id text, member_id uuid, at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.proposals as p
+  set state = 'withdrawn', decided_at = at, decided_by = member_id, decided_through = 'page'
+  where p.organization_id = withdraw_proposals_of.organization_id and p.actor_id = member_id and p.state = 'pending';
+end
+$$;
+comment on function app.withdraw_proposals_of is 'Withdraws what somebody proposed who is going.';
+revoke all on function app.withdraw_proposals_of from authenticated;
+
+-- schemas/approvals/read_proposals.sql
+
+-- Proposals and rules for pages: read by the service for whoever is signed in, so each filters by hand.
+
+create or replace function app.describe_proposal(proposal app.proposals, user_id uuid, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+    'id', proposal.id, 'hash', proposal.hash,
+    'organization', (select jsonb_build_object('id', o.id, 'name', o.name) from identity.organizations as o
+      where o.id = proposal.organization_id),
+    'state', case when proposal.state = 'pending' and proposal.expires_at <= at then 'expired'
+      else proposal.state end,
+    'tool', proposal.tool, 'facts', proposal.facts, 'effects', proposal.effects -> 'effects',
+    'effects_count', proposal.effects -> 'effects_count', 'reasons', proposal.reasons,
+    'country', reader.country, 'timezone', reader.timezone, 'approver', proposal.approver,
+    'proposer', app.member_name(proposal.actor_id), 'is_mine', proposal.actor_id = reader.user_id,
+    'client_name', proposal.client_name, 'created_at', proposal.created_at, 'expires_at', proposal.expires_at,
+    'asked', (
+      select coalesce(jsonb_agg(p.email order by a.place), '[]')
+      from unnest(app.find_approvers(proposal.organization_id, proposal.approver, proposal.actor_id))
+        with ordinality as a (user_id, place)
+      join identity.profiles as p on p.user_id = a.user_id
+    ),
+    'may_decide', app.may_decide(proposal, reader.user_id, 'page'), 'may_withdraw', proposal.actor_id = reader.user_id,
+    'decided_by', app.member_name(proposal.decided_by), 'decided_at', proposal.decided_at,
+    'decided_through', proposal.decided_through, 'change_id', proposal.change_id,
+    'problem', proposal.problem -> 'code'
+    )
+    from identity.profiles as reader
+    where reader.user_id = describe_proposal.user_id
+  );
+end
+$$;
+comment on function app.describe_proposal is
+  'A proposal for somebody who may see it: {id, hash, organization, state, tool, facts, effects, effects_count, '
+  'reasons, country, timezone, proposer, is_mine, client_name, created_at, expires_at, asked, may_decide, '
+  'may_withdraw, decided_by?, …}.';
+
+create or replace function app.sees_proposal(proposal app.proposals, user_id uuid) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return identity.member_may(proposal.organization_id, user_id, 'approvals:decide')
+    or proposal.actor_id = user_id and exists (
+      select from identity.memberships as m
+      where m.organization_id = proposal.organization_id and m.user_id = sees_proposal.user_id
+    );
+end
+$$;
+comment on function app.sees_proposal is
+  'Whether a member sees a proposal: their own, and all if they may decide. The policy of app.proposals says the same.';
+revoke all on function app.describe_proposal, app.sees_proposal from authenticated;
+
+create or replace function public.read_proposal(user_id uuid, proposal_id text, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  proposal app.proposals;
+begin
+  select * into proposal from app.proposals as p where p.id = read_proposal.proposal_id;
+  if not found or not app.sees_proposal(proposal, user_id) or not identity.is_active(user_id, at) then
+    return '{"outcome": "unknown"}';
+  end if;
+  return jsonb_build_object('outcome', 'found', 'proposal', app.describe_proposal(proposal, user_id, at));
+end
+$$;
+comment on function public.read_proposal is
+  'A proposal for its page: {outcome: found | unknown, proposal?}. Unknown to everybody but its proposer and those who '
+  'may decide it.';
+
+create or replace function public.read_proposals(user_id uuid, organization_id text, at timestamptz) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  most constant int := 100;
+begin
+  return (
+    select jsonb_build_object(
+      'id', o.id, 'name', o.name, 'country', reader.country, 'timezone', reader.timezone, 'proposals', (
+        select coalesce(jsonb_agg(
+          app.describe_proposal(p, reader.user_id, at) - array['effects', 'hash'] order by p.created_at desc
+        ), '[]')
+        from (
+          select * from app.proposals as p
+          where p.organization_id = o.id and p.created_at > at - interval '30 days'
+            and app.sees_proposal(p, reader.user_id)
+          order by p.created_at desc
+          limit most
+        ) as p
+      )
+    )
+    from identity.organizations as o
+    join identity.memberships as m on m.organization_id = o.id and m.user_id = read_proposals.user_id
+    join identity.profiles as reader on reader.user_id = m.user_id
+    where o.id = read_proposals.organization_id and identity.is_active(m.user_id, at)
+  );
+end
+$$;
+comment on function public.read_proposals is
+  'The proposals of the last 30 days that a person may see, newest first, without what each changes: {id, name, '
+  'country, timezone, proposals}; null for who is no member.';
+
+create or replace function public.read_approval_policy(user_id uuid, organization_id text, at timestamptz)
+  returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'id', o.id, 'name', o.name, 'country', reader.country, 'base_currency', o.base_currency,
+      'may_change', identity.member_may(o.id, reader.user_id, 'approvals:manage'),
+      'assistants_may_approve', o.assistants_may_approve, 'rules', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', r.id, 'tool', r.tool, 'roles', to_jsonb(r.roles), 'over_records', r.over_records,
+          'over', app.format_amount(r.over_minor, r.currency), 'currency', r.currency, 'approver', r.approver
+        ) order by r.created_at, r.id), '[]')
+        from app.approval_rules as r
+        where r.organization_id = o.id
+      )
+    )
+    from identity.organizations as o
+    join identity.profiles as reader on reader.user_id = read_approval_policy.user_id
+    where o.id = read_approval_policy.organization_id and identity.is_active(reader.user_id, at)
+      and identity.member_may(o.id, reader.user_id, 'approvals:decide')
+  );
+end
+$$;
+comment on function public.read_approval_policy is
+  'What an organization wants approved, for who may decide about proposals: {id, name, country, base_currency, '
+  'may_change, assistants_may_approve, rules: [{id, tool, roles, over, currency, over_records, approver}]}; null for '
+  'others.';
+
+create or replace function public.change_approval_policy(user_id uuid, organization_id text, rules jsonb,
+  assistants_may_approve boolean, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  most constant int := 20;
+begin
+  if not identity.is_active(user_id, at) or not identity.member_may(organization_id, user_id, 'approvals:decide') then
+    return '{"outcome": "unknown"}';
+  elsif not identity.member_may(organization_id, user_id, 'approvals:manage') then
+    return '{"outcome": "not_allowed"}';
+  end if;
+  perform set_config('app.at', at::text, true);
+  -- What is being written is judged by the one policy or the other, not by half of one.
+  perform app.lock_books(organization_id);
+  if jsonb_array_length(rules) > most then
+    return jsonb_build_object('outcome', 'too_many', 'most', most);
+  end if;
+  delete from app.approval_rules as r where r.organization_id = change_approval_policy.organization_id;
+  insert into app.approval_rules (organization_id, tool, roles, over_minor, currency, over_records, approver,
+    created_at)
+  select change_approval_policy.organization_id, r ->> 'tool',
+    array(select jsonb_array_elements_text(r -> 'roles')),
+    ((r ->> 'over')::numeric * 10::numeric ^ c.exponent)::bigint, c.code, (r ->> 'over_records')::int,
+    r ->> 'approver', at + place * interval '1 microsecond'
+  from jsonb_array_elements(rules) with ordinality as x (r, place)
+  left join app.currencies as c on c.code = r ->> 'currency';
+  update identity.organizations as o
+  set assistants_may_approve = change_approval_policy.assistants_may_approve, updated_at = at
+  where o.id = change_approval_policy.organization_id;
+  perform identity.record_event('approval.policy_changed', user_id, organization_id,
+    jsonb_build_object('rules', rules, 'assistants_may_approve', assistants_may_approve), at);
+  return '{"outcome": "changed"}';
+exception
+  when sqlstate 'EX001' then
+    return '{"outcome": "busy"}';
+  when check_violation or not_null_violation or invalid_text_representation or numeric_value_out_of_range then
+    return jsonb_build_object('outcome', 'invalid', 'field', 'rules');
+end
+$$;
+comment on function public.change_approval_policy is
+  'Replaces what an organization wants approved, for whoever has the right approvals:manage: outcome changed, unknown, '
+  'not_allowed, invalid, too_many or busy. rules: as public.read_approval_policy says them.';
+
+create or replace function app.list_open_proposals(context app.context) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  most constant int := 20;
+begin
+  return (
+    select jsonb_agg(jsonb_build_object(
+      'id', p.id, 'hash', p.hash, 'by', app.member_name(p.actor_id), 'change',
+      jsonb_build_object('tool', p.tool, 'facts', p.facts),
+      'effects', jsonb_path_query_array(p.effects -> 'effects', '$[0 to 9]'),
+      'effects_count', p.effects -> 'effects_count', 'asked_at', p.created_at, 'expires_at', p.expires_at,
+      'is_own', p.actor_id = context.actor_id
+    ) order by p.created_at)
+    from (
+      select * from app.proposals as p
+      where p.organization_id = context.organization_id and p.state = 'pending' and p.expires_at > context.at
+      order by p.created_at desc
+      limit most
+    ) as p
+  );
+end
+$$;
+comment on function app.list_open_proposals is
+  'What waits for approval and the person may see, as their policies let them; null when nothing does.';
+
+-- schemas/approvals/mails.sql
+
+-- Mails about proposals: to whoever is asked, and to the proposer once there is an answer. Who has to hear is worked
+-- out when somebody sends; a row is made when a mail is taken on, so that it goes once.
+
+create table app.proposal_mails (
+  id bigint generated always as identity primary key,
+  proposal_id text collate "C" not null references app.proposals (id) on delete cascade,
+  user_id uuid not null,
+  kind text not null constraint proposal_mails_kind_known check (kind in ('asked', 'decided')),
+  attempts int not null default 0,
+  leased_until timestamptz not null,
+  sent_at timestamptz,
+  unique (proposal_id, user_id, kind)
+);
+comment on table app.proposal_mails is
+  'Which mails about proposals somebody is sending, or sent. A sender that dies leaves a lease that ends.';
+create index proposal_mails_leased_until_idx on app.proposal_mails (leased_until) where sent_at is null;
+alter table app.proposal_mails enable row level security;
+grant select, insert, update, delete on app.proposal_mails to service_role;
+
+create or replace function public.claim_proposal_mails(proposal_id text, at_most int, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  lease constant interval := '2 minutes';
+  max_attempts constant int := 5;
+  claimed jsonb;
+begin
+  perform set_config('app.at', at::text, true);
+    with due as (
+      select p.id, a.user_id, 'asked' as kind
+      from app.proposals as p
+      cross join lateral app.find_approvers(p.organization_id, p.approver, p.actor_id) as who (ids)
+      -- Who has nobody to ask is asked.
+      cross join lateral unnest(case who.ids when '{}' then array[p.actor_id] else who.ids end) as a (user_id)
+      where p.state = 'pending' and p.expires_at > at
+        and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
+      union all
+      select p.id, p.actor_id, 'decided'
+      from app.proposals as p
+      where p.state in ('approved', 'refused', 'stale') and p.decided_by <> p.actor_id
+        and p.decided_at > at - interval '2 days'
+        and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
+    ), open as (
+      select d.*
+      from due as d
+      where exists (
+          select from app.proposals as p
+          join identity.memberships as m on m.organization_id = p.organization_id and m.user_id = d.user_id
+          join identity.organizations as o on o.id = p.organization_id and o.deletes_at is null
+          where p.id = d.id and identity.is_active(d.user_id, at)
+      )
+        and not exists (
+          select from app.proposal_mails as w
+          where w.proposal_id = d.id and w.user_id = d.user_id and w.kind = d.kind
+            and (w.sent_at is not null or w.leased_until > at or w.attempts >= max_attempts)
+        )
+      order by d.id, d.kind, d.user_id
+      limit at_most
+    ), taken as (
+      insert into app.proposal_mails as w (proposal_id, user_id, kind, attempts, leased_until)
+      select o.id, o.user_id, o.kind, 1, at + lease from open as o
+      on conflict on constraint proposal_mails_proposal_id_user_id_kind_key do update
+        set attempts = w.attempts + 1, leased_until = excluded.leased_until
+        -- Of two senders at once the second finds it taken.
+        where w.sent_at is null and w.leased_until <= at
+      returning w.*
+    )
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', c.id::text, 'kind', c.kind, 'to', p.email, 'hides_amounts', p.hide_amounts_in_email,
+      'proposal', app.describe_proposal(q, c.user_id, at)
+    ) order by c.id), '[]') into claimed
+    from taken as c
+    join app.proposals as q on q.id = c.proposal_id
+    join identity.profiles as p on p.user_id = c.user_id;
+  return claimed;
+end
+$$;
+comment on function public.claim_proposal_mails is
+  'Mails about proposals (one, or all when null) for one sender, leased for two minutes: [{id, kind: asked | decided, '
+  'to, hides_amounts, proposal}].';
+
+create or replace function public.settle_proposal_mail(mail_id text, is_sent boolean, at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.proposal_mails as w
+  set sent_at = case when is_sent then at end,
+    leased_until = case when is_sent then at else at + interval '5 minutes' end
+  where w.id = mail_id::bigint and w.sent_at is null;
+end
+$$;
+comment on function public.settle_proposal_mail is
+  'Notes that a mail was taken by the mail service, or that it is to be tried again, not at once.';
 
 -- schemas/imports/currency_of_sign.sql
 
@@ -16409,6 +17486,7 @@ begin
       ('deleted_records', 'app.payments', 'deleted_at < $1 and merged_into is null'),
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
+      ('proposals', 'app.proposals', 'expires_at < $1'),
       ('job_runs', 'jobs.job_runs', 'finished_at < $1'),
       -- With their log. Longer than a year, so that the last reminder of a yearly bill is still known when the next one
       -- goes out.

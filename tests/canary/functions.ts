@@ -284,6 +284,27 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
     { args: { user_id: first.ownerId, with_bills: false } },
     { args: { user_id: first.memberId, with_bills: true } },
   ],
+  claim_proposal_mails: () => [{ args: { proposal_id: null, at_most: 0, at } }],
+  change_approval_policy: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.ownerId,
+      organization_id: one.organizationId,
+      rules: [{ tool: null, roles: ["member"], over: "5.00", currency: "EUR", over_records: null, approver: "owner" }],
+      assistants_may_approve: true,
+      at,
+    })),
+  decide_proposal: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.ownerId,
+      proposal_id: one.proposalId,
+      hash: "0",
+      decision: "approve",
+      at,
+    })),
+  read_approval_policy: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
+  read_proposal: (t) => of(t, (one) => ({ user_id: t.first.ownerId, proposal_id: one.proposalId, at })),
+  read_proposals: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
+  settle_proposal_mail: () => [{ args: { mail_id: "0", is_sent: true, at } }],
   run_page_tool: (t) =>
     of(t, (one) => ({
       user_id: t.first.memberId,

@@ -41,6 +41,8 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/account/reminder-email": () => ["/account/reminder-email", "/account/reminder-email?t=unknown"],
   "/invitation": (one) => ["/invitation", "/invitation?t=unknown", `/invitation?t=${one.invitationToken}`],
   "/organizations/:id": () => ["/organizations/new", "/organizations/new?next=/account"],
+  "/organizations/:id/approvals": (one) => [`/organizations/${one.organizationId}/approvals`],
+  "/account/approvals/:id": (one) => [`/account/approvals/${one.proposalId}`],
   "/organizations/:id/plan": (one) => [`/organizations/${one.organizationId}/plan`],
   "/organizations/:id/members": (one) => [`/organizations/${one.organizationId}/members`],
   "/organizations/:id/members/remove": (one) =>

@@ -37,3 +37,8 @@ insert into app.payments (id, organization_id, expense_id, amount_minor, currenc
 insert into app.import_batches (id, organization_id, actor_id, account_id, state, file, read, row_count, expires_at) values
   ('imp_00000000000c', 'org_00000000000a', '00000000-0000-4000-8000-00000000000b', 'acc_00000000000a', 'waiting', null, '{}', 0, '2027-01-01'),
   ('imp_00000000000d', 'org_00000000000a', '00000000-0000-4000-8000-00000000000b', 'acc_00000000000a', 'reading', 'a', '{"name": "a", "revision": 1}', 1, '2027-01-01');
+update app.proposals set expires_at = '2027-01-01', created_at = '2026-11-20',
+  effects = '{"effects": [{"id": "exp_00000000000e", "subject": {"kind": "expense", "name": "Bread"}, "verb": "deleted"}], "effects_count": 1}',
+  facts = '{"count": 1, "written": [{"name": "Bread", "is_refund": false}], "totals_by_currency": {"EUR": "3.50"}}'
+  where id = 'prop_00000000000a';
+update app.approval_rules set over_minor = 100000000, currency = 'EUR' where id = 'rule_00000000000a';

@@ -59,6 +59,7 @@ export interface Tenant {
   /** Imports of the member's: one that waits for its file, and one whose file is being read. */
   waitingImportId: string;
   importId: string;
+  proposalId: string;
   grantId: string;
   clientId: string;
   consentId: string;
@@ -118,6 +119,7 @@ const tenant = (digit: string, suffix: string, name: string): Tenant => {
     brokenLinkId: id("lnk", "d"),
     waitingImportId: id("imp", "c"),
     importId: id("imp", "d"),
+    proposalId: id("prop", "a"),
     grantId: uuid("1"),
     clientId: `client_${name}`,
     consentId: uuid("2"),

@@ -28,6 +28,7 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
   sync_bill_amounts: (one) => [{ bill_ids: [one.brokenBillId] }],
   delete_records: (one) => [{ ids: [id(one, "exp", "e")] }, { ids: [one.openBillId] }],
   undo_change: (one) => [{ change_id: id(one, "chg", "a") }],
+  decide_proposal: (one) => [{ proposal_id: id(one, "prop", "a"), hash: "a", decision: "withdraw" }],
   update_settings: () => [{ category: { action: "create", name: "Hobby" } }, { reminders: { email_enabled: false } }],
 };
 

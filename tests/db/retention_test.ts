@@ -79,6 +79,12 @@ const ROWS: Record<string, { table: string; insert: (at: string) => string }> = 
       `insert into billing.payment_events (body_hash, type, paid_count, auth_attempts, rank, outcome, received_at)
        select 'x', 'other', 0, 0, 0, 'ignored', ${at} from o`,
   },
+  proposals: {
+    table: "app.proposals",
+    insert: (at) =>
+      `insert into app.proposals (organization_id, actor_id, tool, arguments, proposed_on, reasons, approver, facts, effects, fingerprint, hash, expires_at)
+       select o.id, o.owner_id, 'log_expenses', '{}', '2026-01-01', '[]', 'manager', '{}', '{}', 'x', 'x', ${at} from o`,
+  },
   cron_runs: {
     table: "cron.job_run_details",
     insert: (at) => `insert into cron.job_run_details (jobid, end_time) select 1, ${at} from o`,

@@ -33,7 +33,7 @@ const FACTS = [
   // A kind of file.
   "PDF",
   // Currencies by code.
-  ...["EUR"],
+  ...["EUR", "XAU", "VED"],
 ];
 
 /** URLs, hosts and schemes, the same in every language. */

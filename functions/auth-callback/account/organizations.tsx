@@ -91,6 +91,7 @@ function OrganizationLinks({ organization: { id, name, rights, features_off }, i
   const links = [
     ...(isSold ? ["plan" as const] : []),
     "members" as const,
+    ...(rights.includes("books:write") ? ["approvals" as const] : []),
     ...(rights.includes("books:export") ? ["export" as const] : []),
   ];
   const isMissed = features_off.length > 0 && rights.includes("plan:manage");

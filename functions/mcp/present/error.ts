@@ -11,9 +11,11 @@ import { findWords, publicCode } from "./codes.ts";
 const FINAL = new Set([
   "already_paid",
   "already_undone",
+  "awaiting_approval",
   "feature_not_in_plan",
   "forbidden_role",
   "idempotency_conflict",
+  "not_decided",
   "undo_conflict",
   "undo_expired",
 ]);

@@ -1,10 +1,18 @@
 /** `get_context`: puts recent changes into words. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
+import { effectLines, tellEffects } from "../../../shared/words/effects.ts";
 import { presentChange } from "./change.ts";
 
-export const presentContext = ({ recent_changes, ...data }: Facts, words: Words): Facts => ({
+export const presentContext = ({ recent_changes, proposals, ...data }: Facts, words: Words): Facts => ({
   ...data,
+  ...(proposals && {
+    proposals: proposals.map(({ change, effects, effects_count, ...proposal }: Facts) => ({
+      ...proposal,
+      summary: presentChange(change, words),
+      effects: effectLines(tellEffects({ effects, effects_count }, words), words),
+    })),
+  }),
   ...(recent_changes && {
     recent_changes: recent_changes.map(({ facts, ...change }: Facts) => ({
       ...change,

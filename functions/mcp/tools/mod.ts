@@ -1,6 +1,7 @@
 /** All tools of the connector, in the order clients see them: reading first, undo last. */
 import type { Tool } from "../../../shared/connector/tool.ts";
 import { addBill } from "./add_bill.ts";
+import { decideProposal } from "./decide_proposal.ts";
 import { deleteRecords } from "./delete_records.ts";
 import { getContext } from "./get_context.ts";
 import { importExpenses } from "./import_expenses.ts";
@@ -36,4 +37,5 @@ export const TOOLS: readonly Tool[] = [
   deleteRecords,
   undoChange,
   updateSettings,
+  decideProposal,
 ];

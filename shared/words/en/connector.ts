@@ -16,7 +16,8 @@ positive decimal strings in major units ("14.50"). Leave out currency for the or
 yourself: the tools do, at each day's rate, and say what they could not convert.
 
 Every write returns a change_id; undo_change reverts it as a whole, even later. Prefer that to writing the opposite. A repeated \
-write returns "duplicate" and writes nothing. Show the user a preview before import_expenses commits and what delete_records will delete.
+write returns "duplicate" and writes nothing; awaiting_approval wrote nothing yet. Show the user first what import_expenses, \
+delete_records or decide_proposal will do.
 
 An error names the field and a hint: follow it and call again. When a name is ambiguous, ask, or use an id from the candidates.
 

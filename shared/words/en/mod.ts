@@ -1,6 +1,7 @@
 /** The English catalog. */
 import type { Progress } from "../message.ts";
 import * as answer from "./answer.ts";
+import * as approvals from "./approvals.ts";
 import * as args from "./arguments.ts";
 import * as bills from "./bills.ts";
 import { chartPage } from "./chart_page.ts";
@@ -38,6 +39,7 @@ export const en = {
   /** Why a tool refuses, by the database's code. */
   refusals: {
     ...answer.refusals,
+    ...approvals.refusals,
     ...contract.refusals,
     ...args.refusals,
     ...logExpenses.refusals,
@@ -59,6 +61,7 @@ export const en = {
     ...listExpenses.warnings,
     ...changeExpenses.warnings,
     ...bills.warnings,
+    ...approvals.warnings,
     ...markBillPaid.warnings,
     ...updateSettings.warnings,
     ...listBills.warnings,
@@ -116,6 +119,8 @@ export const en = {
   /** What a change does to things, before and after. */
   effects,
   fieldName,
+  /** What needs approval, and what waits for it. */
+  approvals: approvals.approvals,
   /** The outcome of querying a provider, by code. */
   outcomes: syncBillAmounts.outcomes,
   /** A bill's schedule. */

@@ -88,4 +88,9 @@ export const tools = {
     description:
       "Owner and organization preferences: timezone, base currency, reminder e-mail on or off, default lead days, categories, payee rules, budgets, closed months.",
   },
+  decide_proposal: {
+    title: "Decide a proposal",
+    description:
+      "Approve or refuse a write that waits for the user's approval (get_context lists them with hash), or withdraw their own. Show what it changes and ask the user first.",
+  },
 };

@@ -44,7 +44,7 @@ begin
   result := case
     when (arguments ->> 'dry_run')::boolean then app.preview_tool(context, tool, arguments)
     when arguments ? 'idempotency_key' then app.perform_once(context, tool, arguments)
-    else app.perform_tool(context, tool, arguments)
+    else app.perform_judged(context, tool, arguments)
   end;
   if app.is_write(tool) then
     -- A write, or the undo of one, may have set the time zone or the currency that the answer names.

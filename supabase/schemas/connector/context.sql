@@ -47,8 +47,11 @@ language plpgsql set search_path = '' as $$
 declare
   change text;
 begin
-  insert into app.change_sets (organization_id, actor_id, grant_id, client_name, tool)
-  values (context.organization_id, context.actor_id, context.grant_id, context.client_name, begin_change.tool)
+  insert into app.change_sets (organization_id, actor_id, grant_id, client_name, tool, proposal_id)
+  values (
+    context.organization_id, context.actor_id, context.grant_id, context.client_name, begin_change.tool,
+    nullif(current_setting('app.proposal_id', true), '')
+  )
   returning id into change;
   perform set_config('app.change_id', change, true);
   return change;
@@ -109,6 +112,7 @@ begin
     when 'delete_records' then return app.delete_records(context, arguments);
     when 'undo_change' then return app.undo_change(context, arguments);
     when 'update_settings' then return app.update_settings(context, arguments);
+    when 'decide_proposal' then return app.decide_proposal(context, arguments);
   end case;
 end
 $$;

@@ -33,6 +33,7 @@ begin
   ) as t
   where o.id = context.organization_id;
 
+  data := data || jsonb_strip_nulls(jsonb_build_object('proposals', app.list_open_proposals(context)));
   if included ? 'categories' then
     data := data || jsonb_build_object('categories', (
       select coalesce(jsonb_agg(

@@ -23,7 +23,7 @@ declare
 begin
   -- The tool really runs, so a preview cannot differ from the write; leaving the block by an error takes everything
   -- back.
-  raise exception using errcode = 'EX002', detail = app.perform_tool(context, tool, arguments)::text;
+  raise exception using errcode = 'EX002', detail = app.preview_judged(context, tool, arguments)::text;
 exception when sqlstate 'EX002' then
   get stacked diagnostics preview = pg_exception_detail;
   return preview::jsonb - 'change_id' || jsonb_build_object(
@@ -53,9 +53,14 @@ begin
     if earlier.arguments_hash <> own_hash then
       perform app.fail('idempotency_conflict', field => 'idempotency_key');
     end if;
-    return earlier.result || jsonb_build_object('replayed', true);
+    return coalesce((
+      -- What waited for approval then may have been written since.
+      select coalesce(p.result, case p.state when 'pending' then app.answer_proposal(p) end)
+      from app.proposals as p
+      where p.id = earlier.result ->> 'proposal_id'
+    ), earlier.result) || jsonb_build_object('replayed', true);
   end if;
-  result := app.perform_tool(context, tool, arguments);
+  result := app.perform_judged(context, tool, arguments);
   insert into app.idempotency_keys as k (organization_id, actor_id, tool, key, arguments_hash, result, expires_at)
   values (context.organization_id, context.actor_id, tool, own_key, own_hash, result,
     context.at + app.kept_for('idempotency_keys'))

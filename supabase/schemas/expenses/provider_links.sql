@@ -54,9 +54,14 @@ create table app.change_sets (
   undoes text references app.change_sets (id) on delete set null,
   undone_by text references app.change_sets (id) on delete set null,
   is_emptied boolean not null default false,
+  proposal_id text collate "C",
+  moved jsonb,
   recorded_seq bigint not null generated always as identity,
   created_at timestamptz not null default app.instant()
 );
+comment on column app.change_sets.proposal_id is
+  'The proposal that was approved, when it was one; it may be gone since.';
+comment on column app.change_sets.moved is 'How much it changed (app.measure_change), where limits were looked at.';
 comment on table app.change_sets is
   'One write of one tool, by whom and with which client; undone as a whole or not at all.';
 comment on column app.change_sets.grant_id is

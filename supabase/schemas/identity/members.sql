@@ -197,6 +197,7 @@ begin
   where b.organization_id = remove_member.organization_id and b.actor_id = member_id and b.state <> 'committed';
   delete from app.idempotency_keys as k
   where k.organization_id = remove_member.organization_id and k.actor_id = member_id;
+  perform app.withdraw_proposals_of(organization_id, member_id, at);
   perform jobs.stop_digests_of(organization_id, member_id, at);
   -- With it go their grants and tokens, their calendar, and a hand-over to them, so that none comes back with them.
   delete from identity.memberships as m
@@ -208,5 +209,6 @@ begin
 end
 $$;
 comment on function public.remove_member is
-  'Removes a member with their grants, calendar, waiting imports, invitations and mails; bills assigned to them are '
+  'Removes a member with their grants, calendar, waiting imports, proposals, invitations and mails; bills assigned to '
+  'them are '
   'nobody''s then. For who leaves as well. Outcome removed, or unknown, also for who may not.';

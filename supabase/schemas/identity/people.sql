@@ -78,6 +78,7 @@ create table identity.organizations (
   second_past_due_since timestamptz,
   trial_ends_at timestamptz,
   own_only boolean not null default false,
+  assistants_may_approve boolean not null default false,
   closed_through date
     constraint organizations_closed_through_month_end check (extract(day from closed_through + 1) = 1),
   owner_id uuid not null references identity.profiles (user_id) on delete restrict,
@@ -103,6 +104,8 @@ comment on column identity.organizations.second_plan is
   'plan does, or for longer.';
 comment on column identity.organizations.trial_ends_at is
   'Until then there is everything of the Team plan, whatever is paid for. Payments never change it.';
+comment on column identity.organizations.assistants_may_approve is
+  'Whether who may approve may do so through an app of theirs, and not only on the page.';
 comment on column identity.organizations.own_only is
   'Whether members see only what they recorded or look after themselves. Owner, managers and viewers see everything.';
 comment on column identity.organizations.closed_through is

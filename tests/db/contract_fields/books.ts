@@ -46,6 +46,14 @@ export async function fill(books: Books, database: TestDatabase): Promise<Ids> {
      from made as m cross join (values (date '2026-11-10'), ('2026-11-15')) as d (day) where m.name = 'Giro'`,
     [books.organizationId],
   );
+  for (const name of ["proposal", "other_proposal"]) {
+    const [row] = await database.query<{ id: string }>(
+      `insert into app.proposals (organization_id, actor_id, tool, arguments, proposed_on, reasons, approver, facts, effects, fingerprint, hash, expires_at)
+       values ($1, $2, 'log_expenses', '{}', '2026-11-20', '[]', 'manager', '{}', '{}', 'a', 'a', '2027-01-01') returning id`,
+      [books.organizationId, books.userId],
+    );
+    ids[name] = row!.id;
+  }
   // A price that rose more than a month ago.
   const { bill: radio } = await books.ok("add_bill", {
     name: "Radio",

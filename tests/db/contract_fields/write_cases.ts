@@ -260,6 +260,11 @@ export const writeCases = (ids: Ids): Cases => ({
       before: [["undo_change", { idempotency_key: "key-00000001" }]],
     },
   },
+  decide_proposal: {
+    proposal_id: between(ids.proposal, ids.other_proposal, { hash: "a", decision: "refuse" }),
+    hash: between("a", "b", { proposal_id: ids.proposal, decision: "refuse" }),
+    decision: between("approve", "refuse", { proposal_id: ids.proposal, hash: "a" }),
+  },
   update_settings: {
     timezone: between("Asia/Kolkata", "Europe/Berlin"),
     base_currency: between("USD", "GBP"),

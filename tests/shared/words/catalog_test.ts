@@ -48,7 +48,14 @@ async function namedInRules(): Promise<Set<string>> {
 const rules = await namedInRules();
 
 Deno.test("every code of app.fail() has words, and every refusal with words has a code", () => {
-  const codes = sorted([...codesOf("app.fail"), ...codesOf("app.fail_already_paid")]);
+  // A write that waits is no failure: nothing of its proposal is taken back.
+  const settle = /create or replace function app\.settle_proposal[\s\S]+?\$\$;/.exec(sql)![0];
+  const outcomes = [...settle.matchAll(/"?outcome"?'?[:,] ["'](\w+)["']/g)].map(([, outcome]) =>
+    `not_decided.${outcome}`
+  );
+  const waits = [...sql.matchAll(/'code', '(awaiting_approval)'/g)].map(([, code]) => code!);
+  const answered = [...outcomes.filter((code) => code !== "not_decided.busy"), ...waits];
+  const codes = sorted([...codesOf("app.fail"), ...codesOf("app.fail_already_paid"), ...answered]);
   const words = Object.keys(en.refusals);
   assertEquals(codes.filter((code) => !words.includes(code)), []);
   assertEquals(words.filter((code) => !codes.includes(code) && !rules.has(code)), []);
@@ -85,7 +92,10 @@ Deno.test("every writing tool, and every change made by no tool, has words for w
   assertEquals(sorted(inserted), ["autopay", "provider_sync", "unsubscribe"]);
   // Other changes describe these two, and a sync's second call describes the sync.
   const nested = ["provider_sync", "undo_change"];
-  const told = [...writing, ...inserted].map((name) => name === "sync_bill_amounts" ? "store_bill_amounts" : name);
+  // What a decision writes is the change of the tool that was proposed.
+  const told = [...writing.filter((name) => name !== "decide_proposal"), ...inserted].map((name) =>
+    name === "sync_bill_amounts" ? "store_bill_amounts" : name
+  );
   assertEquals(sorted([...Object.keys(en.changes), ...nested]), sorted(told));
 });
 

@@ -2,7 +2,8 @@
 import { deletion } from "./deletion.ts";
 import { digest } from "./digest.ts";
 import { handover, invitation } from "./invitation.ts";
+import { proposal } from "./proposal.ts";
 import { reminderAddress } from "./reminder_address.ts";
 import { signIn } from "./sign_in.ts";
 
-export const mails = { deletion, digest, handover, invitation, reminderAddress, signIn };
+export const mails = { deletion, digest, handover, invitation, proposal, reminderAddress, signIn };

@@ -58,7 +58,7 @@ export const organization = {
   manager: (currency: string): string => `You’re a manager · totals in ${currency}`,
   member: (currency: string): string => `You’re a member · totals in ${currency}`,
   viewer: (currency: string): string => `You can view it · totals in ${currency}`,
-  pages: { members: "Members", export: "Export", plan: "Plan" },
+  pages: { members: "Members", approvals: "Approvals", export: "Export", plan: "Plan" },
   choosePlan: "Choose a plan",
   /** What a screen reader says of the links. */
   pagesOf: (name: string): string => `Pages of ${name}`,
@@ -99,6 +99,7 @@ export const apps = {
     sync_bill_amounts: "updated amounts from a provider",
     update_settings: "changed settings",
     undo_change: "undid a change",
+    decide_proposal: "decided a proposal",
   },
   otherChange: "changed something",
 };

@@ -108,5 +108,6 @@ export const failures = {
   chooseMember: "Choose a member from the list.",
   invitingNeedsPlan: "Inviting people needs the Team plan.",
   handoverOver: "That was withdrawn, declined or accepted, or it’s more than seven days old.",
+  booksBusy: "Somebody is changing these books right now, so nothing was done. Try again in a moment.",
   connectingElsewhere: "Somebody else is connecting the same bill right now.",
 };

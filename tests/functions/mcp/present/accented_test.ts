@@ -19,7 +19,15 @@ import { oddFigures } from "../../../_support/figures.ts";
 const CSV_HEADER =
   "id,kind,date,name,payee,category,tags,note,url,amount,currency,tax,tax_percent,reimbursement,reimbursed_by,reimbursed_on,split_id,base_amount,bill_id,is_estimate";
 /** Tools without warnings. */
-const NEVER_WARN = ["get_context", "list_expenses", "reconcile", "review_bills", "sync_bill_amounts", "undo_change"];
+const NEVER_WARN = [
+  "decide_proposal",
+  "get_context",
+  "list_expenses",
+  "reconcile",
+  "review_bills",
+  "sync_bill_amounts",
+  "undo_change",
+];
 
 const told = new Map<string, Set<string>>(TOOLS.map(({ listed }) => [listed.name, new Set()]));
 const typed = new Set<string>(["Household", "Internet and phone", "Taxes and fees"]);
@@ -410,6 +418,27 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
     const text = (data: Json) => JSON.parse(toolResult({ ...long, data }, accented).content[0]!.text).hint;
     assertEquals(plainWords(text(long.data), ["rows"]), []);
     assertEquals(plainWords(text({ note: { text: "x".repeat(30_000) } }), []), []);
+  });
+
+  await t.step("proposals", () => {
+    const waiting = {
+      asked: ["mira@example.com"],
+      details: { proposal_id: "prop_1", expires_at: "2026-11-27T12:00:00Z" },
+    };
+    for (const asked of [waiting.asked, []]) {
+      presentAccented("log_expenses", {
+        ok: false,
+        error: { code: "awaiting_approval", params: { ...waiting, asked } },
+      });
+    }
+    presentAccented("log_expenses", { ok: false, error: { code: "too_many_proposals", params: { most: 50 } } });
+    presentAccented("decide_proposal", { ok: true, data: { proposal_id: "prop_1", state: "refused" } });
+    for (const outcome of ["unknown", "already", "expired", "changed", "not_allowed", "stale"]) {
+      presentAccented("decide_proposal", {
+        ok: false,
+        error: { code: `not_decided.${outcome}`, params: { state: "withdrawn" } },
+      });
+    }
   });
 
   await t.step("all of that was every tool", () => {

@@ -1,0 +1,105 @@
+/** Reads a new rule from the form of the policy page. */
+import type { Approver, NewRule, WritingRole } from "../../../shared/approvals/proposal.ts";
+import type { Words } from "../../../shared/words/words.ts";
+import type { Form } from "../page_guards.ts";
+
+export const ROLES: readonly WritingRole[] = ["member", "manager", "owner"];
+export const APPROVERS: readonly Approver[] = ["manager", "owner"];
+
+/** The value of the select for every tool. */
+export const ANY = "any";
+
+const MOST_RECORDS = 50_000;
+
+/** What was typed, to be shown again with what is wrong with it. */
+export interface TypedRule {
+  tool: string;
+  over: string;
+  records: string;
+  roles: readonly WritingRole[];
+  approver: Approver;
+  problems: RuleProblems;
+}
+
+/** As sentences. */
+export interface RuleProblems {
+  tool?: string;
+  over?: string;
+  records?: string;
+  roles?: string;
+}
+
+/** For people whose money is worth about as much; elsewhere an amount would be a guess. */
+const SUGGESTED_OVER: Readonly<Record<string, string>> = { EUR: "200", USD: "200", GBP: "200", CHF: "200" };
+
+/** What the form has before anybody fills it in, where there are no rules yet. */
+export const suggestedRule = (currency: string): TypedRule => ({
+  tool: ANY,
+  over: SUGGESTED_OVER[currency] ?? "",
+  records: "10",
+  roles: ["member"],
+  approver: "manager",
+  problems: {},
+});
+
+export const emptyRule: TypedRule = {
+  tool: "",
+  over: "",
+  records: "",
+  roles: ["member"],
+  approver: "manager",
+  problems: {},
+};
+
+/** @param asked.tools that a rule can name. */
+export function readRule(
+  form: Form,
+  { tools, currency, words }: {
+    tools: readonly string[];
+    currency: string;
+    words: Words["pages"]["approvalPolicy"]["problems"];
+  },
+): { rule: NewRule } | { typed: TypedRule } {
+  const typed: TypedRule = {
+    tool: form.get("tool") ?? "",
+    over: form.get("over") ?? "",
+    records: form.get("records") ?? "",
+    roles: ROLES.filter((role) => form.get(`role_${role}`) === "on"),
+    approver: form.get("approver") === "owner" ? "owner" : "manager",
+    problems: {},
+  };
+  const { problems } = typed;
+  if (typed.tool !== ANY && !tools.includes(typed.tool)) problems.tool = words.tool;
+  const over = readAmount(typed.over);
+  if (over === undefined) problems.over = words.over;
+  const records = typed.records === "" ? null : Number(typed.records);
+  if (records !== null && !(/^\d{1,5}$/.test(typed.records) && records <= MOST_RECORDS)) {
+    problems.records = words.records;
+  }
+  if (typed.roles.length === 0) problems.roles = words.roles;
+  if (over === undefined || Object.keys(problems).length > 0) return { typed };
+  return {
+    rule: {
+      tool: typed.tool === ANY ? null : typed.tool,
+      roles: [...typed.roles],
+      over,
+      currency: over === null ? null : currency,
+      over_records: records,
+      approver: typed.approver,
+    },
+  };
+}
+
+/** Null for none, undefined for what is no amount. A comma can be the decimal sign; there is no grouping. */
+function readAmount(text: string): string | null | undefined {
+  const written = text.replaceAll(/[\s\u00a0\u202f]/g, "").replace(",", ".");
+  if (written === "") return null;
+  return /^\d{1,12}(\.\d{1,4})?$/.test(written) ? written : undefined;
+}
+
+/** Whether two rules ask for the same, so that a second press of the same form adds none. */
+export const isSameRule = (one: NewRule, other: NewRule): boolean =>
+  one.tool === other.tool && one.approver === other.approver && one.over_records === other.over_records &&
+  one.currency === other.currency && (one.over === null ? null : Number(one.over)) ===
+    (other.over === null ? null : Number(other.over)) &&
+  [...one.roles].sort().join() === [...other.roles].sort().join();

@@ -1,0 +1,200 @@
+/** @jsxImportSource hono/jsx */
+/** What waits for approval in an organization, what was decided lately, and what needs approval. */
+import type { Child } from "hono/jsx";
+import type { ApprovalPolicy, ApprovalRule, ListedProposal, Proposals } from "../../../shared/approvals/proposal.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { createFormToken } from "../../../shared/http/form_post.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { shownClientName } from "../../../shared/oauth/client_name.ts";
+import { Buttons, DateText, Name, Notice, Row } from "../../../shared/pages/components.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import { livingIn } from "../../../shared/pages/reader.ts";
+import { organizationPath, proposalPath } from "../../../shared/urls.ts";
+import { tellAct, tellRule } from "../../../shared/words/approvals.ts";
+import type { Reader } from "../../../shared/words/reader.ts";
+import type { PageDeps } from "../page_guards.ts";
+import { emptyRule, suggestedRule, type TypedRule } from "./policy_form.ts";
+import { RuleForm } from "./rule_form.tsx";
+
+/** What was just done (`?done=` after a redirect). */
+const DONE = ["added", "removed", "assistants_on", "assistants_off"] as const;
+export type PolicyDone = typeof DONE[number];
+
+interface ApprovalsView {
+  user: SignedInUser;
+  waiting: Proposals;
+  /** Null for who may not see it. */
+  policy: ApprovalPolicy | null;
+  done: string | undefined;
+  /** A rule that could not be added. */
+  typed: TypedRule | undefined;
+}
+
+export async function renderApprovals(
+  c: AppContext,
+  { config, clock }: PageDeps,
+  { user, waiting, policy, done, typed }: ApprovalsView,
+): Promise<Response> {
+  const reader = livingIn(c, waiting.country);
+  const { approvalPolicy: words } = reader.words;
+  const value = await createFormToken(config, { userId: user.id, at: clock() });
+  const token = <input type="hidden" name="form_token" value={value} />;
+  const news = DONE.find((one) => one === done);
+  const open = waiting.proposals.filter(({ state }) => state === "pending");
+  const over = waiting.proposals.filter(({ state }) => state !== "pending");
+  return await renderPage(c, {
+    title: words.title,
+    config,
+    user,
+    status: typed ? 400 : 200,
+    children: (
+      <>
+        {news && (
+          <Notice kind="done">
+            <p>{words.done[news]}</p>
+          </Notice>
+        )}
+        {typed && (
+          <Notice kind="failure">
+            <p>{words.problems.intro}</p>
+          </Notice>
+        )}
+        <h1>{words.heading(<Name>{waiting.name}</Name>)}</h1>
+        <p class="lead">{policy ? words.lead : words.leadOfMember}</p>
+        <section>
+          <h2>{words.waiting}</h2>
+          {open.length === 0 ? <p>{words.nothingWaits}</p> : <ProposalList proposals={open} reader={reader} />}
+        </section>
+        {over.length > 0 && (
+          <section>
+            <h2>{words.decided}</h2>
+            <ProposalList proposals={over} reader={reader} />
+          </section>
+        )}
+        {policy && <Policy policy={policy} typed={typed} token={token} reader={reader} />}
+        <section>
+          <p>
+            <a href="/account">{words.back}</a>
+          </p>
+        </section>
+      </>
+    ),
+  });
+}
+
+/** Proposals with links to their pages; other pages may list them too. */
+export function ProposalList({ proposals, reader }: { proposals: readonly ListedProposal[]; reader: Reader }) {
+  const { words: { approvalPolicy: words }, format } = reader;
+  return (
+    <ul class="rows">
+      {proposals.map((proposal) => (
+        <Row>
+          <h3>
+            <a href={proposalPath(proposal.id)}>
+              {words[proposal.state === "pending" ? "wants" : "wanted"](
+                proposal.proposer && <Name>{proposal.proposer}</Name>,
+                proposal.client_name && <Name>{shownClientName(proposal.client_name)}</Name>,
+                tellAct(proposal, reader.catalog),
+              )}
+            </a>
+          </h3>
+          <p class="muted small">
+            {proposal.state === "pending"
+              ? words.until(<DateText at={proposal.expires_at} format={format} />)
+              : words.states[proposal.state]}
+            {proposal.decided_at && (
+              <>
+                {" · "}
+                <DateText at={proposal.decided_at} format={format} />
+              </>
+            )}
+          </p>
+        </Row>
+      ))}
+    </ul>
+  );
+}
+
+interface PolicyView {
+  policy: ApprovalPolicy;
+  typed: TypedRule | undefined;
+  token: Child;
+  reader: Reader;
+}
+
+function Policy({ policy, typed, token, reader }: PolicyView) {
+  const { approvalPolicy: words } = reader.words;
+  const { rules, may_change: mayChange, assistants_may_approve: mayApprove } = policy;
+  const here = organizationPath(policy.id, "approvals");
+  return (
+    <>
+      <section>
+        <h2>{words.rules}</h2>
+        {rules.length === 0 ? <p>{words.none}</p> : (
+          <>
+            <ul class="rows">
+              {rules.map((rule) => (
+                <RuleRow rule={rule} here={here} mayChange={mayChange} token={token} reader={reader} />
+              ))}
+            </ul>
+            <p class="muted small after-rows">{words.limits}</p>
+          </>
+        )}
+        {!mayChange && <p>{words.ownerChanges}</p>}
+      </section>
+      {mayChange && (
+        <section>
+          <h2>{words.add}</h2>
+          {rules.length === 0 && !typed && <p>{words.suggested}</p>}
+          <RuleForm
+            typed={typed ?? (rules.length === 0 ? suggestedRule(policy.base_currency) : emptyRule)}
+            here={here}
+            currency={policy.base_currency}
+            token={token}
+            reader={reader}
+          />
+        </section>
+      )}
+      {rules.length > 0 && (
+        <section>
+          <h2>{words.assistants}</h2>
+          <p>{words.assistantsAbout[mayApprove ? "on" : "off"]}</p>
+          {mayChange && (
+            <form method="post" action={here}>
+              {token}
+              <input type="hidden" name="action" value="assistants" />
+              <input type="hidden" name="may_approve" value={mayApprove ? "off" : "on"} />
+              <Buttons>
+                <button type="submit">{words.turn[mayApprove ? "off" : "on"]}</button>
+              </Buttons>
+            </form>
+          )}
+        </section>
+      )}
+    </>
+  );
+}
+
+function RuleRow({ rule, here, mayChange, token, reader }: Omit<PolicyView, "policy" | "typed"> & {
+  rule: ApprovalRule;
+  /** The page's address. */
+  here: string;
+  mayChange: boolean;
+}) {
+  const { approvalPolicy: words } = reader.words;
+  const said = tellRule(rule, reader.catalog, reader.format);
+  return (
+    <Row
+      action={mayChange && (
+        <form method="post" action={here}>
+          {token}
+          <input type="hidden" name="action" value="remove" />
+          <input type="hidden" name="rule_id" value={rule.id} />
+          <button class="link danger" type="submit" aria-label={words.removeRule(said)}>{words.remove}</button>
+        </form>
+      )}
+    >
+      <p>{said}</p>
+    </Row>
+  );
+}

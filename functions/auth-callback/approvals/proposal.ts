@@ -1,0 +1,72 @@
+/**
+ * One proposal: its page, and the press that decides. The press names the hash of what was shown. A link opens nothing
+ * by itself: whoever may not see the proposal gets the same answer as for one that isn't there.
+ */
+import type { Decision, Proposal } from "../../../shared/approvals/proposal.ts";
+import { AppError } from "../../../shared/errors.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { renderProblem } from "../../../shared/pages/error_page.tsx";
+import { sendProposalMails } from "../../../shared/mail/send_proposal_mails.ts";
+import { proposalPath } from "../../../shared/urls.ts";
+import { type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
+import { booksBusy } from "./policy.ts";
+import { renderProposal } from "./proposal_page.tsx";
+
+export const showProposal = (deps: PageDeps): Handler =>
+  signedIn(deps, async (c, user) => {
+    const proposal = await read(c, deps, user);
+    if (!proposal) return await renderUnknown(c, deps, user);
+    return await renderProposal(c, deps, { user, proposal, news: c.req.query("news") });
+  });
+
+/** Fields `decision` and `hash`. */
+export const postProposal = (deps: PageDeps): Handler =>
+  signedInForm(deps, async (c, { user, form }) => {
+    const proposalId = idOf(c);
+    const decision = form.get("decision");
+    const hash = form.get("hash") ?? "";
+    if (!isDecision(decision) || !/^[0-9a-f]{64}$/.test(hash)) {
+      throw new AppError("invalid_request", "no decision or hash", { says: ({ unknownChange }) => unknownChange });
+    }
+    if (!proposalId) return await renderUnknown(c, deps, user);
+    const at = deps.clock();
+    const { outcome } = await deps.approvals.decide({ userId: user.id, proposalId, hash, decision, at });
+    const here = proposalPath(proposalId);
+    switch (outcome) {
+      case "unknown":
+        return await renderUnknown(c, deps, user);
+      case "busy":
+        throw booksBusy();
+      case "already":
+      case "changed":
+      case "not_allowed":
+        return c.redirect(`${here}?news=${outcome}`, 303);
+      default:
+        await sendProposalMails(deps, { proposalId, requestId: c.get("requestId") });
+        // The page of what was decided says how.
+        return c.redirect(here, 303);
+    }
+  });
+
+const isDecision = (value: string | undefined): value is Decision =>
+  ["approve", "refuse", "withdraw"].includes(value ?? "");
+
+/** Undefined for what cannot be a proposal's id. */
+const idOf = (c: AppContext): string | undefined => {
+  const id = c.req.param("id") ?? "";
+  return /^prop_[0-9a-z]{1,32}$/.test(id) ? id : undefined;
+};
+
+async function read(c: AppContext, { approvals, clock }: PageDeps, user: SignedInUser): Promise<Proposal | undefined> {
+  const proposalId = idOf(c);
+  if (!proposalId) return undefined;
+  const found = await approvals.read({ userId: user.id, proposalId, at: clock() });
+  return found.outcome === "found" ? found.proposal : undefined;
+}
+
+function renderUnknown(c: AppContext, { config }: PageDeps, user: SignedInUser): Promise<Response> {
+  const { proposal: { unknown }, frame } = c.get("reader").words;
+  const next = { label: frame.goToAccount, href: "/account", isQuiet: true };
+  return renderProblem(c, { config, user, status: 404, problem: { ...unknown, next } });
+}

@@ -1,0 +1,217 @@
+/** @jsxImportSource hono/jsx */
+/** One proposal: who asks for what, exactly what will change, why it waits, and the press that decides. */
+import type { Child } from "hono/jsx";
+import type { Proposal } from "../../../shared/approvals/proposal.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { createFormToken } from "../../../shared/http/form_post.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { shownClientName } from "../../../shared/oauth/client_name.ts";
+import { Buttons, Facts, Name, Notice, TimeText } from "../../../shared/pages/components.tsx";
+import { EffectList } from "../../../shared/pages/effects.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import { livingIn } from "../../../shared/pages/reader.ts";
+import { organizationPath, proposalPath } from "../../../shared/urls.ts";
+import { tellAct, tellReason, tellWhole } from "../../../shared/words/approvals.ts";
+import { tellEffects } from "../../../shared/words/effects.ts";
+import type { Reader } from "../../../shared/words/reader.ts";
+import type { PageDeps } from "../page_guards.ts";
+
+/** What a press did not do (`?news=` after a redirect). */
+const NEWS = ["already", "changed", "not_allowed"] as const;
+
+interface ProposalView {
+  user: SignedInUser;
+  proposal: Proposal;
+  news: string | undefined;
+}
+
+export async function renderProposal(
+  c: AppContext,
+  { config, clock }: PageDeps,
+  { user, proposal, news: asked }: ProposalView,
+): Promise<Response> {
+  const reader = livingIn(c, proposal.country);
+  const { words: { proposal: words }, catalog } = reader;
+  const { state, organization } = proposal;
+  // Somebody may have decided since; then the state says all.
+  const news = NEWS.find((one) => one === asked && (one === "already") === (state !== "pending"));
+  const effects = tellEffects(proposal, catalog, reader.format);
+  const whole = tellWhole(proposal, catalog, reader.format);
+  const token = await createFormToken(config, { userId: user.id, at: clock() });
+  const name = <Name>{organization.name}</Name>;
+  return await renderPage(c, {
+    title: words.title,
+    config,
+    user,
+    children: (
+      <>
+        {news && (
+          <Notice kind="warning">
+            <p>{words.news[news]}</p>
+          </Notice>
+        )}
+        <h1>
+          {words[state === "pending" ? "wants" : "wanted"](
+            proposal.proposer && <Name>{proposal.proposer}</Name>,
+            proposal.client_name && <Name>{shownClientName(proposal.client_name)}</Name>,
+            tellAct(proposal, catalog),
+          )}
+        </h1>
+        <p class="lead">{state === "pending" ? words.in(name) : words.inDone(name)}</p>
+        <StateNotice proposal={proposal} reader={reader} />
+        <section>
+          <h2>{state === "pending" ? words.what : words.whatOf[state === "approved" ? "approved" : "over"]}</h2>
+          {whole && <p>{whole}</p>}
+          {effects.effects.length > 0
+            ? <EffectList {...effects} said={catalog.effects} />
+            : !whole && <p>{words.nothing}</p>}
+        </section>
+        <section>
+          <h2>{words.why}</h2>
+          <ul>
+            {proposal.reasons.map((reason) => <li>{tellReason(reason, catalog, reader.format)}</li>)}
+          </ul>
+          <About proposal={proposal} reader={reader} />
+        </section>
+        {state === "pending" && (
+          <section>
+            <Decide proposal={proposal} token={token} reader={reader} />
+          </section>
+        )}
+        <section>
+          <p>
+            <a href={organizationPath(organization.id, "approvals")}>{words.all}</a>
+          </p>
+        </section>
+      </>
+    ),
+  });
+}
+
+function StateNotice({ proposal, reader: { words: { proposal: words }, format } }: Part) {
+  const { state, timezone, decided_by: decidedBy, decided_at: decidedAt } = proposal;
+  const time = (at: string) => <TimeText at={at} timezone={timezone} format={format} />;
+  const by = decidedBy ? <Name>{decidedBy}</Name> : words.formerMember;
+  const on = time(decidedAt ?? proposal.expires_at);
+  switch (state) {
+    case "pending":
+      return (
+        <Notice>
+          <p>{words.states.pending(time(proposal.expires_at))}</p>
+        </Notice>
+      );
+    case "approved":
+      return (
+        <Notice kind="done">
+          <p>
+            {proposal.decided_through === "assistant"
+              ? words.states.approvedByAssistant(by, on)
+              : words.states.approved(by, on)} {words.undo}
+          </p>
+        </Notice>
+      );
+    case "refused":
+      return (
+        <Notice>
+          <p>{words.states.refused(by, on)}</p>
+        </Notice>
+      );
+    case "withdrawn":
+      return (
+        <Notice>
+          <p>{words.states.withdrawn(on)}</p>
+        </Notice>
+      );
+    case "expired":
+      return (
+        <Notice>
+          <p>{words.states.expired(time(proposal.expires_at))}</p>
+        </Notice>
+      );
+    case "stale":
+      return (
+        <Notice kind="warning">
+          <p>{words.states.stale} {problemOf(proposal, words)}</p>
+        </Notice>
+      );
+  }
+}
+
+function problemOf({ problem }: Proposal, { problems }: Reader["words"]["proposal"]): string {
+  switch (problem) {
+    case "books_changed":
+      return problems.changed;
+    case "proposer_gone":
+    case "forbidden_role.read_only":
+      return problems.proposer;
+    default:
+      return problems.failed;
+  }
+}
+
+interface Part {
+  proposal: Proposal;
+  reader: Reader;
+}
+
+function About({ proposal, reader: { words: { proposal: words }, format } }: Part) {
+  const { proposer, client_name: app, timezone, asked } = proposal;
+  const facts: [Child, Child][] = [
+    [words.facts.by, proposer ? <Name>{proposer}</Name> : words.formerMember],
+    [words.facts.app, app ? <Name>{shownClientName(app)}</Name> : words.aPage],
+    [words.facts.at, <TimeText at={proposal.created_at} timezone={timezone} format={format} />],
+  ];
+  if (proposal.state === "pending" && asked.length > 0) {
+    facts.push([
+      words.facts.approver,
+      <>
+        {asked.map((address, index) => (
+          <>
+            {index > 0 && ", "}
+            <Name>{address}</Name>
+          </>
+        ))}
+      </>,
+    ]);
+  }
+  return <Facts facts={facts} />;
+}
+
+/** What the reader can press, and why not when they cannot. */
+function Decide({ proposal, token, reader: { words: { proposal: words } } }: Part & { token: string }) {
+  const { may_decide: mayDecide, may_withdraw: mayWithdraw, is_mine: isMine } = proposal;
+  const hidden = (
+    <>
+      <input type="hidden" name="form_token" value={token} />
+      <input type="hidden" name="hash" value={proposal.hash} />
+    </>
+  );
+  if (mayDecide) {
+    return (
+      <>
+        <p>{isMine ? words.own : words.then}</p>
+        <form method="post" action={proposalPath(proposal.id)}>
+          {hidden}
+          <Buttons even>
+            <button class="primary" type="submit" name="decision" value="approve">{words.approve}</button>
+            <button type="submit" name="decision" value={isMine ? "withdraw" : "refuse"}>
+              {isMine ? words.withdraw : words.refuse}
+            </button>
+          </Buttons>
+        </form>
+      </>
+    );
+  }
+  if (!mayWithdraw) return <p>{words.othersDecide}</p>;
+  return (
+    <>
+      <p>{words.ownWaits}</p>
+      <form method="post" action={proposalPath(proposal.id)}>
+        {hidden}
+        <Buttons>
+          <button type="submit" name="decision" value="withdraw">{words.withdraw}</button>
+        </Buttons>
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+/** Sends the mails about proposals that were left over when a proposal was made or decided. */
+import { sendAllProposalMails, type Sent } from "../../shared/mail/send_proposal_mails.ts";
+import type { Job, Stage } from "./stage.ts";
+
+/** @throws what the database's calls throw. */
+export async function mailProposals(job: Job, { problems, remainingMs }: Stage): Promise<Sent> {
+  const counts = await sendAllProposalMails(job, { remainingMs });
+  if (counts.failed > 0) {
+    problems.add({
+      stage: "proposals",
+      code: "mail_not_sent",
+      message: "Mails about approvals were not sent and will be tried again.",
+      count: counts.failed,
+    });
+  }
+  return counts;
+}

@@ -1,0 +1,19 @@
+/** Mails about proposals, once the tool has answered. The mailer is loaded then, so that no other call waits for it. */
+import type { Deps } from "../../shared/deps.ts";
+import { afterAnswer } from "../../shared/http/after_answer.ts";
+import { describeError } from "../../shared/log.ts";
+import type { Connector } from "./connector.ts";
+
+/** What fails is left for the reminders job. */
+export function createMailProposal(deps: Deps): Connector["mailProposal"] {
+  const send = async (proposalId: string, requestId: string) => {
+    const { sendProposalMails } = await import("../../shared/mail/send_proposal_mails.ts");
+    await sendProposalMails(deps, { proposalId, requestId });
+  };
+  return (proposalId, requestId) =>
+    afterAnswer(
+      send(proposalId, requestId).catch((error) =>
+        deps.log.error("proposal_mails_not_sent", { request_id: requestId, error: describeError(error) })
+      ),
+    );
+}

@@ -1,0 +1,67 @@
+/** Database calls of the pages and mails about approvals. */
+import type {
+  ApprovalPolicy,
+  ClaimedMail,
+  Decided,
+  Decision,
+  NewRule,
+  Proposal,
+  Proposals,
+} from "../approvals/proposal.ts";
+import type { Database } from "./client.ts";
+
+type InOrganization = { userId: string; organizationId: string; at: Date };
+type OfProposal = { userId: string; proposalId: string; at: Date };
+
+export type ApprovalStore = ReturnType<typeof createApprovalStore>;
+
+/** Every method throws what `Database.call` throws. */
+export function createApprovalStore(database: Database) {
+  return {
+    /** Null for who may not decide about proposals. */
+    readPolicy: ({ userId, organizationId, at }: InOrganization) =>
+      database.call<ApprovalPolicy | null>("read_approval_policy", {
+        user_id: userId,
+        organization_id: organizationId,
+        at,
+      }),
+
+    changePolicy: (asked: InOrganization & { rules: NewRule[]; assistantsMayApprove: boolean }) =>
+      database.call<
+        | { outcome: "changed" | "unknown" | "not_allowed" | "busy" }
+        | { outcome: "too_many"; most: number }
+        | { outcome: "invalid"; field: string }
+      >("change_approval_policy", {
+        user_id: asked.userId,
+        organization_id: asked.organizationId,
+        rules: asked.rules,
+        assistants_may_approve: asked.assistantsMayApprove,
+        at: asked.at,
+      }),
+
+    /** Open ones and those of the last 30 days that the person may see; null when they are no member. */
+    list: ({ userId, organizationId, at }: InOrganization) =>
+      database.call<Proposals | null>("read_proposals", { user_id: userId, organization_id: organizationId, at }),
+
+    read: ({ userId, proposalId, at }: OfProposal) =>
+      database.call<{ outcome: "found"; proposal: Proposal } | { outcome: "unknown" }>("read_proposal", {
+        user_id: userId,
+        proposal_id: proposalId,
+        at,
+      }),
+
+    /** @param asked.hash of what was shown. */
+    decide: ({ userId, proposalId, hash, decision, at }: OfProposal & { hash: string; decision: Decision }) =>
+      database.call<Decided>("decide_proposal", { user_id: userId, proposal_id: proposalId, hash, decision, at }),
+
+    /**
+     * Mails that nobody else is sending right now, until the lease ends.
+     * @param asked.proposalId only those about it.
+     */
+    claimMails: ({ proposalId, atMost, at }: { proposalId?: string | undefined; atMost: number; at: Date }) =>
+      database.call<ClaimedMail[]>("claim_proposal_mails", { proposal_id: proposalId ?? null, at_most: atMost, at }),
+
+    settleMail: ({ mailId, isSent, at }: { mailId: string; isSent: boolean; at: Date }) =>
+      database.call<null>("settle_proposal_mail", { mail_id: mailId, is_sent: isSent, at }),
+  };
+}

@@ -1,0 +1,54 @@
+/** Rules and proposals, as the database tells them, in words. */
+import { expensesIn, type NewRule, type Proposal, type Reason } from "../approvals/proposal.ts";
+import type { EffectFormat } from "./effects.ts";
+import type { Words } from "./words.ts";
+
+/** How amounts are written. */
+type MoneyFormat = Pick<EffectFormat, "money">;
+
+/** "delete 12 expenses" */
+export const tellAct = (
+  proposal: Partial<Pick<Proposal, "effects">> & Pick<Proposal, "tool" | "effects_count">,
+  { approvals }: Words,
+): string => approvals.act({ tool: proposal.tool, expenses: expensesIn(proposal) });
+
+/** "Deleting expenses or bills of more than 5 records in 24 hours, by members: ask the owner" */
+export function tellRule(rule: NewRule, { approvals }: Words, { money }: MoneyFormat): string {
+  const { tool, roles, over, currency, over_records: records, approver } = rule;
+  const writes: Readonly<Record<string, string>> = approvals.writes;
+  return approvals.rule({
+    what: tool === null ? approvals.anyChange : writes[tool] ?? tool,
+    by: roles.map((role) => approvals.by[role]),
+    ask: approvals.ask[approver],
+    records,
+    over: over === null || currency === null ? undefined : money(over, currency),
+  });
+}
+
+/** What a proposal does as a whole, where its effects are too many to be told one by one: an import's. */
+export function tellWhole({ tool, facts }: Proposal, { approvals }: Words, { money }: MoneyFormat): string | undefined {
+  if (tool !== "import_expenses") return undefined;
+  const totals: Readonly<Record<string, string>> = facts.totals_by_currency ?? {};
+  const sums = Object.entries(totals).map(([currency, amount]) => money(amount, currency));
+  return approvals.importing({ count: facts.count, sums });
+}
+
+/** Why a proposal waits. */
+export function tellReason(reason: Reason, { approvals: { reasons } }: Words, { money }: MoneyFormat): string {
+  switch (reason.reason) {
+    case "any":
+      return reasons.any;
+    case "records":
+      return reasons.records({ limit: reason.limit, records: reason.records });
+    case "amount":
+      return reasons.amount({
+        limit: money(reason.limit, reason.currency),
+        total: money(reason.total, reason.currency),
+      });
+    case "unconvertible":
+      return reasons.unconvertible({
+        limit: money(reason.limit, reason.currency),
+        currencies: reason.currencies,
+      });
+  }
+}

@@ -1,0 +1,144 @@
+/** What pages and mails say of proposals and of the rules that ask for approval. */
+import type { Refusal } from "../message.ts";
+import { and, count } from "./phrases.ts";
+
+/** What a tool does, as the beginning of a rule. */
+const WRITES = {
+  log_expenses: "Adding expenses",
+  import_expenses: "Adding a file of expenses",
+  update_expenses: "Changing expenses",
+  delete_records: "Deleting expenses or bills",
+  add_bill: "Adding a bill",
+  update_bill: "Changing a bill",
+  mark_bill_paid: "Recording the payment of a bill",
+  sync_bill_amounts: "Fetching amounts of bills",
+  update_settings: "Changing settings, categories or budgets",
+  undo_change: "Undoing a change",
+};
+
+/** A limit in words of the reader. */
+interface Limits {
+  /** "€200.00"; undefined for none. */
+  over: string | undefined;
+  records: number | null;
+}
+
+function limits({ over, records }: Limits): string {
+  const parts = [
+    ...(over === undefined ? [] : [`over ${over} in 24 hours`]),
+    ...(records === null ? [] : [`of more than ${count(records, "record")} in 24 hours`]),
+  ];
+  return parts.length > 0 ? ` ${parts.join(" or ")}` : "";
+}
+
+export const approvals = {
+  /** What a tool does, by name: for the choice in a form, and in front of a rule. */
+  writes: WRITES,
+  any: "Any change to the books",
+  anyChange: "Any change",
+  /** In a rule: by whom. */
+  by: { owner: "the owner", manager: "managers", member: "members" },
+  /** In a rule: who is asked. */
+  ask: { manager: "ask a manager or the owner", owner: "ask the owner" },
+  /** "Any change over €200.00 in 24 hours, by members: ask a manager or the owner" */
+  rule: ({ what, by, ask, ...limit }: Limits & { what: string; by: readonly string[]; ask: string }): string =>
+    `${what}${limits(limit)}, by ${and(by)}: ${ask}`,
+  /** After "wants to". @param expenses how many, when it is about nothing else. */
+  act: ({ tool, expenses }: { tool: string; expenses: number | undefined }): string => {
+    const some = expenses === undefined ? undefined : count(expenses, "expense");
+    switch (tool) {
+      case "log_expenses":
+        return `add ${some ?? "expenses"}`;
+      case "import_expenses":
+        return "add a file of expenses";
+      case "update_expenses":
+        return `change ${some ?? "expenses"}`;
+      case "delete_records":
+        return `delete ${some ?? "expenses or bills"}`;
+      case "add_bill":
+        return "add a bill";
+      case "update_bill":
+        return "change a bill";
+      case "mark_bill_paid":
+        return "record the payment of a bill";
+      case "sync_bill_amounts":
+        return "fetch amounts of bills";
+      case "update_settings":
+        return "change settings, categories or budgets";
+      case "undo_change":
+        return "undo a change";
+      default:
+        return "change the books";
+    }
+  },
+  /** What adding a file does, instead of naming each of its expenses. @param sums "€1,200.00" of each currency. */
+  importing: ({ count: written, sums }: { count: number; sums: readonly string[] }): string =>
+    sums.length > 0
+      ? `${count(written, "expense")} of a file, ${and(sums)} in total`
+      : `${count(written, "expense")} of a file`,
+  /** Why it waits. */
+  reasons: {
+    any: "A rule asks for approval of this, whatever the amount.",
+    records: ({ limit, records }: { limit: number; records: number }): string =>
+      `With what they changed in the 24 hours before, it’s about ${
+        count(records, "record")
+      }, and a rule asks for approval of more than ${limit}.`,
+    amount: ({ limit, total }: { limit: string; total: string }): string =>
+      `With what they changed in the 24 hours before, it moves ${total}, and a rule asks for approval over ${limit}.`,
+    unconvertible: ({ limit, currencies }: { limit: string; currencies: readonly string[] }): string =>
+      `A rule asks for approval over ${limit}, and there’s no exchange rate for ${
+        and(currencies)
+      }, so this counts as more.`,
+  },
+};
+
+interface Waiting {
+  asked: string[];
+  details: { proposal_id: string; expires_at: string };
+}
+
+export const refusals = {
+  "awaiting_approval": ({ asked, details }: Waiting): Refusal => ({
+    message: asked.length > 0
+      ? `This needs approval. Nothing has been written yet: ${and(asked)} ${
+        asked.length === 1 ? "was" : "were"
+      } asked by email.`
+      : "This needs approval. Nothing has been written yet, and nobody else can approve it: the user can, on the page at details.url.",
+    hint: `It is written once it is approved, until ${
+      details.expires_at.slice(0, 10)
+    }. Don't call again, and don't say it is done.`,
+  }),
+  "too_many_proposals": ({ most }: { most: number }): Refusal => ({
+    message: `${most} of this person's changes are waiting for approval already. Nothing was written.`,
+    hint: "Wait for answers, or withdraw some with decide_proposal.",
+  }),
+  "not_found.proposal": ({ id, organization }: { id: string; organization: string }): Refusal => ({
+    message: `There is no proposal ${id} in ${organization}.`,
+    hint: "get_context lists the proposals that wait.",
+  }),
+  "not_decided.unknown": (): Refusal => ({ message: "There is no such proposal any more." }),
+  "not_decided.already": ({ state }: { state: string }): Refusal => ({
+    message: `This proposal has been ${state === "stale" ? "found out of date" : state} already. Nothing was changed.`,
+  }),
+  "not_decided.expired": (): Refusal => ({
+    message: "This proposal has expired. Nothing was changed.",
+    hint: "Whoever wanted it can ask for it again.",
+  }),
+  "not_decided.changed": (): Refusal => ({
+    message: "The hash is of another proposal. Nothing was changed.",
+    hint: "Read get_context again, and show the user what the proposal changes.",
+  }),
+  "not_decided.not_allowed": (): Refusal => ({
+    message: "This proposal cannot be decided here. Nothing was changed.",
+    hint: "Nobody approves their own, and an assistant only where the organization's owner allows it. " +
+      "The link in the mail leads to the page where it can be decided.",
+  }),
+  "not_decided.stale": (): Refusal => ({
+    message: "The books have changed since this was proposed: it no longer fits. Nothing was written.",
+    hint: "Whoever wanted it can ask for it again.",
+  }),
+};
+
+export const warnings = {
+  "needs_approval": (): string => "This needs approval: without dry_run it would wait until somebody approves it.",
+};

@@ -1,0 +1,136 @@
+/** @jsxImportSource hono/jsx */
+/** The pages about approvals: what needs it, what waits for it, and one proposal. */
+import type { Child } from "hono/jsx";
+
+/** "anna@example.com’s Claude", "anna@example.com", "Somebody who has left": who asks. */
+const asks = (who: Child | null, app: Child | null) =>
+  who === null ? <>A former member</> : app === null ? <>{who}</> : <>{who}’s {app}</>;
+
+export const approvalPolicy = {
+  title: "Approvals",
+  heading: (organization: Child) => <>Approvals in {organization}</>,
+  lead: "Assistants can ask first. What you list here waits for somebody’s approval, and changes nothing until then.",
+  leadOfMember: "What your apps want to change and what needs approval first waits here.",
+  waiting: "Waiting",
+  nothingWaits: "Nothing waits for approval.",
+  decided: "In the last 30 days",
+  until: (day: Child) => <>Waits until {day}</>,
+  states: {
+    pending: "Waiting",
+    approved: "Approved",
+    refused: "Refused",
+    withdrawn: "Withdrawn",
+    expired: "Expired",
+    stale: "No longer fits the books",
+  },
+  wants: (who: Child | null, app: Child | null, act: string) => <>{asks(who, app)} wants to {act}</>,
+  wanted: (who: Child | null, app: Child | null, act: string) => <>{asks(who, app)} wanted to {act}</>,
+  rules: "What needs approval",
+  none: "Nothing needs approval. Assistants do what the people who use them may do.",
+  limits: "Limits count what a person changed in the last 24 hours, with all their apps. Amounts are converted; what " +
+    "has no exchange rate is over any limit.",
+  ownerChanges: "Only the owner can change this.",
+  remove: "Remove",
+  removeRule: (rule: string): string => `Remove: ${rule}`,
+  add: "Add a rule",
+  suggested: "We suggest this one. Change what you like before you add it.",
+  what: "What",
+  whatReason: "What the assistant does.",
+  over: (currency: string): string => `Only over this amount, in ${currency}`,
+  overReason: "Leave it empty for any amount.",
+  records: "Only for more than this many records",
+  recordsReason: "Leave it empty for any number. If you fill in both, going over one is enough.",
+  whose: "Whose assistants",
+  roles: { member: "Members’", manager: "Managers’", owner: "The owner’s (yours)" },
+  approver: "Who approves",
+  approvers: {
+    manager: { title: "A manager or the owner", detail: "Nobody approves what they asked for themselves." },
+    owner: { title: "Only the owner", detail: "For what you want to see yourself." },
+  },
+  addRule: "Add rule",
+  assistants: "Approving through an assistant",
+  assistantsAbout: {
+    on: "Managers and the owner can also approve by telling their own assistant.",
+    off: "Approval takes a press on a page here. Assistants can’t give it.",
+  },
+  turn: { on: "Let their assistants approve", off: "Approve on the page only" },
+  done: {
+    added: "The rule is added. It counts from now on.",
+    removed: "The rule is removed. What already waits still waits.",
+    assistants_on: "Managers and the owner can now approve through their assistants.",
+    assistants_off: "Approval now takes a press on a page.",
+  },
+  problems: {
+    intro: "Nothing was added yet. Check what’s marked below.",
+    tool: "Choose what needs approval from the list.",
+    over: "Write an amount such as 200 or 199.90.",
+    records: "Write a whole number from 0 to 50,000.",
+    roles: "Choose at least one.",
+    tooMany: (most: number): string => `There can be ${most} rules. Remove one first.`,
+  },
+  back: "Back to your account",
+};
+
+export const proposal = {
+  title: "Approval",
+  wants: approvalPolicy.wants,
+  wanted: approvalPolicy.wanted,
+  in: (organization: Child) => <>In {organization}. Nothing has been changed so far.</>,
+  /** Once it waits no more. */
+  inDone: (organization: Child) => <>In {organization}.</>,
+  what: "What will change",
+  whatOf: {
+    approved: "What was changed",
+    over: "What it would have changed",
+  },
+  nothing: "It changes nothing that can be listed here.",
+  why: "Why it needs approval",
+  facts: {
+    by: "Asked by",
+    app: "App",
+    at: "Asked on",
+    until: "Waits until",
+    approver: "Can approve",
+  },
+  formerMember: "A former member",
+  aPage: "None: it was done on a page here",
+  own: "This is your own. You may approve it because nobody else here can.",
+  ownWaits: "You asked for this yourself, so somebody else has to approve it.",
+  othersDecide: "You can’t decide this one.",
+  approve: "Approve",
+  refuse: "Refuse",
+  withdraw: "Withdraw",
+  then: "If you approve, exactly this is done at once, in the name of who asked.",
+  states: {
+    pending: (until: Child) => <>This waits for approval until {until}.</>,
+    approved: (by: Child, at: Child) => <>Approved by {by} on {at}. It’s done.</>,
+    approvedByAssistant: (by: Child, at: Child) => <>Approved by {by} through their assistant on {at}. It’s done.</>,
+    refused: (by: Child, at: Child) => <>Refused by {by} on {at}. Nothing was changed.</>,
+    withdrawn: (at: Child) => <>Withdrawn on {at}. Nothing was changed.</>,
+    expired: (at: Child) => (
+      <>Nobody decided until {at}, so it has expired. Nothing was changed. Ask again if it’s still wanted.</>
+    ),
+    stale: "It no longer fits the books, so it wasn’t done and nothing was changed.",
+  },
+  /** Of what is stale: why, and what to do. */
+  problems: {
+    changed:
+      "The books have changed since it was asked for, and it would do something else now. Ask again: there will " +
+      "be a new proposal that says what.",
+    failed: "It can’t be done any more, for example because something in it was deleted or its month was closed. Ask " +
+      "again if it’s still wanted.",
+    proposer: "Who asked for it may no longer change the books here. Somebody who may can ask for the same.",
+  },
+  undo: "Who may change the books can undo it, as with any change: “undo that”.",
+  news: {
+    already: "It was decided before, so your press changed nothing.",
+    changed: "What your page showed isn’t what waits here, so nothing was done. This is what waits:",
+    not_allowed: "You can’t decide this one, so nothing was done.",
+  },
+  unknown: {
+    title: "There’s nothing to approve here",
+    message:
+      "The link is incomplete, or it’s for somebody else. If you got it by email, sign in with the address it was sent to.",
+  },
+  all: "All approvals",
+};

@@ -1,0 +1,80 @@
+-- How much a change moved: what limits are held against. Read from the rows that were written, never from what was
+-- asked for, so that every way to the same effect counts the same.
+
+create or replace function app.add_sums(sums jsonb, further jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_object_agg(s.key, s.minor), '{}')
+    from (
+      select a.key, sum(a.value::numeric) as minor
+      from (select * from jsonb_each_text(sums) union all select * from jsonb_each_text(further)) as a
+      group by a.key
+    ) as s
+  );
+end
+$$;
+comment on function app.add_sums is 'Minor units by currency, added up.';
+
+create or replace function app.measure_change(change_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    with net as (
+      select i.table_name, i.row_id, (array_agg(i.before order by i.position))[1] as before,
+        (array_agg(i.after order by i.position desc))[1] as after
+      from app.change_items as i
+      where i.change_id = measure_change.change_id
+      group by i.table_name, i.row_id
+    ), seen as (
+      select n.table_name, n.row_id,
+        case when coalesce(n.before ->> 'deleted_at', n.before ->> 'archived_at') is null then n.before end as was,
+        case when coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is null then n.after end as becomes,
+        case when starts_with(coalesce(n.after, n.before) ->> 'expense_id', 'exp_')
+        then coalesce(n.after, n.before) ->> 'expense_id' else n.row_id end as thing
+      from net as n
+      where n.before is distinct from n.after
+    ), moved as (
+      -- A row of money is worth its amount and its direction; one that is not there, nothing. Of two currencies both
+      -- count.
+      select m.currency, sum(m.minor) as minor
+      from seen as s
+      cross join lateral (
+        select w.currency, w.minor
+        from (
+          select coalesce(b.currency, a.currency) as currency, abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) as minor
+          from (
+            select s.was ->> 'currency' as currency, (s.was ->> 'amount_minor')::numeric
+              * case s.was ->> 'direction' when 'refund' then -1 else 1 end as minor
+            where s.was ->> 'amount_minor' is not null
+          ) as b
+          full join (
+            select s.becomes ->> 'currency' as currency, (s.becomes ->> 'amount_minor')::numeric
+              * case s.becomes ->> 'direction' when 'refund' then -1 else 1 end as minor
+            where s.becomes ->> 'amount_minor' is not null
+          ) as a on a.currency = b.currency
+        ) as w
+        where w.minor <> 0
+      ) as m
+      where s.table_name in ('payments', 'expenses')
+      group by m.currency
+    )
+    select jsonb_build_object(
+      'records', (select count(distinct s.thing) from seen as s where s.was is not null or s.becomes is not null),
+      'gone', (
+        select count(*) from (
+          select from seen as s group by s.thing having bool_and(s.becomes is null) and bool_or(s.was is not null)
+        ) as gone
+      ),
+      'settings', (
+        select count(distinct s.thing) from seen as s
+        where s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')
+      ),
+      'sums', (select coalesce(jsonb_object_agg(m.currency, m.minor), '{}') from moved as m)
+    )
+  );
+end
+$$;
+comment on function app.measure_change is
+  'What a change moved: {records, gone, settings (of these, what is no expense or bill), sums: minor units by '
+  'currency}.';

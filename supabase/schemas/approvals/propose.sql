@@ -1,0 +1,256 @@
+-- The gate: a write that exceeds what its organization lets pass is taken back and kept as a proposal. What it would do
+-- is what it did before it was taken back.
+
+create or replace function app.fingerprint_change(change_id text) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  unsteady constant text[] := array[
+    'id', 'version', 'created_at', 'updated_at', 'recorded_seq', 'split_id', 'closed_at', 'deleted_at', 'archived_at'
+  ];
+  content text;
+  place int := 0;
+  new_id text;
+begin
+  with net as (
+    select i.table_name, i.row_id, min(i.position) as position, (array_agg(i.before order by i.position))[1] as before,
+      (array_agg(i.after order by i.position desc))[1] as after
+    from app.change_items as i
+    where i.change_id = fingerprint_change.change_id
+    group by i.table_name, i.row_id
+  )
+  select jsonb_agg(jsonb_build_array(
+    n.table_name, n.row_id,
+    n.before - unsteady - app.derived_columns(n.table_name),
+    coalesce(n.before ->> 'deleted_at', n.before ->> 'archived_at') is not null,
+    n.after - unsteady - app.derived_columns(n.table_name),
+    coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is not null
+  ) order by n.position)::text into content
+  from net as n;
+  -- What is new has another id each time.
+  for new_id in
+    select i.row_id from app.change_items as i
+    where i.change_id = fingerprint_change.change_id and i.table_name <> 'settings'
+    group by i.row_id having bool_or(i.before is null) order by min(i.position)
+  loop
+    place := place + 1;
+    content := replace(content, '"' || new_id || '"', '"' || place || '"');
+  end loop;
+  return encode(sha256(convert_to(coalesce(content, ''), 'UTF8')), 'hex');
+end
+$$;
+comment on function app.fingerprint_change is
+  'The same for two changes that find the same rows and leave the same: without the ids, times and counters that are '
+  'new each time, and without what follows from other rows.';
+
+create or replace function app.find_approvers(organization_id text, approver text, except_id uuid) returns uuid[]
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  -- Definer, since the tables that say who is suspended are not for members to read.
+  return array(
+    select m.user_id
+    from identity.memberships as m
+    join identity.role_rights as r on r.role = m.role and r."right" = 'approvals:decide'
+    where m.organization_id = find_approvers.organization_id and m.user_id <> except_id
+      and (approver = 'manager' or m.role = 'owner') and identity.is_active(m.user_id, app.instant())
+    order by m.role = 'owner' desc, m.created_at, m.user_id
+  );
+end
+$$;
+comment on function app.find_approvers is
+  'Who may approve what somebody proposes: not they themselves. None where they are the only one.';
+
+create or replace function app.answer_proposal(proposal app.proposals) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  asked constant text[] := array(
+    select p.email from unnest(app.find_approvers(proposal.organization_id, proposal.approver, proposal.actor_id))
+      with ordinality as a (user_id, place)
+    join identity.profiles as p on p.user_id = a.user_id
+    order by a.place
+  );
+begin
+  return jsonb_build_object('ok', false, 'proposal_id', proposal.id, 'error', jsonb_build_object(
+    'code', 'awaiting_approval', 'params', jsonb_build_object(
+      'asked', to_jsonb(asked), 'reasons', proposal.reasons, 'details', jsonb_build_object(
+        'proposal_id', proposal.id, 'asked', to_jsonb(asked), 'expires_at', proposal.expires_at
+      )
+    )
+  ));
+end
+$$;
+comment on function app.answer_proposal is
+  'What a call answers that waits for approval: an error, so that no assistant takes it for done.';
+
+create or replace function app.propose(context app.context, tool text, arguments jsonb, would jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  days constant int := 7;
+  most_pending constant int := 50;
+  asked_for constant jsonb := arguments - 'idempotency_key';
+  proposal app.proposals;
+begin
+  select * into proposal from app.proposals as p
+  where p.organization_id = context.organization_id and p.actor_id = context.actor_id and p.state = 'pending'
+    and p.expires_at > context.at and p.tool = propose.tool and p.arguments = asked_for
+    and p.fingerprint = would ->> 'fingerprint' and p.proposed_on = context.today;
+  if found then
+    return app.answer_proposal(proposal);
+  end if;
+  if (
+    select count(*) from app.proposals as p
+    where p.organization_id = context.organization_id and p.actor_id = context.actor_id and p.state = 'pending'
+      and p.expires_at > context.at
+  ) >= most_pending then
+    perform app.fail('too_many_proposals', jsonb_build_object('most', most_pending));
+  end if;
+  proposal.id := app.new_id('prop');
+  insert into app.proposals (
+    id, organization_id, actor_id, grant_id, client_name, tool, arguments, proposed_on, reasons, approver, facts,
+    effects, fingerprint, hash, created_at, expires_at
+  ) values (
+    proposal.id, context.organization_id, context.actor_id, context.grant_id, context.client_name, tool, asked_for,
+    context.today, would -> 'reasons',
+    case when would -> 'reasons' @> '[{"approver": "owner"}]' then 'owner' else 'manager' end,
+    would -> 'facts', would -> 'effects', would ->> 'fingerprint',
+    encode(sha256(convert_to(jsonb_build_array(
+      proposal.id, context.actor_id, tool, asked_for, context.today, would -> 'fingerprint', would -> 'effects'
+    )::text, 'UTF8')), 'hex'),
+    context.at, context.at + days * interval '1 day'
+  )
+  returning * into proposal;
+  if tool = 'import_expenses' then
+    -- The file stays for as long as the question does.
+    update app.import_batches as b set expires_at = greatest(b.expires_at, proposal.expires_at)
+      where b.id = arguments ->> 'import_id';
+  end if;
+  return app.answer_proposal(proposal);
+end
+$$;
+comment on function app.propose is
+  'Keeps a write that was taken back as a proposal, the same one when it is the same; would: {reasons, facts, effects, '
+  'fingerprint}.';
+
+create or replace function app.judge_import(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  batch app.import_batches;
+  counted jsonb;
+  moved jsonb;
+begin
+  if not arguments ? 'expected_count' then
+    return null;
+  end if;
+  batch := app.find_import(context, arguments ->> 'import_id');
+  if batch.state <> 'ready' then
+    return null;
+  end if;
+  batch := app.answer_import(context, batch, arguments);
+  if batch.state <> 'ready' then
+    return null;
+  end if;
+  counted := app.count_import(context, app.refresh_import(context, batch), arguments ->> 'on_duplicate');
+  if coalesce(batch.read -> 'questions', '[]') <> '[]' or counted #> '{outcomes,asked}' is not null then
+    -- The tool asks first.
+    return null;
+  end if;
+  perform app.check_import_expected(batch, counted, arguments);
+  moved := jsonb_build_object(
+    'records', jsonb_array_length(counted -> 'new'), 'gone', 0, 'settings', 0, 'sums', (
+      select coalesce(jsonb_object_agg(t.key, abs(t.value::numeric) * 10::numeric ^ c.exponent), '{}')
+      from jsonb_each_text(counted -> 'totals') as t
+      join app.currencies as c on c.code = t.key
+    )
+  );
+  return jsonb_build_object(
+    'reasons', app.judge_moved(context, array['import_expenses'], moved),
+    'facts', jsonb_build_object(
+      'count', jsonb_array_length(counted -> 'new'), 'totals_by_currency', counted -> 'totals', 'names', '[]'::jsonb
+    ),
+    'effects', '{"effects": [], "effects_count": 0}'::jsonb,
+    'fingerprint', encode(sha256(convert_to(counted::text, 'UTF8')), 'hex')
+  );
+end
+$$;
+comment on function app.judge_import is
+  'Which rules committing an import would exceed, from what it would write: nothing is published to find out. Null for '
+  'a call that commits nothing.';
+
+create or replace function app.perform_judged(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  change text;
+  result jsonb;
+  measured jsonb;
+  would jsonb;
+  kept text;
+begin
+  -- What a provider said is written by the job as well, without anybody.
+  if not app.is_write(tool) or tool = 'store_bill_amounts' or not exists (
+    select from app.approval_rules as r
+    where r.organization_id = context.organization_id and context.role = any (r.roles)
+  ) then
+    return app.perform_tool(context, tool, arguments);
+  end if;
+  if tool = 'import_expenses' then
+    begin
+      would := app.judge_import(context, arguments);
+      if would is not null then
+        -- Answers are given again when it is committed.
+        raise exception using errcode = 'EX003', detail = would::text;
+      end if;
+    exception when sqlstate 'EX003' then
+      get stacked diagnostics kept = pg_exception_detail;
+    end;
+    if kept::jsonb -> 'reasons' <> '[]' then
+      return app.propose(context, tool, arguments, kept::jsonb);
+    end if;
+    return app.perform_tool(context, tool, arguments);
+  end if;
+  begin
+    result := app.perform_tool(context, tool, arguments);
+    change := result ->> 'change_id';
+    if change is not null then
+      measured := app.measure_change(change);
+      perform set_config('app.judged_change', change, true);
+      would := jsonb_build_object('reasons', app.judge_moved(context, app.tools_of_change(change), measured));
+      if would -> 'reasons' <> '[]' then
+        raise exception using errcode = 'EX003', detail = (would || jsonb_build_object(
+          'facts', (select s.facts from app.change_sets as s where s.id = change),
+          'effects', app.read_effects(change, 100), 'fingerprint', app.fingerprint_change(change)
+        ))::text;
+      end if;
+      update app.change_sets as s set moved = measured where s.id = change;
+    end if;
+    return result;
+  exception when sqlstate 'EX003' then
+    get stacked diagnostics kept = pg_exception_detail;
+  end;
+  return app.propose(context, tool, arguments, kept::jsonb);
+end
+$$;
+comment on function app.perform_judged is
+  'A tool, unless what it writes needs approval: then everything is taken back and kept as a proposal.';
+
+create or replace function app.preview_judged(context app.context, tool text, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  result jsonb := app.perform_tool(context, tool, arguments);
+  change constant text := result ->> 'change_id';
+  reasons jsonb;
+begin
+  if change is null or not exists (
+    select from app.approval_rules as r
+    where r.organization_id = context.organization_id and context.role = any (r.roles)
+  ) then
+    return result;
+  end if;
+  perform set_config('app.judged_change', change, true);
+  reasons := app.judge_moved(context, app.tools_of_change(change), app.measure_change(change));
+  if reasons <> '[]' then
+    result := result || jsonb_build_object('warnings', coalesce(result -> 'warnings', '[]')
+      || app.warning('needs_approval', jsonb_build_object('reasons', reasons)));
+  end if;
+  return result;
+end
+$$;
+comment on function app.preview_judged is 'A tool that is about to be taken back, with a warning if it needs approval.';

@@ -1,0 +1,94 @@
+-- What an organization wants asked before it is written: rules, and the writes that wait for an answer.
+-- Invariants: a proposal never changes but for its answer, which is given once; what it would do was seen by whoever
+-- approves it, and nothing else is written. Households have no rules, and pay for none.
+
+create table app.approval_rules (
+  id text collate "C" primary key default app.new_id('rule')
+    constraint approval_rules_id_format check (id ~ '^rule_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  tool text,
+  roles text[] not null constraint approval_rules_roles_known check (
+    cardinality(roles) between 1 and 3 and roles <@ array['owner', 'manager', 'member']
+  ),
+  over_minor bigint constraint approval_rules_over_minor_range check (over_minor between 0 and 1000000000000000),
+  currency text references app.currencies (code),
+  over_records int constraint approval_rules_over_records_range check (over_records between 0 and 1000000),
+  approver text not null constraint approval_rules_approver_known check (approver in ('manager', 'owner')),
+  created_at timestamptz not null default app.instant(),
+  constraint approval_rules_amount_has_currency check ((over_minor is null) = (currency is null))
+);
+comment on table app.approval_rules is
+  'Which writes need approval: those of a tool (any, when null) by these roles; with an amount or a number of records '
+  'only what exceeds it, added up per person over 24 hours.';
+comment on column app.approval_rules.approver is
+  'Who may approve: whoever has the right approvals:decide, or only the owner.';
+create index approval_rules_organization_id_idx on app.approval_rules (organization_id);
+create index approval_rules_currency_idx on app.approval_rules (currency);
+
+create table app.proposals (
+  id text collate "C" primary key default app.new_id('prop')
+    constraint proposals_id_format check (id ~ '^prop_[0-9a-z]+$' and length(id) between 12 and 37),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  actor_id uuid not null,
+  grant_id uuid,
+  client_name text,
+  tool text not null,
+  arguments jsonb not null,
+  proposed_on date not null,
+  reasons jsonb not null,
+  approver text not null constraint proposals_approver_known check (approver in ('manager', 'owner')),
+  facts jsonb not null,
+  effects jsonb not null,
+  fingerprint text not null,
+  hash text not null,
+  state text not null default 'pending' constraint proposals_state_known check (
+    state in ('pending', 'approved', 'refused', 'withdrawn', 'stale')
+  ),
+  created_at timestamptz not null default app.instant(),
+  expires_at timestamptz not null,
+  decided_at timestamptz,
+  decided_by uuid,
+  decided_through text constraint proposals_decided_through_known check (decided_through in ('page', 'assistant')),
+  change_id text references app.change_sets (id) on delete set null,
+  problem jsonb,
+  result jsonb,
+  constraint proposals_decided_once check ((state = 'pending') = (decided_at is null))
+);
+comment on table app.proposals is
+  'Writes that wait for approval, or waited: what was asked for, by whom, and exactly what it would do.';
+comment on column app.proposals.proposed_on is 'Today, when it was proposed: what "yesterday" in it means.';
+comment on column app.proposals.reasons is 'Which rules it exceeds, as facts: app.judge_moved.';
+comment on column app.proposals.facts is 'What it would do, as the facts of its change.';
+comment on column app.proposals.effects is 'The same, thing by thing, before and after: app.read_effects.';
+comment on column app.proposals.fingerprint is
+  'The rows that it would write and those that it would replace, without what is new each time: what runs later is '
+  'held against it.';
+comment on column app.proposals.hash is 'Names all of it: whoever answers says which they saw.';
+comment on column app.proposals.problem is 'Why it could not be written any more, as the code of an error.';
+comment on column app.proposals.result is 'What the tool answered when it was written.';
+create index proposals_organization_id_idx on app.proposals (organization_id, created_at desc);
+create index proposals_pending_idx on app.proposals (organization_id, actor_id) where state = 'pending';
+create index proposals_change_id_idx on app.proposals (change_id);
+create index proposals_expires_at_idx on app.proposals (expires_at);
+
+-- What did somebody write in a day?
+create index change_sets_actor_id_idx on app.change_sets (organization_id, actor_id, created_at);
+
+alter table app.approval_rules enable row level security;
+alter table app.proposals enable row level security;
+create policy "Members can read what their organization wants approved" on app.approval_rules
+  for select to authenticated using (organization_id = (select identity.current_organization_id()));
+create policy "People can read their proposals, and those they may decide" on app.proposals
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and (actor_id = (select auth.uid()) or (select identity.may('approvals:decide')))
+  );
+create policy "People can propose" on app.proposals
+  for insert to authenticated with check (
+    organization_id = (select identity.current_organization_id()) and actor_id = (select auth.uid())
+    and state = 'pending' and (select identity.may('books:write'))
+  );
+grant select on app.approval_rules to authenticated;
+grant select, insert on app.proposals to authenticated;
+grant update (moved) on app.change_sets to authenticated;
+grant select, insert, update, delete on app.approval_rules, app.proposals to service_role;

@@ -1,0 +1,279 @@
+/**
+ * Ways round an organization's policy, each tried by a member who may write 200 EUR a day and delete five records, and
+ * whose settings and imports always need approval. None succeeds: what is beyond that waits, and the books are as they
+ * were.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
+import { type Step, testBooks } from "../_support/book_steps.ts";
+import { addMember, addRate, type Books, type Json, openBooks } from "../_support/books.ts";
+import type { TestDatabase } from "../_support/database.ts";
+import { importOfFile } from "../_support/import_args.ts";
+
+const POLICY = [
+  { over: "200", currency: "EUR" },
+  { tool: "delete_records", over_records: 5 },
+  { tool: "import_expenses" },
+  { tool: "update_settings" },
+];
+const item = (amount: string, more: Json = {}) => ({ name: `Thing ${amount}`, amount, date: "2026-11-19", ...more });
+const log = (...items: Json[]) => ["log_expenses", { items }] as const;
+
+/** All rows of the books but their change sets, as they are. */
+async function dump(database: TestDatabase, { organizationId }: Books): Promise<string> {
+  const tables = ["categories", "budgets", "payee_rules", "expenses", "expense_occurrences", "payments", "accounts"];
+  const found = await Promise.all(tables.map((table) =>
+    database.query(
+      `select to_jsonb(t) - array['version', 'updated_at'] as row from app.${table} as t where organization_id = $1 order by id`,
+      [organizationId],
+    )
+  ));
+  return JSON.stringify([
+    found,
+    await database.query("select base_currency, closed_through, own_only from identity.organizations where id = $1", [
+      organizationId,
+    ]),
+  ]);
+}
+
+interface Attempt {
+  member: Books;
+  owner: Books;
+  database: TestDatabase;
+  /** Runs a call that must wait, and looks whether the books are as they were. */
+  waits(tool: string, args: Json): Promise<string>;
+}
+
+const attempt = (work: (attempt: Attempt) => Promise<void>): Step => async (owner, database) => {
+  const member = await owner.join();
+  await setRules(database, owner, POLICY);
+  const waits: Attempt["waits"] = async (tool, args) => {
+    const before = await dump(database, owner);
+    const id = await proposes(member, tool, args);
+    assertEquals(await dump(database, owner), before);
+    return id;
+  };
+  await work({ member, owner, database, waits });
+};
+
+testBooks("no way round a policy is", {}, {
+  "writing it in small pieces": attempt(async ({ member, waits }) => {
+    for (const amount of ["60", "61", "62"]) await member.ok(...log(item(amount)));
+    await waits(...log(item("63")));
+    await member.ok(...log(item("17")));
+    await waits(...log(item("0.01")));
+  }),
+
+  "another day that is not 24 hours away": attempt(async ({ member, waits, owner }) => {
+    await member.ok(...log(item("150")));
+    owner.goTo("2026-11-21");
+    // At noon on the next day, it is exactly 24 hours.
+    await member.ok(...log(item("151")));
+    await waits(...log(item("60")));
+  }),
+
+  "another tool: a bill and its payment, a correction, a split, a merge": attempt(async ({ member, owner, waits }) => {
+    await waits("add_bill", { name: "Car", amount: "5000", first_due: "2026-12-01" });
+    const { bill } = await member.ok("add_bill", { name: "Gym", amount: "40", first_due: "2026-11-25" });
+    await waits("update_bill", { bill_id: bill.id, set: { amount: "400" } });
+    await member.ok("update_bill", {
+      bill_id: bill.id,
+      occurrence: { due_on: "2026-11-25", action: "set_amount", amount: "170" },
+    });
+    await waits("mark_bill_paid", { bill_id: bill.id, due_on: "2026-11-25" });
+    const { results } = await owner.ok(...log(item("500"), item("500.01"), item("12")));
+    const [first, second, third] = results.map(({ id }: Json) => id);
+    await waits("update_expenses", { ids: [third], set: { amount: "400" } });
+    await waits("update_expenses", { ids: [first], set: { is_refund: true } });
+    await waits("update_expenses", { ids: [second], merge_into: first });
+    await waits("update_expenses", {
+      ids: [first],
+      set: { split: [{ amount: "100", category: "Groceries" }, { category: "Gifts" }] },
+    });
+  }),
+
+  "undo, and the undo of an undo": attempt(async ({ member, owner, waits }) => {
+    const made = await owner.call(...log(item("900")));
+    await waits("undo_change", { change_id: made.change_id });
+    const small = await member.call(...log(item("90")));
+    const undone = await member.call("undo_change", { change_id: small.change_id });
+    assertEquals(undone.ok, true);
+    await waits("undo_change", { change_id: undone.change_id });
+    // Undoing a deletion or a setting counts as one.
+    const six = await owner.call(...log(...[1, 2, 3, 4, 5, 6].map((n) => item(`0.0${n}`))));
+    await waits("undo_change", { change_id: six.change_id });
+    const set = await owner.call("update_settings", { category: { action: "create", name: "Boats" } });
+    await waits("undo_change", { change_id: set.change_id });
+  }),
+
+  "another currency, with a rate or without": attempt(async ({ member, waits, database }) => {
+    await addRate(database, "USD", "2026-11-19", "1.10");
+    await waits(...log(item("221", { currency: "USD" })));
+    await member.ok(...log(item("110", { currency: "USD" })));
+    await waits(...log(item("101")));
+    await waits(...log(item("1", { currency: "KWD" })));
+  }),
+
+  "another base currency first": attempt(async ({ waits, owner, database, member }) => {
+    await waits("update_settings", { category: { action: "create", name: "Boats" } });
+    await addRate(database, "JPY", "2026-11-19", "160");
+    await owner.ok("update_settings", { base_currency: "JPY" });
+    await waits(...log(item("32001", { currency: "JPY" })));
+    await member.ok(...log(item("31999", { currency: "JPY" })));
+  }),
+
+  "deleting a few at a time, or by other tools": attempt(async ({ member, owner, waits }) => {
+    const { results } = await owner.ok(...log(...[..."123456789"].map((n) => item(`0.0${n}`))));
+    const ids = results.map(({ id }: Json) => id);
+    await member.ok("delete_records", { ids: ids.slice(0, 3) });
+    await waits("delete_records", { ids: ids.slice(3, 6) });
+    await member.ok("delete_records", { ids: ids.slice(3, 5) });
+    await waits("delete_records", { ids: ids.slice(5, 6) });
+    await waits("update_expenses", { ids: ids.slice(6, 7), merge_into: ids[5] });
+  }),
+
+  "a file": attempt(async ({ member, waits, owner }) => {
+    const { preview } = await member.ok("import_expenses", importOfFile("Date,Name,Amount\n2026-11-01,Milk,1.00\n"));
+    const commit = { import_id: preview.import_id, ...preview.commit_with };
+    const id = await waits("import_expenses", commit);
+    assertEquals(await waits("import_expenses", commit), id);
+    assertEquals((await owner.ok("list_expenses")).rows, []);
+  }),
+
+  "a second app, or no app at all": attempt(async ({ member, waits, database }) => {
+    await member.ok(...log(item("150")));
+    const claims = { sub: member.userId, organization_id: member.organizationId, client_name: "Another" };
+    const asApp = (grant_id?: string) =>
+      database.asRole("authenticated", { ...claims, ...(grant_id && { grant_id }) }, async (session) => {
+        const [row] = await session.query<Json>("select app.run_tool('log_expenses', $1::text::jsonb, $2) as result", [
+          JSON.stringify({ items: [item("51")] }),
+          noon(member),
+        ]);
+        return row.result;
+      });
+    for (const grant of [undefined, crypto.randomUUID()]) {
+      assertEquals((await asApp(grant)).error.code, "awaiting_approval");
+    }
+    const page = await database.asService<Json>("run_page_tool", {
+      user_id: member.userId,
+      organization_id: member.organizationId,
+      tool: "log_expenses",
+      arguments: { items: [item("51")] },
+      at: noon(member),
+    });
+    assertEquals(page.result.error.code, "awaiting_approval");
+    await waits(...log(item("51")));
+  }),
+
+  "an idempotency key, a preview or a repeated call": attempt(async ({ member, waits }) => {
+    const big = { items: [item("900")], idempotency_key: "key-00000001" };
+    const id = await waits("log_expenses", big);
+    assertEquals(await waits("log_expenses", big), id);
+    const preview = await member.call("log_expenses", { items: [item("900")], dry_run: true });
+    assertEquals([preview.ok, preview.change_id], [true, undefined]);
+    await member.fails("idempotency_conflict", "log_expenses", { ...big, items: [item("1")] });
+  }),
+
+  "approving one's own, by the page, an app, or in somebody's stead": attempt(
+    async ({ member, waits, owner, database }) => {
+      const id = await waits(...log(item("900")));
+      const other = await owner.join();
+      const viewer = await owner.join("viewer");
+      const stranger = await openBooks(database);
+      const { hash } = await readProposal(database, owner, id);
+      for (
+        const [who, outcome] of [[member, "not_allowed"], [other, "unknown"], [viewer, "unknown"], [
+          stranger,
+          "unknown",
+        ]] as const
+      ) {
+        assertEquals((await decide(database, who, id, "approve", hash)).outcome, outcome);
+        if (who !== member) assertEquals(await readProposal(database, who, id), undefined);
+      }
+      // As a manager of another organization, who is one here as well, but not in this one.
+      await addMember(database, stranger.organizationId, other.userId, "manager");
+      assertEquals((await decide(database, other, id, "approve", hash)).outcome, "unknown");
+    },
+  ),
+
+  "another hash, or an approved one pressed again": attempt(async ({ owner, waits, database }) => {
+    const one = await waits(...log(item("900")));
+    const two = await waits(...log(item("901")));
+    const { hash } = await readProposal(database, owner, one);
+    assertEquals((await decide(database, owner, two, "approve", hash)).outcome, "changed");
+    assertEquals((await decide(database, owner, one, "approve", hash)).outcome, "approved");
+    for (const again of ["approve", "refuse"] as const) {
+      assertEquals((await decide(database, owner, one, again, hash)).outcome, "already");
+    }
+    assertEquals((await owner.ok("list_expenses")).rows.length, 1);
+  }),
+
+  "being made a viewer, or removed, after it was proposed": attempt(async ({ member, owner, waits, database }) => {
+    const demoted = await waits(...log(item("900")));
+    const removed = await waits(...log(item("901")));
+    await database.query("update identity.memberships set role = 'viewer' where user_id = $1", [member.userId]);
+    const stale = await decide(database, owner, demoted, "approve");
+    assertEquals([stale.outcome, stale.problem.code], ["stale", "forbidden_role.read_only"]);
+    await database.asService("remove_member", {
+      user_id: owner.userId,
+      organization_id: owner.organizationId,
+      member_id: member.userId,
+      at: noon(owner),
+    });
+    assertEquals((await decide(database, owner, removed, "approve")).outcome, "already");
+    assertEquals((await owner.ok("list_expenses")).rows, []);
+  }),
+
+  "a policy that only the owner changes": attempt(async ({ member, owner, waits, database }) => {
+    const manager = await owner.join("manager");
+    for (
+      const [who, outcome] of [[member, "unknown"], [manager, "not_allowed"], [
+        await openBooks(database),
+        "unknown",
+      ]] as const
+    ) {
+      const answer = await database.asService<Json>("change_approval_policy", {
+        user_id: who.userId,
+        organization_id: owner.organizationId,
+        rules: [],
+        assistants_may_approve: true,
+        at: noon(owner),
+      });
+      assertEquals(answer.outcome, outcome);
+    }
+    await waits(...log(item("900")));
+    // A loosened policy does not write what waits, and a tightened one keeps nothing that was approved.
+    await setRules(database, owner, []);
+    assertEquals((await owner.ok("list_expenses")).rows, []);
+    await member.ok(...log(item("901")));
+    await setRules(database, owner, POLICY);
+    await waits(...log(item("1")));
+  }),
+
+  "a row in the tables themselves": attempt(async ({ member, waits, database }) => {
+    const id = await waits(...log(item("900")));
+    const claims = { sub: member.userId, organization_id: member.organizationId };
+    for (
+      const sql of [
+        "update app.proposals set state = 'approved', decided_at = now()",
+        "delete from app.proposals",
+        "delete from app.approval_rules",
+        "update app.approval_rules set over_minor = 1000000",
+        "insert into app.approval_rules (organization_id, roles, approver) select organization_id, '{owner}', 'manager' from app.proposals",
+        "select app.settle_proposal($$x$$, auth.uid(), 'page', 'x', 'approve', now())",
+        "select public.decide_proposal(auth.uid(), 'x', 'x', 'approve', now())",
+        "update app.change_sets set proposal_id = 'prop_000000000001'",
+      ]
+    ) {
+      const error = await database.asRole("authenticated", claims, (session) => session.query(sql)).then(
+        () => undefined,
+        (thrown: Error) => thrown,
+      );
+      assert(error && /permission denied/.test(error.message), `${sql}: ${error?.message}`);
+    }
+    assertEquals(
+      (await database.query<Json>("select state from app.proposals where id = $1", [id]))[0].state,
+      "pending",
+    );
+  }),
+});

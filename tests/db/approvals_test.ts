@@ -1,0 +1,195 @@
+/** What needs approval waits, changes nothing, and is written once somebody else has seen exactly what it does. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
+import { testBooks } from "../_support/book_steps.ts";
+import { type Books, type Json } from "../_support/books.ts";
+import { importOfFile } from "../_support/import_args.ts";
+import { effectLines, tellEffects } from "../../shared/words/effects.ts";
+import { wordsOf } from "../../shared/words/words.ts";
+
+const item = (amount: string, more: Json = {}) => ({ name: `Thing ${amount}`, amount, date: "2026-11-19", ...more });
+const log = (...items: Json[]) => ["log_expenses", { items }] as const;
+const rows = async (books: Books): Promise<Json[]> => (await books.ok("list_expenses", { order: "asc" })).rows;
+const amounts = async (books: Books) => (await rows(books)).map(({ amount, currency }) => `${amount} ${currency}`);
+
+testBooks("approval", {}, {
+  "is asked of nobody where there are no rules": async (books) => {
+    const member = await books.join();
+    await member.ok(...log(item("100000")));
+    assertEquals(await amounts(books), ["100000.00 EUR"]);
+  },
+
+  "keeps a write that exceeds a limit, and writes exactly it once": async (books, database) => {
+    const member = await books.join();
+    await setRules(database, books, [{ over: "200", currency: "EUR" }]);
+    await member.ok(...log(item("50")));
+    const error = await member.fails("awaiting_approval", ...log(item("180")));
+    assertMatch(error.message, /^This needs approval\. Nothing has been written yet: \S+@example\.com was asked/);
+    const id = error.details.proposal_id;
+    assertEquals(await amounts(books), ["50.00 EUR"]);
+
+    const proposal = await readProposal(database, books, id);
+    assertEquals(
+      [proposal.state, proposal.may_decide, proposal.is_mine, proposal.reasons],
+      ["pending", true, false, [{
+        reason: "amount",
+        limit: "200.00",
+        currency: "EUR",
+        total: "230.00",
+        approver: "manager",
+      }]],
+    );
+    const words = wordsOf("en");
+    assertEquals(effectLines(tellEffects(proposal, words), words), [
+      "Thing 180 added: amount 180.00 EUR, date 2026-11-19",
+    ]);
+    const decided = await decide(database, books, id, "approve");
+    assertEquals(decided.outcome, "approved");
+    assertEquals(await amounts(books), ["50.00 EUR", "180.00 EUR"]);
+    assertEquals((await decide(database, books, id, "approve")).outcome, "already");
+    assertEquals((await decide(database, books, id, "refuse")).outcome, "already");
+    assertEquals((await amounts(books)).length, 2);
+    // It is the proposer's change, which the proposer may undo by the rules of undoing.
+    const [change] = await database.query<Json>(
+      "select actor_id, proposal_id, client_name from app.change_sets where id = $1",
+      [
+        decided.change_id,
+      ],
+    );
+    assertEquals(change, { actor_id: member.userId, proposal_id: id, client_name: "Tests" });
+    // What was approved uses up nobody's limit.
+    await member.ok(...log(item("140")));
+    await proposes(member, ...log(item("20")));
+  },
+
+  "is refused or withdrawn without a trace in the books": async (books, database) => {
+    const member = await books.join();
+    await setRules(database, books, [{ tool: "log_expenses" }]);
+    const refused = await proposes(member, ...log(item("5")));
+    assertEquals((await decide(database, books, refused, "refuse")).outcome, "refused");
+    const withdrawn = await proposes(member, ...log(item("6")));
+    assertEquals((await decide(database, books, withdrawn, "withdraw")).outcome, "not_allowed");
+    assertEquals((await decide(database, member, withdrawn, "withdraw")).outcome, "withdrawn");
+    assertEquals(await amounts(books), []);
+    assertEquals(
+      (await database.query("select from app.change_sets where organization_id = $1", [books.organizationId])).length,
+      0,
+    );
+  },
+
+  'keeps "yesterday" the day it was': async (books, database) => {
+    const member = await books.join();
+    await setRules(database, books, [{ tool: "log_expenses" }]);
+    const id = await proposes(member, ...log({ name: "Lunch", amount: "5", date: "yesterday" }));
+    books.goTo("2026-11-24");
+    assertEquals((await decide(database, books, id, "approve")).outcome, "approved");
+    assertEquals((await rows(books)).map(({ date }) => date), ["2026-11-19"]);
+  },
+
+  "says that it no longer fits when the books have changed": async (books, database) => {
+    const member = await books.join();
+    const [{ id: expense }] = (await books.ok(...log(item("500")))).results;
+    await setRules(database, books, [{ tool: "delete_records", over_records: 0 }, { over: "100", currency: "EUR" }]);
+    const gone = await proposes(member, "delete_records", { ids: [expense] });
+    const changed = await proposes(member, "update_expenses", { ids: [expense], set: { amount: "900" } });
+    await books.ok("update_expenses", { ids: [expense], set: { amount: "501" } });
+    for (const id of [gone, changed]) {
+      const decided = await decide(database, books, id, "approve");
+      assertEquals([decided.outcome, decided.problem.code], ["stale", "not_decided.stale"]);
+    }
+    assertEquals(await amounts(books), ["501.00 EUR"]);
+    assertEquals((await decide(database, books, gone, "approve")).outcome, "already");
+  },
+
+  "replays an idempotency key: the question, then what was written": async (books, database) => {
+    const member = await books.join();
+    await setRules(database, books, [{ tool: "log_expenses" }]);
+    const call = ["log_expenses", { items: [item("5")], idempotency_key: "key-00000001" }] as const;
+    const id = await proposes(member, ...call);
+    assertEquals(await proposes(member, ...call), id);
+    await decide(database, books, id, "approve");
+    const again = await member.call(...call);
+    assertEquals([again.ok, again.replayed, again.data.results[0].status], [true, true, "created"]);
+    assertEquals(await amounts(books), ["5.00 EUR"]);
+  },
+
+  "asks once for the same, and says in a preview that it would": async (books, database) => {
+    const member = await books.join();
+    await setRules(database, books, [{ tool: "log_expenses" }]);
+    const preview = await member.call("log_expenses", { items: [item("5")], dry_run: true });
+    assert(preview.warnings.some(({ code }: Json) => code === "needs_approval"), JSON.stringify(preview));
+    const id = await proposes(member, ...log(item("5")));
+    assertEquals(await proposes(member, ...log(item("5"))), id);
+    const { proposals } = await books.ok("get_context", { include: [] });
+    assertEquals(proposals.map((one: Json) => [one.id, one.summary, one.is_own]), [[
+      id,
+      "Logged Thing 5, 5.00 EUR",
+      false,
+    ]]);
+    const stranger = await books.join("viewer");
+    assertEquals((await stranger.ok("get_context", { include: [] })).proposals, undefined);
+  },
+
+  "expires after seven days": async (books, database) => {
+    const member = await books.join();
+    await setRules(database, books, [{ tool: "log_expenses" }]);
+    const id = await proposes(member, ...log(item("5")));
+    const { hash } = await readProposal(database, books, id);
+    books.goTo("2026-11-27");
+    assertEquals((await readProposal(database, books, id)).state, "expired");
+    assertEquals((await decide(database, books, id, "approve", hash)).outcome, "expired");
+    assertEquals(await amounts(books), []);
+  },
+
+  "of a sole manager's own is theirs on the page, and nobody else's": async (books, database) => {
+    await setRules(database, books, [{ roles: ["owner"], tool: "log_expenses" }]);
+    const id = await proposes(books, ...log(item("5")));
+    const second = await books.join("manager");
+    assertEquals((await readProposal(database, books, id)).may_decide, false);
+    assertEquals((await decide(database, books, id, "approve")).outcome, "not_allowed");
+    assertEquals((await decide(database, second, id, "approve")).outcome, "approved");
+    await database.query("delete from identity.memberships where user_id = $1", [second.userId]);
+    const own = await proposes(books, ...log(item("6")));
+    assertEquals((await decide(database, books, own, "approve")).outcome, "approved");
+    assertEquals(await amounts(books), ["5.00 EUR", "6.00 EUR"]);
+  },
+
+  "of an import is judged before anything is published, and keeps its file": async (books, database) => {
+    const member = await books.join();
+    await setRules(database, books, [{ tool: "import_expenses" }]);
+    const csv = "Date,Name,Amount\n2026-11-01,Milk,1.00\n2026-11-02,Bread,2.50\n";
+    const { preview } = await member.ok("import_expenses", importOfFile(csv));
+    const commit = { import_id: preview.import_id, ...preview.commit_with };
+    const id = await proposes(member, "import_expenses", commit);
+    assertEquals(await amounts(books), []);
+    books.goTo("2026-11-23");
+    await database.query("select jobs.purge_expired($1)", [noon(books)]);
+    assertEquals((await decide(database, books, id, "approve")).outcome, "approved");
+    assertEquals(await amounts(books), ["1.00 EUR", "2.50 EUR"]);
+  },
+
+  "goes by mail to who may give it, once, and the answer to who asked": async (books, database) => {
+    const member = await books.join();
+    const manager = await books.join("manager");
+    await books.join("viewer");
+    await setRules(database, books, [{ tool: "log_expenses" }]);
+    const id = await proposes(member, ...log(item("5")));
+    const claim = () =>
+      database.asService<Json[]>("claim_proposal_mails", { proposal_id: id, at_most: 9, at: noon(books) });
+    const asked = await claim();
+    assertEquals(
+      asked.map(({ kind, to }) => [kind, to]).toSorted(),
+      [books, manager].map(({ userId }) => ["asked", `${userId}@example.com`]).toSorted(),
+    );
+    assertEquals(await claim(), []);
+    const settle = (mail: Json, is_sent: boolean) =>
+      database.asService("settle_proposal_mail", { mail_id: mail.id, is_sent, at: noon(books) });
+    await settle(asked[0], true);
+    await settle(asked[1], false);
+    assertEquals(await claim(), []);
+    books.goTo("2026-11-21");
+    assertEquals((await claim()).map(({ to }) => to), [asked[1]!.to]);
+    await decide(database, manager, id, "refuse");
+    assertEquals((await claim()).map(({ kind, to }) => [kind, to]), [["decided", `${member.userId}@example.com`]]);
+  },
+});

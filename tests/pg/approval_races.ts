@@ -1,0 +1,122 @@
+/** Approval on real PostgreSQL: several people and apps at the same moment. */
+import { assert, assertEquals } from "@std/assert";
+import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
+import { type Books, type Json, openBooks } from "../_support/books.ts";
+import { openDatabase } from "../_support/database.ts";
+
+const database = await openDatabase();
+Deno.test.afterAll(() => database.close());
+
+const ROUNDS = 8;
+const item = (amount: string) => ({ name: `Thing ${amount}`, amount, date: "2026-11-19" });
+const log = (amount: string) => ["log_expenses", { items: [item(amount)] }] as const;
+const count = async (books: Books) => (await books.call("list_expenses")).total_count;
+
+async function household() {
+  const owner = await openBooks(database);
+  const [member, manager] = [await owner.join(), await owner.join("manager")];
+  await setRules(database, owner, [{ over: "200", currency: "EUR" }]);
+  return { owner, member, manager };
+}
+
+Deno.test("pieces written at once add up as they do one after the other", async () => {
+  const { owner, member } = await household();
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => member.call(...log(`60.${10 + n}`))));
+  // Who waited too long for the books is told so.
+  const written = answers.filter(({ ok }) => ok).length;
+  assert(written <= 3, `${written} of 60 EUR each`);
+  assertEquals(await count(owner), written);
+  for (const { error } of answers.filter(({ ok }) => !ok)) assert(["awaiting_approval", "busy"].includes(error.code));
+});
+
+Deno.test("one proposal approved eight times at once is written once", async () => {
+  const { owner, member, manager } = await household();
+  const id = await proposes(member, ...log("900"));
+  const { hash } = await readProposal(database, owner, id);
+  const outcomes = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => decide(database, n % 2 ? owner : manager, id, "approve", hash)),
+  );
+  assertEquals(outcomes.filter(({ outcome }) => outcome === "approved").length, 1);
+  assert(outcomes.every(({ outcome }) => ["approved", "already", "busy"].includes(outcome)));
+  assertEquals(await count(owner), 1);
+});
+
+Deno.test("approved and refused at once: one answer, and the books are of it", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { owner, member, manager } = await household();
+    const id = await proposes(member, ...log("900"));
+    const { hash } = await readProposal(database, owner, id);
+    const [yes, no] = await Promise.all([
+      decide(database, owner, id, "approve", hash),
+      decide(database, manager, id, "refuse", hash),
+    ]);
+    assertEquals(
+      [yes.outcome, no.outcome].toSorted(),
+      yes.outcome === "approved" ? ["already", "approved"] : [
+        "already",
+        "refused",
+      ],
+    );
+    assertEquals(await count(owner), yes.outcome === "approved" ? 1 : 0);
+  }
+});
+
+Deno.test("approved while what it changes is changed: the one or the other, never half of both", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { owner, member } = await household();
+    const { data: { results: [{ id: expense }] } } = await owner.call(...log("500"));
+    const id = await proposes(member, "update_expenses", { ids: [expense], set: { amount: "900" } });
+    const { hash } = await readProposal(database, owner, id);
+    const [decided, changed] = await Promise.all([
+      decide(database, owner, id, "approve", hash),
+      owner.call("update_expenses", { ids: [expense], set: { amount: "501" } }),
+    ]);
+    const { data } = await owner.call("list_expenses");
+    assertEquals(changed.ok, true);
+    // Whoever came second had the last word, or nothing to say.
+    assertEquals([data.rows[0].amount, ["approved", "stale"].includes(decided.outcome)], ["501.00", true]);
+  }
+});
+
+Deno.test("the member is removed while it is approved: it was theirs to write, or it is not written", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { owner, member } = await household();
+    const id = await proposes(member, ...log("900"));
+    const { hash } = await readProposal(database, owner, id);
+    const [decided] = await Promise.all([
+      decide(database, owner, id, "approve", hash),
+      database.asService("remove_member", {
+        user_id: owner.userId,
+        organization_id: owner.organizationId,
+        member_id: member.userId,
+        at: noon(owner),
+      }),
+    ]);
+    assert(["approved", "already"].includes(decided.outcome), decided.outcome);
+    assertEquals(await count(owner), decided.outcome === "approved" ? 1 : 0);
+  }
+});
+
+Deno.test("a rule made while a member writes is kept by what comes after it", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { owner, member } = await household();
+    await Promise.all([
+      member.call(...log("100")),
+      setRules(database, owner, [{ tool: "log_expenses" }]).catch(() => {}),
+    ]);
+    await setRules(database, owner, [{ tool: "log_expenses" }]);
+    await member.fails("awaiting_approval", ...log("1"));
+  }
+});
+
+Deno.test("mails claimed by eight senders at once are each one sender's", async () => {
+  const { owner, member } = await household();
+  for (let n = 0; n < 5; n++) await proposes(member, ...log(`90${n}`));
+  const claimed = (await Promise.all(
+    Array.from(
+      { length: 8 },
+      () => database.asService<Json[]>("claim_proposal_mails", { proposal_id: null, at_most: 4, at: noon(owner) }),
+    ),
+  )).flat().map(({ id }) => id);
+  assertEquals(new Set(claimed).size, claimed.length);
+});
