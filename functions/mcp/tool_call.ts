@@ -3,7 +3,7 @@
  * any result into a response before that could be checked.
  */
 import type { Arguments, Tool } from "../../shared/connector/tool.ts";
-import { type Envelope, type FactEnvelope, toolResult } from "../../shared/connector/result.ts";
+import { type FactEnvelope, toolResult } from "../../shared/connector/result.ts";
 import type { Authentication, Bearer, ToolRun } from "../../shared/db/connector_store.ts";
 import { type AppError, toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
@@ -99,8 +99,6 @@ export function createToolCall(connector: Connector, { caller, requestId, known,
           outcome: result.error?.code ?? "ok",
           organization_id: result.context?.organization?.id,
         });
-        const proposalId = proposalOf(name, result);
-        if (proposalId) connector.mailProposal(proposalId, requestId);
         return toolResult(result, words);
       } catch (thrown) {
         failure = toAppError(thrown);
@@ -116,16 +114,6 @@ export function createToolCall(connector: Connector, { caller, requestId, known,
     },
     begun: () => begun,
   };
-}
-
-/** The proposal that a call made or decided: somebody is to be told. */
-function proposalOf(tool: string, { error, data }: Envelope): string | undefined {
-  const id = error?.code === "awaiting_approval"
-    ? error.details?.proposal_id
-    : tool === "decide_proposal"
-    ? data?.proposal_id
-    : undefined;
-  return typeof id === "string" ? id : undefined;
 }
 
 /** Ends the work of a tool whose caller was refused in the middle of it; the verdict says why. */

@@ -43,6 +43,8 @@ export interface AccountOrganization {
   period_ends_at: string | null;
   /** Features that the current plan does not include. */
   features_off: Feature[];
+  /** Proposals that the reader can decide. */
+  proposals_waiting: number;
   /** The reader's own; its address is not kept. Null when there is none. */
   calendar: { show_amounts: boolean; created_at: string } | null;
 }

@@ -4305,6 +4305,12 @@ begin
             from billing.plan_features as f
             where not identity.organization_has_feature(o.id, f.feature, at)
           ),
+          'proposals_waiting', (
+            select count(*)
+            from app.proposals as q
+            where q.organization_id = o.id and q.state = 'pending' and q.expires_at > at
+              and app.may_decide(q, p.user_id, 'page')
+          ),
           'calendar', (
             select jsonb_build_object('show_amounts', f.show_amounts, 'created_at', f.created_at)
             from identity.calendar_feeds as f

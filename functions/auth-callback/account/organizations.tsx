@@ -46,6 +46,13 @@ export function Organizations(
                     {organization.features_off.length > 0 && <p>{plan.off(organization.features_off)}</p>}
                   </>
                 )}
+              {organization.proposals_waiting > 0 && (
+                <p>
+                  <a href={organizationPath(organization.id, "approvals")}>
+                    {words.waiting(organization.proposals_waiting)}
+                  </a>
+                </p>
+              )}
               <p class="muted small">{words[organization.role](organization.base_currency)}</p>
             </div>
             <OrganizationLinks organization={organization} isSold={isSold} words={words} />

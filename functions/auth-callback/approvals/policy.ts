@@ -6,7 +6,7 @@ import type { SignedInUser } from "../../../shared/http/session.ts";
 import { organizationPath } from "../../../shared/urls.ts";
 import { noPage, notAllowed, organizationOf } from "../members/asked.ts";
 import { type Form, type Handler, type PageDeps, signedIn, signedInForm } from "../page_guards.ts";
-import { isSameRule, readRule, type TypedRule } from "./policy_form.ts";
+import { keyOf, readRule, type TypedRule } from "./policy_form.ts";
 import { type PolicyDone, renderApprovals } from "./policy_page.tsx";
 
 export const showApprovals = (deps: PageDeps): Handler =>
@@ -56,7 +56,7 @@ async function add(c: AppContext, deps: PageDeps, { user, form, policy }: Asked)
   const tools = Object.keys(catalog.approvals.writes);
   const read = readRule(form, { tools, currency: policy.base_currency, words });
   if ("typed" in read) return await show(c, deps, { user, typed: read.typed });
-  if (policy.rules.some((rule) => isSameRule(rule, read.rule))) return back(c, "added");
+  if (policy.rules.some((rule) => keyOf(rule) === keyOf(read.rule))) return back(c, "added");
   const answer = await change(c, deps, { user, rules: [...policy.rules.map(withoutId), read.rule] });
   if (answer.outcome === "changed") return back(c, "added");
   const { rule } = read;
@@ -73,7 +73,7 @@ async function add(c: AppContext, deps: PageDeps, { user, form, policy }: Asked)
 
 /** What is removed already stays so. */
 async function remove(c: AppContext, deps: PageDeps, { user, form, policy }: Asked): Promise<Response> {
-  const rules = policy.rules.filter(({ id }) => id !== form.get("rule_id"));
+  const rules = policy.rules.filter((rule) => keyOf(rule) !== form.get("rule"));
   if (rules.length < policy.rules.length) await change(c, deps, { user, rules: rules.map(withoutId) });
   return back(c, "removed");
 }

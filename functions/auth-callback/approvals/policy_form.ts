@@ -97,9 +97,9 @@ function readAmount(text: string): string | null | undefined {
   return /^\d{1,12}(\.\d{1,4})?$/.test(written) ? written : undefined;
 }
 
-/** Whether two rules ask for the same, so that a second press of the same form adds none. */
-export const isSameRule = (one: NewRule, other: NewRule): boolean =>
-  one.tool === other.tool && one.approver === other.approver && one.over_records === other.over_records &&
-  one.currency === other.currency && (one.over === null ? null : Number(one.over)) ===
-    (other.over === null ? null : Number(other.over)) &&
-  [...one.roles].sort().join() === [...other.roles].sort().join();
+/**
+ * The same for two rules that ask for the same, so that a second press of the same form adds none. Forms name rules by
+ * it: each change of the policy gives all of them new ids.
+ */
+export const keyOf = ({ tool, roles, over, currency, over_records: records, approver }: NewRule): string =>
+  JSON.stringify([tool, [...roles].sort(), over === null ? null : Number(over), currency, records, approver]);

@@ -13,7 +13,7 @@ import { organizationPath, proposalPath } from "../../../shared/urls.ts";
 import { tellAct, tellRule } from "../../../shared/words/approvals.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 import type { PageDeps } from "../page_guards.ts";
-import { emptyRule, suggestedRule, type TypedRule } from "./policy_form.ts";
+import { emptyRule, keyOf, suggestedRule, type TypedRule } from "./policy_form.ts";
 import { RuleForm } from "./rule_form.tsx";
 
 /** What was just done (`?done=` after a redirect). */
@@ -189,7 +189,7 @@ function RuleRow({ rule, here, mayChange, token, reader }: Omit<PolicyView, "pol
         <form method="post" action={here}>
           {token}
           <input type="hidden" name="action" value="remove" />
-          <input type="hidden" name="rule_id" value={rule.id} />
+          <input type="hidden" name="rule" value={keyOf(rule)} />
           <button class="link danger" type="submit" aria-label={words.removeRule(said)}>{words.remove}</button>
         </form>
       )}

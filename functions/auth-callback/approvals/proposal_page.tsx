@@ -139,7 +139,8 @@ function StateNotice({ proposal, reader: { words: { proposal: words }, format } 
 
 function problemOf({ problem }: Proposal, { problems }: Reader["words"]["proposal"]): string {
   switch (problem) {
-    case "books_changed":
+    case "not_decided.stale":
+    case "expectation_mismatch.books_changed":
       return problems.changed;
     case "proposer_gone":
     case "forbidden_role.read_only":

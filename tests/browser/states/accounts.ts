@@ -44,6 +44,7 @@ export const home: Account["organizations"][number] = {
   second_grace_ends_at: null,
   period_ends_at: null,
   features_off: [],
+  proposals_waiting: 0,
   calendar: null,
 };
 const calendar = { show_amounts: false, created_at: "2026-11-02T10:00:00Z" };
@@ -180,7 +181,7 @@ const ACCOUNTS: Record<string, Account> = {
     ...always,
     profile: { ...profile, reminder_email: `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com` },
     organizations: [
-      { ...home, name: LONG },
+      { ...home, name: LONG, proposals_waiting: 2 },
       {
         ...home,
         id: "org_2",
@@ -200,7 +201,16 @@ const ACCOUNTS: Record<string, Account> = {
         is_trial: false,
         features_off: ["ai:connector", "bills:variable", "reminders:email"],
       },
-      { ...home, id: "org_4", name: UNBROKEN, effective_plan: "free", trial_ends_at: null, is_trial: false, calendar },
+      {
+        ...home,
+        id: "org_4",
+        name: UNBROKEN,
+        effective_plan: "free",
+        trial_ends_at: null,
+        is_trial: false,
+        calendar,
+        proposals_waiting: 1,
+      },
     ],
     connected_apps: [LONG, HOSTILE, RIGHT_TO_LEFT, UNBROKEN].map((name, n) => ({
       ...claude,

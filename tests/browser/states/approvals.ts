@@ -106,7 +106,7 @@ const PROPOSALS: Record<string, Proposal> = {
   "refused": { ...pending, ...decided, state: "refused", decided_through: "page", decided_by: null },
   "withdrawn": { ...pending, ...decided, ...mine, state: "withdrawn" },
   "expired": { ...pending, state: "expired", may_decide: false },
-  "stale": { ...pending, ...decided, state: "stale", problem: "books_changed" },
+  "stale": { ...pending, ...decided, state: "stale", problem: "not_decided.stale" },
   "failed": { ...pending, ...decided, state: "stale", problem: "not_found.expense" },
   "proposer-gone": { ...pending, ...decided, state: "stale", problem: "proposer_gone", proposer: null, effects: [] },
 };

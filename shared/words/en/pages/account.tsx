@@ -60,6 +60,8 @@ export const organization = {
   viewer: (currency: string): string => `You can view it · totals in ${currency}`,
   pages: { members: "Members", approvals: "Approvals", export: "Export", plan: "Plan" },
   choosePlan: "Choose a plan",
+  waiting: (changes: number): string =>
+    changes === 1 ? "One change waits for your approval" : `${changes} changes wait for your approval`,
   /** What a screen reader says of the links. */
   pagesOf: (name: string): string => `Pages of ${name}`,
   create: "Create an organization",

@@ -1,0 +1,320 @@
+/** The pages of approvals over a real database: what needs approval, and the press that decides, whoever presses it. */
+import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
+import type { TestDatabase } from "../../_support/database.ts";
+import { accountTest, auditOf, newPerson, onboarded } from "./account_harness.ts";
+import { type Browser, formsOf, NOW, type Pages } from "./harness.ts";
+
+interface Person {
+  id: string;
+  browser: Browser;
+}
+
+interface House {
+  organizationId: string;
+  /** The owner. */
+  anna: Person;
+  /** A manager. */
+  cleo: Person;
+  /** A member, whose writes need approval. */
+  ben: Person;
+  /** Logs an expense as somebody; returns the tool's envelope. */
+  log(who: Person, item?: Record<string, unknown>): Promise<Envelope>;
+  /** The same, which has to wait: the path of its page. */
+  waiting(who: Person, item?: Record<string, unknown>): Promise<string>;
+}
+
+// deno-lint-ignore no-explicit-any -- results are inspected field by field
+type Envelope = any;
+
+const RULE = { tool: "any", over: "200", records: "", role_member: "on", approver: "manager" };
+
+async function house(pages: Pages, database: TestDatabase, rule: Record<string, string> | null = RULE): Promise<House> {
+  const anna = await onboarded(pages, database, "anna@example.com", { organization_name: "Garden Street" });
+  const [organization] = await database.query<{ id: string }>("select id from identity.organizations");
+  const organizationId = organization!.id;
+  const join = async (email: string, role: string): Promise<Person> => {
+    pages.provider.mails.length = 0;
+    const person = await newPerson(pages, database, email);
+    const page = await (await person.browser.get("/onboarding")).text();
+    await person.browser.submit(page, 'name="country"', { country: "DE" });
+    await database.query(
+      "insert into identity.memberships (organization_id, user_id, role, created_at) values ($1, $2, $3, $4)",
+      [organizationId, person.id, role, NOW.toISOString()],
+    );
+    return person;
+  };
+  const cleo = await join("cleo@example.com", "manager");
+  const ben = await join("ben@example.com", "member");
+  const policy = `/organizations/${organizationId}/approvals`;
+  if (rule) {
+    const page = await (await anna.browser.get(policy)).text();
+    const response = await anna.browser.submit(page, 'value="add"', rule);
+    assertEquals(response.headers.get("location"), `${policy}?done=added`);
+  }
+  const log: House["log"] = async (who, item = {}) => {
+    const answer = await database.asService<{ result: Envelope }>("run_page_tool", {
+      user_id: who.id,
+      organization_id: organizationId,
+      tool: "log_expenses",
+      arguments: { items: [{ name: "Projector", amount: "450.00", date: "2026-11-19", ...item }] },
+      at: pages.clock.now,
+    });
+    return answer.result;
+  };
+  return {
+    organizationId,
+    anna,
+    cleo,
+    ben,
+    log,
+    async waiting(who, item) {
+      const { error } = await log(who, item);
+      assertEquals(error?.code, "awaiting_approval");
+      return `/account/approvals/${error.params.details.proposal_id}`;
+    },
+  };
+}
+
+const pageOf = async ({ browser }: Person, path: string) => await (await browser.get(path)).text();
+const press = async ({ browser }: Person, path: string, decision: string, page?: string) =>
+  await browser.submit(page ?? await (await browser.get(path)).text(), 'name="hash"', { decision });
+const expenses = async (database: TestDatabase) =>
+  (await database.query<{ name: string }>("select name from app.expenses where deleted_at is null order by name"))
+    .map(({ name }) => name);
+
+accountTest("a manager approves by one press, and opening the page changes nothing", async (pages, database) => {
+  const { ben, cleo, waiting } = await house(pages, database);
+  const path = await waiting(ben);
+  assertStringIncludes(await pageOf(cleo, "/account"), "One change waits for your approval");
+  assertFalse((await pageOf(ben, "/account")).includes("waits for your approval"));
+  const page = await pageOf(cleo, path);
+  assertStringIncludes(page, "Projector");
+  assertStringIncludes(page, "450.00");
+  await pageOf(cleo, path);
+  assertEquals(await expenses(database), []);
+  const response = await press(cleo, path, "approve", page);
+  assertEquals([response.status, response.headers.get("location")], [303, path]);
+  assertEquals(await expenses(database), ["Projector"]);
+  assertStringIncludes(await pageOf(cleo, path), "Approved by");
+  assert((await auditOf(database)).includes("approval.approved"));
+  assertEquals(pages.mails.filter(({ subject }) => subject.startsWith("Approved")).map(({ to }) => to), [
+    "ben@example.com",
+  ]);
+});
+
+accountTest("a press again, from another window or by somebody else, does nothing twice", async (pages, database) => {
+  const { ben, cleo, anna, waiting } = await house(pages, database);
+  const path = await waiting(ben);
+  const [one, other] = [await pageOf(cleo, path), await pageOf(anna, path)];
+  await press(cleo, path, "approve", one);
+  for (const again of [await press(cleo, path, "approve", one), await press(anna, path, "refuse", other)]) {
+    assertEquals(again.headers.get("location"), `${path}?news=already`);
+  }
+  assertStringIncludes(await pageOf(anna, `${path}?news=already`), "It was decided before");
+  assertEquals(await expenses(database), ["Projector"]);
+  assertEquals(pages.mails.filter(({ to }) => to === "ben@example.com").length, 1);
+});
+
+accountTest("two presses at once decide once", async (pages, database) => {
+  const { ben, cleo, anna, waiting } = await house(pages, database);
+  const path = await waiting(ben);
+  const [one, other] = [await pageOf(cleo, path), await pageOf(anna, path)];
+  await Promise.all([press(cleo, path, "approve", one), press(anna, path, "approve", other)]);
+  assertEquals(await expenses(database), ["Projector"]);
+});
+
+accountTest("what is refused or withdrawn changes nothing, and the page says so", async (pages, database) => {
+  const { ben, cleo, waiting } = await house(pages, database);
+  const refused = await waiting(ben);
+  await press(cleo, refused, "refuse");
+  assertStringIncludes(await pageOf(ben, refused), "Refused by");
+  const withdrawn = await waiting(ben, { name: "Screen" });
+  assertStringIncludes(await pageOf(ben, withdrawn), "You asked for this yourself");
+  await press(ben, withdrawn, "withdraw");
+  assertStringIncludes(await pageOf(cleo, withdrawn), "Withdrawn on");
+  assertEquals(
+    (await press(cleo, withdrawn, "approve", await formFor(cleo, withdrawn, "b"))).headers.get("location"),
+    `${withdrawn}?news=already`,
+  );
+  assertEquals(await expenses(database), []);
+  assertEquals(pages.mails.map(({ subject }) => subject).filter((subject) => /^(Refused|Approved)/.test(subject)), [
+    "Refused: add 1 expense",
+  ]);
+});
+
+/** A page with a form for a proposal, whoever it was shown to. */
+async function formFor(who: Person, path: string, letter: string): Promise<string> {
+  const token = formsOf(await pageOf(who, "/account")).map(({ fields }) => fields.form_token).find((value) => value);
+  return `<form method="post" action="${path}"><input type="hidden" name="form_token" value="${token}" /><input type="hidden" name="hash" value="${
+    letter.repeat(64)
+  }" /></form>`;
+}
+
+accountTest(
+  "a forwarded link opens nothing for others, and the press of theirs does nothing",
+  async (pages, database) => {
+    const { ben, anna, organizationId, waiting } = await house(pages, database);
+    const path = await waiting(ben);
+    pages.provider.mails.length = 0;
+    const dana = await onboarded(pages, database, "dana@example.com", { organization_name: "Elsewhere" });
+    const strange = await dana.browser.get(path);
+    const nowhere = await dana.browser.get("/account/approvals/prop_0000000000000000");
+    assertEquals([strange.status, nowhere.status], [404, 404]);
+    const plain = async (response: Response) =>
+      (await response.text()).replace(/<code>[^<]*<\/code>|nonce="[^"]*"|value="[^"]*"/g, "");
+    assertEquals(await plain(strange), await plain(nowhere), "as if it were not there");
+    const real = /name="hash" value="([0-9a-f]{64})"/.exec(await pageOf(anna, path))![1]!;
+    const form = (await formFor(dana, path, "a")).replace("a".repeat(64), real);
+    assertEquals((await press(dana, path, "approve", form)).status, 404);
+    assertEquals((await dana.browser.get(`/organizations/${organizationId}/approvals`)).status, 404);
+    // The form of another person's page is theirs alone.
+    assertEquals((await press(dana, path, "approve", await pageOf(anna, path))).status, 403);
+    // Who is not signed in signs in first, and comes back.
+    const visitor = pages.browser();
+    const login = await visitor.get(path);
+    assertEquals(login.headers.get("location"), `/login?next=${encodeURIComponent(path)}`);
+    assertEquals(await expenses(database), []);
+  },
+);
+
+accountTest(
+  "a member cannot approve: neither their own, nor a colleague's, nor as a viewer",
+  async (pages, database) => {
+    const { ben, cleo, waiting, organizationId } = await house(pages, database);
+    const path = await waiting(ben);
+    const real = /name="hash" value="([0-9a-f]{64})"/.exec(await pageOf(cleo, path))![1]!;
+    const forged = async (who: Person) => (await formFor(who, path, "a")).replace("a".repeat(64), real);
+    assertEquals(
+      (await press(ben, path, "approve", await forged(ben))).headers.get("location"),
+      `${path}?news=not_allowed`,
+    );
+    assertStringIncludes(await pageOf(ben, `${path}?news=not_allowed`), "so nothing was done");
+    for (const role of ["member", "viewer"]) {
+      await database.query("update identity.memberships set role = $1 where user_id = $2", [role, cleo.id]);
+      assertEquals((await cleo.browser.get(path)).status, 404);
+      assertEquals((await press(cleo, path, "approve", await forged(cleo))).status, 404);
+    }
+    assertEquals(await expenses(database), []);
+    const policy = await pageOf(ben, `/organizations/${organizationId}/approvals`);
+    assertStringIncludes(policy, path);
+    assertFalse(policy.includes("What needs approval</h2>"));
+  },
+);
+
+accountTest("another hash, an unknown decision or a stale page does nothing", async (pages, database) => {
+  const { ben, cleo, waiting } = await house(pages, database);
+  const path = await waiting(ben);
+  const response = await press(cleo, path, "approve", await formFor(cleo, path, "c"));
+  assertEquals(response.headers.get("location"), `${path}?news=changed`);
+  assertStringIncludes(await pageOf(cleo, `${path}?news=changed`), "isn’t what waits here");
+  assertEquals((await press(cleo, path, "approve", await formFor(cleo, path, "Z"))).status, 400);
+  assertEquals((await press(cleo, path, "delete")).status, 400);
+  const page = await pageOf(cleo, path);
+  pages.clock.now = new Date(NOW.getTime() + 7 * 86400_000);
+  await press(
+    cleo,
+    path,
+    "approve",
+    page.replace(
+      /name="form_token" value="[^"]*"/,
+      /name="form_token" value="[^"]*"/.exec(await formFor(cleo, path, "a"))![0],
+    ),
+  );
+  assertStringIncludes(await pageOf(cleo, path), "it has expired");
+  assertEquals(await expenses(database), []);
+});
+
+accountTest("what would do something else by now isn't done, and says so", async (pages, database) => {
+  const { anna, ben, cleo, organizationId, log } = await house(pages, database);
+  const { data } = await log(anna, { amount: "450.00" });
+  const change = async (who: Person, set: Record<string, string>) =>
+    (await database.asService<{ result: Envelope }>("run_page_tool", {
+      user_id: who.id,
+      organization_id: organizationId,
+      tool: "update_expenses",
+      arguments: { ids: [data.results[0].id], set },
+      at: pages.clock.now,
+    })).result;
+  const { error } = await change(ben, { amount: "900.00" });
+  const path = `/account/approvals/${error.params.details.proposal_id}`;
+  const page = await pageOf(cleo, path);
+  assertStringIncludes(page, "€900.00");
+  assertEquals((await change(anna, { amount: "500.00" })).ok, true);
+  await press(cleo, path, "approve", page);
+  assertStringIncludes(await pageOf(cleo, path), "The books have changed since it was asked for");
+  assertEquals(
+    (await database.query<{ amount_minor: number }>("select amount_minor::int from app.payments"))[0]!.amount_minor,
+    50000,
+  );
+});
+
+accountTest("what no longer fits its proposer's role says so, and isn't done", async (pages, database) => {
+  const { ben, cleo, anna, organizationId, waiting } = await house(pages, database);
+  await waiting(ben, { name: "Chair" });
+  const path = await waiting(ben);
+  await database.query("update identity.memberships set role = 'viewer' where user_id = $1", [ben.id]);
+  assertEquals((await press(cleo, path, "approve")).headers.get("location"), path);
+  const page = await pageOf(anna, path);
+  assertStringIncludes(page, "It no longer fits the books");
+  assertStringIncludes(page, "may no longer change the books");
+  assertEquals(await expenses(database), []);
+  assertEquals(pages.mails.at(-1)?.subject, "Not done: add 1 expense");
+  assertStringIncludes(await pageOf(anna, `/organizations/${organizationId}/approvals`), "No longer fits the books");
+});
+
+accountTest("a sole owner approves their own on the page, which says so", async (pages, database) => {
+  const { anna, cleo, waiting } = await house(pages, database, { ...RULE, role_owner: "on" });
+  const asked = await waiting(anna);
+  assertStringIncludes(await pageOf(anna, asked), "You asked for this yourself");
+  await database.query("delete from identity.memberships where user_id = $1 and role = 'manager'", [cleo.id]);
+  assertStringIncludes(await pageOf(anna, asked), "nobody else here can");
+  await press(anna, asked, "approve");
+  assertEquals(await expenses(database), ["Projector"]);
+});
+
+accountTest(
+  "the owner adds and removes rules; a manager reads them; a press twice adds one",
+  async (pages, database) => {
+    const { anna, cleo, organizationId, ben, log } = await house(pages, database, null);
+    const path = `/organizations/${organizationId}/approvals`;
+    const empty = await pageOf(anna, path);
+    assertStringIncludes(empty, "Nothing needs approval.");
+    assertStringIncludes(empty, 'value="200"');
+    assertEquals((await log(ben)).ok, true);
+    const rules = async () =>
+      (await database.query<{ n: number }>("select count(*)::int as n from app.approval_rules"))[0]!.n;
+    for (const _ of [1, 2]) assertEquals((await anna.browser.submit(empty, 'value="add"', RULE)).status, 303);
+    assertEquals(await rules(), 1);
+    const shown = await pageOf(cleo, path);
+    assertStringIncludes(shown, "Any change over €200.00 in 24 hours, by members: ask a manager or the owner");
+    assertStringIncludes(shown, "Only the owner can change this.");
+    assertEquals(formsOf(shown).filter(({ action }) => action === path), []);
+    const forged = await cleo.browser.post(path, {
+      form_token: formsOf(await pageOf(cleo, "/account")).map(({ fields }) => fields.form_token).find((value) =>
+        value
+      )!,
+      action: "remove",
+      rule: "[]",
+    });
+    assertEquals(forged.status, 403);
+
+    for (
+      const [fields, problem] of [
+        [{ over: "two hundred" }, "Write an amount"],
+        [{ over: "1,234.50" }, "Write an amount"],
+        [{ records: "-1" }, "Write a whole number"],
+        [{ tool: "get_context" }, "Choose what needs approval"],
+      ] as const
+    ) {
+      const response = await anna.browser.submit(empty, 'value="add"', { ...RULE, ...fields });
+      assertEquals(response.status, 400);
+      assertStringIncludes(await response.text(), problem);
+    }
+    const full = await pageOf(anna, path);
+    await anna.browser.submit(full, 'value="assistants"');
+    assertStringIncludes(await pageOf(anna, path), "can also approve by telling their own assistant");
+    for (const _ of [1, 2]) assertEquals((await anna.browser.submit(full, 'value="remove"')).status, 303);
+    assertEquals(await rules(), 0);
+    assertEquals((await auditOf(database)).filter((event) => event === "approval.policy_changed").length, 3);
+  },
+);
