@@ -224,6 +224,10 @@ export type Database = {
         Returns: Json;
       };
       "read_account": { Args: { "at": string; "user_id": string }; Returns: Json };
+      "read_activity": {
+        Args: { "at": string; "before": string; "filter": Json; "organization_id": string; "user_id": string };
+        Returns: Json;
+      };
       "read_approval_policy": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
       "read_calendar": { Args: { "at": string; "limits": Json; "token_hash": string }; Returns: Json };
       "read_deletion": { Args: { "user_id": string }; Returns: Json };

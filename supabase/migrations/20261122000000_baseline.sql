@@ -126,6 +126,7 @@ insert into app.retention (what, keep) values
   ('job_runs', '90 days'),
   ('digests', '400 days'),
   ('proposals', '90 days'),
+  ('tool_reads', '90 days'),
   ('payment_events', '400 days'),
   ('cron_runs', '7 days');
 
@@ -5054,6 +5055,9 @@ begin
     result := app.decide_as_assistant(result, (principal #>> '{claims,sub}')::uuid, at);
   end if;
   perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
+  if kind = 'read' then
+    perform app.count_read(principal -> 'claims', tool, at);
+  end if;
   return principal - 'claims' - 'organization' || jsonb_build_object('result', result);
 end
 $$;
@@ -10110,6 +10114,243 @@ end
 $$;
 comment on function public.settle_proposal_mail is
   'Notes that a mail was taken by the mail service, or that it is to be tried again, not at once.';
+
+-- schemas/activity/tool_reads.sql
+
+-- What apps read, counted by day: which tool, how often. What was in the answers is not kept.
+
+create table app.tool_reads (
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  user_id uuid not null,
+  grant_id uuid not null,
+  client_name text,
+  day date not null,
+  tool text not null,
+  count int not null default 1,
+  primary key (grant_id, day, tool)
+);
+comment on table app.tool_reads is 'How often a grant called a tool that reads, by UTC day.';
+create index tool_reads_organization_id_idx on app.tool_reads (organization_id, day);
+create index tool_reads_day_idx on app.tool_reads (day);
+alter table app.tool_reads enable row level security;
+create policy "People can see what their apps read, and managers what all do" on app.tool_reads
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and (user_id = (select auth.uid()) or (select identity.may('members:manage')))
+  );
+grant select on app.tool_reads to authenticated;
+grant select, insert, update, delete on app.tool_reads to service_role;
+
+create or replace function app.count_read(claims jsonb, tool text, at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into app.tool_reads as r (organization_id, user_id, grant_id, client_name, day, tool)
+  values (
+    claims ->> 'organization_id', (claims ->> 'sub')::uuid, (claims ->> 'grant_id')::uuid, claims ->> 'client_name',
+    (at at time zone 'UTC')::date, tool
+  )
+  on conflict on constraint tool_reads_pkey do update set count = r.count + 1;
+end
+$$;
+comment on function app.count_read is
+  'Counts a read. It comes last in its transaction, as app.count_request does, and for the same reason.';
+revoke all on function app.count_read from authenticated;
+
+-- schemas/activity/read_activity.sql
+
+-- The activity page: every change with what it did, what apps read, and what happened to accounts and grants. Changes
+-- and reads are read as the person; the audit trail, which no policy opens, by the service with a filter by hand.
+
+create or replace function app.describe_activity(change app.change_sets) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  most_effects constant int := 10;
+begin
+  return jsonb_build_object(
+    'id', change.id, 'at', change.created_at, 'change', app.change_facts(change), 'tool', change.tool,
+    'by', app.member_name(change.actor_id),
+    'is_automatic', change.tool in ('autopay', 'provider_sync'),
+    'client_name', app.plain_words(change.client_name, 60), 'is_emptied', change.is_emptied,
+    'undone_by', change.undone_by, 'undoes', change.undoes, 'proposal_id', change.proposal_id,
+    'approved_by', (select app.member_name(p.decided_by) from app.proposals as p where p.id = change.proposal_id)
+  ) || case when change.is_emptied then '{}' else app.read_effects(change.id, most_effects) end;
+end
+$$;
+comment on function app.describe_activity is
+  'A change for the activity page, {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, '
+  'undoes, '
+  'proposal_id, approved_by, effects?, effects_count?}: of what it did the first ten things.';
+
+create or replace function app.read_activity_page(filter jsonb, before bigint) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  rows_at_once constant int := 20;
+  -- So many are looked through for a name, and then the next page goes on.
+  most_looked constant int := 2000;
+  organization constant text := identity.current_organization_id();
+  page record;
+begin
+  if organization is null then
+    return null;
+  end if;
+  with looked as (
+    select s.* from app.change_sets as s
+    where s.organization_id = organization and (before is null or s.recorded_seq < before)
+      and (filter ->> 'by' is null or s.actor_id = (filter ->> 'by')::uuid)
+      and (filter ->> 'app' is null or s.client_name = filter ->> 'app')
+      and (filter ->> 'tool' is null or s.tool = filter ->> 'tool')
+      and (filter ->> 'from' is null or s.created_at >= (filter ->> 'from')::date)
+      and (filter ->> 'to' is null or s.created_at < (filter ->> 'to')::date + 1)
+    order by s.recorded_seq desc
+    limit case when filter ->> 'query' is null then rows_at_once else most_looked end
+  ), found as (
+    select l.* from looked as l
+    where filter ->> 'query' is null or strpos(lower(l.facts::text), lower(filter ->> 'query')) > 0
+    order by l.recorded_seq desc
+    limit rows_at_once
+  )
+  select
+    (select jsonb_agg(app.describe_activity(s) order by f.recorded_seq desc)
+      from found as f join app.change_sets as s on s.id = f.id) as changes,
+    case when (select count(*) from found) = rows_at_once then (select min(f.recorded_seq) from found as f)
+      when (select count(*) from looked) = most_looked then (select min(l.recorded_seq) from looked as l) end as next
+  into page;
+  return jsonb_build_object('changes', coalesce(page.changes, '[]'), 'next', page.next::text) || case
+    when before is not null then '{}'
+    else jsonb_build_object(
+      'reads', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'day', r.day, 'by', app.member_name(r.user_id), 'client_name', app.plain_words(r.client_name, 60), 'count',
+          r.count
+        ) order by r.day desc, r.count desc), '[]')
+        from (
+          select t.day, t.user_id, t.client_name, sum(t.count) as count from app.tool_reads as t
+          where t.organization_id = organization and t.day > app.instant()::date - 30
+          group by t.day, t.user_id, t.client_name
+          order by t.day desc
+          limit 100
+        ) as r
+      ),
+      'people', (
+        select jsonb_agg(jsonb_build_object('id', m.user_id, 'name', app.member_name(m.user_id))
+          order by m.created_at, m.user_id)
+        from identity.memberships as m
+        where m.organization_id = organization
+      ),
+      'apps', (
+        select coalesce(jsonb_agg(distinct c.client_name), '[]')
+        from (
+          select s.client_name from app.change_sets as s
+          where s.organization_id = organization
+          order by s.recorded_seq desc
+          limit most_looked
+        ) as c
+        where c.client_name is not null
+      )
+    )
+  end;
+end
+$$;
+comment on function app.read_activity_page is
+  'A page of the activity of the person''s organization: {changes, next?}, and on the first one {reads, people, apps}. '
+  'filter: {by?, app?, tool?, from?, to?, query?}. Null for who is no active member.';
+
+create or replace function app.read_security_events(organization_id text, user_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  most constant int := 50;
+  sees_all constant boolean := identity.member_may(organization_id, user_id, 'members:manage');
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'at', e.at, 'event', e.event, 'by', p.email, 'detail', e.detail
+    ) order by e.at desc, e.id desc), '[]')
+    from (
+      select * from identity.audit_events as e
+      where e.organization_id = read_security_events.organization_id
+        and (sees_all or e.actor_id = read_security_events.user_id)
+        or e.actor_id = read_security_events.user_id and e.organization_id is null
+      order by e.at desc, e.id desc
+      limit most
+    ) as e
+    -- Of others only members are named.
+    left join identity.memberships as m
+      on m.organization_id = read_security_events.organization_id and m.user_id = e.actor_id
+    left join identity.profiles as p on p.user_id = m.user_id
+  );
+end
+$$;
+comment on function app.read_security_events is
+  'The latest events of accounts and grants: one''s own, and the organization''s for who manages members.';
+revoke all on function app.read_security_events from authenticated;
+
+create or replace function public.read_activity(user_id uuid, organization_id text, filter jsonb, before text,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  mine jsonb;
+  chosen record;
+  page jsonb;
+begin
+  select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
+  into mine
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  where m.user_id = read_activity.user_id and identity.is_active(m.user_id, read_activity.at);
+  select o.id, o.name, reader.country, reader.timezone, m.role into chosen
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  join identity.profiles as reader on reader.user_id = m.user_id
+  where m.user_id = read_activity.user_id and mine <> '[]'
+    and o.id = coalesce(read_activity.organization_id, mine #>> '{0,id}');
+  if not found then
+    return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
+  end if;
+  perform app.act_as(user_id, chosen.id), set_config('app.at', at::text, true);
+  page := app.read_activity_page(filter, before::bigint);
+  return jsonb_build_object(
+    'outcome', 'found', 'organizations', mine, 'organization', jsonb_build_object('id', chosen.id, 'name', chosen.name),
+    'country', chosen.country, 'timezone', chosen.timezone,
+    'may_write', identity.member_may(chosen.id, user_id, 'books:write'),
+    'events', case when before is null then app.read_security_events(chosen.id, user_id) end
+  ) || page;
+end
+$$;
+comment on function public.read_activity is
+  'A page of the activity of one of a person''s organizations, the first when null: {outcome: found | unknown, '
+  'organizations, organization, country, timezone, may_write, changes, next, reads?, people?, apps?, events?}.';
+
+alter function app.read_activity_page set role = 'authenticated';
+alter function app.read_activity_page set jit = off;
+
+-- schemas/activity/unalterable.sql
+
+-- What was done stays written: no role that serves requests or runs jobs can change or remove a change, what it did, or
+-- an event of the audit trail. The purge has a role of its own, for what is past its time.
+
+revoke update, delete on app.change_items from service_role;
+revoke update, delete on app.change_sets from service_role;
+grant update (facts, undoes, undone_by, moved), delete on app.change_sets to service_role;
+
+create or replace function app.keep_change() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  if current_user not in ('authenticated', 'service_role') then
+    return coalesce(new, old);
+  end if;
+  if tg_op = 'DELETE' then
+    return case when not exists (select from app.change_items as i where i.change_id = old.id) then old end;
+  end if;
+  if old.facts <> '{}' and new.facts <> old.facts or old.moved is not null and new.moved <> old.moved then
+    raise exception using errcode = 'insufficient_privilege', message = 'a change is kept';
+  end if;
+  return new;
+end
+$$;
+comment on function app.keep_change is
+  'Lets a change say once what it did, and be dropped only while it did nothing. That it was undone is noted later.';
+create trigger keep_change before update or delete on app.change_sets
+  for each row execute function app.keep_change();
 
 -- schemas/imports/currency_of_sign.sql
 
@@ -17493,6 +17734,7 @@ begin
       ('deleted_records', 'app.expenses', 'deleted_at < $1
         and not exists (select from app.payments as p where p.expense_id = expenses.id and p.merged_into is not null)'),
       ('proposals', 'app.proposals', 'expires_at < $1'),
+      ('tool_reads', 'app.tool_reads', 'day < ($1 at time zone ''UTC'')::date'),
       ('job_runs', 'jobs.job_runs', 'finished_at < $1'),
       -- With their log. Longer than a year, so that the last reminder of a yearly bill is still known when the next one
       -- goes out.

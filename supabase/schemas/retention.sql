@@ -31,6 +31,7 @@ insert into app.retention (what, keep) values
   ('job_runs', '90 days'),
   ('digests', '400 days'),
   ('proposals', '90 days'),
+  ('tool_reads', '90 days'),
   ('payment_events', '400 days'),
   ('cron_runs', '7 days');
 

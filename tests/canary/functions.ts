@@ -302,6 +302,14 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       at,
     })),
   read_approval_policy: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
+  read_activity: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.ownerId,
+      organization_id: one.organizationId,
+      filter: {},
+      before: null,
+      at,
+    })),
   read_proposal: (t) => of(t, (one) => ({ user_id: t.first.ownerId, proposal_id: one.proposalId, at })),
   read_proposals: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
   settle_proposal_mail: () => [{ args: { mail_id: "0", is_sent: true, at } }],

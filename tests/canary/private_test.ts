@@ -59,6 +59,7 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   sync_bill_amounts: ({ ids }) => [{}, { bill_ids: [ids.variableBill] }],
   delete_records: ({ ids }) => [{ ids: [ids.expense] }, { ids: [ids.bill] }],
   undo_change: ({ ids }) => [{ change_id: ids.change }, { change_id: ids.opening }, {}],
+  decide_proposal: () => [{ proposal_id: "prop_000000000001", hash: "a", decision: "approve" }],
   update_settings: () => [
     { category: { action: "rename", name: "Payroll", new_name: "Staff" } },
     { category: { action: "merge", name: "Payroll", into: "Food" } },

@@ -96,7 +96,14 @@ const grant = (at: string, reason: string) =>
    select 'client_kept', o.owner_id, o.id, 'https://x.example/', 'x', ${at}, timestamptz '${AT}' + interval '1 year', ${at}, '${reason}' from o`;
 
 /** Tested where what they promise is: purged_test.ts of the canary, the tools, and below. */
-const ELSEWHERE = ["deleted_organizations", "deleted_accounts", "change_contents", "idempotency_keys", "imports"];
+const ELSEWHERE = [
+  "deleted_organizations",
+  "deleted_accounts",
+  "change_contents",
+  "idempotency_keys",
+  "imports",
+  "tool_reads",
+];
 
 Deno.test("every time of the table has a row here, and the document says the same", async () => {
   const times = await database.query<{ what: string; keep: string }>(

@@ -56,6 +56,9 @@ begin
     result := app.decide_as_assistant(result, (principal #>> '{claims,sub}')::uuid, at);
   end if;
   perform app.count_request(principal #>> '{claims,grant_id}', kind, limits, at);
+  if kind = 'read' then
+    perform app.count_read(principal -> 'claims', tool, at);
+  end if;
   return principal - 'claims' - 'organization' || jsonb_build_object('result', result);
 end
 $$;

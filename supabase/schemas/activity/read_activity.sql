@@ -1,0 +1,164 @@
+-- The activity page: every change with what it did, what apps read, and what happened to accounts and grants. Changes
+-- and reads are read as the person; the audit trail, which no policy opens, by the service with a filter by hand.
+
+create or replace function app.describe_activity(change app.change_sets) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  most_effects constant int := 10;
+begin
+  return jsonb_build_object(
+    'id', change.id, 'at', change.created_at, 'change', app.change_facts(change), 'tool', change.tool,
+    'by', app.member_name(change.actor_id),
+    'is_automatic', change.tool in ('autopay', 'provider_sync'),
+    'client_name', app.plain_words(change.client_name, 60), 'is_emptied', change.is_emptied,
+    'undone_by', change.undone_by, 'undoes', change.undoes, 'proposal_id', change.proposal_id,
+    'approved_by', (select app.member_name(p.decided_by) from app.proposals as p where p.id = change.proposal_id)
+  ) || case when change.is_emptied then '{}' else app.read_effects(change.id, most_effects) end;
+end
+$$;
+comment on function app.describe_activity is
+  'A change for the activity page, {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, '
+  'undoes, '
+  'proposal_id, approved_by, effects?, effects_count?}: of what it did the first ten things.';
+
+create or replace function app.read_activity_page(filter jsonb, before bigint) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  rows_at_once constant int := 20;
+  -- So many are looked through for a name, and then the next page goes on.
+  most_looked constant int := 2000;
+  organization constant text := identity.current_organization_id();
+  page record;
+begin
+  if organization is null then
+    return null;
+  end if;
+  with looked as (
+    select s.* from app.change_sets as s
+    where s.organization_id = organization and (before is null or s.recorded_seq < before)
+      and (filter ->> 'by' is null or s.actor_id = (filter ->> 'by')::uuid)
+      and (filter ->> 'app' is null or s.client_name = filter ->> 'app')
+      and (filter ->> 'tool' is null or s.tool = filter ->> 'tool')
+      and (filter ->> 'from' is null or s.created_at >= (filter ->> 'from')::date)
+      and (filter ->> 'to' is null or s.created_at < (filter ->> 'to')::date + 1)
+    order by s.recorded_seq desc
+    limit case when filter ->> 'query' is null then rows_at_once else most_looked end
+  ), found as (
+    select l.* from looked as l
+    where filter ->> 'query' is null or strpos(lower(l.facts::text), lower(filter ->> 'query')) > 0
+    order by l.recorded_seq desc
+    limit rows_at_once
+  )
+  select
+    (select jsonb_agg(app.describe_activity(s) order by f.recorded_seq desc)
+      from found as f join app.change_sets as s on s.id = f.id) as changes,
+    case when (select count(*) from found) = rows_at_once then (select min(f.recorded_seq) from found as f)
+      when (select count(*) from looked) = most_looked then (select min(l.recorded_seq) from looked as l) end as next
+  into page;
+  return jsonb_build_object('changes', coalesce(page.changes, '[]'), 'next', page.next::text) || case
+    when before is not null then '{}'
+    else jsonb_build_object(
+      'reads', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'day', r.day, 'by', app.member_name(r.user_id), 'client_name', app.plain_words(r.client_name, 60), 'count',
+          r.count
+        ) order by r.day desc, r.count desc), '[]')
+        from (
+          select t.day, t.user_id, t.client_name, sum(t.count) as count from app.tool_reads as t
+          where t.organization_id = organization and t.day > app.instant()::date - 30
+          group by t.day, t.user_id, t.client_name
+          order by t.day desc
+          limit 100
+        ) as r
+      ),
+      'people', (
+        select jsonb_agg(jsonb_build_object('id', m.user_id, 'name', app.member_name(m.user_id))
+          order by m.created_at, m.user_id)
+        from identity.memberships as m
+        where m.organization_id = organization
+      ),
+      'apps', (
+        select coalesce(jsonb_agg(distinct c.client_name), '[]')
+        from (
+          select s.client_name from app.change_sets as s
+          where s.organization_id = organization
+          order by s.recorded_seq desc
+          limit most_looked
+        ) as c
+        where c.client_name is not null
+      )
+    )
+  end;
+end
+$$;
+comment on function app.read_activity_page is
+  'A page of the activity of the person''s organization: {changes, next?}, and on the first one {reads, people, apps}. '
+  'filter: {by?, app?, tool?, from?, to?, query?}. Null for who is no active member.';
+
+create or replace function app.read_security_events(organization_id text, user_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  most constant int := 50;
+  sees_all constant boolean := identity.member_may(organization_id, user_id, 'members:manage');
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'at', e.at, 'event', e.event, 'by', p.email, 'detail', e.detail
+    ) order by e.at desc, e.id desc), '[]')
+    from (
+      select * from identity.audit_events as e
+      where e.organization_id = read_security_events.organization_id
+        and (sees_all or e.actor_id = read_security_events.user_id)
+        or e.actor_id = read_security_events.user_id and e.organization_id is null
+      order by e.at desc, e.id desc
+      limit most
+    ) as e
+    -- Of others only members are named.
+    left join identity.memberships as m
+      on m.organization_id = read_security_events.organization_id and m.user_id = e.actor_id
+    left join identity.profiles as p on p.user_id = m.user_id
+  );
+end
+$$;
+comment on function app.read_security_events is
+  'The latest events of accounts and grants: one''s own, and the organization''s for who manages members.';
+revoke all on function app.read_security_events from authenticated;
+
+create or replace function public.read_activity(user_id uuid, organization_id text, filter jsonb, before text,
+  at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  mine jsonb;
+  chosen record;
+  page jsonb;
+begin
+  select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
+  into mine
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  where m.user_id = read_activity.user_id and identity.is_active(m.user_id, read_activity.at);
+  select o.id, o.name, reader.country, reader.timezone, m.role into chosen
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  join identity.profiles as reader on reader.user_id = m.user_id
+  where m.user_id = read_activity.user_id and mine <> '[]'
+    and o.id = coalesce(read_activity.organization_id, mine #>> '{0,id}');
+  if not found then
+    return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
+  end if;
+  perform app.act_as(user_id, chosen.id), set_config('app.at', at::text, true);
+  page := app.read_activity_page(filter, before::bigint);
+  return jsonb_build_object(
+    'outcome', 'found', 'organizations', mine, 'organization', jsonb_build_object('id', chosen.id, 'name', chosen.name),
+    'country', chosen.country, 'timezone', chosen.timezone,
+    'may_write', identity.member_may(chosen.id, user_id, 'books:write'),
+    'events', case when before is null then app.read_security_events(chosen.id, user_id) end
+  ) || page;
+end
+$$;
+comment on function public.read_activity is
+  'A page of the activity of one of a person''s organizations, the first when null: {outcome: found | unknown, '
+  'organizations, organization, country, timezone, may_write, changes, next, reads?, people?, apps?, events?}.';
+
+alter function app.read_activity_page set role = 'authenticated';
+alter function app.read_activity_page set jit = off;
