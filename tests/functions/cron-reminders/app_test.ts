@@ -130,8 +130,8 @@ Deno.test("bills that fall due are mailed once, in one digest, and rolled when t
   assertEquals([again.nextDueAdvanced, again.digestsSent, again.remindersSent], [0, 0, 0]);
   assertEquals(second.mail.calls, []);
   assertEquals(
-    (await database.query("select stage, status from jobs.job_runs order by id")).slice(-5),
-    ["candidates", "roll", "reminders", "rates", "past_rates"].map((stage) => ({ stage, status: "ok" })),
+    (await database.query("select stage, status from jobs.job_runs order by id")).slice(-6),
+    ["candidates", "roll", "proposals", "reminders", "rates", "past_rates"].map((stage) => ({ stage, status: "ok" })),
   );
 });
 

@@ -18,7 +18,7 @@ import { isEmail } from "../../../functions/auth-callback/profile/email.ts";
 import { safeNextPath } from "../../../shared/next_path.ts";
 import { isTimezone } from "../../../functions/auth-callback/profile/timezone.ts";
 import { createLog } from "../../../shared/log.ts";
-import { strangersName } from "../../../shared/mail/strangers_name.ts";
+import { strangersLine, strangersName } from "../../../shared/mail/strangers_name.ts";
 import { isHostName, judgeUrl } from "../../../shared/net/guarded_url.ts";
 import { parseAddress } from "../../../shared/net/ip_address.ts";
 import { isPublicAddress } from "../../../shared/net/public_address.ts";
@@ -64,6 +64,7 @@ export const forms: Record<string, Run> = {
     await readBody(new Request(SITE, { method: "POST", body: ReadableStream.from(chunks(text, 32)) }), FORM),
   "readParameters()": (text) => readParameters(new URLSearchParams(text), ["client_id", "a"]),
   "cleanLine()": cleanLine,
+  "strangersLine()": strangersLine,
   "strangersName()": strangersName,
   "daysBetween()": (text) => daysBetween(text, "2026-10-01"),
   "tokenOfFile()": tokenOfFile,
