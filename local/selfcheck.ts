@@ -1,27 +1,47 @@
 /**
- * `deno task selfcheck -- SITE [--functions URL]`: checks a deployment from outside and prints one line per problem. It
- * changes nothing there.
+ * `deno task selfcheck -- SITE [options]`: checks a deployment and prints one line per problem. It changes nothing there.
  */
 import { SLUGS } from "../shared/routes.ts";
-import { print, readCommandLine, taskCommand } from "./command_line.ts";
+import { fileURLToPath } from "node:url";
+import { fail, print, readCommandLine, taskCommand } from "./command_line.ts";
+import { createCli } from "./deploy/cli.ts";
+import { parseEnvFile } from "./deploy/env_file.ts";
+import { listOf } from "./deploy/settings.ts";
+import { diffAuthConfig, writeAuthConfig } from "./deploy/sign_in.ts";
 import { createSite } from "./selfcheck/check.ts";
 import { checkDeployment } from "./selfcheck/run.ts";
 
 const usage = `${
   taskCommand("selfcheck")
 } -- https://expenses.example.com [--functions https://<project>.supabase.co/functions/v1]
-  --functions   checks the connector at the functions' own address too`;
+  --functions   checks the connector at the functions' own address too
+  --env-file    the deployment's settings: their CRON_SECRET opens the state of vault, jobs and clocks
+  --mail        sends a test mail to this address; needs --env-file
+  --project     compares the settings of Supabase Auth; needs --env-file and SUPABASE_ACCESS_TOKEN`;
 
-const { values, positionals } = readCommandLine({ functions: { type: "string" } }, usage);
+const { values, positionals } = readCommandLine({
+  "functions": { type: "string" },
+  "env-file": { type: "string" },
+  "mail": { type: "string" },
+  "project": { type: "string" },
+}, usage);
 const [given, ...more] = positionals;
 if (!given || more.length > 0 || !URL.canParse(given)) {
   print(usage, Deno.stderr);
   Deno.exit(2);
 }
 
+const envPath = values["env-file"];
+if ((values.mail || values.project) && !envPath) fail("--mail and --project need --env-file.");
+const settings = envPath ? await readSettings(envPath) : undefined;
+const cronSecret = listOf(settings?.get("CRON_SECRET"))[0];
+
 const site = createSite({
   url: new URL(given).origin,
   ...(values.functions && { functionsUrl: values.functions.replace(/\/+$/, "") }),
+  ...(cronSecret && { cronSecret }),
+  ...(values.mail && { mailTo: values.mail }),
+  ...(values.project && settings && { signInDifferences: () => compareSignIn(values.project!, settings) }),
   slugs: await builtFunctions(),
 });
 let faults = 0;
@@ -39,6 +59,31 @@ async function builtFunctions() {
     SLUGS.map((slug) => Deno.stat(new URL(`${slug}/index.ts`, folders)).then(() => true, () => false)),
   );
   return SLUGS.filter((_, index) => isBuilt[index]);
+}
+
+async function readSettings(path: string): Promise<Map<string, string>> {
+  const text = await Deno.readTextFile(path).catch(() => fail(`There is no ${path}.`));
+  try {
+    return parseEnvFile(text);
+  } catch (thrown) {
+    fail(`${path}: ${(thrown as Error).message}`);
+  }
+}
+
+/** What the deploy command would push. */
+async function compareSignIn(project: string, settings: Map<string, string>): Promise<string[]> {
+  if (!settings.has("MAIL_URL") || !settings.has("MAIL_FROM")) {
+    throw new Error(`${envPath} lacks MAIL_URL or MAIL_FROM`);
+  }
+  const root = fileURLToPath(new URL("../", import.meta.url));
+  const folder = await Deno.makeTempDir({ prefix: "expense-selfcheck-" });
+  const cli = createCli({ root, say: () => {}, secrets: () => settings.values() });
+  try {
+    const config = await writeAuthConfig({ root, folder, siteUrl: new URL(given!).origin, values: settings });
+    return await diffAuthConfig({ cli, project }, config);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 }
 
 function say(line: string): void {

@@ -73,6 +73,8 @@ export const ROUTES: readonly Route[] = [
   { path: "/api/oauth/revoke", slug: "oauth" },
   { path: "/api/oauth/jwks", slug: "oauth" },
   { path: "/api/health", slug: "oauth" },
+  { path: "/api/health/jobs", slug: "cron-reminders" },
+  { path: "/api/health/mail", slug: "cron-reminders" },
   { path: "/api/payment/webhook", slug: "payment-webhook" },
   { path: "/api/cron/reminders", slug: "cron-reminders" },
   { path: "/api/cron/provider-sync", slug: "cron-provider-sync" },

@@ -6,7 +6,7 @@ const ROOT = new URL("../", import.meta.url);
 const MAX_LINES = 150;
 const MAX_COLUMNS = 120;
 /** Files that whoever runs the service makes. */
-const NOT_OURS = ["supabase/functions/.env"];
+const NOT_OURS = ["supabase/functions/.env", "supabase/.env"];
 
 const FOLDER = /^(functions|shared|supabase|local|tests|bench|docs|\.ci)\//;
 const PATH = /^[\w.<>-]+(\/[\w.<>-]+)*\/?$/;

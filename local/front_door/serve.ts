@@ -15,8 +15,10 @@ let frontDoor: FrontDoor | undefined;
 
 export default {
   fetch(request: Request, runtime: Runtime = {}): Promise<Response> {
+    const functionsUrl = runtime.FUNCTIONS_URL ?? globalThis.Deno?.env.get("FUNCTIONS_URL");
+    if (!functionsUrl) return Promise.resolve(new Response("FUNCTIONS_URL is not set.\n", { status: 500 }));
     frontDoor ??= createFrontDoor({
-      functionsUrl: (runtime.FUNCTIONS_URL ?? Deno.env.get("FUNCTIONS_URL")!).replace(/\/+$/, ""),
+      functionsUrl: functionsUrl.replace(/\/+$/, ""),
       secret: firstOf(runtime.FRONT_DOOR_SECRET ?? globalThis.Deno?.env.get("FRONT_DOOR_SECRET")),
     });
     const address = runtime.remoteAddr?.hostname ?? request.headers.get("cf-connecting-ip");

@@ -26,11 +26,14 @@ const ALLOW = METHODS.join(", ");
 const coversBelow = ({ path }: Route) => path.length > 1 && path.endsWith("/");
 
 function nginxConfig({ host, functionsUrl, secret }: Place): string {
+  const { origin, pathname } = new URL(functionsUrl);
   const location = (route: Route) => {
     const match = coversBelow(route) ? route.path : `= ${route.path}`;
     const below = coversBelow(route) ? "/" : "";
+    const target = `${pathname}${functionPath(route, route.path)}${below}`;
     const body = [
-      `proxy_pass ${functionsUrl}${functionPath(route, route.path)}${below};`,
+      below ? `rewrite ^${route.path}(.*)$ ${target}$1 break;` : `rewrite ^ ${target} break;`,
+      "proxy_pass $functions;",
       ...(route.page ? NGINX_PAGE : []),
       ...(route.secret ? NGINX_UNLOGGED : []),
       ...(route.bodyMb ? [`client_max_body_size ${route.bodyMb}m;`] : []),
@@ -53,9 +56,22 @@ map "$status:$upstream_http_allow" $allow {
 }
 
 server {
+    listen 80;
+    server_name ${host};
+    return 301 https://$host$request_uri;
+}
+
+server {
     listen 443 ssl;
     server_name ${host};
-    # ssl_certificate and ssl_certificate_key belong here.
+    # As certbot leaves them (certbot certonly --webroot or --standalone -d ${host}).
+    ssl_certificate /etc/letsencrypt/live/${host}/fullchain.pem;
+    ssl_certificate_key /etc/letsencrypt/live/${host}/privkey.pem;
+
+    # The functions' addresses change: a name in a variable is asked for again, one in proxy_pass only at the start. Your
+    # own name server will do as well.
+    resolver 1.1.1.1 8.8.8.8 valid=60s ipv6=off;
+    set $functions ${origin};
 
     proxy_http_version 1.1;
     proxy_ssl_server_name on;
@@ -80,7 +96,8 @@ ${NGINX_ALWAYS.map((line) => `    ${line}\n`).join("")}
     rewrite ^(/.+)/$ $1;
 
     location / {
-        proxy_pass ${functionsUrl}${functionPath(NOT_FOUND, "/")};
+        rewrite ^ ${pathname}${functionPath(NOT_FOUND, "/")} break;
+        proxy_pass $functions;
 ${NGINX_PAGE.map((line) => `        ${line}\n`).join("")}    }
 ${ROUTES.map(location).join("\n")}
 }

@@ -21,6 +21,12 @@ export interface Site {
   url: string;
   /** Base URL of its functions, without a trailing slash, if given. */
   functionsUrl?: string;
+  /** The scheduler's secret, which opens what the deployment tells about itself. */
+  cronSecret?: string;
+  /** Who gets the test mail. */
+  mailTo?: string;
+  /** Paths of the sign-in settings in which the project differs from this checkout. */
+  signInDifferences?(): Promise<string[]>;
   /** The functions that should exist. */
   slugs: readonly Slug[];
   /**
@@ -30,7 +36,7 @@ export interface Site {
   ask(pathOrUrl: string, init?: RequestInit): Promise<Answer>;
 }
 
-/** Yields a line per finding; no lines, no faults. Must not change anything in the deployment. */
+/** Yields a line per finding; no wrong lines, no faults. Must not change anything in the deployment. */
 export type Check = (site: Site) => AsyncIterable<Line>;
 
 const DEADLINE_MS = 10_000;

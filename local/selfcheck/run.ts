@@ -5,7 +5,10 @@ import { connector, directAddress } from "./connector.ts";
 import { authorizationServer, forgedHost, protectedResource, unknownAddresses } from "./discovery.ts";
 import { health, jobs, methods, preflights, tokenEndpoint, webhook } from "./endpoints.ts";
 import { askFunctions } from "./functions.ts";
+import { mail } from "./mail.ts";
 import { pages } from "./pages.ts";
+import { schedule } from "./schedule.ts";
+import { signInSettings } from "./sign_in_settings.ts";
 import { transport } from "./transport.ts";
 
 /** Checks and the functions they concern. */
@@ -22,11 +25,14 @@ const CHECKS: readonly (readonly [Check, ...Slug[]])[] = [
   [tokenEndpoint],
   [webhook],
   [jobs],
+  [schedule, "cron-reminders"],
+  [mail, "cron-reminders"],
+  [signInSettings],
   [methods],
   [preflights],
 ];
 
-/** Runs every check and yields a line per finding; changes nothing in the deployment. */
+/** Runs every check and yields a line per finding; changes nothing in the deployment, and sends a mail where an address is given. */
 export async function* checkDeployment(site: Site): AsyncIterable<Line> {
   let answering: Slug[];
   try {

@@ -79,6 +79,7 @@ export type Database = {
         Args: { "action": string; "at": string; "link_id": string; "user_id": string };
         Returns: Json;
       };
+      "check_schedule": { Args: { "cron_secret_hashes": (string)[]; "project_url": string }; Returns: Json };
       "choose_mails": {
         Args: { "at": string; "mails": string; "organization_id": string; "user_id": string };
         Returns: Json;

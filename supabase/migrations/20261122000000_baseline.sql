@@ -18174,6 +18174,56 @@ comment on function jobs.call_function is
   'net._http_response has.';
 revoke all on function jobs.call_function from service_role;
 
+-- schemas/jobs/vault.sql
+
+-- What the schedule takes from the vault: where the functions are, and the scheduler's secret. `supabase db push` would
+-- write both, but only while a migration is pending; the deploy command calls these instead.
+
+create or replace function jobs.vault_matches(project_url text, cron_secret_hashes text[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  site constant text := btrim(
+    (select s.decrypted_secret from vault.decrypted_secrets as s where s.name = 'project_url'));
+  secret constant text := btrim(split_part(
+    (select s.decrypted_secret from vault.decrypted_secrets as s where s.name = 'cron_secret'), ',', 1));
+begin
+  return jsonb_build_object(
+    'project_url', coalesce(site = vault_matches.project_url, false),
+    'cron_secret', coalesce(encode(sha256(convert_to(secret, 'UTF8')), 'hex') = any (cron_secret_hashes), false)
+  );
+end
+$$;
+comment on function jobs.vault_matches is
+  'Whether the vault holds this address and one of the secrets with these SHA-256 digests (hex): {project_url, '
+  'cron_secret}, true or false each, so that no value is read out.';
+
+create or replace function jobs.fill_vault(project_url text, cron_secret text) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  secret_name text;
+  value text;
+  kept_id uuid;
+begin
+  -- One at a time: of two that create the same name the second would fail.
+  perform pg_advisory_xact_lock(hashtext('jobs.fill_vault'));
+  for secret_name, value in values ('project_url', project_url), ('cron_secret', cron_secret)
+  loop
+    if coalesce(btrim(value), '') = '' then
+      raise exception 'blank %', secret_name using errcode = 'invalid_parameter_value';
+    end if;
+    select s.id into kept_id from vault.decrypted_secrets as s where s.name = secret_name;
+    if kept_id is null then
+      perform vault.create_secret(value, secret_name);
+    else
+      perform vault.update_secret(kept_id, value);
+    end if;
+  end loop;
+end
+$$;
+comment on function jobs.fill_vault is 'Stores what the schedule needs in the vault, in place of what is there.';
+revoke all on function jobs.vault_matches from service_role;
+revoke all on function jobs.fill_vault from service_role;
+
 -- schemas/jobs/job_runs.sql
 
 -- What the scheduled functions did: one row for each stage of each run.
@@ -18211,6 +18261,63 @@ begin
 end
 $$;
 comment on function public.record_job_run is 'Keeps what a stage of a scheduled function did; answers nothing.';
+
+-- schemas/jobs/check_schedule.sql
+
+-- What a monitor asks of the schedule: whether it can reach the functions, and when each job last did its work.
+
+-- As its owner: the tables of pg_cron are closed to the API's roles.
+create or replace function public.check_schedule(project_url text, cron_secret_hashes text[]) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  schedules jsonb;
+  runs jsonb;
+begin
+  -- Without what pg_cron keeps as the message of a run: it may quote anything.
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'name', j.jobname,
+    'is_active', j.active,
+    'last_started_at', d.start_time,
+    'last_status', d.status,
+    'last_succeeded_at', (
+      select max(e.start_time) from cron.job_run_details as e where e.jobid = j.jobid and e.status = 'succeeded')
+  ) order by j.jobname), '[]') into schedules
+  from cron.job as j
+  left join lateral (
+    select r.start_time, r.status from cron.job_run_details as r
+    where r.jobid = j.jobid and r.start_time is not null
+    order by r.start_time desc
+    limit 1
+  ) as d on true;
+  -- A run is done with the last of its stages; one whose stage failed isn't a good one.
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'job', r.job, 'last_finished_at', r.finished_at, 'last_ok_at', r.ok_at, 'failed_stages', r.failed
+  ) order by r.job), '[]') into runs
+  from (
+    select
+      s.job,
+      max(s.finished_at) as finished_at,
+      max(s.finished_at) filter (where s.status = 'ok') as ok_at,
+      (select coalesce(jsonb_agg(l.stage order by l.stage), '[]') from (
+        select distinct on (n.stage) n.stage, n.status from jobs.job_runs as n
+        where n.job = s.job
+          and n.period = (select max(p.period) from jobs.job_runs as p where p.job = s.job)
+        order by n.stage, n.id desc
+      ) as l where l.status = 'failed') as failed
+    from jobs.job_runs as s
+    group by s.job
+  ) as r;
+  return jsonb_build_object(
+    'at', clock_timestamp(),
+    'vault', jobs.vault_matches(project_url, cron_secret_hashes),
+    'schedules', schedules,
+    'runs', runs
+  );
+end
+$$;
+comment on function public.check_schedule is
+  'The database''s clock, whether the vault holds what the schedule needs (jobs.vault_matches), each schedule with its '
+  'last run, and each scheduled function with its last runs and the stages that failed in the latest.';
 
 -- schemas/bills/find_rolling_pages.sql
 

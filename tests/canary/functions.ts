@@ -162,6 +162,7 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
   change_country: ({ first }) => [{ args: { user_id: first.ownerId, country: "FR", at } }],
   change_provider_link: (t) =>
     of(t, (one) => ({ user_id: t.first.ownerId, link_id: one.linkId, action: "remove", at })),
+  check_schedule: () => [{ args: { project_url: "https://project.example", cron_secret_hashes: [] }, part: nothing }],
   choose_mails: (t) =>
     of(t, (one) => ({ user_id: t.first.memberId, organization_id: one.organizationId, mails: "all", at })),
   claim_attempt: () => [{ args: { key_hash: "a", at_most: 5, seconds_apart: 60, quotas: [], at } }],

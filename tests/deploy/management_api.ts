@@ -1,13 +1,23 @@
 /**
- * The part of the platform's management API that `supabase functions deploy` uses: it stores uploads in a folder
- * unchanged, and rejects what the real one rejects before bundling. No account, no network.
+ * The part of the platform's management API that a deployment uses: it keeps settings and secrets, runs SQL on the
+ * database that it is given, stores uploads in a folder unchanged, and rejects what the real one rejects before bundling.
+ * No account, no network.
  */
 import { dirname, join } from "node:path";
+import { postgresDatabase } from "../../local/database/postgres.ts";
+import { newSettings, type ProjectSettings } from "./project_settings.ts";
 
 /** Twenty lower-case letters, like a project reference. */
 export const PROJECT = "abcdefghijklmnopqrst";
 /** Shaped like a personal access token; it grants nothing. */
 export const TOKEN = "sbp_" + "0".repeat(40);
+
+const NO_POOL = {
+  db_pool: null,
+  db_pool_acquisition_timeout: null,
+  db_pool_max_lifetime: null,
+  db_pool_max_idletime: null,
+};
 
 export interface Upload {
   slug: string;
@@ -26,13 +36,42 @@ export interface ManagementApi {
   uploads: Map<string, Upload>;
   /** Slugs activated at the end. */
   live: Set<string>;
+  settings: ProjectSettings;
+  /** Each request that changes something: method and path within the project. */
+  writes: string[];
+  /** Raises the version of a function, as a deployment from elsewhere does. */
+  bump(slug: string): void;
+  /** Makes the next request of this kind fail: `POST /secrets`. */
+  failNext(kind: string, failure?: { status: number; message: string }): void;
   close(): Promise<void>;
 }
 
-/** @param folder an empty one, for the profile and the uploads. */
-export async function startManagementApi(folder: string): Promise<ManagementApi> {
+/**
+ * @param folder an empty one, for the profile and the uploads.
+ * @param databaseUrl where SQL runs, as the owner of the schemas; without it there is no database.
+ */
+export async function startManagementApi(folder: string, databaseUrl?: string): Promise<ManagementApi> {
   const uploads = new Map<string, Upload>();
   const live = new Set<string>();
+  const versions = new Map<string, number>();
+  const settings = newSettings(PROJECT);
+  const writes: string[] = [];
+  const failures = new Map<string, { status: number; message: string }>();
+  const database = databaseUrl ? postgresDatabase(databaseUrl, { max: 1 }) : undefined;
+
+  async function runSql({ query, read_only }: { query: string; read_only?: boolean }): Promise<Response> {
+    try {
+      const rows = await database!.transaction(async (session) => {
+        if (read_only) await session.query("set transaction read only");
+        return await session.query(query);
+      });
+      return Response.json(rows, { status: 201 });
+    } catch (thrown) {
+      return Response.json({ message: `Failed to run sql query: ERROR: ${(thrown as Error).message}` }, {
+        status: 400,
+      });
+    }
+  }
 
   async function deploy(request: Request, slug: string, isLast: boolean): Promise<Response> {
     const form = await request.formData();
@@ -58,8 +97,9 @@ export async function startManagementApi(folder: string): Promise<ManagementApi>
       }
     }
     uploads.set(slug, upload);
+    versions.set(slug, (versions.get(slug) ?? 0) + 1);
     if (isLast) live.add(slug);
-    return Response.json(describe(upload), { status: 201 });
+    return Response.json(describe(upload, versions.get(slug)!), { status: 201 });
   }
 
   async function answer(request: Request): Promise<Response> {
@@ -67,7 +107,14 @@ export async function startManagementApi(folder: string): Promise<ManagementApi>
     if (request.headers.get("authorization") !== `Bearer ${TOKEN}`) {
       return Response.json({ message: "Unauthorized" }, { status: 401 });
     }
-    switch (`${request.method} ${pathname.replace(`/v1/projects/${PROJECT}`, "")}`) {
+    const kind = `${request.method} ${pathname.replace(`/v1/projects/${PROJECT}`, "")}`;
+    if (request.method !== "GET") writes.push(kind);
+    const failure = failures.get(kind);
+    if (failure) {
+      failures.delete(kind);
+      return Response.json({ message: failure.message }, { status: failure.status });
+    }
+    switch (kind) {
       case "GET ":
         return Response.json({
           id: PROJECT,
@@ -75,9 +122,35 @@ export async function startManagementApi(folder: string): Promise<ManagementApi>
           name: "project",
           status: "ACTIVE_HEALTHY",
           region: "eu-central-1",
+          organization_id: "organization",
+          organization_slug: "organization",
+          created_at: "2026-11-20T08:00:00Z",
+          database: { host: `db.${PROJECT}.example.test`, version: "17", postgres_engine: "17", release_channel: "ga" },
         });
+      case "GET /api-keys":
+        return Response.json([
+          { name: "anon", api_key: "eyJhbm9u", type: "legacy", id: "1" },
+          { name: "service_role", api_key: "eyJzZXJ2aWNl", type: "legacy", id: "2" },
+        ]);
+      case "GET /billing/addons":
+        return Response.json({ selected_addons: [], available_addons: [] });
+      case "GET /secrets":
+        return Response.json(settings.listSecrets());
+      case "POST /secrets":
+        for (const { name, value } of await request.json()) settings.secrets.set(name, value);
+        return new Response(null, { status: 201 });
+      case `GET /v2/projects/${PROJECT}/config`:
+        return Response.json(settings.describe());
+      case "PATCH /postgrest":
+        Object.assign(settings.api, await request.json());
+        return Response.json({ ...settings.api, ...NO_POOL });
+      case "PATCH /config/auth":
+        Object.assign(settings.auth, await request.json());
+        return Response.json(settings.auth);
+      case "POST /database/query":
+        return await runSql(await request.json());
       case "GET /functions":
-        return Response.json([...live].map((slug) => describe(uploads.get(slug)!)));
+        return Response.json([...live].map((slug) => describe(uploads.get(slug)!, versions.get(slug)!)));
       case "POST /functions/deploy":
         // Several functions are uploaded one by one, then activated together.
         return await deploy(request, searchParams.get("slug")!, searchParams.get("bundleOnly") !== "true");
@@ -94,18 +167,30 @@ export async function startManagementApi(folder: string): Promise<ManagementApi>
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, answer);
   const url = `http://127.0.0.1:${server.addr.port}`;
   const profile = join(folder, "profile.yaml");
-  const settings = { name: "local", api_url: url, dashboard_url: url, project_host: "example.test" };
-  await Deno.writeTextFile(profile, Object.entries(settings).map(([key, value]) => `${key}: ${value}\n`).join(""));
-  return { profile, uploads, live, close: () => server.shutdown() };
+  const profileFields = { name: "local", api_url: url, dashboard_url: url, project_host: "example.test" };
+  await Deno.writeTextFile(profile, Object.entries(profileFields).map(([key, value]) => `${key}: ${value}\n`).join(""));
+  return {
+    profile,
+    uploads,
+    live,
+    settings,
+    writes,
+    bump: (slug) => void versions.set(slug, versions.get(slug)! + 1),
+    failNext: (kind, failure = { status: 500, message: "Internal server error" }) => void failures.set(kind, failure),
+    async close() {
+      await server.shutdown();
+      await database?.close();
+    },
+  };
 }
 
-function describe({ slug, metadata, files }: Upload): Record<string, unknown> {
+function describe({ slug, metadata, files }: Upload, version: number): Record<string, unknown> {
   return {
     id: crypto.randomUUID(),
     slug,
     name: slug,
     status: "ACTIVE",
-    version: 1,
+    version,
     created_at: 0,
     updated_at: 0,
     // A new function without a setting requires a platform token.

@@ -275,7 +275,20 @@ async function selfcheck(...args: string[]) {
 Deno.test("deno task selfcheck: 0 for the embedded stack, 1 for a fault, 2 without a site to check", async () => {
   const good = await selfcheck(SITE, "--functions", stack.functions_url);
   assertEquals([good.code, good.stderr], [0, ""]);
-  assertMatch(good.stdout, /^note: The length of keys .*\n.* is fine\.\n$/);
+  assertMatch(good.stdout, /^(note: .*\n)+.* is fine\.\n$/);
+  assertMatch(good.stdout, /^note: The length of keys /m);
+  assertMatch(good.stdout, /^note: Vault, schedule, clocks and mail weren't checked: /m);
+
+  const path = await Deno.makeTempFile();
+  await Deno.writeTextFile(path, `CRON_SECRET=${stack.cron_secret}\n`);
+  const inside = await selfcheck(SITE, "--env-file", path, "--mail", "mira@example.com");
+  await Deno.remove(path);
+  assertEquals([inside.code, inside.stderr], [0, ""], inside.stdout);
+  assertMatch(inside.stdout, /^note: Job reminders: never succeeded yet$/m);
+  assertMatch(inside.stdout, /^note: Mail: one is on its way to mira@example\.com/m);
+  const forgotten = await selfcheck(SITE, "--mail", "mira@example.com");
+  assertEquals(forgotten.code, 1);
+  assertMatch(forgotten.stderr, /need --env-file/);
 
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response("It works!"));
   const bad = await selfcheck(`http://127.0.0.1:${server.addr.port}/`);

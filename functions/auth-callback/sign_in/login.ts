@@ -18,6 +18,12 @@ import { readPendingSignIn, storeSignIn } from "./waiting_sign_in.ts";
 /** The identity provider sends the mail before it answers. */
 const MAIL_DEADLINE_MS = 10_000;
 
+/**
+ * Settings under which nobody gets a mail, which reveals nothing about an address: a project without a mail server of its
+ * own only mails its members, and one may have signing in by mail turned off.
+ */
+const MISCONFIGURED = ["email_address_not_authorized", "email_provider_disabled"];
+
 /** `?next=` is where to go afterwards; `?sent=1` shows the page after the mail was sent. */
 export const showLogin = (deps: PageDeps): Handler => async (c) => {
   const next = safeNextPath(c.req.query("next"));
@@ -64,8 +70,7 @@ async function sendLink(c: AppContext, deps: PageDeps, { form, next }: Step): Pr
   ).catch((thrown) => {
     throw thrown instanceof AppError && thrown.code === "unavailable" ? noMail(thrown) : thrown;
   });
-  // Without a mail server of its own, a project only mails its members: a configuration problem, so report it.
-  if (error?.code === "email_address_not_authorized") throw noMail(error);
+  if (MISCONFIGURED.includes(error?.code ?? "")) throw noMail(error);
   if (error?.code === "email_address_invalid" || error?.code === "validation_failed") return await refuse();
   // Any other refusal (sign-up closed, address banned) would reveal who has an account, so show success.
   if (error) deps.log.error("sign_in_mail_refused", { request_id: c.get("requestId"), code: error.code });

@@ -112,6 +112,7 @@ Deno.test("POST /login reports when no mail can be sent, instead of claiming tha
   const pages = createPages(ONBOARDED);
   const refusals: [number, Record<string, string>][] = [
     [400, { code: "email_address_not_authorized", msg: "Email address cannot be used as it is not authorized" }],
+    [422, { code: "email_provider_disabled", msg: "Email logins are disabled" }],
     [500, { code: "unexpected_failure", msg: "Error sending confirmation email" }],
   ];
   for (const [status, body] of refusals) {

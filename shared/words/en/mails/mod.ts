@@ -5,5 +5,6 @@ import { handover, invitation } from "./invitation.ts";
 import { proposal } from "./proposal.ts";
 import { reminderAddress } from "./reminder_address.ts";
 import { signIn } from "./sign_in.ts";
+import { testMail } from "./test_mail.ts";
 
-export const mails = { deletion, digest, handover, invitation, proposal, reminderAddress, signIn };
+export const mails = { deletion, digest, handover, invitation, proposal, reminderAddress, signIn, testMail };

@@ -1,0 +1,45 @@
+/**
+ * `GET /api/health/jobs`: whether the schedule works, for monitors. It names jobs, ages and settings, so it asks for the
+ * scheduler's secret.
+ */
+import { createHash } from "node:crypto";
+import type { CheckSchedule } from "../../shared/db/schedule_store.ts";
+import type { Config } from "../../shared/config.ts";
+import type { AppContext } from "../../shared/http/app.ts";
+import { isOneOf } from "../../shared/http/caller_secret.ts";
+import { judgeSchedule } from "../../shared/jobs/schedule_health.ts";
+import { FRONT_DOOR_HEADER } from "../../shared/routes.ts";
+
+interface HealthDeps {
+  config: Config;
+  checkSchedule: CheckSchedule;
+  clock(): Date;
+}
+
+/** 200 when every job does its work, else 503; what is wrong is in `vault` and `jobs`. */
+export async function answerJobsHealth(c: AppContext, { config, checkSchedule, clock }: HealthDeps): Promise<Response> {
+  const report = await checkSchedule({
+    projectUrl: config.supabaseUrl,
+    cronSecretHashes: config.cronSecrets.map((secret) => createHash("sha256").update(secret).digest("hex")),
+  });
+  const { vault, jobs } = judgeSchedule(report);
+  const ok = vault.length === 0 && jobs.every(({ problems }) => problems.length === 0);
+  const answer = {
+    ok,
+    vault: vault.map(({ code }) => code),
+    jobs: jobs.map(({ job, ageSeconds, problems }) => ({ job, age_seconds: ageSeconds, problems })),
+    clock: clock().toISOString(),
+    database_clock: report.at,
+    front_door: await describeFrontDoor(c, config),
+    mail_from: config.mailFrom ?? null,
+  };
+  return c.json(answer, ok ? 200 : 503, { "cache-control": "no-store" });
+}
+
+/** How this request came: through our front door, past it, or with a secret that the functions don't know. */
+async function describeFrontDoor(c: AppContext, { frontDoorSecrets }: Config): Promise<string> {
+  const proof = c.req.header(FRONT_DOOR_HEADER);
+  if (frontDoorSecrets.length === 0) return "not_set";
+  if (proof === undefined) return "no_secret";
+  return await isOneOf([proof], frontDoorSecrets) ? "ok" : "wrong_secret";
+}

@@ -1,0 +1,38 @@
+/**
+ * `POST /api/health/mail`: sends one mail through the configured mail service, so that who runs the service knows that
+ * mail arrives. It asks for the scheduler's secret, and the mail can say nothing but our own words.
+ */
+import { createHmac } from "node:crypto";
+import type { Deps } from "../../shared/deps.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { AppContext } from "../../shared/http/app.ts";
+import { readText } from "../../shared/http/read_body.ts";
+import { sendMail } from "../../shared/mail/send_mail.ts";
+import { wordsOf } from "../../shared/words/words.ts";
+
+const MAX_BYTES = 1000;
+
+/** Takes `{"to": "<address>"}`; answers `{"ok": true, "mark": "…"}`, the mark that stands in the mail. */
+export async function sendTestMail(c: AppContext, deps: Pick<Deps, "config" | "fetch" | "clock">): Promise<Response> {
+  const to = readAddress(await readText(c.req.raw, MAX_BYTES));
+  const at = deps.clock().toISOString();
+  const { siteUrl, codeSecrets } = deps.config;
+  // Signed: who holds a mail can tell that this deployment wrote it, and when.
+  const mark = createHmac("sha256", codeSecrets[0]!).update(`test-mail\n${to}\n${at}`).digest("hex").slice(0, 16);
+  const { subject, text } = wordsOf("en").mails.testMail;
+  await sendMail(deps, { to, subject, text: text({ site: siteUrl, at, mark }) });
+  return c.json({ ok: true, mark }, 200, { "cache-control": "no-store" });
+}
+
+function readAddress(text: string): string {
+  let to: unknown;
+  try {
+    to = JSON.parse(text)?.to;
+  } catch {
+    to = undefined;
+  }
+  if (typeof to !== "string" || to.length > 254 || !/^[^\s@<>",;:\\]+@[^\s@<>",;:\\]+$/.test(to)) {
+    throw new AppError("invalid_request", 'The body is {"to": "<an email address>"}.');
+  }
+  return to;
+}

@@ -1,0 +1,77 @@
+/**
+ * Runs the Supabase CLI, pinned to the version that the tests run. Every command is shown before it runs. No value is part
+ * of one: values travel in the environment and in files that only their owner may read, and are masked in what it prints.
+ */
+import { StepError } from "./step_error.ts";
+
+export const CLI_VERSION = "3.1.0";
+
+export interface CliOptions {
+  /** Variables beside those of the process. */
+  env?: Record<string, string>;
+  /** Names of files that stand for something longer. */
+  shown?: string[];
+}
+
+export interface Cli {
+  /** What the command answers as JSON, and both of its streams. @throws {StepError} when it fails. */
+  run(args: string[], options?: CliOptions): Promise<{ answer: unknown; output: string }>;
+  /** Shows a command without running it. */
+  show(args: string[], prefix?: string): void;
+}
+
+interface CliSettings {
+  root: string;
+  say(line: string): void;
+  /** Everything that must not be printed. */
+  secrets(): Iterable<string>;
+}
+
+const COMMON = ["--agent", "no", "--output-format", "json"];
+
+export function createCli({ root, say, secrets }: CliSettings): Cli {
+  const show = (args: string[], prefix = "$") =>
+    say(`  ${prefix} supabase ${mask(args.map(quoted).join(" "), secrets())}`);
+  return {
+    show,
+    async run(args, { env = {} } = {}) {
+      show(args);
+      const output = await new Deno.Command(Deno.build.os === "windows" ? "npx.cmd" : "npx", {
+        args: ["-y", `supabase@${CLI_VERSION}`, ...args, ...COMMON],
+        cwd: root,
+        env: { SUPABASE_TELEMETRY_DISABLED: "1", NO_COLOR: "1", npm_config_loglevel: "error", ...env },
+        stdin: "null",
+      }).output().catch(() => {
+        throw new StepError("npx does not start: install Node 18 or newer.");
+      });
+      const [stdout, stderr] = [output.stdout, output.stderr].map((bytes) => new TextDecoder().decode(bytes));
+      if (!output.success) throw new StepError(mask(reasonOf(stdout!, stderr!), secrets()));
+      return { answer: parseAnswer(stdout!), output: stdout! + stderr! };
+    },
+  };
+}
+
+/** The text without any of these values, also where they are percent-encoded. */
+export function mask(text: string, secrets: Iterable<string>): string {
+  const values = [...secrets].flatMap((secret) => [secret, encodeURIComponent(secret)])
+    .filter((value) => value.length >= 6)
+    .toSorted((one, other) => other.length - one.length);
+  return values.reduce((masked, value) => masked.replaceAll(value, "•••"), text);
+}
+
+const quoted = (arg: string) => /^[\w./:=@,-]+$/.test(arg) ? arg : `"${arg}"`;
+
+function parseAnswer(stdout: string): unknown {
+  try {
+    return JSON.parse(stdout);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the CLI says went wrong; as JSON where it got that far. */
+function reasonOf(stdout: string, stderr: string): string {
+  const { error } = (parseAnswer(stdout.trim().split("\n").at(-1) ?? "") ?? {}) as { error?: { message?: string } };
+  const lines = stderr.trim().split("\n").filter((line) => !/^(Target:|Confirmed by|Try rerunning)/.test(line));
+  return error?.message ?? (lines.slice(-3).join(" ").trim() || "the command failed without a reason");
+}

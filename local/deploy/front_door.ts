@@ -1,0 +1,36 @@
+/** What to do for the front door, which runs elsewhere: the commands or the configuration, with the secret left out. */
+import { type Deployment, functionsUrl } from "./step.ts";
+
+export const FRONT_DOORS = ["deno", "workers", "caddy", "nginx"] as const;
+export type FrontDoorKind = typeof FRONT_DOORS[number];
+
+/** Lines to read. Keys come from the settings file, so that none is on a command line. */
+export function frontDoorLines(kind: FrontDoorKind, deployment: Deployment): string[] {
+  const { siteUrl, envPath } = deployment;
+  const { host } = new URL(siteUrl);
+  const functions = functionsUrl(deployment);
+  switch (kind) {
+    case "deno":
+      return [
+        "Deno Deploy, with this checkout as the app's source and local/front_door/serve.ts as its entry point:",
+        `  set FUNCTIONS_URL to ${functions}`,
+        `  set FRONT_DOOR_SECRET, as a secret, to its first entry in ${envPath}`,
+        `  add the domain ${host}`,
+      ];
+    case "workers":
+      return [
+        "Cloudflare Workers (the second command asks for the value of FRONT_DOOR_SECRET, its first entry in " +
+        `${envPath}):`,
+        `  $ npx wrangler deploy --config local/front_door/wrangler.toml --var FUNCTIONS_URL:${functions} --domain ${host}`,
+        "  $ npx wrangler secret put FRONT_DOOR_SECRET --config local/front_door/wrangler.toml",
+      ];
+    case "caddy":
+    case "nginx":
+      return [
+        `${
+          kind === "caddy" ? "Caddy" : "nginx"
+        }, on the host that ${host} leads to; the configuration holds the secret:`,
+        `  $ deno task front-door -- ${kind} --site ${siteUrl} --functions ${functions} --env-file ${envPath}`,
+      ];
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The functions' secrets. Missing keys are made once and kept in the settings file; what the project has already is
+ * compared by its digest and left alone.
+ */
+import { createHash } from "node:crypto";
+import { appendToEnvFile, envFile } from "./env_file.ts";
+import { GENERATED, isFunctionSetting, listOf } from "./settings.ts";
+import { type Deployment, type Step } from "./step.ts";
+import { StepError } from "./step_error.ts";
+import { withSecretFile } from "./secret_file.ts";
+
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+export const secrets: Step = {
+  title: "Secrets of the functions",
+  async run(deployment) {
+    const { cli, values, say, isDryRun, project } = deployment;
+    const { answer } = await cli.run(["secrets", "list", `--remote=${project}`]);
+    const digests = new Map(
+      (answer as { secrets: { name: string; value: string }[] }).secrets.map(({ name, value }) => [name, value]),
+    );
+    values.set("NEXT_PUBLIC_SITE_URL", deployment.siteUrl);
+    const made = await makeMissing(deployment, digests);
+    const different = [...values].filter(([name, value]) =>
+      isFunctionSetting(name) && digests.get(name) !== sha256(value)
+    );
+    refuseReplaced(deployment, different, digests);
+    if (different.length === 0 && made.length === 0) return "unchanged";
+    for (const [name] of different) {
+      say(`  ${name} = ••• ${digests.has(name) ? "(changed)" : made.includes(name) ? "(made now)" : "(new)"}`);
+    }
+    const args = (path: string) => ["secrets", "set", "--env-file", path, `--remote=${project}`, "--yes"];
+    if (isDryRun) {
+      cli.show(args("<a file with these>"), "would run: $");
+      return "planned";
+    }
+    await withSecretFile("secrets.env", envFile(different), (path) => cli.run(args(path)));
+    return "changed";
+  },
+};
+
+/** Makes the keys that neither the file nor the project has; the names of those. */
+async function makeMissing(deployment: Deployment, digests: ReadonlyMap<string, string>): Promise<string[]> {
+  const { values, envPath, isDryRun, replace, say } = deployment;
+  const missing = Object.keys(GENERATED).filter((name) => !values.has(name));
+  const lost = missing.filter((name) => digests.has(name) && !replace.includes(name));
+  if (lost.length > 0) {
+    throw new StepError(
+      `${
+        lost.join(", ")
+      }: the project has a value that ${envPath} lacks. Copy it there from where you keep it; it is ` +
+        `not made anew, since what was signed or sealed with it would be lost. To replace it all the same: --replace ${
+          lost[0]
+        }`,
+    );
+  }
+  const made = new Map(missing.map((name) => [name, GENERATED[name]!()]));
+  for (const [name, value] of made) values.set(name, value);
+  if (made.size > 0 && !isDryRun) {
+    // First the file, then the project: a key that only the project had could not be read back.
+    await appendToEnvFile(envPath, made);
+    say(`  ${[...made.keys()].join(", ")}: made, and kept in ${envPath}. Keep a copy of that file.`);
+  }
+  return missing;
+}
+
+/** A key may be rotated: what the project has must be among the entries of the new value, or the person says otherwise. */
+function refuseReplaced(
+  { replace, envPath }: Deployment,
+  different: readonly [string, string][],
+  digests: ReadonlyMap<string, string>,
+): void {
+  for (const [name, value] of different) {
+    const digest = digests.get(name);
+    if (!(name in GENERATED) || digest === undefined || replace.includes(name)) continue;
+    if (!arrangements(listOf(value)).some((earlier) => sha256(earlier) === digest)) {
+      throw new StepError(
+        `${name} in ${envPath} is not the project's, nor a list with it. Add the new key second (old,new), so that ` +
+          `nothing is lost; if you mean to replace or drop the old one: --replace ${name}`,
+      );
+    }
+  }
+}
+
+/** What a list may have been before: one of its entries, or some of them in any order. */
+function arrangements(entries: readonly string[]): string[] {
+  if (entries.length > 4) return entries.slice();
+  const lists = (rest: readonly string[]): string[][] =>
+    rest.flatMap((
+      entry,
+    ) => [[entry], ...lists(rest.filter((other) => other !== entry)).map((more) => [entry, ...more])]);
+  return lists(entries).map((list) => list.join(","));
+}

@@ -1,0 +1,79 @@
+/** What a deployment's settings must be before anything is done with them. */
+import { Buffer } from "node:buffer";
+import { ConfigError, readConfig } from "../../shared/config.ts";
+
+/** Keys that are made where neither the file nor the project has one. */
+export const GENERATED: Readonly<Record<string, () => string>> = {
+  OAUTH_CODE_SECRET: () => random("hex"),
+  CRON_SECRET: () => random("hex"),
+  FRONT_DOOR_SECRET: () => random("hex"),
+  PAYMENT_WEBHOOK_SECRET: () => random("hex"),
+  CREDENTIALS_KEY: () => random("base64"),
+};
+
+const random = (encoding: "hex" | "base64") =>
+  Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString(encoding);
+
+/** What the functions read besides. */
+const OF_FUNCTIONS = [
+  "NEXT_PUBLIC_SITE_URL",
+  "DATABASE_SERVICE_ROLE_KEY",
+  "MAIL_URL",
+  "MAIL_FROM",
+  "AUTH_PROVIDERS",
+  "FX_SOURCES",
+  "PROVIDER_BASES",
+  "RATE_LIMITS",
+  "SUPPORT_URL",
+  "PRIVACY_URL",
+  "TERMS_URL",
+  "PRICING_URL",
+  "CHECKOUT_URL",
+  "INVOICES_URL",
+  "CANCEL_URL",
+  "PRO_PRICE",
+  "TEAM_PRICE",
+];
+
+/** What only the deployment itself reads. */
+const OF_DEPLOYMENT = ["DATABASE_URL", "AUTH_MAIL_URL", "SUPABASE_ACCESS_TOKEN"];
+
+export const isFunctionSetting = (name: string): boolean => name in GENERATED || OF_FUNCTIONS.includes(name);
+
+/** The variables with a sign-in service's credentials: `AUTH_GOOGLE_CLIENT_ID` and `AUTH_GOOGLE_SECRET`. */
+export const credentialNames = (provider: string) => ({
+  clientId: `AUTH_${provider.toUpperCase()}_CLIENT_ID`,
+  secret: `AUTH_${provider.toUpperCase()}_SECRET`,
+});
+
+export const listOf = (value = ""): string[] => value.split(",").map((entry) => entry.trim()).filter(Boolean);
+
+/** A line for each thing that is wrong, without values. */
+export function settingProblems(values: ReadonlyMap<string, string>, siteUrl: string): string[] {
+  const providers = listOf(values.get("AUTH_PROVIDERS")).flatMap((provider) =>
+    Object.values(credentialNames(provider))
+  );
+  const known = (name: string) => isFunctionSetting(name) || OF_DEPLOYMENT.includes(name) || providers.includes(name);
+  const problems: string[] = [];
+  for (const [name, value] of values) {
+    if (!known(name)) problems.push(`${name} is not a setting of this service: check its spelling, or delete the line`);
+    else if (!value.trim()) problems.push(`${name} is blank: fill it in, or delete the line`);
+  }
+  for (const name of ["MAIL_URL", "MAIL_FROM"]) if (!values.has(name)) problems.push(`${name} is missing`);
+  for (const name of providers) if (!values.has(name)) problems.push(`${name} is missing, as AUTH_PROVIDERS needs it`);
+  const own = values.get("NEXT_PUBLIC_SITE_URL");
+  if (own?.trim() && own !== siteUrl) problems.push("NEXT_PUBLIC_SITE_URL is another address than --site");
+  const mail = values.get("AUTH_MAIL_URL");
+  if (mail?.trim() && !URL.canParse(mail)) problems.push("AUTH_MAIL_URL is not a URL");
+  return [...problems, ...configProblems(values, siteUrl)];
+}
+
+function configProblems(values: ReadonlyMap<string, string>, siteUrl: string): string[] {
+  try {
+    readConfig({ ...Object.fromEntries(values), NEXT_PUBLIC_SITE_URL: siteUrl }, ["siteUrl"]);
+    return [];
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return [...thrown.problems];
+    throw thrown;
+  }
+}

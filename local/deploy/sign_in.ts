@@ -1,0 +1,108 @@
+/**
+ * The settings of Supabase Auth: supabase/config.toml with the site's address, and with a mail server of its own, without
+ * which it mails only members of the organization that owns the project, two an hour.
+ */
+import { dirname, join } from "node:path";
+import { parse, stringify, type TomlTable } from "smol-toml";
+import { credentialNames, listOf } from "./settings.ts";
+import type { Deployment, Step } from "./step.ts";
+
+export const signIn: Step = {
+  title: "Sign-in settings",
+  async run(deployment) {
+    const { cli, isDryRun, project } = deployment;
+    const { workdir, env } = await writeAuthConfig(deployment);
+    if (isDryRun) {
+      const changes = await diffAuthConfig(deployment, { workdir, env });
+      for (const path of changes) deployment.say(`  differs: ${path}`);
+      return changes.length > 0 ? "planned" : "unchanged";
+    }
+    const { answer } = await cli.run(["config", "push", `--remote=${project}`, "--workdir", workdir, "--yes"], { env });
+    const { services } = answer as { services: { status: string; changes: string[][] }[] };
+    const changed = services.filter(({ status }) => status === "updated").flatMap(({ changes }) => changes);
+    for (const path of changed) deployment.say(`  set: ${path.join(".")}`);
+    return changed.length > 0 ? "changed" : "unchanged";
+  },
+};
+
+interface AuthConfig {
+  /** A folder with a configuration for this project. */
+  workdir: string;
+  /** What the configuration takes from the environment. */
+  env: Record<string, string>;
+}
+
+/** Paths of the settings in which the project differs; secret ones and the mails' texts aren't compared. */
+export async function diffAuthConfig(
+  { cli, project }: Pick<Deployment, "cli" | "project">,
+  { workdir, env }: AuthConfig,
+): Promise<string[]> {
+  const { answer } = await cli.run(["config", "diff", `--remote=${project}`, "--workdir", workdir], { env });
+  const { changes } = answer as { changes: { path: string[]; declared: boolean }[] };
+  return changes.filter(({ declared, path }) => declared && (path[0] === "auth" || path[0] === "api"))
+    .map(({ path }) => path.join("."));
+}
+
+/** Writes the project's configuration, in which secrets are names of variables. */
+export async function writeAuthConfig(
+  { root, folder, siteUrl, values }: Pick<Deployment, "root" | "folder" | "siteUrl" | "values">,
+): Promise<AuthConfig> {
+  const config = parse(await Deno.readTextFile(join(root, "supabase/config.toml"))) as TomlTable;
+  const auth = config.auth as TomlTable & { email: TomlTable };
+  const server = mailServer(values.get("AUTH_MAIL_URL") ?? values.get("MAIL_URL")!);
+  const { address, name } = sender(values.get("MAIL_FROM")!);
+  auth.site_url = siteUrl;
+  auth.email.smtp = {
+    enabled: true,
+    host: server.host,
+    port: server.port,
+    user: server.user,
+    pass: "env(AUTH_SMTP_PASS)",
+    admin_email: address,
+    sender_name: name,
+  };
+  // Only with a mail server of its own; our own limits per address and caller are lower (shared/http/quotas.ts).
+  auth.rate_limit = { email_sent: MAILS_AN_HOUR };
+  const env: Record<string, string> = { AUTH_SMTP_PASS: server.password };
+  const providers = listOf(values.get("AUTH_PROVIDERS"));
+  if (providers.length > 0) {
+    auth.external = Object.fromEntries(providers.map((provider) => {
+      const names = credentialNames(provider);
+      env[names.secret] = values.get(names.secret)!;
+      return [provider, { enabled: true, client_id: values.get(names.clientId)!, secret: `env(${names.secret})` }];
+    }));
+  }
+  const workdir = join(folder, "auth");
+  const target = join(workdir, "supabase");
+  await Deno.mkdir(join(target, "templates"), { recursive: true });
+  for (const template of Object.values(auth.email.template as Record<string, { content_path: string }>)) {
+    await Deno.mkdir(dirname(join(workdir, template.content_path)), { recursive: true });
+    await Deno.copyFile(join(root, template.content_path), join(workdir, template.content_path));
+  }
+  // Nothing else of the configuration is pushed.
+  const { project_id, api } = config;
+  const kept: TomlTable = { project_id: project_id!, api: api!, auth };
+  await Deno.writeTextFile(join(target, "config.toml"), stringify(kept));
+  return { workdir, env };
+}
+
+const MAILS_AN_HOUR = 1000;
+
+/** The mail service as an SMTP server: sign-in mails are sent by Supabase Auth, which speaks nothing else. */
+export function mailServer(mailUrl: string): { host: string; port: number; user: string; password: string } {
+  const url = new URL(mailUrl);
+  // https://resend.com/docs/send-with-smtp
+  if (url.protocol === "resend:") return { host: "smtp.resend.com", port: 465, user: "resend", password: url.host };
+  return {
+    host: url.hostname,
+    port: Number(url.port || (url.protocol === "smtps:" ? 465 : 587)),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+  };
+}
+
+/** `Expenses <expenses@example.com>`, or the address alone. */
+export function sender(mailFrom: string): { address: string; name: string } {
+  const [, name = "", address = mailFrom] = /^\s*"?([^"<]*?)"?\s*<([^>]+)>\s*$/.exec(mailFrom) ?? [];
+  return { address: address.trim(), name: name || "Expenses" };
+}

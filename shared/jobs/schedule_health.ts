@@ -1,0 +1,98 @@
+/** Judges what the database reports about the schedule: which job does not do its work, and since when. */
+
+/** What the database says (`public.check_schedule`). */
+export interface ScheduleReport {
+  /** The database's clock. */
+  at: string;
+  /** Whether the vault holds what the schedule needs. */
+  vault: { project_url: boolean; cron_secret: boolean };
+  schedules: {
+    name: string;
+    is_active: boolean;
+    last_started_at: string | null;
+    last_status: string | null;
+    last_succeeded_at: string | null;
+  }[];
+  /** The scheduled functions that ever ran. */
+  runs: { job: string; last_finished_at: string; last_ok_at: string | null; failed_stages: string[] }[];
+}
+
+export interface ScheduleProblem {
+  code:
+    | "vault_project_url"
+    | "vault_cron_secret"
+    | "not_scheduled"
+    | "inactive"
+    | "schedule_failed"
+    | "called_in_vain"
+    | "stage_failed"
+    | "too_old";
+  /** The schedule or job; absent for the vault. */
+  job?: string;
+  /** Stages that failed in the latest run. */
+  stages?: string[];
+}
+
+export interface JobHealth {
+  job: string;
+  /** Since the last successful run; null before the first. */
+  ageSeconds: number | null;
+  problems: ScheduleProblem[];
+}
+
+export interface ScheduleHealth {
+  vault: ScheduleProblem[];
+  jobs: JobHealth[];
+}
+
+const HOUR = 3600;
+
+/** The jobs with their schedules, and how old the last successful run may be: a period and some hours. */
+const JOBS = [
+  { job: "reminders", schedules: ["reminders", "reminders-catch-up"], atMost: 26 * HOUR },
+  // From the 10th of a month to the 2nd of the next.
+  { job: "provider-sync", schedules: ["provider-sync", "provider-sync-catch-up"], atMost: 24 * 24 * HOUR },
+  // Runs inside the database and leaves no rows of its own.
+  { job: "purge-expired", schedules: ["purge-expired"], atMost: 26 * HOUR, isOwn: true },
+];
+
+/** A run takes a minute at most; a call that left no trace for this long was in vain. */
+const RUN_MS = 10 * 60_000;
+
+export function judgeSchedule(report: ScheduleReport): ScheduleHealth {
+  const { vault } = report;
+  return {
+    vault: [
+      ...(vault.project_url ? [] : [{ code: "vault_project_url" as const }]),
+      ...(vault.cron_secret ? [] : [{ code: "vault_cron_secret" as const }]),
+    ],
+    jobs: JOBS.map((job) => judgeJob(job, report)),
+  };
+}
+
+function judgeJob({ job, schedules, atMost, isOwn }: (typeof JOBS)[number], report: ScheduleReport): JobHealth {
+  const now = Date.parse(report.at);
+  const own = schedules.map((name) => ({ name, found: report.schedules.find((schedule) => schedule.name === name) }));
+  const run = report.runs.find((one) => one.job === job);
+  const startedAt = latest(own.map(({ found }) => found?.last_started_at));
+  const okAt = isOwn ? latest(own.map(({ found }) => found?.last_succeeded_at)) : latest([run?.last_ok_at]);
+  const newest = own.map(({ found }) => found).find((found) => found && timeOf(found.last_started_at) === startedAt);
+  const problems = own.flatMap(({ name, found }): ScheduleProblem[] =>
+    !found ? [{ code: "not_scheduled", job: name }] : found.is_active ? [] : [{ code: "inactive", job: name }]
+  );
+  const finishedAt = latest([run?.last_finished_at]);
+  const isLost = startedAt !== null && now - startedAt > RUN_MS && (finishedAt ?? 0) < startedAt - RUN_MS;
+  if (newest?.last_status === "failed") problems.push({ code: "schedule_failed", job });
+  else if (!isOwn && isLost) problems.push({ code: "called_in_vain", job });
+  if (run && run.failed_stages.length > 0) problems.push({ code: "stage_failed", job, stages: run.failed_stages });
+  const ageSeconds = okAt === null ? null : Math.max(0, Math.round((now - okAt) / 1000));
+  if (ageSeconds !== null && ageSeconds > atMost && problems.length === 0) problems.push({ code: "too_old", job });
+  return { job, ageSeconds, problems };
+}
+
+const timeOf = (at: string | null | undefined) => at ? Date.parse(at) : null;
+
+function latest(times: (string | null | undefined)[]): number | null {
+  const known = times.map(timeOf).filter((time) => time !== null);
+  return known.length > 0 ? Math.max(...known) : null;
+}

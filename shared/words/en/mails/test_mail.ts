@@ -1,0 +1,10 @@
+/** Words of the mail by which who runs the service checks that mail arrives. */
+
+export const testMail = {
+  subject: "Expenses can send email",
+  text: ({ site, at, mark }: { site: string; at: string; mark: string }): string =>
+    [
+      `${site} sent this email to check that its mail settings work. They do.`,
+      `Sent at ${at}. The selfcheck that asked for it printed the same mark: ${mark}`,
+    ].join("\n\n") + "\n",
+};

@@ -1,0 +1,54 @@
+-- What a monitor asks of the schedule: whether it can reach the functions, and when each job last did its work.
+
+-- As its owner: the tables of pg_cron are closed to the API's roles.
+create or replace function public.check_schedule(project_url text, cron_secret_hashes text[]) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  schedules jsonb;
+  runs jsonb;
+begin
+  -- Without what pg_cron keeps as the message of a run: it may quote anything.
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'name', j.jobname,
+    'is_active', j.active,
+    'last_started_at', d.start_time,
+    'last_status', d.status,
+    'last_succeeded_at', (
+      select max(e.start_time) from cron.job_run_details as e where e.jobid = j.jobid and e.status = 'succeeded')
+  ) order by j.jobname), '[]') into schedules
+  from cron.job as j
+  left join lateral (
+    select r.start_time, r.status from cron.job_run_details as r
+    where r.jobid = j.jobid and r.start_time is not null
+    order by r.start_time desc
+    limit 1
+  ) as d on true;
+  -- A run is done with the last of its stages; one whose stage failed isn't a good one.
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'job', r.job, 'last_finished_at', r.finished_at, 'last_ok_at', r.ok_at, 'failed_stages', r.failed
+  ) order by r.job), '[]') into runs
+  from (
+    select
+      s.job,
+      max(s.finished_at) as finished_at,
+      max(s.finished_at) filter (where s.status = 'ok') as ok_at,
+      (select coalesce(jsonb_agg(l.stage order by l.stage), '[]') from (
+        select distinct on (n.stage) n.stage, n.status from jobs.job_runs as n
+        where n.job = s.job
+          and n.period = (select max(p.period) from jobs.job_runs as p where p.job = s.job)
+        order by n.stage, n.id desc
+      ) as l where l.status = 'failed') as failed
+    from jobs.job_runs as s
+    group by s.job
+  ) as r;
+  return jsonb_build_object(
+    'at', clock_timestamp(),
+    'vault', jobs.vault_matches(project_url, cron_secret_hashes),
+    'schedules', schedules,
+    'runs', runs
+  );
+end
+$$;
+comment on function public.check_schedule is
+  'The database''s clock, whether the vault holds what the schedule needs (jobs.vault_matches), each schedule with its '
+  'last run, and each scheduled function with its last runs and the stages that failed in the latest.';

@@ -1,0 +1,101 @@
+/** The parts of the deploy command that need no CLI; `tests/deploy/command.ts` runs all of it. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { parse } from "smol-toml";
+import { mask } from "../../local/deploy/cli.ts";
+import { appendToEnvFile, envFile, parseEnvFile } from "../../local/deploy/env_file.ts";
+import { FRONT_DOORS, frontDoorLines } from "../../local/deploy/front_door.ts";
+import { GENERATED, settingProblems } from "../../local/deploy/settings.ts";
+import { mailServer, sender } from "../../local/deploy/sign_in.ts";
+import type { Deployment } from "../../local/deploy/step.ts";
+import { LOCAL_SITE, supabaseEnvironment, writeOnce } from "../../local/deploy/supabase_start.ts";
+import { readConfig } from "../../shared/config.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const SITE = "https://expenses.example.com";
+
+Deno.test("a settings file is read as written, and a line that is none is named without its value", () => {
+  const values = parseEnvFile(`# c\n\nA=b c # comment\nB='x # y'\r\nC="it's"\nD=\n`);
+  assertEquals([...values], [["A", "b c"], ["B", "x # y"], ["C", "it's"], ["D", ""]]);
+  for (
+    const [text, told] of [["no equals sign secret", "Line 1"], ["A=1\nA=secret", "A is there twice"], [
+      "A='secret",
+      "of A",
+    ]]
+  ) {
+    const error = assertThrows(() => parseEnvFile(text!), Error, told!);
+    assert(!error.message.includes("secret"));
+  }
+});
+
+Deno.test("what is written into a settings file is read back, after what was there", async () => {
+  const path = await Deno.makeTempFile();
+  await Deno.writeTextFile(path, "A=1");
+  const added = new Map([["B", 'with "quotes"'], ["C", "it's, # all"]]);
+  await appendToEnvFile(path, added);
+  assertEquals([...parseEnvFile(await Deno.readTextFile(path))], [["A", "1"], ...added]);
+  await Deno.remove(path);
+});
+
+Deno.test(".env.example lacks nothing but its blanks, and names only settings that there are", async () => {
+  const text = await Deno.readTextFile(new URL(".env.example", ROOT));
+  assertEquals(settingProblems(parseEnvFile(text), SITE), ["MAIL_URL is blank: fill it in, or delete the line"]);
+  const all = text.replaceAll(/^# ([A-Z][A-Z0-9_]*=)/gm, "$1");
+  assertEquals(settingProblems(parseEnvFile(all), SITE).filter((problem) => problem.includes("not a setting")), []);
+});
+
+Deno.test("generated keys are what the functions take", () => {
+  const made = Object.fromEntries(Object.entries(GENERATED).map(([name, make]) => [name, make()]));
+  const config = readConfig({ ...made, NEXT_PUBLIC_SITE_URL: SITE }, ["codeSecrets", "cronSecrets", "credentialsKeys"]);
+  assertEquals([config.codeSecrets.length, config.credentialsKeys.length], [1, 1]);
+});
+
+Deno.test("masked are values as they are and as an address has them, the longest first", () => {
+  assertEquals(mask("a secret/one, secret%2Fone, secret/", ["secret/", "secret/one"]), "a •••, •••, •••");
+  assertEquals(mask("short ones stay", ["s"]), "short ones stay");
+});
+
+Deno.test("sign-in mail goes by the mail service's SMTP server", () => {
+  assertEquals(mailServer("resend://re_Key"), {
+    host: "smtp.resend.com",
+    port: 465,
+    user: "resend",
+    password: "re_Key",
+  });
+  assertEquals(mailServer("smtps://a%40b:p%2Fw@smtp.example.com"), {
+    host: "smtp.example.com",
+    port: 465,
+    user: "a@b",
+    password: "p/w",
+  });
+  assertEquals(sender('"My, books" <a@example.com>'), { address: "a@example.com", name: "My, books" });
+  assertEquals(sender("a@example.com"), { address: "a@example.com", name: "Expenses" });
+});
+
+Deno.test("no front door's lines hold a value of a key", () => {
+  const values = new Map([["FRONT_DOOR_SECRET", "the-secret-of-the-front-door"]]);
+  const deployment = { project: "a".repeat(20), siteUrl: SITE, values, envPath: ".env" } as unknown as Deployment;
+  for (const kind of FRONT_DOORS) {
+    const text = frontDoorLines(kind, deployment).join("\n");
+    assert(text.includes("expenses.example.com") && !text.includes("the-secret"), text);
+  }
+});
+
+Deno.test("supabase start: its functions start with the settings, and config.toml needs no variable but the vault's", async () => {
+  const files = supabaseEnvironment();
+  const own = Object.fromEntries(parseEnvFile(files["supabase/functions/.env"]!));
+  readConfig(own, ["siteUrl", "codeSecrets", "cronSecrets", "mailUrl", "mailFrom", "credentialsKeys"]);
+  const vault = Object.fromEntries(parseEnvFile(files["supabase/.env"]!));
+  assertEquals(vault.CRON_SECRET, own.CRON_SECRET);
+  const text = await Deno.readTextFile(new URL("supabase/config.toml", ROOT));
+  const named = [...text.matchAll(/"env\((\w+)\)"/g)].map(([, name]) => name!);
+  assertEquals(named.toSorted(), Object.keys(vault).toSorted());
+  assertEquals((parse(text) as { auth: { site_url: string } }).auth.site_url, LOCAL_SITE);
+});
+
+Deno.test("settings of supabase start that are there are kept", async () => {
+  const folder = await Deno.makeTempDir();
+  assert(await writeOnce(folder, "supabase/.env", envFile([["A", "1"]])));
+  assertEquals(await writeOnce(folder, "supabase/.env", envFile([["A", "2"]])), false);
+  assertEquals(await Deno.readTextFile(`${folder}/supabase/.env`), "A='1'\n");
+  await Deno.remove(folder, { recursive: true });
+});
