@@ -57,6 +57,9 @@ export const organizationPath = (
   page: "members" | "approvals" | "export" | "plan" | "delete",
 ): string => `/organizations/${organizationId}/${page}`;
 
+/** What was changed in an organization, by whom and through which app. */
+export const activityPath = (organizationId: string): string => `/account/activity?organization=${organizationId}`;
+
 /** The page of one proposal; who is asked gets it by mail. */
 export const proposalPath = (proposalId: string): string => `/account/approvals/${proposalId}`;
 

@@ -1,10 +1,12 @@
 /** Routes of the identity pages. */
 import { etag } from "hono/etag";
 import { createApprovalStore } from "../../shared/db/approval_store.ts";
+import { createActivityStore } from "../../shared/db/activity_store.ts";
 import { createCalendarStore } from "../../shared/db/calendar_store.ts";
 import { createExportStore } from "../../shared/db/export_store.ts";
 import { createDeletionStore } from "../../shared/db/deletion_store.ts";
 import { createImportStore } from "../../shared/db/import_store.ts";
+import { createPageToolStore } from "../../shared/db/page_tool_store.ts";
 import { createProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
 import { createMembersStore } from "../../shared/db/members_store.ts";
@@ -16,6 +18,8 @@ import { readers } from "../../shared/pages/reader.ts";
 import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 import type { Languages } from "../../shared/words/words.ts";
 import { postAccount, showAccount } from "./account/account.ts";
+import { showActivity } from "./activity/activity.ts";
+import { postUndo } from "./activity/undo.ts";
 import { showPlan } from "./account/plan_page.tsx";
 import { postDisconnect, showDisconnect } from "./account/disconnect.tsx";
 import { postAddress, showAddress } from "./account/address/change.tsx";
@@ -56,6 +60,8 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
     calendars: createCalendarStore(deps.database),
     imports: createImportStore(deps.database),
     members: createMembersStore(deps.database),
+    activity: createActivityStore(deps.database),
+    tools: createPageToolStore(deps.database),
     exports: createExportStore(deps.database),
     deletions: createDeletionStore(deps.database),
     approvals: createApprovalStore(deps.database),
@@ -76,6 +82,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   // The form is on the account page, where signing in again leads by this address.
   app.get("/account/calendar", (c) => c.redirect("/account", 303)).post(postCalendar(pages));
   app.get("/account/expenses.csv", getExpenseFile(pages));
+  app.get("/account/activity", showActivity(pages)).post(postUndo(pages));
   app.get("/account/import/:id", showUpload(pages)).post(postUpload(pages));
   app.get("/account/disconnect", showDisconnect(pages)).post(postDisconnect(pages));
   app.get("/account/providers/connect", showConnect(pages)).post(postConnect(pages));

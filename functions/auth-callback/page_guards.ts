@@ -1,10 +1,12 @@
 /** The dependencies of the identity pages, and the two guards that most of them use. */
 import type { ApprovalStore } from "../../shared/db/approval_store.ts";
+import type { ActivityStore } from "../../shared/db/activity_store.ts";
 import type { CalendarStore } from "../../shared/db/calendar_store.ts";
 import type { ExportStore } from "../../shared/db/export_store.ts";
 import type { DeletionStore } from "../../shared/db/deletion_store.ts";
 import type { ImportStore } from "../../shared/db/import_store.ts";
 import type { MembersStore } from "../../shared/db/members_store.ts";
+import type { PageToolStore } from "../../shared/db/page_tool_store.ts";
 import type { ProviderLinkStore } from "../../shared/db/provider_link_store.ts";
 import type { IdentityStore } from "../../shared/db/identity_store.ts";
 import type { Deps } from "../../shared/deps.ts";
@@ -20,6 +22,8 @@ export interface PageDeps extends Deps {
   calendars: CalendarStore;
   imports: ImportStore;
   members: MembersStore;
+  activity: ActivityStore;
+  tools: PageToolStore;
   exports: ExportStore;
   deletions: DeletionStore;
   approvals: ApprovalStore;

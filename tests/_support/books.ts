@@ -1,6 +1,6 @@
 /** Organizations whose tools a test calls as a person, straight in the database: no tokens, no HTTP. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type ChangeFacts, presentChange } from "../../functions/mcp/present/change.ts";
+import { type ChangeFacts, presentChange } from "../../shared/words/change.ts";
 import { presentPage } from "../../functions/mcp/present/page.ts";
 import type { FactEnvelope } from "../../shared/connector/result.ts";
 import type { Role } from "../../shared/roles.ts";

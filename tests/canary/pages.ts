@@ -25,6 +25,12 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/account/email": () => ["/account/email"],
   "/account/email/confirm": () => ["/account/email/confirm", "/account/email/confirm?for=unknown"],
   "/calendar/:file": (_, { calendar }) => [...calendar, "/calendar/none"],
+  "/account/activity": (one) => [
+    "/account/activity",
+    `/account/activity?organization=${one.organizationId}`,
+    `/account/activity?organization=${one.organizationId}&q=a&by=${one.ownerId}`,
+    `/account/activity?organization=${one.organizationId}&change=chg_${one.organizationId.slice(4)}`,
+  ],
   "/account/disconnect": (one) => [`/account/disconnect?grant=${one.grantId}`],
   "/account/providers/connect": (one) =>
     [one.openBillId, one.brokenBillId].flatMap((bill) => [

@@ -12,7 +12,7 @@ import { presentLoggedExpenses } from "./log_expenses.ts";
 import { presentReview } from "./review_bills.ts";
 import { presentChart } from "./show_spending_chart.ts";
 import { presentSpending } from "./summarize_spending.ts";
-import { presentSyncedBills } from "./sync_bill_amounts.ts";
+import { presentSyncedBills } from "../../../shared/words/synced_bill.ts";
 import { presentUndo } from "./undo_change.ts";
 import { presentUpdatedExpenses } from "./update_expenses.ts";
 

@@ -3,9 +3,9 @@ import type { ToolError } from "../../../shared/connector/result.ts";
 import type { Facts, Refusal, RefusalFacts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { presentBill } from "./bill.ts";
-import { presentChange } from "./change.ts";
+import { presentChange } from "../../../shared/words/change.ts";
 import { presentBadRows, presentLeftOut, presentMapping, presentQuestions } from "./import_expenses.ts";
-import { findWords, publicCode } from "./codes.ts";
+import { findWords, publicCode } from "../../../shared/words/codes.ts";
 
 /** Codes for which no retry, with other arguments or later, can succeed. */
 const FINAL = new Set([

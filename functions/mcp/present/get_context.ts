@@ -2,7 +2,7 @@
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { effectLines, tellEffects } from "../../../shared/words/effects.ts";
-import { presentChange } from "./change.ts";
+import { presentChange } from "../../../shared/words/change.ts";
 
 export const presentContext = ({ recent_changes, proposals, ...data }: Facts, words: Words): Facts => ({
   ...data,

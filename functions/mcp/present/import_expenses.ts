@@ -1,7 +1,7 @@
 /** `import_expenses`: what was assumed, asked and left out, the reasons of unreadable rows, and missing categories. */
 import type { Facts, Refusal, Said } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
-import { findWords } from "./codes.ts";
+import { findWords } from "../../../shared/words/codes.ts";
 
 export const presentImport = ({ preview, import: state, ...data }: Facts, words: Words): Facts =>
   state ? { import: presentState(state, words) } : preview

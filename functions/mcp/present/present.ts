@@ -7,7 +7,7 @@ import type { Said } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { presentData } from "./data.ts";
 import { presentError } from "./error.ts";
-import { findWords, publicCode } from "./codes.ts";
+import { findWords, publicCode } from "../../../shared/words/codes.ts";
 
 export function present(tool: string, facts: FactEnvelope, words: Words): Envelope {
   if (!facts.ok) return { ...facts, error: presentError(facts.error!, words) } as Envelope;

@@ -1,7 +1,7 @@
 /** `undo_change`: what was reverted and what could not be, in words. */
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
-import { presentChange } from "./change.ts";
+import { presentChange } from "../../../shared/words/change.ts";
 
 export function presentUndo({ undone, reversed, not_reversible, ...data }: Facts, words: Words): Facts {
   const { change, ...rest } = undone;

@@ -1,10 +1,8 @@
 -- The activity page: every change with what it did, what apps read, and what happened to accounts and grants. Changes
 -- and reads are read as the person; the audit trail, which no policy opens, by the service with a filter by hand.
 
-create or replace function app.describe_activity(change app.change_sets) returns jsonb
+create or replace function app.describe_activity(change app.change_sets, most_effects int) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  most_effects constant int := 10;
 begin
   return jsonb_build_object(
     'id', change.id, 'at', change.created_at, 'change', app.change_facts(change), 'tool', change.tool,
@@ -19,9 +17,9 @@ $$;
 comment on function app.describe_activity is
   'A change for the activity page, {id, at, change, tool, by, is_automatic, client_name, is_emptied, undone_by, '
   'undoes, '
-  'proposal_id, approved_by, effects?, effects_count?}: of what it did the first ten things.';
+  'proposal_id, approved_by, effects?, effects_count?}: of what it did the first so many things.';
 
-create or replace function app.read_activity_page(filter jsonb, before bigint) returns jsonb
+create or replace function app.read_activity_page(filter jsonb, before bigint, timezone text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   rows_at_once constant int := 20;
@@ -36,21 +34,28 @@ begin
   with looked as (
     select s.* from app.change_sets as s
     where s.organization_id = organization and (before is null or s.recorded_seq < before)
+      and (filter ->> 'id' is null or s.id = filter ->> 'id')
       and (filter ->> 'by' is null or s.actor_id = (filter ->> 'by')::uuid)
       and (filter ->> 'app' is null or s.client_name = filter ->> 'app')
       and (filter ->> 'tool' is null or s.tool = filter ->> 'tool')
-      and (filter ->> 'from' is null or s.created_at >= (filter ->> 'from')::date)
-      and (filter ->> 'to' is null or s.created_at < (filter ->> 'to')::date + 1)
+      and (filter ->> 'from' is null or s.created_at >= (filter ->> 'from')::timestamp at time zone timezone)
+      and (filter ->> 'to' is null
+        or s.created_at < ((filter ->> 'to')::date + 1)::timestamp at time zone timezone)
     order by s.recorded_seq desc
     limit case when filter ->> 'query' is null then rows_at_once else most_looked end
   ), found as (
     select l.* from looked as l
-    where filter ->> 'query' is null or strpos(lower(l.facts::text), lower(filter ->> 'query')) > 0
+    where filter ->> 'query' is null or exists (
+      select from jsonb_path_query(l.facts, 'strict $.**') as told (value)
+      where jsonb_typeof(told.value) = 'string' and strpos(lower(told.value #>> '{}'), lower(filter ->> 'query')) > 0
+    )
     order by l.recorded_seq desc
     limit rows_at_once
   )
   select
-    (select jsonb_agg(app.describe_activity(s) order by f.recorded_seq desc)
+    (
+      select jsonb_agg(app.describe_activity(s, case when filter ->> 'id' is null then 10 else 100 end)
+      order by f.recorded_seq desc)
       from found as f join app.change_sets as s on s.id = f.id) as changes,
     case when (select count(*) from found) = rows_at_once then (select min(f.recorded_seq) from found as f)
       when (select count(*) from looked) = most_looked then (select min(l.recorded_seq) from looked as l) end as next
@@ -93,7 +98,7 @@ end
 $$;
 comment on function app.read_activity_page is
   'A page of the activity of the person''s organization: {changes, next?}, and on the first one {reads, people, apps}. '
-  'filter: {by?, app?, tool?, from?, to?, query?}. Null for who is no active member.';
+  'filter: {id?, by?, app?, tool?, from?, to?, query?}, days in the time zone. Null for who is no active member.';
 
 create or replace function app.read_security_events(organization_id text, user_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -147,7 +152,7 @@ begin
     return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
   end if;
   perform app.act_as(user_id, chosen.id), set_config('app.at', at::text, true);
-  page := app.read_activity_page(filter, before::bigint);
+  page := app.read_activity_page(filter, before::bigint, chosen.timezone);
   return jsonb_build_object(
     'outcome', 'found', 'organizations', mine, 'organization', jsonb_build_object('id', chosen.id, 'name', chosen.name),
     'country', chosen.country, 'timezone', chosen.timezone,

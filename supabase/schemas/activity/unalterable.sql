@@ -12,15 +12,36 @@ begin
     return coalesce(new, old);
   end if;
   if tg_op = 'DELETE' then
-    return case when not exists (select from app.change_items as i where i.change_id = old.id) then old end;
+    return case when not old.is_emptied and not exists (
+      select from app.change_items as i where i.change_id = old.id
+    ) then old end;
   end if;
-  if old.facts <> '{}' and new.facts <> old.facts or old.moved is not null and new.moved <> old.moved then
+  -- Each says something once. That it was undone is said by what undid it, and stops being so when that is undone.
+  if (old.is_emptied or old.facts <> '{}') and new.facts <> old.facts
+    or (old.is_emptied or old.moved is not null) and new.moved is distinct from old.moved
+    or old.undoes is not null and new.undoes is distinct from old.undoes
+    or new.undone_by is distinct from old.undone_by and not exists (
+      select from app.change_sets as s
+      where case when new.undone_by is null then s.id = old.undone_by and s.undone_by is not null
+        else s.id = new.undone_by and s.undoes = old.id end
+    ) then
     raise exception using errcode = 'insufficient_privilege', message = 'a change is kept';
   end if;
   return new;
 end
 $$;
 comment on function app.keep_change is
-  'Lets a change say once what it did, and be dropped only while it did nothing. That it was undone is noted later.';
+  'Lets a change say once what it did, and be dropped only while it did nothing.';
 create trigger keep_change before update or delete on app.change_sets
   for each row execute function app.keep_change();
+
+create or replace function app.refuse_later_item() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  raise exception using errcode = 'insufficient_privilege', message = 'a change is kept';
+end
+$$;
+comment on function app.refuse_later_item is 'Ends whatever would add to a change that is not the one being made.';
+create trigger refuse_later_item before insert on app.change_items
+  for each row when (new.change_id is distinct from current_setting('app.change_id', true))
+  execute function app.refuse_later_item();

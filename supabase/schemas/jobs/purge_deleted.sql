@@ -108,6 +108,7 @@ begin
     end if;
     delete from oauth.rate_buckets as b where strpos(b.key, person.user_id::text) > 0;
     delete from identity.invitations as i where i.address = lower(person.email);
+    delete from app.tool_reads as t where t.user_id = person.user_id;
     -- With the profile, and through it memberships, grants, calendars and mails.
     delete from auth.users as u where u.id = person.user_id;
     delete from identity.profiles as p where p.user_id = person.user_id;

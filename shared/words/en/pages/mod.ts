@@ -10,6 +10,7 @@ export {
   reminderEmail,
   reminders,
 } from "./account.tsx";
+export { activity } from "./activity.tsx";
 export { approvalPolicy, proposal } from "./approvals.tsx";
 export { connecting, firstSteps } from "./first_steps.ts";
 export { calendarCreated, calendarFeed, calendars } from "./calendar.tsx";

@@ -1,6 +1,6 @@
 /** Descriptions of changes in list_recent_changes and undo_change. */
 import { assertEquals } from "@std/assert";
-import { presentChange } from "../../../../functions/mcp/present/change.ts";
+import { presentChange } from "../../../../shared/words/change.ts";
 import type { Facts } from "../../../../shared/words/message.ts";
 import { en } from "../../../../shared/words/en/mod.ts";
 import { assertNothingMissing } from "../../../_support/books.ts";

@@ -1,5 +1,5 @@
 /** The codes that the database names: what a client sees of them, and their words. */
-import type { Facts } from "../../../shared/words/message.ts";
+import type { Facts } from "./message.ts";
 
 /**
  * The message of a code. A database that is already upgraded may name codes that this version has no words for: then

@@ -1,6 +1,6 @@
 /** `sync_bill_amounts`: a sentence per bill on the outcome. */
-import type { Facts } from "../../../shared/words/message.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { Facts } from "./message.ts";
+import type { Words } from "./words.ts";
 import { findWords } from "./codes.ts";
 
 export const presentSyncedBills = ({ bills, ...data }: Facts, words: Words): Facts => ({

@@ -1,8 +1,8 @@
 /** Summarizes a change. */
-import type { Facts } from "../../../shared/words/message.ts";
-import type { Words } from "../../../shared/words/words.ts";
+import type { Facts } from "./message.ts";
+import type { Words } from "./words.ts";
 import { findWords } from "./codes.ts";
-import { presentSyncedBill } from "./sync_bill_amounts.ts";
+import { presentSyncedBill } from "./synced_bill.ts";
 
 /** A change as the database stores it: the tool that made it, and its facts. */
 export interface ChangeFacts {

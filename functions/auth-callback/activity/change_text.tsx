@@ -1,0 +1,48 @@
+/** @jsxImportSource hono/jsx */
+/** What the list and the page of a change say of it alike. */
+import type { Activity, ActivityPage } from "../../../shared/db/activity_store.ts";
+import { shownClientName } from "../../../shared/oauth/client_name.ts";
+import { Name, TimeText } from "../../../shared/pages/components.tsx";
+import { proposalPath } from "../../../shared/urls.ts";
+import { presentChange } from "../../../shared/words/change.ts";
+import type { Reader } from "../../../shared/words/reader.ts";
+
+export interface ChangeProps {
+  change: Activity;
+  page: Pick<ActivityPage, "organization" | "timezone">;
+  reader: Reader;
+}
+
+/** "Logged Lunch, 14.50 EUR"; of one whose contents are gone, what its tool does. */
+export function summaryOf({ change, is_emptied: isEmptied, tool }: Activity, { catalog, words }: Reader): string {
+  if (!isEmptied) return presentChange(change, catalog);
+  const { changes, otherChange } = words.apps;
+  return words.activity.emptied(Object.hasOwn(changes, tool) ? changes[tool as keyof typeof changes] : otherChange);
+}
+
+/** Who made it, with what, when, and who approved it. */
+export function Byline({ change, page: { timezone }, reader: { words: { activity: words }, format } }: ChangeProps) {
+  return (
+    <p class="muted small">
+      {change.is_automatic ? words.automatic : change.by === null ? words.formerMember : <Name>{change.by}</Name>}
+      {change.client_name && (
+        <>
+          {" "}· <Name>{shownClientName(change.client_name)}</Name>
+        </>
+      )}
+      {!change.client_name && !change.is_automatic && <>{" "}· {words.onPage}</>} ·{" "}
+      <TimeText at={change.at} timezone={timezone} format={format} />
+      {change.proposal_id && change.approved_by && (
+        <>
+          {" "}· <a href={proposalPath(change.proposal_id)}>{words.approvedBy(<Name>{change.approved_by}</Name>)}</a>
+        </>
+      )}
+      {change.undone_by && (
+        <>
+          {" "}
+          <span class="tag">{words.undone}</span>
+        </>
+      )}
+    </p>
+  );
+}

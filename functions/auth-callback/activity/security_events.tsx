@@ -1,0 +1,41 @@
+/** @jsxImportSource hono/jsx */
+/** What happened to accounts, members, apps and the plan. */
+import type { ActivityPage, SecurityEvent } from "../../../shared/db/activity_store.ts";
+import { shownClientName } from "../../../shared/oauth/client_name.ts";
+import { Name, Row, TimeText } from "../../../shared/pages/components.tsx";
+import type { Facts } from "../../../shared/words/message.ts";
+import type { Reader } from "../../../shared/words/reader.ts";
+
+/** An app's name is a stranger's text. */
+const named = ({ client_name: name, ...detail }: Facts): Facts => ({
+  ...detail,
+  ...(name && { client_name: shownClientName(name) }),
+});
+
+export function SecurityEvents({ events, page: { timezone }, reader: { words: { activity: words }, format } }: {
+  events: SecurityEvent[];
+  page: Pick<ActivityPage, "timezone">;
+  reader: Reader;
+}) {
+  return (
+    <section>
+      <h2>{words.events}</h2>
+      {events.length === 0 && <p>{words.noEvents}</p>}
+      <ul class="rows">
+        {events.map(({ at, event, by, detail }) => (
+          <Row>
+            <h3>{words.event(event, named(detail))}</h3>
+            <p class="muted small">
+              {by !== null && (
+                <>
+                  <Name>{by}</Name> ·{" "}
+                </>
+              )}
+              <TimeText at={at} timezone={timezone} format={format} />
+            </p>
+          </Row>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,31 @@
+/** @jsxImportSource hono/jsx */
+/** The form that undoes a change. Its key makes two presses one. */
+import type { Activity, ActivityPage } from "../../../shared/db/activity_store.ts";
+import type { Reader } from "../../../shared/words/reader.ts";
+
+/** How long a change can be undone; the tool judges it anew. */
+const DAYS = 30;
+
+export const canUndo = (change: Activity, { may_write: mayWrite }: ActivityPage, now: Date): boolean =>
+  mayWrite && !change.is_emptied && change.undone_by === null && change.tool !== "unsubscribe" &&
+  now.getTime() - Date.parse(change.at) < DAYS * 86_400_000;
+
+interface UndoFormProps {
+  change: Activity;
+  page: ActivityPage;
+  token: string;
+  reader: Reader;
+  isPrimary?: boolean;
+}
+
+export const UndoForm = ({ change, page, token, reader: { words: { activity: words } }, isPrimary }: UndoFormProps) => (
+  <form method="post" action="/account/activity">
+    <input type="hidden" name="form_token" value={token} />
+    <input type="hidden" name="organization" value={page.organization.id} />
+    <input type="hidden" name="change" value={change.id} />
+    <input type="hidden" name="key" value={crypto.randomUUID()} />
+    <button type="submit" class={isPrimary ? "danger" : undefined}>
+      {words[change.undoes === null ? "undo" : "redo"]}
+    </button>
+  </form>
+);

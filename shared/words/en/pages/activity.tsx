@@ -1,0 +1,131 @@
+/** @jsxImportSource hono/jsx */
+/** The activity page. */
+import type { Child } from "hono/jsx";
+import type { Facts } from "../../message.ts";
+
+/** Why a grant ended, by reason. */
+const ENDED: Readonly<Record<string, string>> = {
+  code_replayed: "An app was cut off: a code of its was used twice",
+  refresh_token_replayed: "An app was cut off: a token of its was used twice, so somebody else may have had it",
+  revoked_by_client: "An app disconnected itself",
+  revoked_by_user: "An app was disconnected",
+  too_many: "An app’s older connection ended, because it made new ones",
+};
+
+const EVENTS: Readonly<Record<string, string | ((detail: Facts) => string)>> = {
+  "account.address_changed": "Sign-in address changed",
+  "account.country_changed": "Country changed",
+  "account.created": "Account created",
+  "account.deletion_asked": "Account marked for deletion",
+  "account.deletion_stopped": "Account kept after all",
+  "approval.approved": "A proposal was approved",
+  "approval.policy_changed": "What needs approval was changed",
+  "approval.refused": "A proposal was refused",
+  "approval.stale": "A proposal no longer fit the books",
+  "approval.withdrawn": "A proposal was withdrawn",
+  "books.exported": "The books were exported",
+  "calendar.changed": "A calendar was changed",
+  "calendar.created": "A calendar address was made",
+  "calendar.ended": "A calendar address was ended",
+  "grant.created": ({ client_name }) => client_name ? `${client_name} was connected` : "An app was connected",
+  "grant.revoked": ({ reason }) => ENDED[reason] ?? "An app’s connection ended",
+  "member.invitation_withdrawn": "An invitation was withdrawn",
+  "member.invited": "Somebody was invited",
+  "member.joined": "Joined",
+  "member.left": "Left",
+  "member.private_changed": "Who sees private categories was changed",
+  "member.removed": "A member was removed",
+  "member.role_changed": "A member’s role was changed",
+  "organization.created": "Organization created",
+  "organization.deletion_asked": "Organization marked for deletion",
+  "organization.deletion_stopped": "Organization kept after all",
+  "organization.handed_over": "The organization was handed over",
+  "organization.handover_declined": "A hand-over was declined",
+  "organization.handover_proposed": "A hand-over was proposed",
+  "organization.handover_withdrawn": "A hand-over was withdrawn",
+  "organization.renamed": "Organization renamed",
+  "provider.connected": "A bill was connected to its provider",
+  "provider.paused": "Fetching amounts was paused",
+  "provider.reconnected": "A bill was connected to its provider again",
+  "provider.removed": "A bill’s provider was disconnected",
+  "provider.resumed": "Fetching amounts goes on",
+  "reminders.address_confirmed": "Address for reminders confirmed",
+  "reminders.address_refused": "A mail server refused the address for reminders",
+  "reminders.changed": "Reminders were changed",
+  "reminders.mails_chosen": "Which emails come was changed",
+  "reminders.unsubscribed": "Unsubscribed from emails",
+};
+
+export const activity = {
+  title: "Activity",
+  heading: (organization: Child) => <>Activity in {organization}</>,
+  lead: "Everything that was changed here, by whom and through which app. Undo what shouldn’t have been.",
+  alsoOf: (organization: Child) => <>Activity in {organization}</>,
+  changes: "Changes",
+  none: "Nothing has been changed yet. What you tell your assistant to record shows up here.",
+  noneFound: "No change fits that.",
+  emptied: (what: string): string => `Somebody ${what}`,
+  automatic: "Automatic",
+  formerMember: "A former member",
+  onPage: "on a page here",
+  approvedBy: (who: Child) => <>approved by {who}</>,
+  undone: "undone",
+  details: "What it did",
+  undo: "Undo",
+  redo: "Do it again",
+  undoMany: "Undo…",
+  older: "Older changes",
+  filter: {
+    title: "Filter",
+    text: "A name in it",
+    by: "By",
+    app: "Through",
+    tool: "Which",
+    from: "From",
+    to: "To",
+    any: "All",
+    show: "Show",
+    clear: "Show all",
+  },
+  reads: "What apps read",
+  readsAbout: "How often each app looked something up in the last 30 days. What it saw isn’t kept.",
+  noReads: "No app has read anything in the last 30 days.",
+  readBy: (app: Child, who: Child, count: string, number: number) => (
+    <>
+      {app} for {who}: {number === 1 ? "once" : `${count} times`}
+    </>
+  ),
+  unnamedApp: "An app",
+  events: "Accounts and apps",
+  noEvents: "Nothing has happened to accounts or apps yet.",
+  /** One that a newer database knows is said by its name. */
+  event: (event: string, detail: Facts): string => {
+    const said = EVENTS[event];
+    if (event.startsWith("payment.")) return "The plan changed";
+    return typeof said === "function" ? said(detail) : said ?? event.replaceAll(/[._]/g, " ");
+  },
+  back: "Back to your account",
+  changeTitle: "A change",
+  what: "What it did",
+  nothing: "It changed nothing that can be listed.",
+  gone: "It’s more than 30 days old. What it did isn’t kept any longer.",
+  undoIt: "Undo it",
+  redoIt: "Do it again",
+  undoRules: "All of it is taken back, if nothing that it touched has changed since. That can be undone too.",
+  seeUndo: "See what undid it",
+  seeUndone: "See what it undid",
+  all: "All changes",
+  done: "Done. This is what was taken back.",
+  refused: {
+    undo_conflict: "Something it touched has changed since. Nothing was undone. Undo the later change first:",
+    already_undone: "It has already been undone.",
+    undo_expired: "It’s more than 30 days old and can no longer be undone.",
+    not_found: "This change isn’t here any more.",
+    forbidden_role: "Your role doesn’t allow this. Nothing was undone.",
+    month_closed: "It’s in a month that is closed. Nothing was undone. Reopen the month first.",
+    busy: "Somebody else is writing in these books right now. Nothing was undone. Try again in a moment.",
+    no_plan: "Changing the books needs a plan. Nothing was undone.",
+    too_many_proposals: "Too many of your changes wait for approval. Nothing was undone.",
+    other: "This can’t be undone right now. Nothing was changed.",
+  },
+};
