@@ -102,6 +102,7 @@ input.short { max-width: 7rem; }
 summary { color: var(--accent); text-decoration: underline; text-underline-offset: .18em; text-decoration-thickness: .06em; cursor: pointer; list-style: none; }
 summary::-webkit-details-marker { display: none; }
 .row > details { flex-basis: 100%; }
+.filter { margin-bottom: 1.5rem; }
 details form { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: .75rem; }
 details form input { flex: 1 1 12rem; }
 .later { visibility: hidden; margin-bottom: 1rem; animation: appear 0s 30s forwards; }

@@ -2,6 +2,7 @@
 import { signIn } from "../functions/auth-callback/harness.ts";
 import { EMAIL, page, type State } from "./states/state.ts";
 import { ACCOUNT_STATES } from "./states/accounts.ts";
+import { ACTIVITY_STATES } from "./states/activity.ts";
 import { APPROVAL_STATES } from "./states/approvals.ts";
 import { MEMBERS_STATES } from "./states/members.ts";
 import { SIGN_IN_STATES } from "./states/sign_in.ts";
@@ -15,6 +16,7 @@ export const STATES: readonly State[] = [
   ...SIGN_IN_STATES,
   ...ACCOUNT_STATES,
   ...MEMBERS_STATES,
+  ...ACTIVITY_STATES,
   ...APPROVAL_STATES,
   ...CONNECTING_STATES,
   ...UPLOAD_STATES,

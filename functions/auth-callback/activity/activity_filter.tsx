@@ -19,7 +19,7 @@ export function ActivityFilterForm(
   const { activity: { filter: words }, apps: { changes } } = reader.words;
   const any = { value: "", label: words.any };
   return (
-    <details open={Object.keys(filter).length > 0}>
+    <details class="filter" open={Object.keys(filter).length > 0}>
       <summary>{words.title}</summary>
       <form method="get" action="/account/activity" class="stack">
         <input type="hidden" name="organization" value={page.organization.id} />

@@ -25,7 +25,7 @@ export function ReadCounts({ reads, reader: { words: { activity: words }, format
                   <div>
                     {words.readBy(
                       app ? <Name>{shownClientName(app)}</Name> : words.unnamedApp,
-                      by === null ? words.formerMember : <Name>{by}</Name>,
+                      by === null ? words.formerPerson : <Name>{by}</Name>,
                       format.number(count),
                       count,
                     )}

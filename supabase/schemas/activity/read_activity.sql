@@ -108,7 +108,8 @@ declare
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
-      'at', e.at, 'event', e.event, 'by', p.email, 'detail', e.detail
+      'at', e.at, 'event', e.event, 'by', p.email, 'detail', e.detail || case when e.detail ? 'client_name'
+        then jsonb_build_object('client_name', app.plain_words(e.detail ->> 'client_name', 60)) else '{}' end
     ) order by e.at desc, e.id desc), '[]')
     from (
       select * from identity.audit_events as e

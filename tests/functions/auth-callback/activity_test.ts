@@ -199,15 +199,20 @@ accountTest("what apps read is counted by day, and events are their people's", a
     organizationId,
     NOW.toISOString(),
   ]);
+  await database.query("select identity.record_event('reminders.changed', $1, null, '{}', $2)", [
+    ben.id,
+    NOW.toISOString(),
+  ]);
   const plain = async (who: Person) => (await open(who, path)).split("</style>")[1]!.replaceAll(/<[^>]+>/g, "");
   const owners = await plain(anna);
   assertStringIncludes(owners, "Claude for anna@example.com: once");
   assertStringIncludes(owners, "Claude for ben@example.com: 2 times");
   assertStringIncludes(owners, "Somebody was invited");
+  assertFalse(owners.includes("Reminders were changed"));
   const members = await plain(ben);
   assertStringIncludes(members, "Claude for ben@example.com: 2 times");
   assertFalse(members.includes("for anna@example.com"));
-  assertStringIncludes(members, "Account created");
+  assertStringIncludes(members, "Reminders were changed");
   assertFalse(members.includes("Somebody was invited"));
   await database.query("select jobs.purge_expired($1::timestamptz + interval '92 days')", [NOW.toISOString()]);
   assertEquals(await database.query("select from app.tool_reads"), []);

@@ -96,6 +96,7 @@ export const activity = {
     </>
   ),
   unnamedApp: "An app",
+  formerPerson: "a former member",
   events: "Accounts and apps",
   noEvents: "Nothing has happened to accounts or apps yet.",
   /** One that a newer database knows is said by its name. */
