@@ -10376,7 +10376,10 @@ end
 $$;
 comment on function app.refuse_later_item is 'Ends whatever would add to a change that is not the one being made.';
 create trigger refuse_later_item before insert on app.change_items
-  for each row when (new.change_id is distinct from current_setting('app.change_id', true))
+  for each row when (
+    current_user in ('authenticated', 'service_role')
+    and new.change_id is distinct from current_setting('app.change_id', true)
+  )
   execute function app.refuse_later_item();
 
 -- schemas/imports/currency_of_sign.sql
