@@ -80,7 +80,7 @@ select is_empty($$
 select is_empty($$
     select signature from rules.functions
     where source ~* '\m(now\(\)|current_timestamp|current_date|clock_timestamp|statement_timestamp|localtimestamp)'
-      and name not in ('app.instant', 'app.new_id_bits') $$,
+      and name not in ('app.instant', 'app.new_id_bits', 'public.check_schedule') $$,
   'functions take the instant, they do not ask the database for it');
 -- planted: create function app.planted() returns timestamptz language sql stable set search_path = '' as 'select now()'
 
@@ -144,8 +144,8 @@ select is_empty($$
 select is_empty($$
     select name from rules.functions
     where has_function_privilege('service_role', oid, 'execute') = (name in (
-      'app.forget_credential', 'app.pause_links_without_plan', 'identity.refuse_passwords', 'jobs.call_function',
-      'jobs.purge', 'jobs.purge_expired', 'jobs.purge_organizations', 'jobs.purge_people')) $$,
+      'app.forget_credential', 'app.pause_links_without_plan', 'identity.refuse_passwords', 'jobs.call_function', 'jobs.fill_vault',
+      'jobs.purge', 'jobs.purge_expired', 'jobs.purge_organizations', 'jobs.purge_people', 'jobs.vault_matches')) $$,
   'the service may execute every function but these');
 -- planted: create function app.planted() returns int language sql as 'select 1'; revoke all on function app.planted from service_role
 

@@ -22,7 +22,10 @@ async function balances(database: TestDatabase, { organizationId }: Books): Prom
 }
 
 Deno.test("every writing tool has a step", () => {
-  const writing = TOOLS.map(({ listed }) => listed).filter(({ annotations }) => !annotations.readOnlyHint);
+  const writing = TOOLS.map(({ listed }) => listed).filter(({ annotations, name }) =>
+    // What it writes is the write of the tool that was proposed (approvals_test.ts).
+    !annotations.readOnlyHint && name !== "decide_proposal"
+  );
   assertEquals(
     [...new Set(Object.keys(STEPS).map((name) => name.split(" ")[0]!))].toSorted(),
     writing.map(({ name }) => name).toSorted(),
