@@ -50,10 +50,20 @@ Deno.test("an organization is out of reach for members of another one", async ()
     const { envelope } = await victim.call(tool, args);
     assertEquals(envelope.ok, true, `${tool}: ${JSON.stringify(envelope.error)}`);
   }
+  // And something that waits for approval.
+  await database.query(
+    "insert into app.approval_rules (organization_id, tool, roles, approver) values ($1, 'delete_records', '{owner}', 'owner')",
+    [victim.organizationId],
+  );
+  const { envelope: { data } } = await victim.call("list_expenses");
+  const { envelope: waiting } = await victim.call("delete_records", {
+    ids: [data.rows.find(({ id }: Json) => id.startsWith("exp_")).id],
+  });
+  assertEquals(waiting.error.code, "awaiting_approval");
   const own = await attacker.call("log_expenses", { items: [{ name: "Own lunch", amount: "9.00" }] });
 
+  const victimData = await collect(victim, await dump(database, victim.organizationId));
   const before = await dump(database, victim.organizationId);
-  const victimData = await collect(victim, before);
   const people = [victim.email, victim.userId, victim.organizationId];
   const attack = async (tool: string, args: Record<string, unknown>, secrets = [SECRET]) => {
     const { text, envelope } = await attacker.call(tool, args);
@@ -74,6 +84,7 @@ Deno.test("an organization is out of reach for members of another one", async ()
       "bill_000000000000",
       "chg_000000000000",
       "imp_000000000000",
+      "prop_000000000000",
     ],
   };
   for (const { listed } of TOOLS) {
@@ -103,7 +114,9 @@ async function collect(victim: Member, rows: string[]): Promise<VictimData> {
   return { ids: idsIn(rows.join("\n")), cursors: cursors.filter((cursor) => cursor !== undefined) };
 }
 
-const idsIn = (text: string) => [...new Set(text.match(/\b(exp|bill|occ|pay|chg|cat|org|lnk|imp)_[0-9a-z]{8,32}\b/g))];
+const idsIn = (
+  text: string,
+) => [...new Set(text.match(/\b(exp|bill|occ|pay|chg|cat|org|lnk|imp|prop)_[0-9a-z]{8,32}\b/g))];
 
 /** Every row that belongs to an organization, table by table. */
 async function dump(database: TestDatabase, organizationId: string): Promise<string[]> {

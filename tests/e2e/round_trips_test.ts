@@ -23,6 +23,7 @@ const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 /** Arguments with which each tool reaches its SQL. */
 const ARGUMENTS: Record<string, Record<string, unknown>> = {
+  decide_proposal: { proposal_id: "prop_000000000001", hash: "a", decision: "refuse" },
   log_expenses: { items: [{ name: "Lunch", amount: "14.50" }] },
   import_expenses: { csv: "Date,Name,Amount\n2026-10-01,Lunch,14.50" },
   update_expenses: { ids: ["exp_000000000000"], set: { payee: "Bakery" } },
@@ -34,7 +35,7 @@ const ARGUMENTS: Record<string, Record<string, unknown>> = {
   reconcile: { account: "Visa" },
 };
 /** What may take longer has a function of its own, for its time limit. */
-const isLong = (name: string) => name === "undo_change";
+const isLong = (name: string) => name === "undo_change" || name === "decide_proposal";
 
 /** A stack's database behind a proxy that records every path. */
 function countedDatabase(stack: TestStack) {
