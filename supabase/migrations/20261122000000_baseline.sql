@@ -4812,7 +4812,13 @@ begin
     end if;
     return coalesce((
       -- What waited for approval then may have been written since.
-      select coalesce(p.result, case p.state when 'pending' then app.answer_proposal(p) end)
+      select coalesce(p.result, case
+        when p.state <> 'pending' then jsonb_build_object('ok', false, 'error', jsonb_build_object(
+          'code', 'not_decided.already', 'params', jsonb_build_object('state', p.state)
+        ))
+        when p.expires_at <= context.at then '{"ok": false, "error": {"code": "not_decided.expired"}}'
+        else app.answer_proposal(p)
+      end)
       from app.proposals as p
       where p.id = earlier.result ->> 'proposal_id'
     ), earlier.result) || jsonb_build_object('replayed', true);
@@ -9222,6 +9228,15 @@ begin
       ) as m
       where s.table_name in ('payments', 'expenses')
       group by m.currency
+    ), priced as (
+      -- What somebody says of a date is paid without anybody where that is automatic. What follows from the bill's own
+      -- amount counts there.
+      select s.becomes ->> 'currency' as currency,
+        abs((s.becomes ->> 'expected_minor')::numeric - coalesce((s.was ->> 'expected_minor')::numeric, 0)) as minor
+      from seen as s
+      where s.table_name = 'expense_occurrences' and s.becomes ->> 'status' = 'open'
+        and s.becomes ->> 'amount_source' = 'override'
+        and s.becomes -> 'expected_minor' is distinct from s.was -> 'expected_minor'
     )
     select jsonb_build_object(
       'records', (select count(distinct s.thing) from seen as s where s.was is not null or s.becomes is not null),
@@ -9234,7 +9249,15 @@ begin
         select count(distinct s.thing) from seen as s
         where s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')
       ),
-      'sums', (select coalesce(jsonb_object_agg(m.currency, m.minor), '{}') from moved as m)
+      'sums', (
+        select coalesce(jsonb_object_agg(a.currency, a.minor), '{}')
+        from (
+          select m.currency, sum(m.minor) as minor
+          from (select * from moved union all select * from priced) as m
+          where m.minor <> 0
+          group by m.currency
+        ) as a
+      )
     )
   );
 end
@@ -9507,12 +9530,45 @@ comment on function app.propose is
   'Keeps a write that was taken back as a proposal, the same one when it is the same; would: {reasons, facts, effects, '
   'fingerprint}.';
 
+create or replace function app.draft_effects(import_id text, lines jsonb, at_most int) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    with drafts as (
+      select 'exp_' || r.line as thing, r.draft, r.line
+      from jsonb_array_elements_text(lines) with ordinality as l (line, place)
+      join app.import_rows as r on r.import_id = draft_effects.import_id and r.line = l.line::int
+      where l.place <= at_most
+    )
+    select app.describe_effects(
+      coalesce(array_agg((k.table_name, d.thing, null, k.after, null)::app.kept_row order by d.line, k.table_name),
+        '{}'),
+      at_most
+    )
+    from drafts as d
+    cross join lateral (
+      values
+        ('expenses', jsonb_build_object('kind', 'one_off') || jsonb_build_object(
+          'name', d.draft -> 'name', 'payee', d.draft -> 'payee', 'category_id', d.draft -> 'category_id',
+          'note', d.draft -> 'note', 'tags', d.draft -> 'tags'
+        )),
+        ('payments', jsonb_build_object(
+          'expense_id', d.thing, 'amount_minor', d.draft -> 'amount_minor', 'currency', d.draft -> 'currency',
+          'paid_on', d.draft -> 'paid_on', 'direction', d.draft -> 'direction'
+        ))
+    ) as k (table_name, after)
+  ) || jsonb_build_object('effects_count', jsonb_array_length(lines));
+end
+$$;
+comment on function app.draft_effects is
+  'What publishing these lines of an import would add, as app.describe_effects tells it, of the first ones.';
+
 create or replace function app.judge_import(context app.context, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  at_most constant int := 100;
   batch app.import_batches;
   counted jsonb;
-  moved jsonb;
 begin
   if not arguments ? 'expected_count' then
     return null;
@@ -9525,40 +9581,77 @@ begin
   if batch.state <> 'ready' then
     return null;
   end if;
-  counted := app.count_import(context, app.refresh_import(context, batch), arguments ->> 'on_duplicate');
+  batch := app.refresh_import(context, batch);
+  counted := app.count_import(context, batch, arguments ->> 'on_duplicate');
   if coalesce(batch.read -> 'questions', '[]') <> '[]' or counted #> '{outcomes,asked}' is not null then
     -- The tool asks first.
     return null;
   end if;
   perform app.check_import_expected(batch, counted, arguments);
-  moved := jsonb_build_object(
-    'records', jsonb_array_length(counted -> 'new'), 'gone', 0, 'settings', 0, 'sums', (
-      select coalesce(jsonb_object_agg(t.key, abs(t.value::numeric) * 10::numeric ^ c.exponent), '{}')
-      from jsonb_each_text(counted -> 'totals') as t
-      join app.currencies as c on c.code = t.key
-    )
-  );
   return jsonb_build_object(
-    'reasons', app.judge_moved(context, array['import_expenses'], moved),
+    'reasons', app.judge_moved(context, array['import_expenses'], jsonb_build_object(
+      'records', jsonb_array_length(counted -> 'new'), 'gone', 0, 'settings', 0, 'sums', (
+        -- Each row by itself: what comes back takes nothing off what goes out.
+        select coalesce(jsonb_object_agg(s.currency, s.minor), '{}')
+        from (
+          select j.currency, sum(abs(j.amount_minor)) as minor
+          from app.judge_import_rows(context, batch, arguments ->> 'on_duplicate') as j
+          where j.outcome = 'new'
+          group by j.currency
+        ) as s
+      )
+    )),
     'facts', jsonb_build_object(
       'count', jsonb_array_length(counted -> 'new'), 'totals_by_currency', counted -> 'totals', 'names', '[]'::jsonb
     ),
-    'effects', '{"effects": [], "effects_count": 0}'::jsonb,
-    'fingerprint', encode(sha256(convert_to(counted::text, 'UTF8')), 'hex')
+    'effects', app.draft_effects(batch.id, counted -> 'new', at_most),
+    -- The rows themselves: other names and days make the same totals.
+    'fingerprint', encode(sha256(convert_to(jsonb_build_array(
+      counted, batch.account_id, batch.read -> 'rules', batch.read -> 'answers', (
+        select string_agg(md5(jsonb_build_array(
+          r.line, r.kind, r.item, r.draft, r.error, r.is_skipped, r.match
+        )::text), '' order by r.line)
+        from app.import_rows as r
+        where r.import_id = batch.id
+      )
+    )::text, 'UTF8')), 'hex')
   );
 end
 $$;
 comment on function app.judge_import is
-  'Which rules committing an import would exceed, from what it would write: nothing is published to find out. Null for '
-  'a call that commits nothing.';
+  'Which rules committing an import would exceed by its rows, and what it would write: nothing is published to find '
+  'out. Null for a call that commits nothing.';
+
+create or replace function app.foresee_import(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  would jsonb;
+  kept text;
+begin
+  would := app.judge_import(context, arguments);
+  if would is null then
+    -- The tool answers, or asks, itself.
+    raise exception using errcode = 'EX003', detail = 'null';
+  end if;
+  -- Answers are given again when it is committed.
+  raise exception using errcode = 'EX003', detail = would::text;
+exception when sqlstate 'EX003' then
+  get stacked diagnostics kept = pg_exception_detail;
+  return nullif(kept::jsonb, 'null');
+end
+$$;
+comment on function app.foresee_import is 'What app.judge_import answers; nothing of the call is kept.';
 
 create or replace function app.perform_judged(context app.context, tool text, arguments jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- So many rows are written and taken back, to show all that becomes of them.
+  few constant int := 1000;
   change text;
   result jsonb;
   measured jsonb;
   would jsonb;
+  foreseen jsonb;
   kept text;
 begin
   -- What a provider said is written by the job as well, without anybody.
@@ -9568,25 +9661,17 @@ begin
   ) then
     return app.perform_tool(context, tool, arguments);
   end if;
-  if tool = 'import_expenses' then
-    begin
-      would := app.judge_import(context, arguments);
-      if would is not null then
-        -- Answers are given again when it is committed.
-        raise exception using errcode = 'EX003', detail = would::text;
-      end if;
-    exception when sqlstate 'EX003' then
-      get stacked diagnostics kept = pg_exception_detail;
-    end;
-    if kept::jsonb -> 'reasons' <> '[]' then
-      return app.propose(context, tool, arguments, kept::jsonb);
+  if tool = 'import_expenses' and arguments ? 'expected_count' then
+    foreseen := app.foresee_import(context, arguments);
+    if foreseen -> 'reasons' <> '[]' and (foreseen #>> '{facts,count}')::int > few then
+      return app.propose(context, tool, arguments, foreseen);
     end if;
-    return app.perform_tool(context, tool, arguments);
   end if;
   begin
     result := app.perform_tool(context, tool, arguments);
     change := result ->> 'change_id';
-    if change is not null then
+    -- What was written by an earlier call was judged then.
+    if change is not null and (result ->> 'replayed')::boolean is not true then
       measured := app.measure_change(change);
       perform set_config('app.judged_change', change, true);
       would := jsonb_build_object('reasons', app.judge_moved(context, app.tools_of_change(change), measured));
@@ -9602,7 +9687,12 @@ begin
   exception when sqlstate 'EX003' then
     get stacked diagnostics kept = pg_exception_detail;
   end;
-  return app.propose(context, tool, arguments, kept::jsonb);
+  would := kept::jsonb;
+  if tool = 'import_expenses' then
+    -- What is approved is held against the rows of the file.
+    would := would || jsonb_build_object('fingerprint', app.foresee_import(context, arguments) -> 'fingerprint');
+  end if;
+  return app.propose(context, tool, arguments, would);
 end
 $$;
 comment on function app.perform_judged is
@@ -9652,6 +9742,11 @@ begin
   perform app.refuse_reader(proposal.tool);
   -- "Yesterday" is the day that it was when it was said.
   context.today := proposal.proposed_on;
+  if proposal.tool = 'import_expenses' and proposal.fingerprint is distinct from
+    app.foresee_import(context, proposal.arguments) ->> 'fingerprint' then
+    -- Corrected, answered or published since, or the books found other rows in it.
+    perform app.fail('not_decided.stale');
+  end if;
   perform set_config('app.proposal_id', proposal.id, true);
   result := app.perform_tool(context, proposal.tool, proposal.arguments);
   perform set_config('app.proposal_id', '', true);
@@ -9674,6 +9769,11 @@ language plpgsql stable set search_path = '' as $$
 begin
   return identity.member_may(proposal.organization_id, user_id, 'approvals:decide')
     and identity.is_active(user_id, app.instant())
+    -- As for any write: not without the plan that includes it, nor while everything is being deleted.
+    and identity.organization_has_feature(proposal.organization_id, 'ai:connector', app.instant())
+    and not exists (
+      select from identity.organizations as o where o.id = proposal.organization_id and o.deletes_at is not null
+    )
     and (proposal.approver = 'manager' or exists (
       select from identity.memberships as m
       where m.organization_id = proposal.organization_id and m.user_id = may_decide.user_id and m.role = 'owner'

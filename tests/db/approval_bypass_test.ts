@@ -8,7 +8,7 @@ import { decide, noon, proposes, readProposal, setRules } from "../_support/appr
 import { type Step, testBooks } from "../_support/book_steps.ts";
 import { addMember, addRate, type Books, type Json, openBooks } from "../_support/books.ts";
 import type { TestDatabase } from "../_support/database.ts";
-import { importOfFile } from "../_support/import_args.ts";
+import { importOf, importOfFile } from "../_support/import_args.ts";
 
 const POLICY = [
   { over: "200", currency: "EUR" },
@@ -275,5 +275,132 @@ testBooks("no way round a policy is", {}, {
       (await database.query<Json>("select state from app.proposals where id = $1", [id]))[0].state,
       "pending",
     );
+  }),
+
+  "a date's own amount, which is paid without anybody": attempt(async ({ member, waits }) => {
+    const { bill } = await member.ok("add_bill", {
+      name: "Gym",
+      amount: "40",
+      first_due: "2026-11-25",
+      autopay: true,
+    });
+    const price = (amount: string) => ({
+      bill_id: bill.id,
+      occurrence: { due_on: "2026-11-25", action: "set_amount", amount },
+    });
+    await waits("update_bill", price("5000"));
+    await member.ok("update_bill", price("200"));
+    await waits("update_bill", price("201"));
+  }),
+});
+
+/** Only amounts are limited here: a file by itself asks nobody. */
+const byAmount = (work: (attempt: Attempt) => Promise<void>): Step =>
+  attempt(async (given) => {
+    await setRules(given.database, given.owner, [{ over: "200", currency: "EUR" }]);
+    await work(given);
+  });
+
+const row = (line: number, amount: string, more: Json = {}) => ({
+  line,
+  name: `Row ${line}`,
+  amount,
+  date: "2026-11-01",
+  ...more,
+});
+
+testBooks("no way round a policy is a file", {}, {
+  "whose refunds take off what it spends": byAmount(async ({ member, waits }) => {
+    const { preview } = await member.ok(
+      "import_expenses",
+      importOf([row(2, "150"), row(3, "149", { is_refund: true })]),
+    );
+    assertEquals(preview.totals, { EUR: "1.00" });
+    await waits("import_expenses", { import_id: preview.import_id, ...preview.commit_with });
+  }),
+
+  "that pays a bill and adds nothing": byAmount(async ({ member, owner, waits }) => {
+    await owner.ok("add_bill", { name: "Rent", amount: "900", first_due: "2026-11-21" });
+    const { preview } = await member.ok("import_expenses", importOfFile("Date,Name,Amount\n2026-11-20,Rent,900.00\n"));
+    assertEquals(preview.rows_ok, 0);
+    await waits("import_expenses", { import_id: preview.import_id, ...preview.commit_with });
+  }),
+
+  "in small files, each counted by its rows": byAmount(async ({ member, waits }) => {
+    const commit = async (line: number, amount: string) => {
+      const { preview } = await member.ok("import_expenses", importOf([row(line, amount)]));
+      return { import_id: preview.import_id, ...preview.commit_with };
+    };
+    const first = await commit(2, "150");
+    await member.ok("import_expenses", first);
+    // Said again, it is the same import.
+    assertEquals((await member.call("import_expenses", first)).ok, true);
+    await waits("import_expenses", await commit(3, "51"));
+    await waits(...log(item("51")));
+  }),
+
+  "that is corrected after it was proposed": attempt(async ({ member, owner, waits, database }) => {
+    const { preview } = await member.ok("import_expenses", importOf([row(2, "1"), row(3, "999")]));
+    const { import_id } = preview;
+    const id = await waits("import_expenses", { import_id, ...preview.commit_with });
+    const shown = await readProposal(database, owner, id);
+    assertEquals([shown.effects.length, shown.effects_count], [2, 2]);
+    // The same count and totals.
+    await member.ok("import_expenses", {
+      import_id,
+      corrections: [{ line: 2, name: "Yacht", amount: "999" }, { line: 3, amount: "1" }],
+    });
+    const decided = await decide(database, owner, id, "approve", shown.hash);
+    assertEquals([decided.outcome, decided.problem.code], ["stale", "not_decided.stale"]);
+    assertEquals((await owner.ok("list_expenses")).rows, []);
+  }),
+
+  "so large that it is judged before it is written": byAmount(async ({ member, owner, waits, database }) => {
+    const rows = Array.from({ length: 1001 }, (_, n) => row(n + 2, "1", { name: `Coffee ${n}` }));
+    const { preview } = await member.ok("import_expenses", importOf(rows));
+    const id = await waits("import_expenses", { import_id: preview.import_id, ...preview.commit_with });
+    const shown = await readProposal(database, owner, id);
+    assertEquals([shown.effects.length, shown.effects_count, shown.effects[0].verb], [100, 1001, "added"]);
+    assertEquals(shown.effects[0].subject.name, "Coffee 0");
+    assertEquals((await decide(database, owner, id, "approve", shown.hash)).outcome, "approved");
+    assertEquals((await owner.call("list_expenses")).total_count, 1001);
+  }),
+});
+
+testBooks("an approval writes no more than a call could", {}, {
+  "while everything is being deleted, or without the plan": attempt(async ({ owner, waits, database }) => {
+    const id = await waits(...log(item("900")));
+    const { hash } = await readProposal(database, owner, id);
+    const set = (sql: string) =>
+      database.query(`update identity.organizations set ${sql} where id = $1`, [owner.organizationId]);
+    for (
+      const [until, after] of [["deletes_at = '2026-12-20T00:00:00Z'", "deletes_at = null"], [
+        "plan = 'free'",
+        "plan = 'team'",
+      ]] as const
+    ) {
+      await set(until);
+      assertEquals((await readProposal(database, owner, id)).may_decide, false);
+      assertEquals((await decide(database, owner, id, "approve", hash)).outcome, "not_allowed");
+      await set(after);
+    }
+    assertEquals((await owner.ok("list_expenses")).rows, []);
+    assertEquals((await decide(database, owner, id, "approve", hash)).outcome, "approved");
+  }),
+
+  "and a key says what became of its proposal": attempt(async ({ member, owner, waits, database }) => {
+    const big = { items: [item("900")], idempotency_key: "key-00000001" };
+    const refused = await waits("log_expenses", big);
+    assertEquals((await decide(database, owner, refused, "refuse")).outcome, "refused");
+    const answer = await member.fails("not_decided", "log_expenses", big);
+    assertEquals(answer.message, "This proposal has been refused already. Nothing was changed.");
+    const late = { items: [item("901")], idempotency_key: "key-00000002" };
+    const expired = await waits("log_expenses", late);
+    const { hash } = await readProposal(database, owner, expired);
+    await database.query("update app.proposals set expires_at = created_at where id = $1", [expired]);
+    assertEquals((await decide(database, owner, expired, "approve", hash)).outcome, "expired");
+    const tooLate = await member.fails("not_decided", "log_expenses", late);
+    assertEquals(tooLate.message, "This proposal has expired. Nothing was changed.");
+    assertEquals((await owner.ok("list_expenses")).rows, []);
   }),
 });

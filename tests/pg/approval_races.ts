@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { decide, noon, proposes, readProposal, setRules } from "../_support/approvals.ts";
 import { type Books, type Json, openBooks } from "../_support/books.ts";
 import { openDatabase } from "../_support/database.ts";
+import { importOf } from "../_support/import_args.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database.close());
@@ -26,6 +27,20 @@ Deno.test("pieces written at once add up as they do one after the other", async 
   const written = answers.filter(({ ok }) => ok).length;
   assert(written <= 3, `${written} of 60 EUR each`);
   assertEquals(await count(owner), written);
+  for (const { error } of answers.filter(({ ok }) => !ok)) assert(["awaiting_approval", "busy"].includes(error.code));
+});
+
+Deno.test("files committed at once add up as they do one after the other", async () => {
+  const { owner, member } = await household();
+  const commits: Json[] = [];
+  for (let n = 0; n < 4; n++) {
+    const row = { line: 2, name: `Row ${n}`, amount: `150.${10 + n}`, date: `2026-11-0${n + 1}` };
+    const { preview } = await member.ok("import_expenses", importOf([row]));
+    commits.push({ import_id: preview.import_id, ...preview.commit_with });
+  }
+  const answers = await Promise.all(commits.map((commit) => member.call("import_expenses", commit)));
+  assertEquals(await count(owner), 1);
+  assertEquals(answers.filter(({ ok }) => ok).length, 1);
   for (const { error } of answers.filter(({ ok }) => !ok)) assert(["awaiting_approval", "busy"].includes(error.code));
 });
 

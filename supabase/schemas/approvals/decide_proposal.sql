@@ -16,6 +16,11 @@ begin
   perform app.refuse_reader(proposal.tool);
   -- "Yesterday" is the day that it was when it was said.
   context.today := proposal.proposed_on;
+  if proposal.tool = 'import_expenses' and proposal.fingerprint is distinct from
+    app.foresee_import(context, proposal.arguments) ->> 'fingerprint' then
+    -- Corrected, answered or published since, or the books found other rows in it.
+    perform app.fail('not_decided.stale');
+  end if;
   perform set_config('app.proposal_id', proposal.id, true);
   result := app.perform_tool(context, proposal.tool, proposal.arguments);
   perform set_config('app.proposal_id', '', true);
@@ -38,6 +43,11 @@ language plpgsql stable set search_path = '' as $$
 begin
   return identity.member_may(proposal.organization_id, user_id, 'approvals:decide')
     and identity.is_active(user_id, app.instant())
+    -- As for any write: not without the plan that includes it, nor while everything is being deleted.
+    and identity.organization_has_feature(proposal.organization_id, 'ai:connector', app.instant())
+    and not exists (
+      select from identity.organizations as o where o.id = proposal.organization_id and o.deletes_at is not null
+    )
     and (proposal.approver = 'manager' or exists (
       select from identity.memberships as m
       where m.organization_id = proposal.organization_id and m.user_id = may_decide.user_id and m.role = 'owner'

@@ -58,6 +58,15 @@ begin
       ) as m
       where s.table_name in ('payments', 'expenses')
       group by m.currency
+    ), priced as (
+      -- What somebody says of a date is paid without anybody where that is automatic. What follows from the bill's own
+      -- amount counts there.
+      select s.becomes ->> 'currency' as currency,
+        abs((s.becomes ->> 'expected_minor')::numeric - coalesce((s.was ->> 'expected_minor')::numeric, 0)) as minor
+      from seen as s
+      where s.table_name = 'expense_occurrences' and s.becomes ->> 'status' = 'open'
+        and s.becomes ->> 'amount_source' = 'override'
+        and s.becomes -> 'expected_minor' is distinct from s.was -> 'expected_minor'
     )
     select jsonb_build_object(
       'records', (select count(distinct s.thing) from seen as s where s.was is not null or s.becomes is not null),
@@ -70,7 +79,15 @@ begin
         select count(distinct s.thing) from seen as s
         where s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')
       ),
-      'sums', (select coalesce(jsonb_object_agg(m.currency, m.minor), '{}') from moved as m)
+      'sums', (
+        select coalesce(jsonb_object_agg(a.currency, a.minor), '{}')
+        from (
+          select m.currency, sum(m.minor) as minor
+          from (select * from moved union all select * from priced) as m
+          where m.minor <> 0
+          group by m.currency
+        ) as a
+      )
     )
   );
 end

@@ -55,7 +55,13 @@ begin
     end if;
     return coalesce((
       -- What waited for approval then may have been written since.
-      select coalesce(p.result, case p.state when 'pending' then app.answer_proposal(p) end)
+      select coalesce(p.result, case
+        when p.state <> 'pending' then jsonb_build_object('ok', false, 'error', jsonb_build_object(
+          'code', 'not_decided.already', 'params', jsonb_build_object('state', p.state)
+        ))
+        when p.expires_at <= context.at then '{"ok": false, "error": {"code": "not_decided.expired"}}'
+        else app.answer_proposal(p)
+      end)
       from app.proposals as p
       where p.id = earlier.result ->> 'proposal_id'
     ), earlier.result) || jsonb_build_object('replayed', true);
