@@ -86,6 +86,7 @@ export const ROUTES: readonly Route[] = [
   // A file of 10 MiB, and the form around it.
   { path: "/account/import/", slug: "auth-callback", page: true, bodyMb: 11 },
   { path: "/account/", slug: "auth-callback", page: true },
+  { path: "/books", slug: "auth-callback", page: true },
   { path: "/invitation", slug: "auth-callback", page: true },
   { path: "/organizations/", slug: "auth-callback", page: true },
   { path: "/email/unsubscribe", slug: "auth-callback", page: true },

@@ -33,6 +33,7 @@ export interface Urls {
   calendar(token: string): string;
   unsubscribe: string;
   proposal(proposalId: string): string;
+  books(organizationId: string): string;
   /** Where an organization is deleted, and where that is taken back. */
   deleteOrganization(organizationId: string): string;
   /** The page where an organization's plan is changed, or that says who can; without one, what plans there are. */
@@ -59,6 +60,9 @@ export const organizationPath = (
 
 /** What was changed in an organization, by whom and through which app. */
 export const activityPath = (organizationId: string): string => `/account/activity?organization=${organizationId}`;
+/** The books of an organization at a glance; the reader's first without one. */
+export const booksPath = (organizationId?: string): string =>
+  organizationId ? `/books?organization=${encodeURIComponent(organizationId)}` : "/books";
 
 /** The page of one proposal; who is asked gets it by mail. */
 export const proposalPath = (proposalId: string): string => `/account/approvals/${proposalId}`;
@@ -90,6 +94,7 @@ export function createUrls(config: UrlConfig): Urls {
     calendar: (token) => `${site}/calendar/${calendarFile(token)}`,
     unsubscribe: `${site}/email/unsubscribe`,
     proposal: (proposalId) => site + proposalPath(proposalId),
+    books: (organizationId) => site + booksPath(organizationId),
     deleteOrganization: (organizationId) => `${site}${organizationPath(organizationId, "delete")}`,
     plans: (organizationId) =>
       organizationId ? `${site}${organizationPath(organizationId, "plan")}` : config.pricingUrl ?? `${site}/account`,

@@ -2,6 +2,7 @@
 import { etag } from "hono/etag";
 import { createApprovalStore } from "../../shared/db/approval_store.ts";
 import { createActivityStore } from "../../shared/db/activity_store.ts";
+import { createBooksStore } from "../../shared/db/books_store.ts";
 import { createCalendarStore } from "../../shared/db/calendar_store.ts";
 import { createExportStore } from "../../shared/db/export_store.ts";
 import { createDeletionStore } from "../../shared/db/deletion_store.ts";
@@ -29,6 +30,7 @@ import { postRemove, showRemove } from "./account/providers/remove.tsx";
 import { postReminderEmail, showReminderEmail } from "./account/reminder_email.tsx";
 import { postApprovals, showApprovals } from "./approvals/policy.ts";
 import { postProposal, showProposal } from "./approvals/proposal.ts";
+import { postBooks, showBooks } from "./books/books.ts";
 import { postDeleteAccount, showDeleteAccount } from "./deletion/delete_account.tsx";
 import { postDeleteOrganization, showDeleteOrganization } from "./deletion/delete_organization.tsx";
 import { postCalendar } from "./calendar/change_calendar.tsx";
@@ -65,6 +67,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
     exports: createExportStore(deps.database),
     deletions: createDeletionStore(deps.database),
     approvals: createApprovalStore(deps.database),
+    books: createBooksStore(deps.database),
     providers,
   };
 
@@ -98,6 +101,7 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
   app.get("/organizations/:id/members/remove", showRemoveMember(pages)).post(postRemoveMember(pages));
   app.get("/organizations/:id/hand-over", showHandOver(pages)).post(postHandOver(pages));
   app.get("/organizations/:id/approvals", showApprovals(pages)).post(postApprovals(pages));
+  app.get("/books", showBooks(pages)).post(postBooks(pages));
   app.get("/account/approvals/:id", showProposal(pages)).post(postProposal(pages));
   app.get("/organizations/:id/plan", showPlan(pages));
   app.get("/account/delete", showDeleteAccount(pages)).post(postDeleteAccount(pages));

@@ -1,6 +1,7 @@
 /** The dependencies of the identity pages, and the two guards that most of them use. */
 import type { ApprovalStore } from "../../shared/db/approval_store.ts";
 import type { ActivityStore } from "../../shared/db/activity_store.ts";
+import type { BooksStore } from "../../shared/db/books_store.ts";
 import type { CalendarStore } from "../../shared/db/calendar_store.ts";
 import type { ExportStore } from "../../shared/db/export_store.ts";
 import type { DeletionStore } from "../../shared/db/deletion_store.ts";
@@ -27,6 +28,7 @@ export interface PageDeps extends Deps {
   exports: ExportStore;
   deletions: DeletionStore;
   approvals: ApprovalStore;
+  books: BooksStore;
   providers: Registry;
 }
 

@@ -154,6 +154,7 @@ async function compose(
       const token = await signUnsubscribing(config.codeSecrets, { userId, sentOn: content.today });
       const links: DigestLinks = {
         account: urls.account,
+        books: urls.books,
         connect: ({ bill_id, provider_key }) =>
           `${urls.connectProvider}?${new URLSearchParams({ bill: bill_id, provider: provider_key })}`,
         unsubscribe: `${urls.unsubscribe}?t=${token}`,

@@ -219,6 +219,19 @@ export type Database = {
         Returns: Json;
       };
       "open_upload": { Args: { "at": string; "import_id": string; "user_id": string }; Returns: Json };
+      "pay_due_date": {
+        Args: {
+          "amount": string;
+          "at": string;
+          "bill_id": string;
+          "due_on": string;
+          "idempotency_key": string;
+          "organization_id": string;
+          "shown": string;
+          "user_id": string;
+        };
+        Returns: Json;
+      };
       "ping": { Args: Record<PropertyKey, never>; Returns: Json };
       "propose_owner": {
         Args: { "at": string; "member_id": string; "organization_id": string; "user_id": string };
@@ -230,6 +243,18 @@ export type Database = {
         Returns: Json;
       };
       "read_approval_policy": { Args: { "at": string; "organization_id": string; "user_id": string }; Returns: Json };
+      "read_books": {
+        Args: {
+          "at": string;
+          "cursor": string;
+          "month_on": string;
+          "organization_id": string;
+          "paid": string;
+          "searched": string;
+          "user_id": string;
+        };
+        Returns: Json;
+      };
       "read_calendar": { Args: { "at": string; "limits": Json; "token_hash": string }; Returns: Json };
       "read_deletion": { Args: { "user_id": string }; Returns: Json };
       "read_expense_file": {

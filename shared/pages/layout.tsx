@@ -61,6 +61,7 @@ export function Page(
             <a class="brand" href="/">{frame.service}</a>
             {browserToken && (
               <>
+                <a href="/books">{frame.books}</a>
                 <a href="/account">{frame.account}</a>
                 <form method="post" action="/logout">
                   <BrowserToken token={browserToken} />

@@ -152,6 +152,15 @@ details form input { flex: 1 1 12rem; }
 .facts { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr; gap: .5rem 1.5rem; margin-bottom: 0; }
 .facts dt { color: var(--muted); }
 .facts dd { margin: 0; min-width: 0; }
+.bars { margin: 0; padding: 0; list-style: none; }
+.bars > li { display: grid; grid-template-columns: 1fr auto; gap: .125rem 1rem; padding-block: .5rem; }
+.bars > li > :first-child { min-width: 0; overflow-wrap: anywhere; }
+.bars .small { grid-column: 1 / -1; }
+.bars svg { grid-column: 1 / -1; display: block; width: 100%; height: .5rem; background: var(--soft); border-radius: .25rem; fill: var(--accent); }
+.row > .amount, .bars .amount { white-space: nowrap; font-variant-numeric: tabular-nums; }
+.asked { display: flex; flex-wrap: wrap; gap: .75rem; align-items: flex-end; }
+.asked > :first-child { flex: 1 1 14rem; }
+.press { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: flex-end; }
 .effects { padding: 0; list-style: none; }
 .effects > li { padding-block: .625rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 .effects p { margin: 0; }

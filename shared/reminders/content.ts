@@ -172,6 +172,8 @@ export function unlistedOf({ organizations }: DigestContent): Unlisted {
 /** The links of a digest. */
 export interface DigestLinks {
   account: string;
+  /** The books of an organization; whoever opens them signs in first. */
+  books(organizationId: string): string;
   /** Where a bill is connected to its provider. */
   connect(bill: Pick<Reconnect, "bill_id" | "provider_key">): string;
   /** Signed; works without signing in for 90 days. */

@@ -85,8 +85,13 @@ export async function digestHtml(
                     ))}
                     <p style="margin:24px 0 0">{advice(content, wording)}</p>
                     <p style="margin:8px 0 0">
-                      {words.withoutAssistant}{" "}
-                      <a href={links.account} style={`color:${ACCENT}`}>{words.links.account}</a>
+                      {words.withoutAssistant}
+                      {sectionsOf(content, wording).map(({ title, organizationId }, place) => (
+                        <>
+                          {place > 0 ? " · " : " "}
+                          <a href={links.books(organizationId)} style={`color:${ACCENT}`}>{words.links.books(title)}</a>
+                        </>
+                      ))}
                     </p>
                     <Footer content={content} links={links} wording={wording} />
                   </td>

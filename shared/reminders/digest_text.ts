@@ -18,7 +18,11 @@ export function digestText(
       `${sentence}\n${words.links.reconnect}: ${links.connect(link)}`
     ),
     advice(content, wording),
-    `${words.withoutAssistant} ${words.links.account}: ${links.account}`,
+    `${words.withoutAssistant} ${
+      sectionsOf(content, wording).map(({ title, organizationId }) =>
+        `${words.links.books(title)}: ${links.books(organizationId)}`
+      ).join("\n")
+    }`,
     "-- ",
     [
       reason(content, wording),

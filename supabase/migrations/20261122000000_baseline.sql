@@ -21136,6 +21136,120 @@ comment on function public.read_export is
 alter function app.read_export_page set role = 'authenticated';
 alter function app.read_export_page set jit = off;
 
+-- schemas/books/read_books.sql
+
+-- The books on one page: what the tools answer, as the person sees it. No sum is made here.
+
+create or replace function public.read_books(user_id uuid, organization_id text, month_on date, searched text,
+  cursor text, paid text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  latest constant jsonb := '{"limit": 20}';
+  mine jsonb;
+  chosen record;
+  first_day date;
+  bills jsonb;
+  spending jsonb;
+  expenses jsonb;
+begin
+  select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
+  into mine
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  where m.user_id = read_books.user_id and identity.is_active(m.user_id, read_books.at);
+  select o.id, o.name, o.base_currency, reader.country, (read_books.at at time zone owner.timezone)::date as today
+  into chosen
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  join identity.profiles as owner on owner.user_id = o.owner_id
+  join identity.profiles as reader on reader.user_id = m.user_id
+  where m.user_id = read_books.user_id and mine <> '[]'
+    and o.id = coalesce(read_books.organization_id, mine #>> '{0,id}');
+  if not found then
+    return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
+  end if;
+  first_day := date_trunc('month', coalesce(month_on, chosen.today));
+  perform app.act_as(user_id, chosen.id);
+  -- A search, and what came before the latest, are pages of their own.
+  if searched is null and cursor is null then
+    bills := app.run_tool('list_bills', '{"due_within_days": 30, "limit": 100}', at);
+    spending := app.run_tool('summarize_spending', jsonb_build_object(
+      'from', first_day, 'to', (first_day + interval '1 month' - interval '1 day')::date
+    ), at);
+  end if;
+  expenses := app.run_tool('list_expenses', latest || jsonb_strip_nulls(jsonb_build_object(
+    'query', searched, 'cursor', cursor
+  )), at);
+  if expenses is null then
+    return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
+  end if;
+  return jsonb_build_object(
+    'outcome', 'found', 'organizations', mine, 'organization', jsonb_build_object('id', chosen.id, 'name', chosen.name),
+    'base_currency', chosen.base_currency, 'country', chosen.country, 'today', chosen.today, 'month', first_day,
+    'may_write', identity.member_may(chosen.id, user_id, 'books:write'),
+    'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
+    'bills', bills, 'spending', spending, 'expenses', expenses,
+    -- What this person just pressed, never somebody else's.
+    'paid', (
+      select jsonb_build_object('change_id', s.id, 'facts', s.facts, 'is_undone', s.undone_by is not null)
+      from app.change_sets as s
+      where s.id = read_books.paid and s.organization_id = chosen.id and s.actor_id = read_books.user_id
+        and s.tool = 'mark_bill_paid' and s.created_at > at - interval '1 day'
+    )
+  );
+end
+$$;
+comment on function public.read_books is
+  'The books of one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, '
+  'organizations, organization, base_currency, country, today, month, may_write, may_export, bills?, spending?, '
+  'expenses, paid?}. bills, spending and expenses are the envelopes of list_bills, summarize_spending and '
+  'list_expenses.';
+
+-- schemas/books/pay_due_date.sql
+
+create or replace function public.pay_due_date(user_id uuid, organization_id text, bill_id text, due_on date,
+  shown text, amount text, idempotency_key text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  bill jsonb;
+  is_open boolean;
+  due text;
+begin
+  -- Of two presses the second one looks when the first has written.
+  perform app.lock_books(organization_id);
+  bill := public.run_page_tool(user_id, organization_id, 'list_bills', jsonb_build_object('bill_id', bill_id), at);
+  if bill ->> 'outcome' <> 'ok' or not (bill #>> '{result,ok}')::boolean then
+    return '{"outcome": "unknown"}';
+  end if;
+  bill := bill #> '{result,data,bills,0}';
+  select true, d.amount into is_open, due
+  from (
+    select (o ->> 'due_on')::date as due_on, o ->> 'amount' as amount
+    from jsonb_array_elements(bill -> 'overdue') as o
+    union all
+    select (a #>> '{}')::date, null from jsonb_array_elements(bill -> 'awaiting_amount') as a
+    union all
+    select (bill ->> 'next_due')::date, coalesce(bill ->> 'remaining', bill ->> 'amount')
+  ) as d
+  where d.due_on = pay_due_date.due_on
+  limit 1;
+  if is_open is null then
+    -- Paid, skipped or moved since the page was shown: the tool would put the payment right, which nobody asked for.
+    return '{"outcome": "already"}';
+  elsif due is distinct from shown then
+    return '{"outcome": "changed"}';
+  end if;
+  return public.run_page_tool(user_id, organization_id, 'mark_bill_paid', jsonb_strip_nulls(jsonb_build_object(
+    'bill_id', bill_id, 'due_on', due_on, 'amount', amount, 'idempotency_key', idempotency_key
+  )), at);
+exception when sqlstate 'EX001' then
+  return '{"outcome": "busy"}';
+end
+$$;
+comment on function public.pay_due_date is
+  'Marks a due date paid that a page showed: what public.run_page_tool answers for mark_bill_paid, or outcome unknown, '
+  'already (it is not open), changed (another amount is due than the page showed, null when it showed none) or busy.';
+
 -- schemas/schema_version.sql
 
 -- The version of the schema: how many migrations it takes. Functions of version N also work on N - 1 and N + 1, so that

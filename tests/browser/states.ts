@@ -4,6 +4,7 @@ import { EMAIL, page, type State } from "./states/state.ts";
 import { ACCOUNT_STATES } from "./states/accounts.ts";
 import { ACTIVITY_STATES } from "./states/activity.ts";
 import { APPROVAL_STATES } from "./states/approvals.ts";
+import { BOOKS_STATES } from "./states/books.ts";
 import { MEMBERS_STATES } from "./states/members.ts";
 import { SIGN_IN_STATES } from "./states/sign_in.ts";
 import { CONNECTING_STATES } from "./states/connecting.ts";
@@ -18,6 +19,7 @@ export const STATES: readonly State[] = [
   ...MEMBERS_STATES,
   ...ACTIVITY_STATES,
   ...APPROVAL_STATES,
+  ...BOOKS_STATES,
   ...CONNECTING_STATES,
   ...UPLOAD_STATES,
   ...EXPORT_STATES,

@@ -312,6 +312,27 @@ const CALLS: Record<string, (tenants: Tenants) => Call[]> = {
       at,
     })),
   read_proposal: (t) => of(t, (one) => ({ user_id: t.first.ownerId, proposal_id: one.proposalId, at })),
+  read_books: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.memberId,
+      organization_id: one.organizationId,
+      month_on: null,
+      searched: null,
+      cursor: null,
+      paid: null,
+      at,
+    })),
+  pay_due_date: (t) =>
+    of(t, (one) => ({
+      user_id: t.first.memberId,
+      organization_id: one.organizationId,
+      bill_id: one.openBillId,
+      due_on: "2026-11-30",
+      shown: null,
+      amount: "1.00",
+      idempotency_key: "00000000-0000-4000-8000-000000000001",
+      at,
+    })),
   read_proposals: (t) => of(t, (one) => ({ user_id: t.first.ownerId, organization_id: one.organizationId, at })),
   settle_proposal_mail: () => [{ args: { mail_id: "0", is_sent: true, at } }],
   run_page_tool: (t) =>

@@ -49,6 +49,10 @@ const ADDRESSES: Record<string, (one: Tenant, links: { unsubscribe: string[]; ca
   "/organizations/:id": () => ["/organizations/new", "/organizations/new?next=/account"],
   "/organizations/:id/approvals": (one) => [`/organizations/${one.organizationId}/approvals`],
   "/account/approvals/:id": (one) => [`/account/approvals/${one.proposalId}`],
+  "/books": (one) =>
+    ["", "&month=2026-10", "&q=a", "&cursor=unknown", "&paid=chg_000000000001"].map((more) =>
+      `/books?organization=${one.organizationId}${more}`
+    ),
   "/organizations/:id/plan": (one) => [`/organizations/${one.organizationId}/plan`],
   "/organizations/:id/members": (one) => [`/organizations/${one.organizationId}/members`],
   "/organizations/:id/members/remove": (one) =>

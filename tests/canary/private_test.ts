@@ -218,6 +218,10 @@ Deno.test("no mail, feed, file or page shows what is private, and those of who s
     await database.asService("create_calendar", { ...own, token_hash });
     await database.asService("change_calendar", { ...own, show_amounts: true });
     check("calendar", await database.asService("read_calendar", { token_hash, limits: {}, at: NOW }));
+    check(
+      "books",
+      await database.asService("read_books", { ...own, month_on: null, searched: null, cursor: null, paid: null }),
+    );
     check("account", await database.asService("read_account", { user_id: person.userId, at: NOW }));
     check("file", await database.asService("read_expense_file", { ...own, arguments: { from: "2026-01-01" } }));
   }

@@ -4,7 +4,7 @@ import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { planText } from "./plan_text.ts";
 import { DateText, Name, Notice } from "../../../shared/pages/components.tsx";
-import { activityPath, organizationPath } from "../../../shared/urls.ts";
+import { activityPath, booksPath, organizationPath } from "../../../shared/urls.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
@@ -105,6 +105,7 @@ function OrganizationLinks({ organization: { id, name, rights, features_off }, i
   const isMissed = features_off.length > 0 && rights.includes("plan:manage");
   return (
     <nav class="actions" aria-label={words.pagesOf(name)}>
+      <a href={booksPath(id)}>{words.pages.books}</a>
       {links.map((page) => (
         <a href={page === "activity" ? activityPath(id) : organizationPath(id, page)}>
           {page === "plan" && isMissed ? words.choosePlan : words.pages[page]}

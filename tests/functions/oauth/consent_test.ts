@@ -68,6 +68,7 @@ const TOOL_TEXTS: Record<string, string[]> = {
   sync_bill_amounts: ["update amounts from connected providers"],
   delete_records: ["delete expenses, bills"],
   undo_change: ["every change can be undone"],
+  decide_proposal: ["answer proposals of others"],
   update_settings: ["categories", "main currency", "time zone", "reminder emails"],
 };
 

@@ -379,9 +379,12 @@ Deno.test("the owner’s country decides how dates and numbers are written", asy
 Deno.test("a digest names the service, and what can be done without an assistant", async () => {
   const { text, html } = await compose(EXAMPLES.short!);
   assert(text.startsWith("Expenses\n\n"), text);
-  assertStringIncludes(text, "No assistant at hand? Open your account: https://expenses.example.com/account\n");
+  assertStringIncludes(
+    text,
+    "No assistant at hand? Open the books: https://expenses.example.com/books?organization=org_00000000\n",
+  );
   assertStringIncludes(html, ">Expenses</p>");
-  assertStringIncludes(html, ">Open your account</a>");
+  assertStringIncludes(html, ">Open the books</a>");
 });
 
 Deno.test("every word of a digest is from the catalog or the locale: in en-XA none is without accents", async () => {

@@ -13,6 +13,7 @@ import type {
 export const TODAY = "2026-10-02"; // a Friday
 export const LINKS: DigestLinks = {
   account: "https://expenses.example.com/account",
+  books: (organizationId) => `https://expenses.example.com/books?organization=${organizationId}`,
   connect: ({ bill_id, provider_key }) =>
     `https://expenses.example.com/account/providers/connect?bill=${bill_id}&provider=${provider_key}`,
   unsubscribe: "https://expenses.example.com/email/unsubscribe?t=abc.def",

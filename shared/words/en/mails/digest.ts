@@ -180,7 +180,7 @@ export const digest = {
     markOrSnooze: ({ name, snoozed, until }: { name: string; snoozed: string; until: string }): string =>
       `Tell your assistant: “Mark ${name} paid” or “Snooze ${snoozed} until ${until}.”`,
   },
-  /** Before the link to the account. */
+  /** Before the links to the books. */
   withoutAssistant: "No assistant at hand?",
 
   /** Why the mail came. @param told.organization null if there are several. @param told.hears why, or several. */
@@ -201,7 +201,7 @@ export const digest = {
 
   links: {
     reconnect: "Reconnect",
-    account: "Open your account",
+    books: (organization: string | null): string => organization ? `Open ${organization}` : "Open the books",
     settings: "Reminder settings",
     unsubscribe: "Unsubscribe",
   },

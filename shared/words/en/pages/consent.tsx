@@ -40,7 +40,8 @@ export const consent = {
     seePlan: "See the plan",
   },
   facts: "What it can do",
-  canDo: "See, add, change and delete expenses, bills and categories. Every change can be undone.",
+  canDo:
+    "See, add, change and delete expenses, bills and categories, and answer proposals of others. Every change can be undone.",
   alsoDo:
     "See the members’ email addresses, assign bills to members, who then get reminders, choose which reminders you " +
     "get, and update amounts from connected providers.",

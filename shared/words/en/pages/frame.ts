@@ -4,6 +4,7 @@ export const frame = {
   title: (page: string): string => `${page} · Expenses`,
   skip: "Skip to content",
   account: "Account",
+  books: "Books",
   signOut: "Sign out",
   about: "About the service",
   support: "Support",

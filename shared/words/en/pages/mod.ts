@@ -12,6 +12,7 @@ export {
 } from "./account.tsx";
 export { activity } from "./activity.tsx";
 export { approvalPolicy, proposal } from "./approvals.tsx";
+export { books } from "./books.tsx";
 export { connecting, firstSteps } from "./first_steps.ts";
 export { calendarCreated, calendarFeed, calendars } from "./calendar.tsx";
 export { consent, consentRefusals } from "./consent.tsx";

@@ -1,0 +1,103 @@
+/** @jsxImportSource hono/jsx */
+/** The page of the books, put together from its sections. */
+import type { Glance } from "../../../shared/books/glance.ts";
+import type { AppContext } from "../../../shared/http/app.ts";
+import { createFormToken } from "../../../shared/http/form_post.ts";
+import type { SignedInUser } from "../../../shared/http/session.ts";
+import { Name, Notice, SelectField, TextField } from "../../../shared/pages/components.tsx";
+import { renderProblem } from "../../../shared/pages/error_page.tsx";
+import { renderPage } from "../../../shared/pages/layout.tsx";
+import { livingIn } from "../../../shared/pages/reader.ts";
+import { booksPath, organizationPath } from "../../../shared/urls.ts";
+import type { PageDeps } from "../page_guards.ts";
+import { DueSection } from "./due_section.tsx";
+import { ExpensesSection } from "./expenses_section.tsx";
+import { MonthSection } from "./month_section.tsx";
+import type { News } from "./news.ts";
+import { PaidNotice } from "./paid_notice.tsx";
+import type { Part } from "./part.ts";
+
+export interface BooksView {
+  user: SignedInUser;
+  glance: Glance;
+  query: string | undefined;
+  cursor: string | undefined;
+  news: News | undefined;
+}
+
+export async function renderBooks(
+  c: AppContext,
+  { config, clock }: PageDeps,
+  { user, glance, query, cursor, news }: BooksView,
+): Promise<Response> {
+  const reader = livingIn(c, glance.country);
+  const { books: words } = reader.words;
+  const token = await createFormToken(config, { userId: user.id, at: clock() });
+  const part = { glance, token, reader };
+  return await renderPage(c, {
+    title: words.title,
+    config,
+    user,
+    children: (
+      <>
+        {glance.paid && <PaidNotice {...part} paid={glance.paid} />}
+        {news && (
+          <Notice kind={news === "undone" ? "done" : "warning"}>
+            <p>{words.news[news]}</p>
+          </Notice>
+        )}
+        <h1>{words.heading(<Name>{glance.organization.name}</Name>)}</h1>
+        <p class="lead">{words.lead}</p>
+        {glance.organizations.length > 1 && <Chooser {...part} />}
+        <form method="get" action="/books" class="asked">
+          <input type="hidden" name="organization" value={glance.organization.id} />
+          <TextField name="q" label={words.search} reason={words.searchReason} value={query ?? ""} maxlength={100} />
+          <button type="submit">{words.searchButton}</button>
+        </form>
+        {glance.bills && <DueSection {...part} bills={glance.bills} />}
+        {glance.spending && <MonthSection {...part} spending={glance.spending} />}
+        <ExpensesSection {...part} query={query} cursor={cursor} />
+        <section>
+          <h2>{words.more}</h2>
+          <ul class="bare">
+            {(query !== undefined || cursor !== undefined) && (
+              <li>
+                <a href={booksPath(glance.organization.id)}>{words.all}</a>
+              </li>
+            )}
+            {glance.may_export && (
+              <li>
+                <a href={organizationPath(glance.organization.id, "export")}>{words.export}</a>
+              </li>
+            )}
+            <li>
+              <a href="/account">{reader.words.frame.goToAccount}</a>
+            </li>
+          </ul>
+        </section>
+      </>
+    ),
+  });
+}
+
+function Chooser({ glance: { organization, organizations }, reader: { words: { books: words } } }: Part) {
+  return (
+    <form method="get" action="/books" class="asked">
+      <SelectField
+        name="organization"
+        label={words.choose}
+        selected={organization.id}
+        unchosen=""
+        options={organizations.map(({ id, name }) => ({ value: id, label: name }))}
+      />
+      <button type="submit">{words.show}</button>
+    </form>
+  );
+}
+
+/** Who is in no organization has no books. */
+export function renderNoBooks(c: AppContext, { config }: PageDeps, user: SignedInUser): Promise<Response> {
+  const { books, frame } = c.get("reader").words;
+  const next = { label: frame.goToAccount, href: "/account" };
+  return renderProblem(c, { config, user, status: 404, problem: { ...books.none, next } });
+}

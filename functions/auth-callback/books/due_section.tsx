@@ -1,0 +1,91 @@
+/** @jsxImportSource hono/jsx */
+/** What is overdue and due soon; each date can be marked as paid by whoever may write. */
+import { daysAfter, type DueDate, dueDates, type Glance } from "../../../shared/books/glance.ts";
+import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
+import type { Part } from "./part.ts";
+import { tellSums } from "./sums.ts";
+
+/** As many days as `public.read_books` asks for. */
+const DAYS = 30;
+
+export function DueSection(
+  { bills: { data: { bills }, totals_by_currency: totals, next_cursor: isCut }, ...part }: Part & {
+    bills: NonNullable<Glance["bills"]>;
+  },
+) {
+  const { glance, reader: { words: { books: words }, format } } = part;
+  const dates = dueDates(bills, glance.today, daysAfter(glance.today, DAYS));
+  return (
+    <section>
+      <h2>{words.due}</h2>
+      {dates.length === 0 ? <p>{words.nothingDue}</p> : (
+        <>
+          <ul class="rows">{dates.map((date) => <DueRow {...part} date={date} />)}</ul>
+          {totals && Object.keys(totals).length > 0 && (
+            <p class="muted small after-rows">{words.dueTotal(tellSums(totals, format))}</p>
+          )}
+        </>
+      )}
+      {bills.filter((bill) => bill.overdue_count).map((bill) => (
+        <p class="small">{words.moreOverdue(<Name>{bill.name}</Name>, format.number(bill.overdue_count!))}</p>
+      ))}
+      {isCut && <p class="small">{words.moreBills}</p>}
+    </section>
+  );
+}
+
+function DueRow({ date, ...part }: Part & { date: DueDate }) {
+  const { glance, reader: { words: { books: words }, format } } = part;
+  const { bill, dueOn, amount, isOverdue } = date;
+  const day = <DateText at={dueOn} format={format} />;
+  return (
+    <Row action={glance.may_write && <Pay {...part} date={date} />}>
+      <h3>
+        <Name>{bill.name}</Name>
+      </h3>
+      <p>
+        {amount !== undefined
+          ? bill.amount_mode === "estimated"
+            ? words.estimate(format.money(amount, bill.currency))
+            : format.money(amount, bill.currency)
+          : bill.usual_amount !== undefined
+          ? words.estimate(format.money(bill.usual_amount, bill.currency))
+          : words.unknownAmount}
+      </p>
+      <p class="muted small">
+        {isOverdue ? words.overdueSince(day) : words.dueOn(day)}
+        {bill.autopay && ` · ${words.autopay}`}
+      </p>
+    </Row>
+  );
+}
+
+/** The press names the date and the amount that were shown; a key of its own makes it one press, however often sent. */
+function Pay({ date, glance, token, reader: { words: { books: words }, format } }: Part & { date: DueDate }) {
+  const { bill, dueOn, amount } = date;
+  const day = format.date(dueOn);
+  return (
+    <form method="post" action="/books" class="press">
+      <input type="hidden" name="form_token" value={token} />
+      <input type="hidden" name="action" value="pay" />
+      <input type="hidden" name="organization" value={glance.organization.id} />
+      <input type="hidden" name="bill" value={bill.id} />
+      <input type="hidden" name="due_on" value={dueOn} />
+      <input type="hidden" name="key" value={crypto.randomUUID()} />
+      {amount !== undefined && <input type="hidden" name="shown" value={amount} />}
+      {(amount === undefined || bill.amount_mode === "estimated") && (
+        <input
+          class="short"
+          name="amount"
+          type="text"
+          inputmode="decimal"
+          required
+          value={amount ?? ""}
+          aria-label={words.amountOf(bill.name, day, bill.currency)}
+          placeholder={bill.currency}
+        />
+      )}
+      <button type="submit" aria-label={words.payOf(bill.name, day)}>{words.pay}</button>
+    </form>
+  );
+}

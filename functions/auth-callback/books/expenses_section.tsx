@@ -1,0 +1,69 @@
+/** @jsxImportSource hono/jsx */
+/** The latest expenses, earlier ones by a link, or what a search found. */
+import type { ExpenseRow } from "../../../shared/books/glance.ts";
+import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
+import { booksPath } from "../../../shared/urls.ts";
+import type { Part } from "./part.ts";
+import { tellSums } from "./sums.ts";
+
+export function ExpensesSection(
+  { query, cursor, ...part }: Part & { query: string | undefined; cursor: string | undefined },
+) {
+  const { glance: { expenses, organization }, reader: { words: { books: words }, format } } = part;
+  const { data, total_count: count = 0, totals_by_currency: totals = {}, next_cursor: next } = expenses;
+  const rows = data?.rows ?? [];
+  const older = next &&
+    `${booksPath(organization.id)}${query ? `&q=${encodeURIComponent(query)}` : ""}&cursor=${encodeURIComponent(next)}`;
+  return (
+    <section>
+      <h2>
+        {query !== undefined
+          ? words.results(<Name>{query}</Name>)
+          : cursor !== undefined
+          ? words.earlier
+          : words.latest}
+      </h2>
+      {query !== undefined && count > 0 && (
+        <p>
+          {words.found(count, format.number(count))}. {words.foundTotal(tellSums(totals, format))}
+        </p>
+      )}
+      {rows.length === 0
+        ? <p>{query !== undefined ? words.noneFound : words.noExpenses}</p>
+        : <ul class="rows">{rows.map((row) => <Expense {...part} row={row} />)}</ul>}
+      {older && (
+        <p class="after-rows">
+          <a href={older}>{words.older}</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Expense({ row, reader: { words: { books: words }, format } }: Part & { row: ExpenseRow }) {
+  const { name, payee, category, kind, is_estimate: isEstimate } = row;
+  return (
+    <Row action={<span class="amount">{format.money(row.amount, row.currency)}</span>}>
+      <p>
+        <Name>{name}</Name>
+        {kind === "refund" && ` · ${words.refund}`}
+        {isEstimate && ` · ${words.isEstimate}`}
+      </p>
+      <p class="muted small">
+        <DateText at={row.date} format={format} />
+        {payee && payee !== name && (
+          <>
+            {" · "}
+            <Name>{payee}</Name>
+          </>
+        )}
+        {category && (
+          <>
+            {" · "}
+            <Name>{category}</Name>
+          </>
+        )}
+      </p>
+    </Row>
+  );
+}

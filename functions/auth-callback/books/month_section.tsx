@@ -1,0 +1,91 @@
+/** @jsxImportSource hono/jsx */
+/** What a month's money was spent on: a list of bars that a screen reader reads as categories with amounts. */
+import { type Budget, type Glance, monthAway } from "../../../shared/books/glance.ts";
+import { Name, Row } from "../../../shared/pages/components.tsx";
+import { booksPath } from "../../../shared/urls.ts";
+import type { Part } from "./part.ts";
+
+export function MonthSection({ spending: { data }, ...part }: Part & { spending: NonNullable<Glance["spending"]> }) {
+  const { glance, reader: { words: { books: words }, catalog, format } } = part;
+  const { rows, total, budgets, unconverted } = data;
+  const most = Math.max(...rows.map(({ amount }) => Number(amount)), 0);
+  return (
+    <section id="month">
+      <h2>{words.month(format.month(glance.month))}</h2>
+      {rows.length === 0 ? <p>{words.nothingSpent}</p> : (
+        <>
+          <ol class="bars">
+            {rows.map(({ group: [name], amount }) => (
+              <li>
+                <span>{typeof name === "string" ? <Name>{name}</Name> : catalog.groups[name.none]}</span>
+                <span class="amount">{format.money(amount, total.currency)}</span>
+                <Bar amount={Number(amount)} most={most} />
+              </li>
+            ))}
+          </ol>
+          <p>
+            <strong>{words.total(format.money(total.amount, total.currency))}</strong>
+          </p>
+        </>
+      )}
+      {unconverted && unconverted.length > 0 && (
+        <p class="small">
+          {words.unconverted(unconverted.map(({ amount, currency }) => format.money(amount, currency)).join(" · "))}
+        </p>
+      )}
+      <Months {...part} />
+      {budgets && budgets.length > 0 && <Budgets {...part} budgets={budgets} />}
+    </section>
+  );
+}
+
+/** Bars share a scale that starts at zero; what came back has no bar. */
+function Bar({ amount, most }: { amount: number; most: number }) {
+  const length = most > 0 ? Math.max(0, amount) / most * 100 : 0;
+  return (
+    <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+      <rect width={length.toFixed(2)} height="4" />
+    </svg>
+  );
+}
+
+function Months({ glance, reader: { words: { books: words }, format } }: Part) {
+  const before = monthAway(glance.month, -1);
+  const after = monthAway(glance.month, 1);
+  const address = (month: string) => `${booksPath(glance.organization.id)}&month=${month.slice(0, 7)}#month`;
+  return (
+    <nav aria-label={words.months} class="actions">
+      <a href={address(before)}>{words.previous(format.month(before))}</a>
+      {after <= glance.today && <a href={address(after)}>{words.next(format.month(after))}</a>}
+    </nav>
+  );
+}
+
+function Budgets({ budgets, reader: { words: { books: words }, format } }: Part & { budgets: readonly Budget[] }) {
+  return (
+    <>
+      <h3>{words.budgets}</h3>
+      <ul class="rows">
+        {budgets.map(({ category, per, amount, left, currency }) => {
+          const limit = format.money(amount, currency);
+          return (
+            <Row>
+              <p>
+                {!category
+                  ? words.budget.whole[per]
+                  : per === "year"
+                  ? words.budget.yearly(<Name>{category}</Name>)
+                  : <Name>{category}</Name>}
+              </p>
+              <p class="muted small">
+                {left.startsWith("-")
+                  ? words.budget.over(format.money(left.slice(1), currency), limit)
+                  : words.budget.left(format.money(left, currency), limit)}
+              </p>
+            </Row>
+          );
+        })}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,10 @@
+/** What each section of the page of the books gets. */
+import type { Glance } from "../../../shared/books/glance.ts";
+import type { Reader } from "../../../shared/words/reader.ts";
+
+export interface Part {
+  glance: Glance;
+  /** For forms. */
+  token: string;
+  reader: Reader;
+}

@@ -1,0 +1,126 @@
+/** What the page of the books shows: the envelopes of the tools that it reads by (`public.read_books`). */
+import type { Words } from "../words/words.ts";
+
+export interface DueBill {
+  id: string;
+  name: string;
+  currency: string;
+  /** Of the next date; absent when nobody knows it yet. */
+  amount?: string;
+  /** What is left of the next date when a part is paid. */
+  remaining?: string;
+  usual_amount?: string;
+  amount_mode: "fixed" | "estimated" | "variable";
+  next_due?: string;
+  autopay: boolean;
+  overdue: { due_on: string; amount?: string | null }[];
+  overdue_count?: number;
+  /** Dates of automatic payments without an amount. */
+  awaiting_amount?: string[];
+}
+
+export interface SpendingRow {
+  /** One name, or why there is none. */
+  group: [string | { none: keyof Words["groups"] }];
+  amount: string;
+  count: number;
+}
+
+export interface Budget {
+  category?: string | null;
+  per: "month" | "year";
+  amount: string;
+  spent: string;
+  left: string;
+  currency: string;
+}
+
+export interface ExpenseRow {
+  id: string;
+  date: string;
+  name: string;
+  payee: string | null;
+  category: string | null;
+  amount: string;
+  currency: string;
+  kind: "one_off" | "bill_payment" | "refund";
+  is_estimate?: boolean | null;
+}
+
+export interface Paid {
+  change_id: string;
+  facts: { name: string; due_on: string; amount: string; currency: string; paid_on: string };
+  is_undone: boolean;
+}
+
+/** Amounts by currency, decimal strings. */
+export type Sums = Record<string, string>;
+
+export interface Glance {
+  outcome: "found";
+  organizations: { id: string; name: string }[];
+  organization: { id: string; name: string };
+  base_currency: string;
+  country: string;
+  today: string;
+  /** The first day of the month that is shown. */
+  month: string;
+  may_write: boolean;
+  may_export: boolean;
+  bills: { data: { bills: DueBill[] }; totals_by_currency: Sums | null; next_cursor?: string | null } | null;
+  spending: {
+    data: {
+      rows: SpendingRow[];
+      total: { amount: string; currency: string };
+      budgets?: Budget[] | null;
+      unconverted?: { currency: string; amount: string; count: number }[] | null;
+    };
+  } | null;
+  expenses: {
+    ok: boolean;
+    data?: { rows: ExpenseRow[] };
+    total_count?: number;
+    totals_by_currency?: Sums;
+    next_cursor?: string | null;
+  };
+  paid: Paid | null;
+}
+
+/** One date of a bill that waits to be paid. */
+export interface DueDate {
+  bill: DueBill;
+  dueOn: string;
+  /** What remains to be paid; undefined when nobody knows it yet. */
+  amount: string | undefined;
+  isOverdue: boolean;
+}
+
+/**
+ * The dates of bills, overdue ones first, then by date.
+ * @param until the last day to show, YYYY-MM-DD.
+ */
+export function dueDates(bills: readonly DueBill[], today: string, until: string): DueDate[] {
+  const dates = bills.flatMap((bill): DueDate[] => [
+    ...bill.overdue.map(({ due_on, amount }) => ({
+      bill,
+      dueOn: due_on,
+      amount: amount ?? undefined,
+      isOverdue: true,
+    })),
+    ...(bill.awaiting_amount ?? []).map((dueOn) => ({ bill, dueOn, amount: undefined, isOverdue: dueOn < today })),
+    ...(bill.next_due && bill.next_due <= until && !bill.awaiting_amount?.includes(bill.next_due)
+      ? [{ bill, dueOn: bill.next_due, amount: bill.remaining ?? bill.amount, isOverdue: false }]
+      : []),
+  ]);
+  return dates.toSorted((one, other) => one.dueOn < other.dueOn ? -1 : one.dueOn > other.dueOn ? 1 : 0);
+}
+
+/** The first day of the month so many months away. @param month YYYY-MM-DD. */
+export function monthAway(month: string, months: number): string {
+  const [year, number] = month.split("-").map(Number);
+  return new Date(Date.UTC(year!, number! - 1 + months, 1)).toISOString().slice(0, 10);
+}
+
+/** @param day YYYY-MM-DD. */
+export const daysAfter = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);

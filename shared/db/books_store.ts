@@ -1,0 +1,76 @@
+/** Database calls of the page of the books; all run as the signed-in person. */
+import type { Glance } from "../books/glance.ts";
+import type { FactEnvelope } from "../connector/result.ts";
+import type { Database } from "./client.ts";
+
+export interface Asked {
+  userId: string;
+  /** The person's first when undefined. */
+  organizationId: string | undefined;
+  /** A day of the month to show; the current one when undefined. */
+  month: string | undefined;
+  query: string | undefined;
+  cursor: string | undefined;
+  /** A change set of the person's own, to say what was paid. */
+  paid: string | undefined;
+  at: Date;
+}
+
+export interface Press {
+  userId: string;
+  organizationId: string;
+  billId: string;
+  dueOn: string;
+  /** The amount that the page showed; null when none was known. */
+  shown: string | null;
+  /** What to pay where none was known. */
+  amount: string | null;
+  key: string;
+  at: Date;
+}
+
+type Ran = { outcome: "ok"; result: FactEnvelope } | { outcome: "refused" };
+
+export type BooksStore = ReturnType<typeof createBooksStore>;
+
+/** Every method throws what `Database.call` throws. */
+export function createBooksStore(database: Database) {
+  return {
+    read: ({ userId, organizationId, month, query, cursor, paid, at }: Asked) =>
+      database.call<Glance | { outcome: "unknown"; organizations: Glance["organizations"] }>("read_books", {
+        user_id: userId,
+        organization_id: organizationId ?? null,
+        month_on: month ?? null,
+        searched: query ?? null,
+        cursor: cursor ?? null,
+        paid: paid ?? null,
+        at,
+      }),
+
+    pay: ({ userId, organizationId, billId, dueOn, shown, amount, key, at }: Press) =>
+      database.call<Ran | { outcome: "unknown" | "already" | "changed" | "busy" }>("pay_due_date", {
+        user_id: userId,
+        organization_id: organizationId,
+        bill_id: billId,
+        due_on: dueOn,
+        shown,
+        amount,
+        idempotency_key: key,
+        at,
+      }),
+
+    undo: ({ userId, organizationId, changeId, at }: {
+      userId: string;
+      organizationId: string;
+      changeId: string;
+      at: Date;
+    }) =>
+      database.call<Ran>("run_page_tool", {
+        user_id: userId,
+        organization_id: organizationId,
+        tool: "undo_change",
+        arguments: { change_id: changeId, idempotency_key: `page:${changeId}` },
+        at,
+      }),
+  };
+}

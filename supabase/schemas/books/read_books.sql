@@ -1,0 +1,66 @@
+-- The books on one page: what the tools answer, as the person sees it. No sum is made here.
+
+create or replace function public.read_books(user_id uuid, organization_id text, month_on date, searched text,
+  cursor text, paid text, at timestamptz) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  latest constant jsonb := '{"limit": 20}';
+  mine jsonb;
+  chosen record;
+  first_day date;
+  bills jsonb;
+  spending jsonb;
+  expenses jsonb;
+begin
+  select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
+  into mine
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  where m.user_id = read_books.user_id and identity.is_active(m.user_id, read_books.at);
+  select o.id, o.name, o.base_currency, reader.country, (read_books.at at time zone owner.timezone)::date as today
+  into chosen
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  join identity.profiles as owner on owner.user_id = o.owner_id
+  join identity.profiles as reader on reader.user_id = m.user_id
+  where m.user_id = read_books.user_id and mine <> '[]'
+    and o.id = coalesce(read_books.organization_id, mine #>> '{0,id}');
+  if not found then
+    return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
+  end if;
+  first_day := date_trunc('month', coalesce(month_on, chosen.today));
+  perform app.act_as(user_id, chosen.id);
+  -- A search, and what came before the latest, are pages of their own.
+  if searched is null and cursor is null then
+    bills := app.run_tool('list_bills', '{"due_within_days": 30, "limit": 100}', at);
+    spending := app.run_tool('summarize_spending', jsonb_build_object(
+      'from', first_day, 'to', (first_day + interval '1 month' - interval '1 day')::date
+    ), at);
+  end if;
+  expenses := app.run_tool('list_expenses', latest || jsonb_strip_nulls(jsonb_build_object(
+    'query', searched, 'cursor', cursor
+  )), at);
+  if expenses is null then
+    return jsonb_build_object('outcome', 'unknown', 'organizations', mine);
+  end if;
+  return jsonb_build_object(
+    'outcome', 'found', 'organizations', mine, 'organization', jsonb_build_object('id', chosen.id, 'name', chosen.name),
+    'base_currency', chosen.base_currency, 'country', chosen.country, 'today', chosen.today, 'month', first_day,
+    'may_write', identity.member_may(chosen.id, user_id, 'books:write'),
+    'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
+    'bills', bills, 'spending', spending, 'expenses', expenses,
+    -- What this person just pressed, never somebody else's.
+    'paid', (
+      select jsonb_build_object('change_id', s.id, 'facts', s.facts, 'is_undone', s.undone_by is not null)
+      from app.change_sets as s
+      where s.id = read_books.paid and s.organization_id = chosen.id and s.actor_id = read_books.user_id
+        and s.tool = 'mark_bill_paid' and s.created_at > at - interval '1 day'
+    )
+  );
+end
+$$;
+comment on function public.read_books is
+  'The books of one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, '
+  'organizations, organization, base_currency, country, today, month, may_write, may_export, bills?, spending?, '
+  'expenses, paid?}. bills, spending and expenses are the envelopes of list_bills, summarize_spending and '
+  'list_expenses.';

@@ -1,0 +1,160 @@
+/** The books at a glance: empty, full, of strangers' names, and what each press came to. */
+import type { DueBill, ExpenseRow, Glance } from "../../../shared/books/glance.ts";
+import { HOSTILE, LONG, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
+
+const ID = "org_home00000000";
+const PATH = `/books?organization=${ID}`;
+
+const EMPTY: Glance = {
+  outcome: "found",
+  organizations: [{ id: ID, name: "Home" }],
+  organization: { id: ID, name: "Home" },
+  base_currency: "EUR",
+  country: "DE",
+  today: "2026-11-20",
+  month: "2026-11-01",
+  may_write: true,
+  may_export: true,
+  bills: { data: { bills: [] }, totals_by_currency: null },
+  spending: { data: { rows: [], total: { amount: "0.00", currency: "EUR" }, budgets: null, unconverted: null } },
+  expenses: { ok: true, data: { rows: [] }, total_count: 0, totals_by_currency: {}, next_cursor: null },
+  paid: null,
+};
+
+const bill = (name: string, more: Partial<DueBill> = {}): DueBill => ({
+  id: "bill_000000000001",
+  name,
+  currency: "EUR",
+  amount: "900.00",
+  amount_mode: "fixed",
+  next_due: "2026-11-25",
+  autopay: false,
+  overdue: [],
+  ...more,
+});
+const row = (name: string, more: Partial<ExpenseRow> = {}): ExpenseRow => ({
+  id: "exp_000000000001",
+  date: "2026-11-19",
+  name,
+  payee: null,
+  category: "Groceries",
+  amount: "14.50",
+  currency: "EUR",
+  kind: "one_off",
+  ...more,
+});
+
+const { amount: _, ...unknown } = bill("Water", { id: "bill_000000000002", amount_mode: "variable" });
+const FULL: Glance = {
+  ...EMPTY,
+  bills: {
+    data: {
+      bills: [
+        bill("Rent", { overdue: [{ due_on: "2026-10-25", amount: "900.00" }] }),
+        bill("Electricity", { id: "bill_000000000003", amount_mode: "estimated", amount: "61.20" }),
+        { ...unknown, usual_amount: "38.00" },
+        { ...unknown, id: "bill_000000000004", name: "Gas" },
+        bill("Cloud hosting", { id: "bill_000000000005", currency: "USD", amount: "59.34", autopay: true }),
+        bill("Newspaper", {
+          id: "bill_000000000006",
+          overdue: [{ due_on: "2026-09-01", amount: "2.00" }],
+          overdue_count: 80,
+        }),
+      ],
+    },
+    totals_by_currency: { EUR: "1863.20", USD: "59.34" },
+    next_cursor: "more",
+  },
+  spending: {
+    data: {
+      rows: [
+        { group: ["Housing"], amount: "900.00", count: 1 },
+        { group: ["Groceries"], amount: "214.50", count: 9 },
+        { group: [{ none: "category" }], amount: "31.00", count: 2 },
+        { group: ["Travel"], amount: "-80.00", count: 1 },
+      ],
+      total: { amount: "1065.50", currency: "EUR" },
+      budgets: [
+        { per: "month", amount: "1500.00", spent: "1065.50", left: "434.50", currency: "EUR" },
+        { category: "Groceries", per: "month", amount: "200.00", spent: "214.50", left: "-14.50", currency: "EUR" },
+        { category: "Travel", per: "year", amount: "2000.00", spent: "0.00", left: "2000.00", currency: "EUR" },
+      ],
+      unconverted: [{ currency: "JPY", amount: "1200", count: 1 }],
+    },
+  },
+  expenses: {
+    ok: true,
+    data: {
+      rows: [
+        row("Lunch", { payee: "Café Nero" }),
+        row("Shoes", { kind: "refund", amount: "-80.00", category: "Travel" }),
+        row("Ramen", { currency: "JPY", amount: "1200", category: null }),
+        row("Electricity", { kind: "bill_payment", is_estimate: true }),
+      ],
+    },
+    total_count: 41,
+    totals_by_currency: { EUR: "1200.00", JPY: "1200" },
+    next_cursor: "next",
+  },
+};
+
+const STRANGERS = [LONG, UNBROKEN, HOSTILE, RIGHT_TO_LEFT];
+const NAMES: Glance = {
+  ...FULL,
+  organization: { id: ID, name: RIGHT_TO_LEFT },
+  organizations: [{ id: ID, name: RIGHT_TO_LEFT }, { id: "org_other0000000", name: LONG }],
+  bills: {
+    data: {
+      bills: STRANGERS.map((name, place) =>
+        bill(name, { id: `bill_00000000000${place}`, amount: "123456789012.34", amount_mode: "estimated" })
+      ),
+    },
+    totals_by_currency: { EUR: "123456789012.34", IDR: "999999999999.00", USD: "59.34" },
+  },
+  spending: {
+    data: {
+      ...FULL.spending!.data,
+      rows: STRANGERS.map((name) => ({ group: [name] as [string], amount: "123456789012.34", count: 1 })),
+      budgets: STRANGERS.map((category) => ({
+        category,
+        per: "year" as const,
+        amount: "123456789012.34",
+        spent: "0.00",
+        left: "123456789012.34",
+        currency: "EUR",
+      })),
+    },
+  },
+  expenses: {
+    ...FULL.expenses,
+    data: { rows: STRANGERS.map((name) => row(name, { payee: LONG, category: UNBROKEN, amount: "123456789012.34" })) },
+  },
+};
+const SEARCH: Glance = { ...FULL, bills: null, spending: null };
+const PAID = {
+  change_id: "chg_000000000001",
+  facts: { name: "Rent", due_on: "2026-10-25", amount: "900.00", currency: "EUR", paid_on: "2026-11-20" },
+  is_undone: false,
+};
+
+const books = (name: string, read_books: Glance, query = ""): State =>
+  signedIn(`books-${name}`, PATH + query, { answers: { note_sign_in: { onboarded: true }, read_books } });
+
+export const BOOKS_STATES: readonly State[] = [
+  books("empty", EMPTY),
+  books("full", FULL),
+  books("viewer", { ...FULL, may_write: false }),
+  books("member", { ...FULL, may_export: false }),
+  books("names", NAMES),
+  books("search", SEARCH, "&q=e"),
+  books("search-none", { ...EMPTY, bills: null, spending: null }, `&q=${encodeURIComponent(HOSTILE)}`),
+  books("earlier", SEARCH, "&cursor=next"),
+  books("paid", { ...FULL, paid: PAID }, "&paid=chg_000000000001"),
+  books("paid-undone", { ...FULL, paid: { ...PAID, is_undone: true } }, "&paid=chg_000000000001"),
+  ...["already", "changed", "refused", "role", "closed", "amount", "failed", "undone", "not_undone"].map((news) =>
+    books(`news-${news}`, FULL, `&news=${news}`)
+  ),
+  signedIn("books-none", "/books", {
+    answers: { note_sign_in: { onboarded: true }, read_books: { outcome: "unknown", organizations: [] } },
+  }),
+];

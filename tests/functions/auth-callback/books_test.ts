@@ -1,0 +1,309 @@
+/** The page of the books over a real database: what it shows to whom, and the press that pays, however often it comes. */
+import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
+import type { TestDatabase } from "../../_support/database.ts";
+import { accountTest, newPerson, onboarded } from "./account_harness.ts";
+import { type Browser, formsOf, NOW, type Pages } from "./harness.ts";
+
+// deno-lint-ignore no-explicit-any -- results are inspected field by field
+type Json = any;
+
+interface Person {
+  id: string;
+  browser: Browser;
+}
+
+interface House {
+  organizationId: string;
+  owner: Person;
+  run(tool: string, args?: Json, who?: Person): Promise<Json>;
+  join(email: string, role: string): Promise<Person>;
+  /** The page as somebody sees it. */
+  page(more?: string, who?: Person): Promise<string>;
+  /** The amounts of every payment. */
+  payments(): Promise<string[]>;
+}
+
+async function house(pages: Pages, database: TestDatabase): Promise<House> {
+  const owner = await onboarded(pages, database, "anna@example.com", { organization_name: "Garden Street" });
+  const [organization] = await database.query<{ id: string }>("select id from identity.organizations");
+  const organizationId = organization!.id;
+  const run: House["run"] = async (tool, args = {}, who = owner) => {
+    const { result } = await database.asService<Json>("run_page_tool", {
+      user_id: who.id,
+      organization_id: organizationId,
+      tool,
+      arguments: args,
+      at: pages.clock.now,
+    });
+    return result;
+  };
+  return {
+    organizationId,
+    owner,
+    run,
+    async join(email, role) {
+      pages.provider.mails.length = 0;
+      const person = await newPerson(pages, database, email);
+      const page = await (await person.browser.get("/onboarding")).text();
+      await person.browser.submit(page, 'name="country"', { country: "DE" });
+      await database.query(
+        "insert into identity.memberships (organization_id, user_id, role, created_at) values ($1, $2, $3, $4)",
+        [organizationId, person.id, role, NOW.toISOString()],
+      );
+      return person;
+    },
+    page: async (more = "", who = owner) => {
+      const response = await who.browser.get(`/books?organization=${organizationId}${more}`);
+      assertEquals(response.status, 200);
+      return await response.text();
+    },
+    payments: async () => (await run("list_expenses")).data.rows.map(({ amount }: Json) => amount),
+  };
+}
+
+/** The text of a page, as one reads it. */
+const textOf = (html: string) => html.replaceAll(/<style[\s\S]*?<\/style>|<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
+const pressOf = (html: string) => formsOf(html).filter(({ html }) => html.includes('value="pay"'));
+const rent = { name: "Rent", amount: "900.00", currency: "EUR", first_due: "2026-11-25" };
+
+accountTest("the books say that nothing is there, and lead on", async (pages, database) => {
+  const { page } = await house(pages, database);
+  const text = textOf(await page());
+  assertStringIncludes(text, "The books of Garden Street");
+  assertStringIncludes(text, "Nothing is overdue or due in the next 30 days.");
+  assertStringIncludes(text, "Nothing was spent in this month.");
+  assertStringIncludes(text, "There are no expenses yet.");
+  assertStringIncludes(textOf(await page("&q=bread")), "Nothing was found.");
+});
+
+accountTest("sums are those of the tools, in every month and currency", async (pages, database) => {
+  const { run, page, organizationId, owner } = await house(pages, database);
+  const items = [
+    { name: "Bread", amount: "2.50", currency: "EUR", date: "2026-11-02", category: "Groceries" },
+    { name: "Train", amount: "31.00", currency: "EUR", date: "2026-11-03" },
+    { name: "Ramen", amount: "1200", currency: "JPY", date: "2026-11-04" },
+    { name: "Shoes", amount: "80.10", currency: "EUR", date: "2026-10-20" },
+  ];
+  assert((await run("log_expenses", { items })).ok);
+  for (const [month, from, to] of [["2026-11", "2026-11-01", "2026-11-30"], ["2026-10", "2026-10-01", "2026-10-31"]]) {
+    const read = await database.asService<Json>("read_books", {
+      user_id: owner.id,
+      organization_id: organizationId,
+      month_on: `${month}-15`,
+      searched: null,
+      cursor: null,
+      paid: null,
+      at: pages.clock.now,
+    });
+    assertEquals(read.spending.data, (await run("summarize_spending", { from, to })).data);
+    assertEquals(read.expenses.data, (await run("list_expenses", { limit: 20 })).data);
+    assertEquals(read.bills.data, (await run("list_bills", { due_within_days: 30, limit: 100 })).data);
+    assertEquals(read.month, from);
+  }
+  const november = textOf(await page());
+  assertStringIncludes(november, "€33.50");
+  assertStringIncludes(november, "JP¥1,200");
+  assertStringIncludes(november, "no exchange rate: JP¥1,200");
+  const october = textOf(await page("&month=2026-10"));
+  assertStringIncludes(october, "Spent in October 2026");
+  assertStringIncludes(october, "Total: €80.10");
+  // A search totals by currency.
+  const found = textOf(await page("&q=r"));
+  assertStringIncludes(found, "3 results");
+  assertStringIncludes(found, "€33.50 · JP¥1,200");
+});
+
+accountTest("text that people typed is text, in a search as well", async (pages, database) => {
+  const { run, page } = await house(pages, database);
+  await run("log_expenses", { items: [{ name: "<b>100%_off</b>", amount: "1.00", date: "2026-11-02" }] });
+  const hostile = `"><script>alert(1)</script>\u202e`;
+  const html = await page(`&q=${encodeURIComponent(hostile)}`);
+  assertFalse(html.includes("<script"));
+  assertStringIncludes(textOf(html), "Nothing was found.");
+  // No pattern characters.
+  assertStringIncludes(textOf(await page(`&q=${encodeURIComponent("%_o")}`)), "1 result");
+  assertStringIncludes(textOf(await page(`&q=${encodeURIComponent("1%o")}`)), "Nothing was found.");
+  assertStringIncludes(textOf(await page("&q=%00%27%3b--")), "Nothing was found.");
+  assertFalse((await page("&q=b")).includes("<b>100"));
+});
+
+accountTest(
+  "more than 20 expenses are on further pages; an unknown place leads to the first",
+  async (pages, database) => {
+    const { run, page, owner, organizationId } = await house(pages, database);
+    const items = Array.from({ length: 25 }, (_, n) => ({ name: `Thing ${n}`, amount: "1.00", date: "2026-11-02" }));
+    assert((await run("log_expenses", { items, on_duplicate: "create" })).ok);
+    const first = await page();
+    const [, link] = /href="([^"]+cursor=[^"]+)"/.exec(first)!;
+    const second = await (await owner.browser.get(link!.replaceAll("&amp;", "&"))).text();
+    const names = [first, second].map((html) => [...html.matchAll(/Thing \d+/g)].map(([name]) => name));
+    assertEquals(names.map(({ length }) => length), [20, 5]);
+    assertEquals(new Set(names.flat()).size, 25);
+    assertStringIncludes(textOf(second), "Back to the books");
+    const unknown = await owner.browser.get(`/books?organization=${organizationId}&cursor=unknown`);
+    assertEquals(unknown.headers.get("location"), `/books?organization=${organizationId}`);
+  },
+);
+
+accountTest("a due date is paid once, says so, and is undone", async (pages, database) => {
+  const { run, page, owner, payments, organizationId } = await house(pages, database);
+  assert((await run("add_bill", rent)).ok);
+  const shown = await page();
+  assertStringIncludes(textOf(shown), "€900.00");
+  assertEquals(pressOf(shown).length, 1);
+  const response = await owner.browser.submit(shown, 'value="pay"', {});
+  assertEquals(response.status, 303);
+  const location = response.headers.get("location")!;
+  const after = await (await owner.browser.get(location)).text();
+  assertStringIncludes(textOf(after), "Rent is paid: €900.00, due 25 November 2026 .");
+  assertEquals(await payments(), ["900.00"]);
+
+  // Again, as after the back button.
+  const again = await owner.browser.submit(shown, 'value="pay"', {});
+  assertEquals(again.headers.get("location"), `/books?organization=${organizationId}&news=already`);
+  assertEquals(await payments(), ["900.00"]);
+
+  const undone = await owner.browser.submit(after, 'value="undo"', {});
+  assertEquals(undone.headers.get("location"), `/books?organization=${organizationId}&news=undone`);
+  assertEquals(await payments(), []);
+  assertStringIncludes(textOf(await (await owner.browser.get(location)).text()), "was undone");
+  // What is due again can be paid again, from the page that was shown first.
+  await owner.browser.submit(shown, 'value="pay"', {});
+  assertEquals(await payments(), ["900.00"]);
+});
+
+accountTest("a page that was shown before the amount changed pays nothing", async (pages, database) => {
+  const { run, page, owner, payments, organizationId } = await house(pages, database);
+  const { data } = await run("add_bill", rent);
+  const shown = await page();
+  assert((await run("update_bill", { bill_id: data.bill.id, set: { amount: "950.00" } })).ok);
+  const response = await owner.browser.submit(shown, 'value="pay"', {});
+  assertEquals(response.headers.get("location"), `/books?organization=${organizationId}&news=changed`);
+  // A part is paid meanwhile by an assistant: the rest is another amount.
+  const next = await page();
+  assert((await run("mark_bill_paid", { bill_id: data.bill.id, due_on: "2026-11-25", amount: "50.00" })).ok);
+  await owner.browser.submit(next, 'value="pay"', {});
+  assertEquals(await payments(), ["50.00"]);
+  const rest = await page();
+  assertStringIncludes(textOf(rest), "€900.00");
+  await owner.browser.submit(rest, 'value="pay"', {});
+  assertEquals((await payments()).toSorted(), ["50.00", "900.00"]);
+});
+
+accountTest("what was paid by an assistant since is not put right by a stale press", async (pages, database) => {
+  const { run, page, owner, payments } = await house(pages, database);
+  const { data } = await run("add_bill", {
+    name: "Power",
+    amount_mode: "variable",
+    currency: "EUR",
+    first_due: "2026-11-25",
+  });
+  const shown = await page();
+  assertStringIncludes(textOf(shown), "Amount not known yet");
+  const refused = await owner.browser.submit(shown, 'value="pay"', { amount: "a lot" });
+  assert(refused.headers.get("location")!.endsWith("news=amount"));
+  assert((await run("mark_bill_paid", { bill_id: data.bill.id, due_on: "2026-11-25", amount: "61.00" })).ok);
+  const stale = await owner.browser.submit(shown, 'value="pay"', { amount: "40" });
+  assert(stale.headers.get("location")!.endsWith("news=already"));
+  assertEquals(await payments(), ["61.00"]);
+});
+
+accountTest("an estimate is marked as one, and what is paid is typed over it", async (pages, database) => {
+  const { run, page, owner, payments } = await house(pages, database);
+  await run("add_bill", { ...rent, name: "Gas", amount_mode: "estimated" });
+  const shown = await page();
+  assertStringIncludes(textOf(shown), "about €900.00");
+  await owner.browser.submit(shown, 'value="pay"', { amount: "880.20" });
+  assertEquals(await payments(), ["880.20"]);
+});
+
+accountTest("a typed amount may have a decimal comma", async (pages, database) => {
+  const { run, page, owner, payments } = await house(pages, database);
+  await run("add_bill", { name: "Power", amount_mode: "variable", currency: "EUR", first_due: "2026-11-25" });
+  await owner.browser.submit(await page(), 'value="pay"', { amount: "40,50" });
+  assertEquals(await payments(), ["40.50"]);
+});
+
+accountTest(
+  "what needs approval waits on its page, and a second press asks for nothing more",
+  async (pages, database) => {
+    const { run, page, join, payments, organizationId } = await house(pages, database);
+    const ben = await join("ben@example.com", "member");
+    await database.asService("change_approval_policy", {
+      user_id: (await database.query<{ owner_id: string }>("select owner_id from identity.organizations"))[0]!.owner_id,
+      organization_id: organizationId,
+      rules: [{ tool: null, roles: ["member"], over: "200", currency: "EUR", over_records: null, approver: "manager" }],
+      assistants_may_approve: false,
+      at: pages.clock.now,
+    });
+    await run("add_bill", rent);
+    const shown = await page("", ben);
+    const first = await ben.browser.submit(shown, 'value="pay"', {});
+    const again = await ben.browser.submit(shown, 'value="pay"', {});
+    assertMatch(first.headers.get("location")!, /^\/account\/approvals\/prop_/);
+    assertEquals(again.headers.get("location"), first.headers.get("location"));
+    assertEquals(await payments(), []);
+  },
+);
+
+accountTest("without a plan the books are read, and a press says why nothing happens", async (pages, database) => {
+  const { run, page, owner, payments, organizationId } = await house(pages, database);
+  await run("add_bill", rent);
+  const plans = await database.query<{ plan: string }>(
+    "delete from billing.plan_features where feature = 'ai:connector' returning plan",
+  );
+  const shown = await page();
+  assertStringIncludes(textOf(shown), "€900.00");
+  const response = await owner.browser.submit(shown, 'value="pay"', {});
+  assertEquals(response.headers.get("location"), `/books?organization=${organizationId}&news=refused`);
+  for (const { plan } of plans) {
+    await database.query("insert into billing.plan_features (plan, feature) values ($1, 'ai:connector')", [plan]);
+  }
+  assertEquals(await payments(), []);
+});
+
+accountTest("a closed month refuses the press", async (pages, database) => {
+  const { run, page, owner, payments } = await house(pages, database);
+  await run("add_bill", rent);
+  const shown = await page();
+  await database.query(
+    "update identity.organizations set closed_through = '2026-11-30' where owner_id = $1",
+    [owner.id],
+  );
+  const response = await owner.browser.submit(shown, 'value="pay"', {});
+  assert(response.headers.get("location")!.endsWith("news=closed"), response.headers.get("location")!);
+  assertEquals(await payments(), []);
+});
+
+accountTest("a viewer reads without buttons, and a forged press is refused", async (pages, database) => {
+  const { run, page, join, payments, organizationId } = await house(pages, database);
+  const viewer = await join("vera@example.com", "viewer");
+  await run("add_bill", rent);
+  const [press] = pressOf(await page());
+  const seen = await page("", viewer);
+  assertStringIncludes(textOf(seen), "€900.00");
+  assertEquals(pressOf(seen), []);
+  const token = /name="form_token" value="([^"]+)"/.exec(
+    await (await viewer.browser.get("/account")).text(),
+  )![1]!;
+  const response = await viewer.browser.post("/books", { ...press!.fields, form_token: token });
+  assertEquals(response.headers.get("location"), `/books?organization=${organizationId}&news=role`);
+  assertEquals(await payments(), []);
+});
+
+accountTest("nobody sees or pays in an organization of others", async (pages, database) => {
+  const { run, page, payments, organizationId } = await house(pages, database);
+  await run("add_bill", rent);
+  const [press] = pressOf(await page());
+  pages.provider.mails.length = 0;
+  const other = await onboarded(pages, database, "zoe@example.com", { organization_name: "Elsewhere" });
+  const books = await other.browser.get(`/books?organization=${organizationId}`);
+  assertEquals(books.status, 404);
+  assertFalse((await books.text()).includes("Rent"));
+  const own = await (await other.browser.get("/books")).text();
+  assertStringIncludes(textOf(own), "The books of Elsewhere");
+  const token = /name="form_token" value="([^"]+)"/.exec(await (await other.browser.get("/account")).text())![1]!;
+  const response = await other.browser.post("/books", { ...press!.fields, form_token: token });
+  assertEquals(response.status, 404);
+  assertEquals(await payments(), []);
+});
