@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The latest expenses, earlier ones by a link, or what a search found. */
 import type { ExpenseRow } from "../../../shared/books/glance.ts";
-import { DateText, Name, Row } from "../../../shared/pages/components.tsx";
+import { DateText, Name } from "../../../shared/pages/components.tsx";
 import { booksPath } from "../../../shared/urls.ts";
 import type { Part } from "./part.ts";
 import { tellSums } from "./sums.ts";
@@ -43,27 +43,30 @@ export function ExpensesSection(
 function Expense({ row, reader: { words: { books: words }, format } }: Part & { row: ExpenseRow }) {
   const { name, payee, category, kind, is_estimate: isEstimate } = row;
   return (
-    <Row action={<span class="amount">{format.money(row.amount, row.currency)}</span>}>
-      <p>
-        <Name>{name}</Name>
-        {kind === "refund" && ` · ${words.refund}`}
-        {isEstimate && ` · ${words.isEstimate}`}
-      </p>
-      <p class="muted small">
-        <DateText at={row.date} format={format} />
-        {payee && payee !== name && (
-          <>
-            {" · "}
-            <Name>{payee}</Name>
-          </>
-        )}
-        {category && (
-          <>
-            {" · "}
-            <Name>{category}</Name>
-          </>
-        )}
-      </p>
-    </Row>
+    <li class="row entry">
+      <div>
+        <p>
+          <Name>{name}</Name>
+          {kind === "refund" && ` · ${words.refund}`}
+          {isEstimate && ` · ${words.isEstimate}`}
+        </p>
+        <p class="muted small">
+          <DateText at={row.date} format={format} />
+          {payee && payee !== name && (
+            <>
+              {" · "}
+              <Name>{payee}</Name>
+            </>
+          )}
+          {category && (
+            <>
+              {" · "}
+              <Name>{category}</Name>
+            </>
+          )}
+        </p>
+      </div>
+      <span class="amount">{format.money(kind === "refund" ? `-${row.amount}` : row.amount, row.currency)}</span>
+    </li>
   );
 }

@@ -64,7 +64,7 @@ function Months({ glance, reader: { words: { books: words }, format } }: Part) {
 function Budgets({ budgets, reader: { words: { books: words }, format } }: Part & { budgets: readonly Budget[] }) {
   return (
     <>
-      <h3>{words.budgets}</h3>
+      <h3 class="after-rows">{words.budgets}</h3>
       <ul class="rows">
         {budgets.map(({ category, per, amount, left, currency }) => {
           const limit = format.money(amount, currency);

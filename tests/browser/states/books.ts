@@ -87,7 +87,7 @@ const FULL: Glance = {
     data: {
       rows: [
         row("Lunch", { payee: "Café Nero" }),
-        row("Shoes", { kind: "refund", amount: "-80.00", category: "Travel" }),
+        row("Shoes", { kind: "refund", amount: "80.00", category: "Travel" }),
         row("Ramen", { currency: "JPY", amount: "1200", category: null }),
         row("Electricity", { kind: "bill_payment", is_estimate: true }),
       ],

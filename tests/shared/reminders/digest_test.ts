@@ -392,7 +392,11 @@ Deno.test("every word of a digest is from the catalog or the locale: in en-XA no
     const { subject, text, html } = await compose(content, { words: accented(english), locale: "ru-RU" });
     const shown = html.replace(/<style>.*?<\/style>/s, "").replaceAll(/<[^>]+>/g, " ").replaceAll(/&\w+;/g, " ");
     for (const part of [subject, text, shown]) {
-      assertEquals(plainWords(part, [content, LINKS, LINKS.connect(reconnect("")), "github"]), [], name);
+      assertEquals(
+        plainWords(part, [content, LINKS, LINKS.connect(reconnect("")), LINKS.books(""), "github"]),
+        [],
+        name,
+      );
     }
   }
 });
