@@ -159,6 +159,7 @@ details form input { flex: 1 1 12rem; }
 .bars svg { grid-column: 1 / -1; display: block; width: 100%; height: .5rem; background: var(--soft); border-radius: .25rem; fill: var(--accent); }
 .row > .amount, .bars .amount { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .asked { display: flex; flex-wrap: wrap; gap: .75rem; align-items: flex-end; }
+.asked + .asked { margin-top: 1.25rem; }
 .asked > :first-child { flex: 1 1 14rem; }
 .press { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: flex-end; }
 .effects { padding: 0; list-style: none; }
