@@ -4,7 +4,7 @@ import type { Child } from "hono/jsx";
 import type { Account } from "../../../shared/db/identity_store.ts";
 import { planText } from "./plan_text.ts";
 import { DateText, Name, Notice } from "../../../shared/pages/components.tsx";
-import { booksPath, organizationPath } from "../../../shared/urls.ts";
+import { activityPath, booksPath, organizationPath } from "../../../shared/urls.ts";
 import type { PageFormat } from "../../../shared/words/page_format.ts";
 import type { Words } from "../../../shared/words/words.ts";
 
@@ -98,6 +98,7 @@ function OrganizationLinks({ organization: { id, name, rights, features_off }, i
   const links = [
     ...(isSold ? ["plan" as const] : []),
     "members" as const,
+    "activity" as const,
     ...(rights.includes("books:write") ? ["approvals" as const] : []),
     ...(rights.includes("books:export") ? ["export" as const] : []),
   ];
@@ -106,7 +107,7 @@ function OrganizationLinks({ organization: { id, name, rights, features_off }, i
     <nav class="actions" aria-label={words.pagesOf(name)}>
       <a href={booksPath(id)}>{words.pages.books}</a>
       {links.map((page) => (
-        <a href={organizationPath(id, page)}>
+        <a href={page === "activity" ? activityPath(id) : organizationPath(id, page)}>
           {page === "plan" && isMissed ? words.choosePlan : words.pages[page]}
         </a>
       ))}

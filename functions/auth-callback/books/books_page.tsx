@@ -8,7 +8,7 @@ import { Name, Notice, SelectField, TextField } from "../../../shared/pages/comp
 import { renderProblem } from "../../../shared/pages/error_page.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
-import { booksPath, organizationPath } from "../../../shared/urls.ts";
+import { activityPath, booksPath, organizationPath } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { DueSection } from "./due_section.tsx";
 import { ExpensesSection } from "./expenses_section.tsx";
@@ -65,6 +65,9 @@ export async function renderBooks(
                 <a href={booksPath(glance.organization.id)}>{words.all}</a>
               </li>
             )}
+            <li>
+              <a href={activityPath(glance.organization.id)}>{words.activity}</a>
+            </li>
             {glance.may_export && (
               <li>
                 <a href={organizationPath(glance.organization.id, "export")}>{words.export}</a>

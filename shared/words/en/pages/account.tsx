@@ -58,7 +58,14 @@ export const organization = {
   manager: (currency: string): string => `You’re a manager · totals in ${currency}`,
   member: (currency: string): string => `You’re a member · totals in ${currency}`,
   viewer: (currency: string): string => `You can view it · totals in ${currency}`,
-  pages: { books: "Books", members: "Members", approvals: "Approvals", export: "Export", plan: "Plan" },
+  pages: {
+    books: "Books",
+    members: "Members",
+    activity: "Activity",
+    approvals: "Approvals",
+    export: "Export",
+    plan: "Plan",
+  },
   choosePlan: "Choose a plan",
   waiting: (changes: number): string =>
     changes === 1 ? "One change waits for your approval" : `${changes} changes wait for your approval`,

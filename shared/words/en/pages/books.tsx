@@ -50,6 +50,7 @@ export const books = {
   isEstimate: "Estimate",
   all: "Back to the books",
   more: "More",
+  activity: "See who changed what",
   export: "Export these books",
   paid: (name: Child, amount: string, day: Child) => <>{name} is paid: {amount}, due {day}.</>,
   undone: (name: Child, day: Child) => <>The payment of {name} due {day} was undone.</>,
