@@ -8,7 +8,7 @@ create table app.approval_rules (
   organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
   tool text,
   roles text[] not null constraint approval_rules_roles_known check (
-    cardinality(roles) between 1 and 3 and roles <@ array['owner', 'manager', 'member']
+    cardinality(roles) >= 1 and cardinality(roles) <= 3 and roles <@ array['owner', 'manager', 'member']
   ),
   over_minor bigint constraint approval_rules_over_minor_range check (over_minor between 0 and 1000000000000000),
   currency text references app.currencies (code),
