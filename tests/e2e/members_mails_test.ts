@@ -86,7 +86,7 @@ Due:
 
 Tell your assistant: “Mark Rent paid” or “Snooze Rent until Friday.”
 
-No assistant at hand? Open your account: <link>
+No assistant at hand? Open the books: <link>
 
 -- 
 
