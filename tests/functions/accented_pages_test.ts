@@ -25,15 +25,15 @@ const FACTS = [
     "Home",
     "Workshop",
   ],
-  ...["The old experiment", "Claude API"],
+  ...["The old experiment", "Claude API", "Rent", "Newspaper", "Water", "Gas", "Cloud hosting"],
   // Products and their makers.
   ...["Google", "OpenAI", "Anthropic", "DigitalOcean", "HTTP JSON", "Visual Studio Code"],
   // What Intl inserts: a country, and months of dates.
-  ...["Germany", "November", "December"],
+  ...["Germany", "September", "October", "November", "December"],
   // A kind of file.
   "PDF",
   // Currencies by code.
-  ...["EUR", "XAU", "VED"],
+  ...["EUR", "XAU", "VED", "IDR"],
 ];
 
 /** URLs, hosts and schemes, the same in every language. */
