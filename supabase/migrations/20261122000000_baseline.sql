@@ -4816,7 +4816,9 @@ begin
         when p.state <> 'pending' then jsonb_build_object('ok', false, 'error', jsonb_build_object(
           'code', 'not_decided.already', 'params', jsonb_build_object('state', p.state)
         ))
-        when p.expires_at <= context.at then '{"ok": false, "error": {"code": "not_decided.expired"}}'
+        when p.expires_at <= context.at then jsonb_build_object('ok', false, 'error', jsonb_build_object(
+          'code', 'not_decided.expired'
+        ))
         else app.answer_proposal(p)
       end)
       from app.proposals as p
@@ -10458,7 +10460,7 @@ begin
       where case when new.undone_by is null then s.id = old.undone_by and s.undone_by is not null
         else s.id = new.undone_by and s.undoes = old.id end
     ) then
-    raise exception using errcode = 'insufficient_privilege', message = 'a change is kept';
+    raise exception using errcode = 'insufficient_privilege', message = 'change_is_kept';
   end if;
   return new;
 end
@@ -10471,7 +10473,7 @@ create trigger keep_change before update or delete on app.change_sets
 create or replace function app.refuse_later_item() returns trigger
 language plpgsql set search_path = '' as $$
 begin
-  raise exception using errcode = 'insufficient_privilege', message = 'a change is kept';
+  raise exception using errcode = 'insufficient_privilege', message = 'change_is_kept';
 end
 $$;
 comment on function app.refuse_later_item is 'Ends whatever would add to a change that is not the one being made.';

@@ -59,7 +59,9 @@ begin
         when p.state <> 'pending' then jsonb_build_object('ok', false, 'error', jsonb_build_object(
           'code', 'not_decided.already', 'params', jsonb_build_object('state', p.state)
         ))
-        when p.expires_at <= context.at then '{"ok": false, "error": {"code": "not_decided.expired"}}'
+        when p.expires_at <= context.at then jsonb_build_object('ok', false, 'error', jsonb_build_object(
+          'code', 'not_decided.expired'
+        ))
         else app.answer_proposal(p)
       end)
       from app.proposals as p

@@ -103,7 +103,7 @@ export const activity = {
   event: (event: string, detail: Facts): string => {
     const said = EVENTS[event];
     if (event.startsWith("payment.")) return "The plan changed";
-    return typeof said === "function" ? said(detail) : said ?? event.replaceAll(/[._]/g, " ");
+    return typeof said === "function" ? said(detail) : said ?? event.replaceAll(".", " ").replaceAll("_", " ");
   },
   back: "Back to your account",
   changeTitle: "A change",
