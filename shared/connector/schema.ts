@@ -51,7 +51,7 @@ export const flag = (preset: boolean, more: JsonSchema = {}): JsonSchema => ({
 
 /** A calendar date in the owner's time zone. */
 export const date = (
-  description = "YYYY-MM-DD, or today/yesterday/tomorrow in the owner's timezone.",
+  description = "YYYY-MM-DD or today, in the owner's timezone.",
   more: JsonSchema = {},
 ): JsonSchema => ({
   type: "string",
@@ -112,12 +112,34 @@ export const split: JsonSchema = list(object({ amount: amount("Omit in one: the 
   maxItems: 20,
 });
 
+/** The member who paid: the remainder of what is shared is theirs. */
+export const paidBy = text(254);
+/** Between whom something is shared, and how. */
+export const shared: JsonSchema = object(
+  {
+    between: list(text(254, { minLength: 1 }), {
+      maxItems: 50,
+      description: "Members, or me. Default: all. [] = not shared.",
+    }),
+    shares: list(integer({ minimum: 1, maximum: 1000 }), {
+      maxItems: 50,
+      description: "[2,1]: in the order of between.",
+    }),
+    amounts: list(amount("Or what each bears."), { maxItems: 50 }),
+  },
+  [],
+  { description: "Shared cost; equally unless shares or amounts." },
+);
+
+/** The same where log_expenses describes it, as clients see that. */
+export const listedShared: JsonSchema = { type: "object", description: "As in log_expenses." };
+
 export const query = text(120, { description: "Text in name, payee or note." });
 export const limit = integer({ minimum: 1, maximum: 100, default: 25 });
 export const cursor = text(512, { description: "next_cursor of the previous page." });
 
 export const onDuplicate = oneOf(["skip", "allow"], { default: "skip" });
-export const dryRun = flag(false, { description: "true: validate and preview, write nothing." });
+export const dryRun = flag(false, { description: "Preview, write nothing." });
 export const idempotencyKey = text(128, {
   minLength: 8,
   description: "Same key + same arguments replays the first result. Optional.",
@@ -125,7 +147,7 @@ export const idempotencyKey = text(128, {
 
 /** The filter on payments that lists and summaries share. */
 export const paymentFilter = (currencyDescription = "Only amounts in this currency."): Record<string, JsonSchema> => ({
-  from: date("First day, inclusive: YYYY-MM-DD, or today/yesterday/tomorrow in the owner's timezone."),
+  from: date("First day, inclusive: YYYY-MM-DD or today, in the owner's timezone."),
   to: date("Last day, inclusive."),
   query,
   categories,

@@ -80,6 +80,7 @@ function tellValue(value: unknown, said: Words["effects"], format: EffectFormat)
   if (typeof value === "object") {
     const told = value as Facts;
     if ("currency" in told) return format.money(told.amount, told.currency);
+    if ("shared" in told) return said.shared(told.shared);
     if ("category" in told) return told.category ?? said.uncategorized;
     if ("person" in told) return told.person ?? said.nobody;
     // Settings of settings, such as which emails somebody gets.

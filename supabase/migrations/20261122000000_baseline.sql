@@ -1951,6 +1951,51 @@ comment on function public.store_client_document is
   'Takes over what a client''s document says, a new one''s where oauth.make_room finds room, and answers as '
   'open_consent. Grants that it has stay as they are; what it may ask for from now on is what it says now.';
 
+-- schemas/sharing/sharing.sql
+
+-- Shared costs: who paid and between whom it is shared. The rule is a column of what is shared, so that undo, previews
+-- and proposals know it; what each bears follows from it (app.payment_shares), to the minor unit.
+
+create or replace function app.is_sharing(sharing jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return sharing ->> 'how' in ('equally', 'shares', 'amounts')
+    and jsonb_array_length(sharing -> 'parts') in (select generate_series(1, 50))
+    and not exists (
+      select from jsonb_array_elements(sharing -> 'parts') as p
+      where (p.value ->> 'member_id')::uuid is null or coalesce((p.value ->> 'weight')::numeric, 0) < 1
+        or (p.value ->> 'weight')::numeric > 1000000000000000
+    );
+end
+$$;
+comment on function app.is_sharing is
+  'Whether it is {how: equally, shares or amounts, parts: [{member_id, weight}]}; the weight of an amount is its minor '
+  'units.';
+
+create or replace function app.share_amount(amount_minor bigint, paid_by uuid, sharing jsonb)
+  returns table (member_id uuid, minor bigint)
+language plpgsql immutable set search_path = '' as $$
+begin
+  return query
+    with parts as (
+      select (p.value ->> 'member_id')::uuid as member_id, (p.value ->> 'weight')::numeric as weight
+      from jsonb_array_elements(sharing -> 'parts') as p
+    ), others as (
+      select p.member_id, div(amount_minor * p.weight, t.weight)::bigint as minor
+      from parts as p
+      cross join (select sum(a.weight) as weight from parts as a) as t
+      where p.member_id <> paid_by
+    )
+    select o.member_id, o.minor from others as o
+    union all
+    select paid_by, amount_minor - coalesce((select sum(o.minor) from others as o), 0)::bigint;
+end
+$$;
+comment on function app.share_amount is
+  'What each bears of an amount, in proportion to the weights and rounded down; the remainder goes to who paid, who '
+  'may '
+  'be none of them.';
+
 -- schemas/expenses/tables.sql
 
 -- What the product keeps: categories, expenses and bills, occurrences, payments, exchange rates, provider links, and
@@ -2026,6 +2071,8 @@ create table app.expenses (
       cardinality(remind_again) <= 4 and 0 <= all (remind_again) and remind_days_before > all (remind_again)
     ),
   assignee_id uuid,
+  payer_id uuid,
+  sharing jsonb constraint expenses_sharing_shape check (app.is_sharing(sharing)),
 
   source text not null default 'assistant'
     constraint expenses_source_known check (source in ('assistant', 'import', 'provider')),
@@ -2047,7 +2094,7 @@ create table app.expenses (
       amount_mode is null and amount_minor is null and currency is null and frequency is null and every is null
         and anchor_on is null and month_days is null
       and weekend_rule is null and ends_on is null and ends_after is null and tracked_from is null and next_due is null
-        and status is null and not reminder_enabled
+        and status is null and not reminder_enabled and payer_id is null and sharing is null
     )
   ),
   constraint expenses_bill_has_schedule check (
@@ -2080,6 +2127,12 @@ comment on column app.expenses.remind_again is
   'Further reminders, this many days before: fewer than remind_days_before, the most first.';
 comment on column app.expenses.assignee_id is
   'The member who looks after the bill and is reminded of it too; counts while they are one.';
+comment on column app.expenses.payer_id is
+  'The member who pays the bill, as far as nobody says otherwise; payments remember who paid.';
+comment on column app.expenses.sharing is
+  'How the payments of a bill are shared (app.is_sharing) from now on. Amounts count as proportions, should more or '
+  'less '
+  'be paid.';
 comment on column app.expenses.external_id is 'The caller''s own id of the thing, unique per source.';
 comment on column app.expenses.match_key is
   'To whom the money goes, else what for: what makes two expenses the same. A column, since under row-level security '
@@ -2186,6 +2239,7 @@ create table app.payments (
     constraint payments_source_known check (source in ('assistant', 'import', 'autopay')),
   is_estimate boolean not null default false,
   paid_by uuid,
+  sharing jsonb constraint payments_sharing_shape check (app.is_sharing(sharing)),
   merged_into text collate "C",
   version int not null default 1,
   deleted_at timestamptz,
@@ -2229,6 +2283,8 @@ comment on column app.payments.is_final is
   'Derived: whether the value stands. Until then the rate of the day is not published yet, or not fetched.';
 comment on column app.payments.is_estimate is
   'Recorded automatically with the amount that was known; the statement, or a person, puts it right.';
+comment on column app.payments.sharing is
+  'How it is shared (app.is_sharing); what each bears follows in app.payment_shares.';
 comment on column app.payments.merged_into is
   'The payment that stays, of two that are one: this one is deleted, and still recognized when it comes again.';
 comment on column app.payments.sort_minor is
@@ -2352,7 +2408,7 @@ create table app.change_items (
   table_name text not null constraint change_items_table_name_known check (
     table_name
       in ('budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments', 'provider_links',
-      'settings')
+      'settings', 'settlements')
   ),
   row_id text not null,
   before jsonb,
@@ -2850,6 +2906,9 @@ begin
     or not exists (select from app.categories as c where c.id = expense.category_id and c.is_private)
   ) and (
     member.role <> 'member' or member.user_id in (expense.created_by, expense.assignee_id)
+    or exists (
+      select from app.payment_shares as s where s.expense_id = expense.id and s.member_id = member.user_id
+    )
     or not exists (select from identity.organizations as o where o.id = member.organization_id and o.own_only)
   );
 end
@@ -2858,6 +2917,95 @@ comment on function app.member_sees is
   'Whether a member sees an expense or bill of their organization, for pages that the service reads for them; policies '
   'have the same conditions.';
 revoke all on function app.member_sees from authenticated;
+
+-- schemas/sharing/tables.sql
+
+create table app.payment_shares (
+  payment_id text collate "C" not null,
+  organization_id text collate "C" not null,
+  expense_id text collate "C" not null,
+  member_id uuid not null,
+  paid_by uuid not null,
+  currency text not null,
+  minor bigint not null,
+  primary key (payment_id, organization_id, member_id),
+  foreign key (payment_id, organization_id) references app.payments (id, organization_id) on delete cascade
+);
+comment on table app.payment_shares is
+  'Derived by app.derive_shares: what each member bears of a shared payment, less than nothing of a refund. The shares '
+  'of a payment add up to it.';
+create index payment_shares_owed_idx
+  on app.payment_shares (organization_id, currency) include (member_id, paid_by, minor)
+  where member_id <> paid_by;
+-- What does somebody share in?
+create index payment_shares_member_id_idx on app.payment_shares (expense_id, member_id);
+
+create table app.settlements (
+  id text collate "C" primary key default app.new_id('set')
+    constraint settlements_id_format check (id ~ '^set_[0-9a-z]+$' and length(id) between 12 and 36),
+  organization_id text collate "C" not null references identity.organizations (id) on delete cascade,
+  from_id uuid not null,
+  to_id uuid not null,
+  amount_minor bigint not null
+    constraint settlements_amount_minor_range check (amount_minor between 1 and 1000000000000000),
+  currency text not null references app.currencies (code),
+  paid_on date not null,
+  note text constraint settlements_note_length check (length(note) between 1 and 2000),
+  created_by uuid not null,
+  version int not null default 1,
+  deleted_at timestamptz,
+  recorded_seq bigint not null generated always as identity,
+  created_at timestamptz not null default app.instant(),
+  updated_at timestamptz not null default app.instant(),
+  constraint settlements_between_two check (from_id <> to_id)
+);
+comment on table app.settlements is
+  'Money that one member gave another for shared costs. It is no spending and appears in no total.';
+create index settlements_organization_id_idx on app.settlements (organization_id, currency) where deleted_at is null;
+create index settlements_currency_idx on app.settlements (currency);
+
+-- Its owner's rights: what follows from a payment follows for everybody in it, whoever writes it.
+create or replace function app.derive_shares() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  delete from app.payment_shares as s where s.payment_id = new.id;
+  if new.sharing is not null and new.paid_by is not null and new.deleted_at is null then
+    insert into app.payment_shares (payment_id, organization_id, expense_id, member_id, paid_by, currency, minor)
+    select new.id, new.organization_id, new.expense_id, s.member_id, new.paid_by, new.currency,
+      case new.direction when 'refund' then -s.minor else s.minor end
+    from app.share_amount(new.amount_minor, new.paid_by, new.sharing) as s;
+  end if;
+  return null;
+end
+$$;
+comment on function app.derive_shares is 'Keeps app.payment_shares of a payment.';
+create trigger derive_shares_of_new after insert on app.payments
+  for each row when (new.sharing is not null) execute function app.derive_shares();
+create trigger derive_shares after update of sharing, paid_by, amount_minor, currency, direction, deleted_at
+  on app.payments
+  for each row when (old.sharing is not null or new.sharing is not null) execute function app.derive_shares();
+
+alter table app.payment_shares enable row level security;
+alter table app.settlements enable row level security;
+-- A balance says nothing of what it is made of; one between others is for who sees all of it.
+create policy "Members can read what they bear or paid" on app.payment_shares
+  for select to authenticated using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or member_id = (select auth.uid()) or paid_by = (select auth.uid()))
+  );
+create policy "Members can use their settlements, and managers all of them" on app.settlements
+  for all to authenticated
+  using (
+    organization_id = (select identity.current_organization_id())
+    and ((select identity.sees_everything()) or (select auth.uid()) in (from_id, to_id))
+  )
+  with check (
+    organization_id = (select identity.current_organization_id())
+    and ((select auth.uid()) in (from_id, to_id) or (select identity.may('settings:write')))
+  );
+grant select on app.payment_shares to authenticated;
+grant select, insert, update, delete on app.settlements to authenticated;
+grant select, insert, update, delete on app.payment_shares, app.settlements to service_role;
 
 -- schemas/expenses/sync_paid_minor.sql
 
@@ -2895,7 +3043,8 @@ declare
   tracked text;
   columns text;
 begin
-  foreach tracked in array array['budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments']
+  foreach tracked in array array['budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments',
+    'settlements']
     loop
     -- Updates of derived columns alone, such as rolling a million bills, are nobody's change and need not be looked at.
     select string_agg(quote_ident(a.attname), ', ' order by a.attnum) into columns
@@ -2967,6 +3116,10 @@ create policy "Members can use their organization's expenses" on app.expenses
         and (
           not (select identity.sees_own_only())
           or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+          or exists (
+            select from app.payment_shares as s
+            where s.expense_id = expenses.id and s.member_id = (select auth.uid())
+          )
         )
     )
   )
@@ -2978,6 +3131,10 @@ create policy "Members can use their organization's expenses" on app.expenses
         and (
           not (select identity.sees_own_only())
           or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+          or exists (
+            select from app.payment_shares as s
+            where s.expense_id = expenses.id and s.member_id = (select auth.uid())
+          )
         )
     )
   );
@@ -3375,7 +3532,7 @@ begin
   foreach written in array array[
     'accounts', 'budgets', 'categories', 'change_items', 'change_sets', 'expense_occurrences', 'expenses',
     'idempotency_keys', 'import_batches', 'import_rows', 'payee_rules', 'payments', 'provider_links',
-    'provider_statements', 'statement_lines', 'statement_links'
+    'provider_statements', 'settlements', 'statement_lines', 'statement_links'
   ] loop
     execute format($policy$
       create policy "Only roles that may write add rows" on app.%I as restrictive
@@ -4747,6 +4904,7 @@ begin
     when 'delete_records' then return app.delete_records(context, arguments);
     when 'undo_change' then return app.undo_change(context, arguments);
     when 'update_settings' then return app.update_settings(context, arguments);
+    when 'settle_up' then return app.settle_up(context, arguments);
     when 'decide_proposal' then return app.decide_proposal(context, arguments);
   end case;
 end
@@ -5577,6 +5735,9 @@ begin
       where l.status <> 'revoked' and e.deleted_at is null
     ));
   end if;
+  if included ? 'balances' then
+    data := data || app.describe_balances();
+  end if;
   if included ? 'members' then
     data := data || jsonb_build_object('members', (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -6344,7 +6505,8 @@ begin
   update app.payments as p
   set amount_minor = part.amount_minor, currency = whole.currency, paid_on = whole.paid_on,
     direction = whole.direction, charged_minor = part.charged_minor, charged_currency = whole.charged_currency,
-    tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id,
+    tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id, paid_by = whole.paid_by,
+    sharing = whole.sharing,
     reimbursement = case when is_reimbursement then whole.reimbursement else p.reimbursement end,
     reimbursed_by = case when is_reimbursement then whole.reimbursed_by else p.reimbursed_by end,
     reimbursed_on = case when is_reimbursement then whole.reimbursed_on else p.reimbursed_on end
@@ -6361,7 +6523,8 @@ begin
     'created_by', expense.created_by, 'direction', whole.direction, 'currency', whole.currency,
     'charged_currency', whole.charged_currency, 'paid_on', whole.paid_on, 'tax_percent', whole.tax_percent,
     'reimbursement', whole.reimbursement, 'reimbursed_by', whole.reimbursed_by,
-    'reimbursed_on', whole.reimbursed_on, 'split_id', whole.split_id, 'paid_by', whole.paid_by
+    'reimbursed_on', whole.reimbursed_on, 'split_id', whole.split_id, 'paid_by', whole.paid_by,
+    'sharing', whole.sharing
   )) || p.value || jsonb_build_object('id', app.new_id('exp')) order by p.ordinality) into drafts
   from jsonb_array_elements(parts) with ordinality as p
   where p.ordinality > cardinality(ids);
@@ -6407,6 +6570,341 @@ begin
 end
 $$;
 comment on function app.warn_of_parts is 'Says of what was deleted that other parts of the same split stay.';
+
+-- schemas/sharing/parse_sharing.sql
+
+create or replace function app.list_sharers() returns uuid[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select m.user_id
+    from identity.memberships as m
+    where exists (select from identity.role_rights as r where r.role = m.role and r."right" = 'books:write')
+    order by m.created_at, m.user_id
+  );
+end
+$$;
+comment on function app.list_sharers is 'Who may share costs: members whose role writes, the longest first.';
+
+create or replace function app.parse_sharing(
+  context app.context, given jsonb, amount_minor bigint, currency text, field text
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  how constant text :=
+    case when given ? 'amounts' then 'amounts' when given ? 'shares' then 'shares' else 'equally' end;
+  can_share constant uuid[] := app.list_sharers();
+  members uuid[];
+  weights numeric[];
+begin
+  if given -> 'between' = '[]' then
+    return null;
+  end if;
+  if not given ? 'between' then
+    members := can_share;
+  else
+    for i in 1..jsonb_array_length(given -> 'between') loop
+      members := members || app.find_member(
+        context, app.clean_text(given -> 'between' ->> (i - 1)), format('%s.between[%s]', field, i - 1)
+      );
+      if members[i] is null or members[i] <> all (can_share) then
+        perform app.fail('invalid_argument.cannot_share', jsonb_build_object('who', app.member_name(members[i])),
+          format('%s.between[%s]', field, i - 1));
+      end if;
+    end loop;
+  end if;
+  if cardinality(members) <> (select count(distinct m) from unnest(members) as m) then
+    perform app.fail('invalid_argument.shared_twice', field => parse_sharing.field || '.between');
+  end if;
+  weights := case how
+    when 'equally' then array_fill(1::numeric, array[cardinality(members)])
+    when 'shares' then array(
+      select s.value::numeric from jsonb_array_elements_text(given -> 'shares') with ordinality as s
+        order by s.ordinality
+    )
+    else array(
+      select app.parse_amount(a.value, parse_sharing.currency, parse_sharing.field || '.amounts')
+      from jsonb_array_elements_text(given -> 'amounts') with ordinality as a
+      order by a.ordinality
+    )
+  end;
+  if cardinality(weights) <> cardinality(members) or given ?& array['shares', 'amounts'] then
+    perform app.fail('invalid_argument.shares_do_not_match', jsonb_build_object(
+      'people', cardinality(members), 'given', cardinality(weights)
+    ), parse_sharing.field);
+  end if;
+  if how = 'amounts' and (select sum(w) from unnest(weights) as w) is distinct from amount_minor then
+    perform app.fail('invalid_argument.shares_do_not_add_up', jsonb_build_object(
+      'sum', app.format_amount((select sum(w) from unnest(weights) as w), currency),
+      'amount', app.format_amount(amount_minor, currency), 'currency', currency
+    ), parse_sharing.field || '.amounts');
+  end if;
+  return jsonb_build_object('how', how, 'parts', (
+    select jsonb_agg(jsonb_build_object('member_id', p.member_id, 'weight', p.weight) order by p.place)
+    from unnest(members, weights) with ordinality as p (member_id, weight, place)
+  ));
+end
+$$;
+comment on function app.parse_sharing is
+  'How an amount is shared, from {between?: members, shares?: weights, amounts?}: by default equally and between all '
+  'who write; between nobody it is not shared, which is null.';
+
+create or replace function app.parse_payer(context app.context, given text, field text) returns uuid
+language plpgsql stable set search_path = '' as $$
+declare
+  payer constant uuid := app.find_member(context, app.clean_text(given), field);
+begin
+  if payer <> all (app.list_sharers()) then
+    perform app.fail('invalid_argument.cannot_share', jsonb_build_object('who', app.member_name(payer)), field);
+  end if;
+  return payer;
+end
+$$;
+comment on function app.parse_payer is 'The member who paid, by address or a part of it; null stays null.';
+
+create or replace function app.find_excluded(category_id text, members uuid[]) returns text
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (
+    select p.email
+    from app.categories as c
+    join unnest(members) as m (id) on not identity.member_may(c.organization_id, m.id, 'books:private')
+    join identity.profiles as p on p.user_id = m.id
+    where c.id = find_excluded.category_id and c.is_private
+      and c.organization_id = identity.current_organization_id()
+    order by p.email
+    limit 1
+  );
+end
+$$;
+comment on function app.find_excluded is
+  'Of some members of the organization at hand one who does not see a private category of it; null where all do.';
+
+create or replace function app.check_shared(sharing jsonb, paid_by uuid, category_id text, field text) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  excluded constant text := app.find_excluded(category_id, array(
+    select (p.value ->> 'member_id')::uuid from jsonb_array_elements(sharing -> 'parts') as p
+    union select check_shared.paid_by where check_shared.paid_by is not null
+  ));
+begin
+  if sharing is not null and excluded is not null then
+    perform app.fail('invalid_argument.shared_in_private', jsonb_build_object('who', excluded), field);
+  end if;
+end
+$$;
+comment on function app.check_shared is
+  'Ends a tool that would share something in a private category with somebody who does not see that.';
+
+create or replace function app.describe_sharing(sharing jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('how', sharing -> 'how', 'between', jsonb_agg(jsonb_build_object(
+      'member', app.member_name((p.value ->> 'member_id')::uuid), 'weight', p.value -> 'weight'
+    ) order by p.ordinality))
+    from jsonb_array_elements(sharing -> 'parts') with ordinality as p
+    where sharing is not null
+    having count(*) > 0
+  );
+end
+$$;
+comment on function app.describe_sharing is
+  'How something is shared: {how, between: [{member?, weight}]}; a former member has no name.';
+
+create or replace function app.describe_shares(payment_id text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('paid_by', app.member_name(min(s.paid_by::text)::uuid), 'shares', jsonb_agg(
+      jsonb_build_object('member', app.member_name(s.member_id), 'amount', app.format_amount(s.minor, s.currency))
+      order by s.member_id <> s.paid_by, s.member_id
+    ))
+    from app.payment_shares as s
+    where s.payment_id = describe_shares.payment_id
+    having count(*) > 0
+  );
+end
+$$;
+comment on function app.describe_shares is
+  'What each bears of a payment, as far as the person may know: {paid_by?, shares: [{member?, amount}]}.';
+
+-- schemas/sharing/settle_up.sql
+
+-- settle_up: what one member gave another for shared costs; and what they owe each other.
+
+create or replace function app.list_balances() returns table (from_id uuid, to_id uuid, currency text, minor bigint)
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select case when b.net > 0 then b.one else b.other end, case when b.net > 0 then b.other else b.one end, b.currency,
+      abs(b.net)::bigint
+    from (
+      select least(o.from_id, o.to_id) as one, greatest(o.from_id, o.to_id) as other, o.currency,
+        sum(case when o.from_id < o.to_id then o.minor else -o.minor end) as net
+      from (
+        select s.member_id as from_id, s.paid_by as to_id, s.currency, s.minor
+        from app.payment_shares as s
+        where s.member_id <> s.paid_by
+        union all
+        select t.to_id, t.from_id, t.currency, t.amount_minor from app.settlements as t where t.deleted_at is null
+      ) as o
+      group by 1, 2, 3
+    ) as b
+    where b.net <> 0
+    order by b.currency, abs(b.net) desc, b.one, b.other;
+end
+$$;
+comment on function app.list_balances is
+  'Who owes whom how much, in each currency, as far as the person may know: never both ways, never nothing.';
+
+create or replace function app.describe_balances() returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object('balances', (
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'from', app.member_name(b.from_id), 'to', app.member_name(b.to_id),
+      'amount', app.format_amount(b.minor, b.currency), 'currency', b.currency
+    ))), '[]')
+    from app.list_balances() as b
+  ), 'settlements', (
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'id', t.id, 'from', app.member_name(t.from_id), 'to', app.member_name(t.to_id),
+      'amount', app.format_amount(t.amount_minor, t.currency), 'currency', t.currency, 'date', t.paid_on, 'note', t.note
+    )) order by t.paid_on desc, t.recorded_seq desc), '[]')
+    from (
+      select * from app.settlements as t where t.deleted_at is null order by t.paid_on desc, t.recorded_seq desc
+        limit 10
+    ) as t
+  ));
+end
+$$;
+comment on function app.describe_balances is
+  '{balances: [{from?, to?, amount, currency}], settlements: the last ten}: from owes to; a former member has no name.';
+
+create or replace function app.find_party(context app.context, wanted text, field text) returns uuid
+language plpgsql stable set search_path = '' as $$
+declare
+  former uuid[];
+begin
+  if lower(app.clean_text(wanted)) <> 'former member' then
+    return app.find_member(context, app.clean_text(wanted), field);
+  end if;
+  former := array(
+    select distinct p.id from app.list_balances() as b cross join lateral (values (b.from_id), (b.to_id)) as p (id)
+    where not exists (select from identity.memberships as m where m.user_id = p.id)
+  );
+  if cardinality(former) <> 1 then
+    perform app.fail('not_found.member', jsonb_build_object('member', wanted), find_party.field);
+  end if;
+  return former[1];
+end
+$$;
+comment on function app.find_party is
+  'A member, or the only former one who owes or is owed, called "former member".';
+
+create or replace function app.choose_parties(context app.context, arguments jsonb, out from_id uuid, out to_id uuid)
+language plpgsql stable set search_path = '' as $$
+declare
+  sole record;
+begin
+  from_id := app.find_party(context, arguments ->> 'from', 'from');
+  to_id := app.find_party(context, arguments ->> 'to', 'to');
+  if num_nonnulls(from_id, to_id) = 0 then
+    select count(distinct (b.from_id, b.to_id)) as pairs, min(b.from_id::text)::uuid as payer,
+      min(b.to_id::text)::uuid as payee
+    into sole
+    from app.list_balances() as b
+    where context.actor_id in (b.from_id, b.to_id);
+    if sole.pairs <> 1 then
+      perform app.fail('invalid_argument.settle_with_whom', app.describe_balances() - 'settlements', 'to');
+    end if;
+    from_id := sole.payer;
+    to_id := sole.payee;
+  end if;
+  from_id := coalesce(from_id, context.actor_id);
+  to_id := coalesce(to_id, context.actor_id);
+  if from_id = to_id then
+    perform app.fail('invalid_argument.settle_with_whom', app.describe_balances() - 'settlements', 'to');
+  end if;
+  if context.actor_id not in (from_id, to_id) and not identity.may('settings:write') then
+    perform app.fail('forbidden_role.settle_others', app.list_who_may('settings:write'));
+  end if;
+end
+$$;
+comment on function app.choose_parties is
+  'Who gave and who got: one left out is the caller; both left out, the one pair that the caller is of.';
+
+create or replace function app.settle_up(context app.context, arguments jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  parties constant record := app.choose_parties(context, arguments);
+  day constant date := app.parse_paid_on(context, coalesce(arguments ->> 'date', 'today'), 'date');
+  currencies constant text[] := array(
+    select b.currency from app.list_balances() as b
+    where b.from_id = parties.from_id and b.to_id = parties.to_id
+      and b.currency = coalesce(arguments ->> 'currency', b.currency)
+  );
+  code constant text := coalesce(
+    arguments ->> 'currency', case when cardinality(currencies) = 1 then currencies[1] end,
+    case when arguments ? 'amount' and currencies = '{}' then context.base_currency end
+  );
+  owed constant bigint := (
+    select b.minor from app.list_balances() as b
+    where b.from_id = parties.from_id and b.to_id = parties.to_id and b.currency = code
+  );
+  minor constant bigint := coalesce(app.parse_amount(arguments ->> 'amount', code, 'amount'), owed);
+  names constant jsonb := jsonb_build_object(
+    'from', app.member_name(parties.from_id), 'to', app.member_name(parties.to_id)
+  );
+  facts jsonb;
+  same_id text;
+  settlement_id text;
+begin
+  if cardinality(currencies) > 1 and code is null then
+    perform app.fail('invalid_argument.settle_which_currency', names || jsonb_build_object('currencies', currencies),
+      'currency');
+  end if;
+  if minor is null then
+    perform app.fail('invalid_argument.nothing_owed', names || (app.describe_balances() - 'settlements'), 'amount');
+  end if;
+  if arguments ->> 'on_duplicate' is distinct from 'allow' then
+    same_id := (
+      select t.id from app.settlements as t
+      where t.from_id = parties.from_id and t.to_id = parties.to_id and t.deleted_at is null
+        and (t.amount_minor, t.currency, t.paid_on) = (minor, code, day)
+      order by t.recorded_seq desc
+      limit 1
+    );
+  end if;
+  facts := names || jsonb_build_object(
+    'amount', app.format_amount(minor, code), 'currency', code, 'date', day
+  );
+  if same_id is null then
+    insert into app.settlements as t (
+      organization_id, from_id, to_id, amount_minor, currency, paid_on, note, created_by
+    ) values (
+      context.organization_id, parties.from_id, parties.to_id, minor, code,
+      day, nullif(btrim(arguments ->> 'note'), ''), context.actor_id
+    ) returning t.id into settlement_id;
+  end if;
+  return jsonb_build_object(
+    'data', jsonb_build_object('settlement', jsonb_strip_nulls(facts || jsonb_build_object(
+      'status', case when same_id is not null then 'duplicate' when (arguments ->> 'dry_run')::boolean
+        then 'would_create' else 'created' end,
+      'id', coalesce(same_id, case when (arguments ->> 'dry_run')::boolean is not true then settlement_id end)
+    )), 'balances', app.describe_balances() -> 'balances'),
+    'warnings', case when same_id is not null then jsonb_build_array(app.warning('duplicate.settlement', facts))
+      when minor > coalesce(owed, 0) then jsonb_build_array(app.warning('more_than_owed', facts
+        || jsonb_build_object('owed', app.format_amount(coalesce(owed, 0), code))))
+      else '[]' end,
+    'facts', facts
+  );
+end
+$$;
+comment on function app.settle_up is
+  'Tool settle_up: data {settlement {status, id?, from?, to?, amount, currency, date}, balances: what is owed then}. '
+  'Without an amount the whole balance.';
 
 -- schemas/expenses/parse_expense_items.sql
 
@@ -6487,8 +6985,14 @@ begin
     'amount_minor', amount_minor, 'currency', currency, 'charged_minor', charged.minor,
     'charged_currency', charged.charged_currency, 'paid_on', paid_on, 'tax_minor', tax.minor, 'tax_percent', tax.rate,
     'reimbursement', reimbursed.reimbursement, 'reimbursed_by', reimbursed.reimbursed_by,
-    'reimbursed_on', reimbursed.reimbursed_on
+    'reimbursed_on', reimbursed.reimbursed_on, 'paid_by',
+    app.parse_payer(context, item ->> 'paid_by', field || '.paid_by'),
+    'sharing', case when item ? 'shared'
+      then app.parse_sharing(context, item -> 'shared', amount_minor, currency, field || '.shared') end
   ));
+  perform app.check_shared(
+    draft -> 'sharing', coalesce((draft ->> 'paid_by')::uuid, context.actor_id), category.id, field || '.shared'
+  );
   return draft || case when item ? 'split' then jsonb_build_object('parts', app.parse_split(
     context, item -> 'split', draft, field || '.split', create_missing_categories
   )) else '{}' end;
@@ -6653,11 +7157,11 @@ begin
   order by d.ordinality;
   insert into app.payments (
     organization_id, expense_id, direction, amount_minor, currency, charged_minor, charged_currency, paid_on, tax_minor,
-    tax_percent, reimbursement, reimbursed_by, reimbursed_on, split_id, source, paid_by
+    tax_percent, reimbursement, reimbursed_by, reimbursed_on, split_id, source, paid_by, sharing
   )
   select context.organization_id, d.id, d.direction, d.amount_minor, d.currency, d.charged_minor, d.charged_currency,
     d.paid_on, d.tax_minor, d.tax_percent, d.reimbursement, d.reimbursed_by, d.reimbursed_on, d.split_id,
-    write_expenses.source, coalesce(d.paid_by, context.actor_id)
+    write_expenses.source, coalesce(d.paid_by, context.actor_id), d.sharing
   from jsonb_populate_recordset(null::app.payments, drafts) with ordinality as d
   order by d.ordinality;
 end
@@ -7115,6 +7619,7 @@ begin
             'split_id', p.split_id, 'base_amount', app.format_minor(p.base_minor, base.exponent),
             -- Asked of a page, not of all that match.
             'is_estimate', (select true from app.payments as e where e.id = p.payment_id and e.is_estimate),
+            'shared', app.describe_shares(p.payment_id),
             'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end, 'version', p.version,
             -- Where it stands in the order.
             'key', jsonb_build_array(p.sort_key, p.recorded_seq),
@@ -8038,6 +8543,8 @@ begin
   update app.payments as p set tax_minor = gone.tax_minor, tax_percent = gone.tax_percent
   where p.id = kept.id and p.occurrence_id is null and p.tax_minor is null and gone.tax_minor is not null
     and (p.amount_minor, p.currency) = (gone.amount_minor, gone.currency);
+  update app.payments as p set paid_by = gone.paid_by, sharing = gone.sharing
+  where p.id = kept.id and p.sharing is null and gone.sharing is not null;
   update app.payments as p set merged_into = kept.id where p.merged_into = gone.id;
   update app.payments as p set merged_into = kept.id, deleted_at = context.at where p.id = gone.id;
   update app.expenses as e set deleted_at = context.at where e.id = gone.expense_id;
@@ -8108,7 +8615,7 @@ begin atomic
     'category', category.name, 'tags', nullif(e.tags, '{}'), 'note', e.note, 'url', e.url,
     'is_refund', case when p.direction = 'refund' then true end, 'tax', app.format_minor(p.tax_minor, c.exponent),
     'tax_percent', trim_scale(p.tax_percent), 'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by,
-    'reimbursed_on', p.reimbursed_on, 'split_id', p.split_id
+    'reimbursed_on', p.reimbursed_on, 'split_id', p.split_id, 'shared', app.describe_shares(p.id)
   )), e.version + p.version - 1
   from unnest(ids) as wanted (id)
   join app.expenses as e on e.id = wanted.id and e.kind = 'one_off' and e.deleted_at is null
@@ -8160,7 +8667,7 @@ begin
     perform app.fail('invalid_argument.expense_without_name', field => 'set.name');
   end if;
   if cardinality(ids) > 1 and changes - array[
-    'category', 'payee', 'note', 'url', 'tags', 'reimbursement', 'reimbursed_by', 'reimbursed_on'
+    'category', 'payee', 'note', 'url', 'tags', 'reimbursement', 'reimbursed_by', 'reimbursed_on', 'paid_by', 'shared'
   ] <> '{}' then
     perform app.fail('invalid_argument.one_at_a_time', field => 'set');
   end if;
@@ -8207,6 +8714,22 @@ begin
       payment.amount_minor, payment.currency, 'set'
     ) as t;
   end if;
+  payment.paid_by := coalesce(app.parse_payer(context, changes ->> 'paid_by', 'set.paid_by'), payment.paid_by);
+  if changes ? 'shared' then
+    payment.sharing :=
+      app.parse_sharing(context, changes -> 'shared', payment.amount_minor, payment.currency, 'set.shared');
+  elsif payment.sharing ->> 'how' = 'amounts'
+    and (payment.amount_minor, payment.currency) <> (old.amount_minor, old.currency) then
+    perform app.fail('invalid_argument.shares_do_not_add_up', jsonb_build_object(
+      'sum', app.format_amount(old.amount_minor, old.currency),
+      'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency', payment.currency
+    ), 'set.shared');
+  end if;
+  if changes ?| array['shared', 'paid_by'] then
+    perform app.check_shared(payment.sharing, payment.paid_by, (
+      select e.category_id from app.expenses as e where e.id = payment.expense_id
+    ), 'set.shared');
+  end if;
   select r.* into payment.reimbursement, payment.reimbursed_by, payment.reimbursed_on
   from app.parse_reimbursement(
     context, changes, 'set', payment.reimbursement, payment.reimbursed_by, payment.reimbursed_on
@@ -8240,7 +8763,7 @@ begin
       direction = changed.direction, charged_minor = changed.charged_minor,
       charged_currency = changed.charged_currency, tax_minor = changed.tax_minor, tax_percent = changed.tax_percent,
       reimbursement = changed.reimbursement, reimbursed_by = changed.reimbursed_by,
-      reimbursed_on = changed.reimbursed_on
+      reimbursed_on = changed.reimbursed_on, paid_by = changed.paid_by, sharing = changed.sharing
     where p.id = payment.id;
   end loop;
 end
@@ -8563,6 +9086,8 @@ begin
       update app.budgets as b set deleted_at = app.instant() where b.id = any (ids);
     when 'payee_rules' then
       update app.payee_rules as r set deleted_at = app.instant() where r.id = any (ids);
+    when 'settlements' then
+      update app.settlements as t set deleted_at = app.instant() where t.id = any (ids);
     when 'categories' then
       with archived as (
         update app.categories as c set archived_at = app.instant()
@@ -8616,6 +9141,10 @@ begin
   reversal.subject := case
     when table_name = 'categories' then jsonb_build_object('kind', 'category', 'name', latest -> 'name')
     when table_name = 'payee_rules' then jsonb_build_object('kind', 'payee_rule', 'name', latest -> 'payee')
+    when table_name = 'settlements' then jsonb_build_object(
+      'kind', 'settlement', 'currency', latest -> 'currency',
+      'amount', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency')
+    )
     when table_name = 'settings' then jsonb_build_object('kind', 'settings')
     when table_name = 'budgets' then jsonb_build_object(
       'kind', 'budget', 'per', latest -> 'per',
@@ -8859,7 +9388,9 @@ begin
     when key = 'category_id' then jsonb_build_object(
       'category', (select c.name from app.categories as c where c.id = kept ->> key)
     )
-    when key in ('assignee_id', 'created_by') then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
+    when key = 'sharing' then jsonb_build_object('shared', app.describe_sharing(kept -> key))
+    when key in ('assignee_id', 'created_by', 'payer_id', 'paid_by', 'from_id', 'to_id')
+      then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
     -- Only what is unusual is worth a word.
     when key = 'direction' then case kept ->> key when 'refund' then to_jsonb(true) end
     when key = 'status' then case when kept ->> key <> 'active' then kept -> key end
@@ -8877,7 +9408,7 @@ declare
   -- Where a thing comes or goes, these say what it is; where it changes, every column that did.
   telling constant text[] := array[
     'amount_minor', 'expected_minor', 'paid_on', 'due_on', 'anchor_on', 'frequency', 'every', 'payee', 'category_id',
-    'tags', 'note', 'per', 'direction'
+    'tags', 'note', 'per', 'direction', 'sharing', 'from_id', 'to_id'
   ];
   untold constant text[] := array[
     'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',
@@ -9203,7 +9734,15 @@ begin
         case when coalesce(n.before ->> 'deleted_at', n.before ->> 'archived_at') is null then n.before end as was,
         case when coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is null then n.after end as becomes,
         case when starts_with(coalesce(n.after, n.before) ->> 'expense_id', 'exp_')
-        then coalesce(n.after, n.before) ->> 'expense_id' else n.row_id end as thing
+        then coalesce(n.after, n.before) ->> 'expense_id' else n.row_id end as thing,
+        -- Whoever else pays or bears it owes all of it anew.
+        n.before is not null and n.after is not null and (
+          n.before ->> 'paid_by', n.before ->> 'payer_id', n.before -> 'sharing', n.before ->> 'from_id',
+          n.before ->> 'to_id'
+        ) is distinct from (
+          n.after ->> 'paid_by', n.after ->> 'payer_id', n.after -> 'sharing', n.after ->> 'from_id',
+          n.after ->> 'to_id'
+        ) as is_passed_on
       from net as n
       where n.before is distinct from n.after
     ), moved as (
@@ -9214,7 +9753,9 @@ begin
       cross join lateral (
         select w.currency, w.minor
         from (
-          select coalesce(b.currency, a.currency) as currency, abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) as minor
+          select coalesce(b.currency, a.currency) as currency,
+            case when s.is_passed_on then abs(coalesce(a.minor, 0)) + abs(coalesce(b.minor, 0))
+              else abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) end as minor
           from (
             select s.was ->> 'currency' as currency, (s.was ->> 'amount_minor')::numeric
               * case s.was ->> 'direction' when 'refund' then -1 else 1 end as minor
@@ -9228,7 +9769,7 @@ begin
         ) as w
         where w.minor <> 0
       ) as m
-      where s.table_name in ('payments', 'expenses')
+      where s.table_name in ('payments', 'expenses', 'settlements')
       group by m.currency
     ), priced as (
       -- What somebody says of a date is paid without anybody where that is automatic. What follows from the bill's own
@@ -13111,24 +13652,28 @@ comment on function app.materialize_occurrences is
 
 create or replace function app.pay_occurrence(
   occurrence app.expense_occurrences, amount_minor bigint, paid_on date, source text, paid_by uuid default null,
-  note text default null, is_estimate boolean default false
+  note text default null, is_estimate boolean default false, recorded_by uuid default null
 ) returns app.payments
 language plpgsql volatile set search_path = '' as $$
 declare
   payment app.payments;
 begin
   insert into app.payments as p (
-    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on, note, source, paid_by, is_estimate
-  ) values (
+    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on, note, source, paid_by, sharing,
+    is_estimate
+  ) select
     occurrence.organization_id, occurrence.expense_id, occurrence.id, pay_occurrence.amount_minor, occurrence.currency,
-    pay_occurrence.paid_on, pay_occurrence.note, pay_occurrence.source, pay_occurrence.paid_by,
-    pay_occurrence.is_estimate
-  ) returning p.* into payment;
+    pay_occurrence.paid_on, pay_occurrence.note, pay_occurrence.source,
+    coalesce(pay_occurrence.paid_by, e.payer_id, pay_occurrence.recorded_by), e.sharing, pay_occurrence.is_estimate
+  from app.expenses as e
+  where e.id = occurrence.expense_id
+  returning p.* into payment;
   return payment;
 end
 $$;
 comment on function app.pay_occurrence is
-  'Records a payment for an occurrence; whether that closes it is the caller''s to say.';
+  'Who paid is who is named, else who pays the bill, else whoever records it. Records a payment for an occurrence; '
+  'whether that closes it is the caller''s to say.';
 
 create or replace function app.paid_minor(occurrence_id text) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -13539,6 +14084,8 @@ begin
         app.format_minor(usual.minor * app.times_a_month(b.frequency, b.every, cardinality(b.month_days)),
         c.exponent) end,
       'assignee', app.assignee_name(b),
+      'paid_by', app.member_name(b.payer_id),
+      'shared', app.describe_sharing(b.sharing),
       'trial_ends_on', b.trial_ends_on,
       'renews_on', app.next_renewal(b, context.today),
       'cancel_by', app.next_cancel_by(b, context.today),
@@ -13743,6 +14290,12 @@ begin
   bill.note := nullif(btrim(arguments ->> 'note'), '');
   bill.autopay := coalesce((arguments ->> 'autopay')::boolean, false);
   bill.assignee_id := app.find_member(context, app.clean_text(arguments ->> 'assignee'), 'assignee');
+  bill.payer_id := app.parse_payer(context, arguments ->> 'paid_by', 'paid_by');
+  if arguments ? 'shared' then
+    bill.sharing := app.parse_sharing(context, arguments -> 'shared', bill.amount_minor, bill.currency, 'shared');
+    bill.payer_id := coalesce(bill.payer_id, case when bill.sharing is not null then context.actor_id end);
+    perform app.check_shared(bill.sharing, bill.payer_id, bill.category_id, 'shared');
+  end if;
   bill.reminder_enabled := coalesce((arguments ->> 'reminder_enabled')::boolean, true);
   bill.remind_days_before := (arguments ->> 'remind_days_before')::smallint;
   return app.with_leads(bill, coalesce(arguments -> 'remind_again', '[]'), app.default_lead_days(context));
@@ -13859,7 +14412,8 @@ begin
     id, organization_id, kind, name, payee, category_id, tags, note, amount_mode, amount_minor, currency, share_bp,
     frequency, every, anchor_on, month_days, weekend_rule, ends_on, ends_after, tracked_from, next_due, autopay,
     trial_ends_on, renews_on, notice_days,
-    status, reminder_enabled, remind_days_before, remind_again, assignee_id, created_by
+    status, reminder_enabled, remind_days_before, remind_again, assignee_id, payer_id, sharing,
+    created_by
   ) values (
     app.new_id('bill'), context.organization_id, 'bill', bill.name, bill.payee, bill.category_id, bill.tags, bill.note,
     bill.amount_mode, bill.amount_minor, bill.currency, bill.share_bp,
@@ -13867,7 +14421,8 @@ begin
     bill.tracked_from,
     app.due_on(bill.tracked_from, bill.weekend_rule), bill.autopay, bill.trial_ends_on, bill.renews_on,
     bill.notice_days,
-    'active', bill.reminder_enabled, bill.remind_days_before, bill.remind_again, bill.assignee_id, context.actor_id
+    'active', bill.reminder_enabled, bill.remind_days_before, bill.remind_again, bill.assignee_id,
+    bill.payer_id, bill.sharing, context.actor_id
   ) returning e.id into bill.id;
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;
@@ -14372,7 +14927,7 @@ comment on function app.find_occurrence is
   'The occurrence of a bill on a day, made when the schedule has that day; else an error that says what is open.';
 
 create or replace function app.settle_occurrence(context app.context, bill app.expenses,
-  occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text)
+  occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text, paid_by uuid)
 returns app.payments
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -14398,7 +14953,8 @@ begin
       )
     ), 'amount');
   end if;
-  payment := app.pay_occurrence(occurrence, charged_minor, paid_on, 'assistant', context.actor_id, note);
+  payment :=
+    app.pay_occurrence(occurrence, charged_minor, paid_on, 'assistant', paid_by, note, recorded_by => context.actor_id);
   if not is_exact or charged_minor = remaining then
     update app.expense_occurrences as o
     set status = 'paid', closed_at = context.at, expected_minor = paid + charged_minor,
@@ -14583,6 +15139,7 @@ declare
   due_on constant date := app.parse_date(context, arguments ->> 'due_on', 'due_on');
   bill app.expenses := app.find_bill(context, arguments);
   amount_minor constant bigint := app.parse_amount(arguments ->> 'amount', bill.currency, 'amount');
+  payer constant uuid := app.parse_payer(context, arguments ->> 'paid_by', 'paid_by');
   occurrence app.expense_occurrences;
   before app.payments;
   payment app.payments;
@@ -14614,11 +15171,17 @@ begin
   end if;
   if occurrence.status = 'paid' then
     before := app.latest_payment(occurrence.id);
-    payment := app.correct_payment(
-      context, bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
-    );
+    payment := case
+      when payer <> before.paid_by and num_nonnulls(amount_minor, note) = 0 and not arguments ? 'paid_on' then before
+      else app.correct_payment(
+        context, bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
+      )
+    end;
   else
-    payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note);
+    payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note, payer);
+  end if;
+  if payer <> payment.paid_by then
+    update app.payments as p set paid_by = payer where p.id = payment.id returning p.* into payment;
   end if;
   payment := app.charge_payment(context, payment, arguments -> 'charged');
   perform app.refresh_bill(bill.id, context.today);
@@ -15030,6 +15593,14 @@ begin
       perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'set.assignee');
     end if;
   end if;
+  bill.payer_id := coalesce(app.parse_payer(context, changes ->> 'paid_by', 'set.paid_by'), old.payer_id);
+  if changes ? 'shared' then
+    bill.sharing := app.parse_sharing(context, changes -> 'shared', bill.amount_minor, bill.currency, 'set.shared');
+    bill.payer_id := coalesce(bill.payer_id, case when bill.sharing is not null then context.actor_id end);
+  end if;
+  if changes ?| array['shared', 'paid_by'] then
+    perform app.check_shared(bill.sharing, bill.payer_id, bill.category_id, 'set.shared');
+  end if;
   bill.trial_ends_on :=
     coalesce(app.parse_date(context, changes ->> 'trial_ends_on', 'set.trial_ends_on'), old.trial_ends_on);
   bill.renews_on := coalesce(app.parse_date(context, changes ->> 'renews_on', 'set.renews_on'), old.renews_on);
@@ -15060,7 +15631,7 @@ begin
     trial_ends_on = bill.trial_ends_on, renews_on = bill.renews_on, notice_days = bill.notice_days,
     status = bill.status,
     reminder_enabled = bill.reminder_enabled, remind_days_before = bill.remind_days_before,
-    remind_again = bill.remind_again, assignee_id = bill.assignee_id
+    remind_again = bill.remind_again, assignee_id = bill.assignee_id, payer_id = bill.payer_id, sharing = bill.sharing
   where e.id = bill.id and e is distinct from bill;
 end
 $$;
@@ -15261,6 +15832,8 @@ declare
         when b.key in ('trial_ends_on', 'renews_on', 'notice_days') then b.key
         when b.key = 'category_id' then 'category'
         when b.key = 'assignee_id' then 'assignee'
+        when b.key = 'payer_id' then 'paid_by'
+        when b.key = 'sharing' then 'shared'
         when b.key = 'amount_minor' then 'amount'
         when b.key = 'share_bp' then 'my_share_percent'
         when b.key in ('frequency', 'every', 'anchor_on', 'month_days', 'weekend_rule', 'ends_on', 'ends_after')
@@ -16296,7 +16869,7 @@ begin
     app.settle_occurrence(context, bill, occurrence, case bill.currency
       when draft ->> 'currency' then (draft ->> 'amount_minor')::bigint
       when line_currency then line_minor
-    end, (draft ->> 'paid_on')::date, null)
+    end, (draft ->> 'paid_on')::date, null, null)
   ).id;
 end
 $$;

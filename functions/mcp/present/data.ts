@@ -10,6 +10,7 @@ import { presentImport } from "./import_expenses.ts";
 import { presentExpenses } from "./list_expenses.ts";
 import { presentLoggedExpenses } from "./log_expenses.ts";
 import { presentReview } from "./review_bills.ts";
+import { presentSettlement } from "./settle_up.ts";
 import { presentChart } from "./show_spending_chart.ts";
 import { presentSpending } from "./summarize_spending.ts";
 import { presentSyncedBills } from "../../../shared/words/synced_bill.ts";
@@ -25,6 +26,7 @@ const PRESENTERS: Readonly<Record<string, (data: Facts, words: Words) => Facts>>
   log_expenses: presentLoggedExpenses,
   review_bills: presentReview,
   summarize_spending: presentSpending,
+  settle_up: presentSettlement,
   show_spending_chart: presentChart,
   store_bill_amounts: presentSyncedBills,
   sync_bill_amounts: presentSyncedBills,

@@ -3,8 +3,12 @@ import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { effectLines, tellEffects } from "../../../shared/words/effects.ts";
 import { presentChange } from "../../../shared/words/change.ts";
+import { presentBalances } from "./settle_up.ts";
 
-export const presentContext = ({ recent_changes, proposals, ...data }: Facts, words: Words): Facts => ({
+export const presentContext = (
+  { recent_changes, proposals, balances, settlements, ...data }: Facts,
+  words: Words,
+): Facts => ({
   ...data,
   ...(proposals && {
     proposals: proposals.map(({ change, effects, effects_count, ...proposal }: Facts) => ({
@@ -12,6 +16,10 @@ export const presentContext = ({ recent_changes, proposals, ...data }: Facts, wo
       summary: presentChange(change, words),
       effects: effectLines(tellEffects({ effects, effects_count }, words), words),
     })),
+  }),
+  ...(balances && {
+    balances: presentBalances(balances, words),
+    settlements: presentBalances(settlements, words),
   }),
   ...(recent_changes && {
     recent_changes: recent_changes.map(({ facts, ...change }: Facts) => ({

@@ -10,13 +10,16 @@ import {
   integer,
   type JsonSchema,
   list,
+  listedShared,
   name,
   note,
   object,
   onDuplicate,
   oneOf,
+  paidBy,
   PATTERNS,
   payee,
+  shared,
   tags,
   text,
 } from "../../../shared/connector/schema.ts";
@@ -53,10 +56,8 @@ export const remindAgain = list(integer({ minimum: 0, maximum: 90 }), {
 export const assignee = (more = "") => text(254, { description: `A member, or me: is reminded too.${more}` });
 export const noticeDays = integer({ minimum: 0, maximum: 365, description: "Cancel-by = renews_on minus this." });
 
-export const addBill = defineTool({
-  name: "add_bill",
-  annotations: CREATE,
-  inputSchema: object({
+const schemaWith = (sharing: JsonSchema) =>
+  object({
     name: name(),
     amount: amount("Required unless amount_mode is variable."),
     currency: currency(),
@@ -82,9 +83,17 @@ export const addBill = defineTool({
     renews_on: date("Next contract renewal."),
     notice_days: noticeDays,
     my_share_percent: { type: "number", exclusiveMinimum: 0, maximum: 100, default: 100 },
+    paid_by: paidBy,
+    shared: sharing,
     on_duplicate: onDuplicate,
     dry_run: dryRun,
     idempotency_key: idempotencyKey,
-  }, ["name"]),
+  }, ["name"]);
+
+export const addBill = defineTool({
+  name: "add_bill",
+  annotations: CREATE,
+  inputSchema: schemaWith(shared),
+  listedSchema: schemaWith(listedShared),
   data: { bill: "object", next_dates: "array", first_reminder_on: "string", status: "string" },
 });

@@ -7,7 +7,7 @@ export const getContext = defineTool({
   annotations: READ,
   inputSchema: object({
     include: list(
-      oneOf(["categories", "payees", "settings", "recent_changes", "provider_links", "members"]),
+      oneOf(["categories", "payees", "settings", "recent_changes", "provider_links", "members", "balances"]),
       { uniqueItems: true },
     ),
     changes_limit: integer({ minimum: 1, maximum: 50, default: 10 }),

@@ -10,6 +10,7 @@ import {
   integer,
   note,
   object,
+  paidBy,
   text,
 } from "../../../shared/connector/schema.ts";
 import { CREATE, defineTool } from "../../../shared/connector/tool.ts";
@@ -27,6 +28,7 @@ export const markBillPaid = defineTool({
     charged: charged(),
     paid_on: date("Day the money left; default today."),
     confirm_days: integer({ description: "Days between due_on and paid_on, when asked back." }),
+    paid_by: paidBy,
     note,
     idempotency_key: idempotencyKey,
   }),

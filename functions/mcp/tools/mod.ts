@@ -11,6 +11,7 @@ import { logExpenses } from "./log_expenses.ts";
 import { markBillPaid } from "./mark_bill_paid.ts";
 import { reconcile } from "./reconcile.ts";
 import { reviewBills } from "./review_bills.ts";
+import { settleUp } from "./settle_up.ts";
 import { showSpendingChart } from "./show_spending_chart.ts";
 import { summarizeSpending } from "./summarize_spending.ts";
 import { syncBillAmounts } from "./sync_bill_amounts.ts";
@@ -33,6 +34,7 @@ export const TOOLS: readonly Tool[] = [
   addBill,
   updateBill,
   markBillPaid,
+  settleUp,
   syncBillAmounts,
   deleteRecords,
   undoChange,

@@ -7,21 +7,23 @@ import {
   dryRun,
   id,
   integer,
+  type JsonSchema,
+  listedShared,
   name,
   note,
   object,
   oneOf,
+  paidBy,
   payee,
+  shared,
   tags,
 } from "../../../shared/connector/schema.ts";
 import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
 import { assignee, every, monthDays, monthWeekdays, noticeDays, remindAgain, remindDaysBefore } from "./add_bill.ts";
 import { PROVIDERS } from "../../../shared/providers/registry.ts";
 
-export const updateBill = defineTool({
-  name: "update_bill",
-  annotations: UPDATE,
-  inputSchema: object({
+const schemaWith = (sharing: JsonSchema) =>
+  object({
     bill_id: id("bill"),
     // No field of a change has a default: it would reset fields the caller did not mention.
     set: object(
@@ -51,6 +53,8 @@ export const updateBill = defineTool({
         renews_on: date("Next contract renewal."),
         notice_days: noticeDays,
         my_share_percent: { type: "number", exclusiveMinimum: 0, maximum: 100 },
+        paid_by: paidBy,
+        shared: sharing,
         status: oneOf(["active", "paused", "cancelled"]),
       },
       [],
@@ -71,6 +75,12 @@ export const updateBill = defineTool({
     }, ["action"]),
     expected_version: integer({ minimum: 1 }),
     dry_run: dryRun,
-  }, ["bill_id"]),
+  }, ["bill_id"]);
+
+export const updateBill = defineTool({
+  name: "update_bill",
+  annotations: UPDATE,
+  inputSchema: schemaWith(shared),
+  listedSchema: schemaWith(listedShared),
   data: { bill: "object", before: "object", occurrences: "array", connect_url: "string" },
 });

@@ -14,12 +14,15 @@ import {
   integer,
   type JsonSchema,
   listedChangeFilter,
+  listedShared,
   name,
   note,
   object,
+  paidBy,
   payee,
   reimbursedBy,
   reimbursement,
+  shared,
   split,
   tags,
   tax,
@@ -28,7 +31,7 @@ import {
 } from "../../../shared/connector/schema.ts";
 import { defineTool, UPDATE } from "../../../shared/connector/tool.ts";
 
-const schemaWith = (filter: JsonSchema) =>
+const schemaWith = (filter: JsonSchema, sharing: JsonSchema) =>
   object({
     ids: ids("exp"),
     filter,
@@ -53,6 +56,8 @@ const schemaWith = (filter: JsonSchema) =>
           reimbursed_by: reimbursedBy,
           reimbursed_on: date(),
           split,
+          paid_by: paidBy,
+          shared: sharing,
         }),
         charged: charged(" {} removes it."),
       },
@@ -72,7 +77,7 @@ const schemaWith = (filter: JsonSchema) =>
 export const updateExpenses = defineTool({
   name: "update_expenses",
   annotations: UPDATE,
-  inputSchema: schemaWith(changeFilter),
-  listedSchema: schemaWith(listedChangeFilter),
+  inputSchema: schemaWith(changeFilter, shared),
+  listedSchema: schemaWith(listedChangeFilter, listedShared),
   data: { updated: "array", split: "array", count: "integer", confirm: "object", merged: "array" },
 });

@@ -11,6 +11,7 @@ const WRITES = {
   add_bill: "Adding a bill",
   update_bill: "Changing a bill",
   mark_bill_paid: "Recording the payment of a bill",
+  settle_up: "Settling up shared costs",
   sync_bill_amounts: "Fetching amounts of bills",
   update_settings: "Changing settings, categories or budgets",
   undo_change: "Undoing a change",
@@ -61,6 +62,8 @@ export const approvals = {
         return "change a bill";
       case "mark_bill_paid":
         return "record the payment of a bill";
+      case "settle_up":
+        return "settle up shared costs";
       case "sync_bill_amounts":
         return "fetch amounts of bills";
       case "update_settings":

@@ -41,7 +41,8 @@ export const refusals = {
   }),
   "invalid_argument.one_at_a_time": (): Refusal => ({
     message: "Name, amount, currency, date, is_refund, tax and split can only be changed for one expense at a time.",
-    hint: "Call once for each expense, or set only category, payee, note, url, tags and the reimbursement.",
+    hint:
+      "Call once for each expense, or set only category, payee, note, url, tags, the reimbursement, paid_by and shared.",
   }),
   "invalid_argument.part_of_split": ({ parts }: { parts: number }): Refusal => ({
     message: `This is one of ${parts} parts of a split; their amounts, date and charge only change together.`,

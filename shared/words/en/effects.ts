@@ -1,5 +1,12 @@
 /** What a change does to things, before and after. */
 
+interface Shared {
+  how: keyof typeof HOW;
+  between: { member?: string | null; weight: number }[];
+}
+
+const HOW = { equally: "equally", shares: "by shares", amounts: "by amounts" };
+
 export const effects = {
   /** After what it is called. */
   verbs: { added: "added", deleted: "deleted", changed: "changed" },
@@ -8,6 +15,12 @@ export const effects = {
   nothing: "nothing",
   nobody: "a former member",
   uncategorized: "Uncategorized",
+  /** "equally: ana@example.com, ben@example.com", "by shares: ana@example.com 2, ben@example.com 1" */
+  shared: ({ how, between }: Shared): string =>
+    `${HOW[how]}: ${
+      between.map(({ member, weight }) => `${member ?? "a former member"}${how === "shares" ? ` ${weight}` : ""}`)
+        .join(", ")
+    }`,
   /** How it reads in a line of text: "Lunch changed: amount 12.00 EUR → 14.50 EUR, date …". */
   line: ({ what, verb, fields }: { what: string; verb: string; fields: string[] }): string =>
     fields.length > 0 ? `${what} ${verb}: ${fields.join(", ")}` : `${what} ${verb}`,

@@ -21,6 +21,7 @@ import { prompts } from "./prompts.ts";
 import * as pages from "./pages/mod.ts";
 import { findings } from "./review_bills.ts";
 import { schedule } from "./schedule.ts";
+import * as sharing from "./sharing.ts";
 import * as spendingChart from "./show_spending_chart.ts";
 import * as syncBillAmounts from "./sync_bill_amounts.ts";
 import { tools } from "./tools.ts";
@@ -52,6 +53,7 @@ export const en = {
     ...syncBillAmounts.refusals,
     ...importExpenses.refusals,
     ...undoChange.refusals,
+    ...sharing.refusals,
     ...spendingChart.refusals,
   },
   /** What to tell a person in addition to the result, by code. */
@@ -66,6 +68,7 @@ export const en = {
     ...updateSettings.warnings,
     ...listBills.warnings,
     ...importExpenses.warnings,
+    ...sharing.warnings,
     ...spendingChart.warnings,
     ...getContext.warnings,
   },
@@ -75,6 +78,7 @@ export const en = {
     ...changeExpenses.changes,
     ...bills.changes,
     ...markBillPaid.changes,
+    ...sharing.changes,
     ...updateSettings.changes,
     ...syncBillAmounts.changes,
     ...importExpenses.changes,

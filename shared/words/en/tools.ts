@@ -51,7 +51,7 @@ export const tools = {
   update_expenses: {
     title: "Update expenses",
     description:
-      "Change fields of 1-100 expenses by id, or of up to 500 by the filter of list_expenses (dry_run first, then confirm). Of several only category, payee, note, url, tags and reimbursement may change.",
+      "Change fields of 1-100 expenses by id, or of up to 500 by the filter of list_expenses (dry_run first, then confirm). Of several only category, payee, note, url, tags, reimbursement, paid_by and shared may change.",
   },
   add_bill: {
     title: "Add bill",
@@ -77,6 +77,11 @@ export const tools = {
     title: "Delete expenses or bills",
     description:
       "Soft-delete expenses, by ids or by the filter of list_expenses, or one bill; restorable with undo_change for 30 days. To stop a bill but keep its history use update_bill status cancelled.",
+  },
+  settle_up: {
+    title: "Settle up",
+    description:
+      "Record money that one member gave another for shared costs: what is owed, or amount. No spending. get_context with include balances says who owes whom.",
   },
   undo_change: {
     title: "Undo a change",

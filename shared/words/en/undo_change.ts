@@ -16,7 +16,8 @@ type Subject =
   | { kind: "settings" }
   | { kind: "budget" } & Budgeted
   | { kind: "date"; name: string; due_on: string }
-  | { kind: "payment"; name: string } & Money;
+  | { kind: "payment"; name: string } & Money
+  | { kind: "settlement" } & Money;
 
 export const refusals = {
   "not_found.own_change": ({ organization }: { organization: string }): Refusal => ({
@@ -81,6 +82,8 @@ export function subject(of: Subject): string {
       return `${of.name} due ${of.due_on}`;
     case "payment":
       return `Payment of ${money(of)} for ${of.name}`;
+    case "settlement":
+      return `Settling up ${money(of)}`;
     case "connection":
       return `The connection to ${of.name}`;
     case "expense":

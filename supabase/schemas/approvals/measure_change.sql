@@ -31,7 +31,15 @@ begin
         case when coalesce(n.before ->> 'deleted_at', n.before ->> 'archived_at') is null then n.before end as was,
         case when coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is null then n.after end as becomes,
         case when starts_with(coalesce(n.after, n.before) ->> 'expense_id', 'exp_')
-        then coalesce(n.after, n.before) ->> 'expense_id' else n.row_id end as thing
+        then coalesce(n.after, n.before) ->> 'expense_id' else n.row_id end as thing,
+        -- Whoever else pays or bears it owes all of it anew.
+        n.before is not null and n.after is not null and (
+          n.before ->> 'paid_by', n.before ->> 'payer_id', n.before -> 'sharing', n.before ->> 'from_id',
+          n.before ->> 'to_id'
+        ) is distinct from (
+          n.after ->> 'paid_by', n.after ->> 'payer_id', n.after -> 'sharing', n.after ->> 'from_id',
+          n.after ->> 'to_id'
+        ) as is_passed_on
       from net as n
       where n.before is distinct from n.after
     ), moved as (
@@ -42,7 +50,9 @@ begin
       cross join lateral (
         select w.currency, w.minor
         from (
-          select coalesce(b.currency, a.currency) as currency, abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) as minor
+          select coalesce(b.currency, a.currency) as currency,
+            case when s.is_passed_on then abs(coalesce(a.minor, 0)) + abs(coalesce(b.minor, 0))
+              else abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) end as minor
           from (
             select s.was ->> 'currency' as currency, (s.was ->> 'amount_minor')::numeric
               * case s.was ->> 'direction' when 'refund' then -1 else 1 end as minor
@@ -56,7 +66,7 @@ begin
         ) as w
         where w.minor <> 0
       ) as m
-      where s.table_name in ('payments', 'expenses')
+      where s.table_name in ('payments', 'expenses', 'settlements')
       group by m.currency
     ), priced as (
       -- What somebody says of a date is paid without anybody where that is automatic. What follows from the bill's own

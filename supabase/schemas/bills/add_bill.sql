@@ -52,7 +52,8 @@ begin
     id, organization_id, kind, name, payee, category_id, tags, note, amount_mode, amount_minor, currency, share_bp,
     frequency, every, anchor_on, month_days, weekend_rule, ends_on, ends_after, tracked_from, next_due, autopay,
     trial_ends_on, renews_on, notice_days,
-    status, reminder_enabled, remind_days_before, remind_again, assignee_id, created_by
+    status, reminder_enabled, remind_days_before, remind_again, assignee_id, payer_id, sharing,
+    created_by
   ) values (
     app.new_id('bill'), context.organization_id, 'bill', bill.name, bill.payee, bill.category_id, bill.tags, bill.note,
     bill.amount_mode, bill.amount_minor, bill.currency, bill.share_bp,
@@ -60,7 +61,8 @@ begin
     bill.tracked_from,
     app.due_on(bill.tracked_from, bill.weekend_rule), bill.autopay, bill.trial_ends_on, bill.renews_on,
     bill.notice_days,
-    'active', bill.reminder_enabled, bill.remind_days_before, bill.remind_again, bill.assignee_id, context.actor_id
+    'active', bill.reminder_enabled, bill.remind_days_before, bill.remind_again, bill.assignee_id,
+    bill.payer_id, bill.sharing, context.actor_id
   ) returning e.id into bill.id;
   perform app.refresh_bill(bill.id, context.today);
   select * into bill from app.expenses as e where e.id = bill.id;

@@ -37,6 +37,14 @@ begin
       perform app.fail('forbidden_role.out_of_sight', app.list_who_may('settings:write'), 'set.assignee');
     end if;
   end if;
+  bill.payer_id := coalesce(app.parse_payer(context, changes ->> 'paid_by', 'set.paid_by'), old.payer_id);
+  if changes ? 'shared' then
+    bill.sharing := app.parse_sharing(context, changes -> 'shared', bill.amount_minor, bill.currency, 'set.shared');
+    bill.payer_id := coalesce(bill.payer_id, case when bill.sharing is not null then context.actor_id end);
+  end if;
+  if changes ?| array['shared', 'paid_by'] then
+    perform app.check_shared(bill.sharing, bill.payer_id, bill.category_id, 'set.shared');
+  end if;
   bill.trial_ends_on :=
     coalesce(app.parse_date(context, changes ->> 'trial_ends_on', 'set.trial_ends_on'), old.trial_ends_on);
   bill.renews_on := coalesce(app.parse_date(context, changes ->> 'renews_on', 'set.renews_on'), old.renews_on);
@@ -67,7 +75,7 @@ begin
     trial_ends_on = bill.trial_ends_on, renews_on = bill.renews_on, notice_days = bill.notice_days,
     status = bill.status,
     reminder_enabled = bill.reminder_enabled, remind_days_before = bill.remind_days_before,
-    remind_again = bill.remind_again, assignee_id = bill.assignee_id
+    remind_again = bill.remind_again, assignee_id = bill.assignee_id, payer_id = bill.payer_id, sharing = bill.sharing
   where e.id = bill.id and e is distinct from bill;
 end
 $$;

@@ -74,6 +74,8 @@ begin
         app.format_minor(usual.minor * app.times_a_month(b.frequency, b.every, cardinality(b.month_days)),
         c.exponent) end,
       'assignee', app.assignee_name(b),
+      'paid_by', app.member_name(b.payer_id),
+      'shared', app.describe_sharing(b.sharing),
       'trial_ends_on', b.trial_ends_on,
       'renews_on', app.next_renewal(b, context.today),
       'cancel_by', app.next_cancel_by(b, context.today),

@@ -6,6 +6,7 @@ declare
   due_on constant date := app.parse_date(context, arguments ->> 'due_on', 'due_on');
   bill app.expenses := app.find_bill(context, arguments);
   amount_minor constant bigint := app.parse_amount(arguments ->> 'amount', bill.currency, 'amount');
+  payer constant uuid := app.parse_payer(context, arguments ->> 'paid_by', 'paid_by');
   occurrence app.expense_occurrences;
   before app.payments;
   payment app.payments;
@@ -37,11 +38,17 @@ begin
   end if;
   if occurrence.status = 'paid' then
     before := app.latest_payment(occurrence.id);
-    payment := app.correct_payment(
-      context, bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
-    );
+    payment := case
+      when payer <> before.paid_by and num_nonnulls(amount_minor, note) = 0 and not arguments ? 'paid_on' then before
+      else app.correct_payment(
+        context, bill, occurrence, amount_minor, case when arguments ? 'paid_on' then paid_on end, note
+      )
+    end;
   else
-    payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note);
+    payment := app.settle_occurrence(context, bill, occurrence, amount_minor, paid_on, note, payer);
+  end if;
+  if payer <> payment.paid_by then
+    update app.payments as p set paid_by = payer where p.id = payment.id returning p.* into payment;
   end if;
   payment := app.charge_payment(context, payment, arguments -> 'charged');
   perform app.refresh_bill(bill.id, context.today);

@@ -51,6 +51,12 @@ begin
   bill.note := nullif(btrim(arguments ->> 'note'), '');
   bill.autopay := coalesce((arguments ->> 'autopay')::boolean, false);
   bill.assignee_id := app.find_member(context, app.clean_text(arguments ->> 'assignee'), 'assignee');
+  bill.payer_id := app.parse_payer(context, arguments ->> 'paid_by', 'paid_by');
+  if arguments ? 'shared' then
+    bill.sharing := app.parse_sharing(context, arguments -> 'shared', bill.amount_minor, bill.currency, 'shared');
+    bill.payer_id := coalesce(bill.payer_id, case when bill.sharing is not null then context.actor_id end);
+    perform app.check_shared(bill.sharing, bill.payer_id, bill.category_id, 'shared');
+  end if;
   bill.reminder_enabled := coalesce((arguments ->> 'reminder_enabled')::boolean, true);
   bill.remind_days_before := (arguments ->> 'remind_days_before')::smallint;
   return app.with_leads(bill, coalesce(arguments -> 'remind_again', '[]'), app.default_lead_days(context));

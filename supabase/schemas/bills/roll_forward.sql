@@ -25,24 +25,28 @@ comment on function app.materialize_occurrences is
 
 create or replace function app.pay_occurrence(
   occurrence app.expense_occurrences, amount_minor bigint, paid_on date, source text, paid_by uuid default null,
-  note text default null, is_estimate boolean default false
+  note text default null, is_estimate boolean default false, recorded_by uuid default null
 ) returns app.payments
 language plpgsql volatile set search_path = '' as $$
 declare
   payment app.payments;
 begin
   insert into app.payments as p (
-    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on, note, source, paid_by, is_estimate
-  ) values (
+    organization_id, expense_id, occurrence_id, amount_minor, currency, paid_on, note, source, paid_by, sharing,
+    is_estimate
+  ) select
     occurrence.organization_id, occurrence.expense_id, occurrence.id, pay_occurrence.amount_minor, occurrence.currency,
-    pay_occurrence.paid_on, pay_occurrence.note, pay_occurrence.source, pay_occurrence.paid_by,
-    pay_occurrence.is_estimate
-  ) returning p.* into payment;
+    pay_occurrence.paid_on, pay_occurrence.note, pay_occurrence.source,
+    coalesce(pay_occurrence.paid_by, e.payer_id, pay_occurrence.recorded_by), e.sharing, pay_occurrence.is_estimate
+  from app.expenses as e
+  where e.id = occurrence.expense_id
+  returning p.* into payment;
   return payment;
 end
 $$;
 comment on function app.pay_occurrence is
-  'Records a payment for an occurrence; whether that closes it is the caller''s to say.';
+  'Who paid is who is named, else who pays the bill, else whoever records it. Records a payment for an occurrence; '
+  'whether that closes it is the caller''s to say.';
 
 create or replace function app.paid_minor(occurrence_id text) returns bigint
 language plpgsql stable set search_path = '' as $$

@@ -28,7 +28,7 @@ comment on function app.find_occurrence is
   'The occurrence of a bill on a day, made when the schedule has that day; else an error that says what is open.';
 
 create or replace function app.settle_occurrence(context app.context, bill app.expenses,
-  occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text)
+  occurrence app.expense_occurrences, given_minor bigint, paid_on date, note text, paid_by uuid)
 returns app.payments
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -54,7 +54,8 @@ begin
       )
     ), 'amount');
   end if;
-  payment := app.pay_occurrence(occurrence, charged_minor, paid_on, 'assistant', context.actor_id, note);
+  payment :=
+    app.pay_occurrence(occurrence, charged_minor, paid_on, 'assistant', paid_by, note, recorded_by => context.actor_id);
   if not is_exact or charged_minor = remaining then
     update app.expense_occurrences as o
     set status = 'paid', closed_at = context.at, expected_minor = paid + charged_minor,

@@ -13,6 +13,8 @@ declare
         when b.key in ('trial_ends_on', 'renews_on', 'notice_days') then b.key
         when b.key = 'category_id' then 'category'
         when b.key = 'assignee_id' then 'assignee'
+        when b.key = 'payer_id' then 'paid_by'
+        when b.key = 'sharing' then 'shared'
         when b.key = 'amount_minor' then 'amount'
         when b.key = 'share_bp' then 'my_share_percent'
         when b.key in ('frequency', 'every', 'anchor_on', 'month_days', 'weekend_rule', 'ends_on', 'ends_after')

@@ -112,6 +112,7 @@ begin
     when 'delete_records' then return app.delete_records(context, arguments);
     when 'undo_change' then return app.undo_change(context, arguments);
     when 'update_settings' then return app.update_settings(context, arguments);
+    when 'settle_up' then return app.settle_up(context, arguments);
     when 'decide_proposal' then return app.decide_proposal(context, arguments);
   end case;
 end

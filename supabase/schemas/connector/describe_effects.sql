@@ -18,7 +18,9 @@ begin
     when key = 'category_id' then jsonb_build_object(
       'category', (select c.name from app.categories as c where c.id = kept ->> key)
     )
-    when key in ('assignee_id', 'created_by') then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
+    when key = 'sharing' then jsonb_build_object('shared', app.describe_sharing(kept -> key))
+    when key in ('assignee_id', 'created_by', 'payer_id', 'paid_by', 'from_id', 'to_id')
+      then jsonb_build_object('person', app.member_name((kept ->> key)::uuid))
     -- Only what is unusual is worth a word.
     when key = 'direction' then case kept ->> key when 'refund' then to_jsonb(true) end
     when key = 'status' then case when kept ->> key <> 'active' then kept -> key end
@@ -36,7 +38,7 @@ declare
   -- Where a thing comes or goes, these say what it is; where it changes, every column that did.
   telling constant text[] := array[
     'amount_minor', 'expected_minor', 'paid_on', 'due_on', 'anchor_on', 'frequency', 'every', 'payee', 'category_id',
-    'tags', 'note', 'per', 'direction'
+    'tags', 'note', 'per', 'direction', 'sharing', 'from_id', 'to_id'
   ];
   untold constant text[] := array[
     'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',

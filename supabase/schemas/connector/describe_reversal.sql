@@ -28,6 +28,10 @@ begin
   reversal.subject := case
     when table_name = 'categories' then jsonb_build_object('kind', 'category', 'name', latest -> 'name')
     when table_name = 'payee_rules' then jsonb_build_object('kind', 'payee_rule', 'name', latest -> 'payee')
+    when table_name = 'settlements' then jsonb_build_object(
+      'kind', 'settlement', 'currency', latest -> 'currency',
+      'amount', app.format_amount((latest ->> 'amount_minor')::numeric, latest ->> 'currency')
+    )
     when table_name = 'settings' then jsonb_build_object('kind', 'settings')
     when table_name = 'budgets' then jsonb_build_object(
       'kind', 'budget', 'per', latest -> 'per',

@@ -67,6 +67,9 @@ begin
       where l.status <> 'revoked' and e.deleted_at is null
     ));
   end if;
+  if included ? 'balances' then
+    data := data || app.describe_balances();
+  end if;
   if included ? 'members' then
     data := data || jsonb_build_object('members', (
       select coalesce(jsonb_agg(jsonb_build_object(

@@ -118,6 +118,8 @@ begin
       update app.budgets as b set deleted_at = app.instant() where b.id = any (ids);
     when 'payee_rules' then
       update app.payee_rules as r set deleted_at = app.instant() where r.id = any (ids);
+    when 'settlements' then
+      update app.settlements as t set deleted_at = app.instant() where t.id = any (ids);
     when 'categories' then
       with archived as (
         update app.categories as c set archived_at = app.instant()

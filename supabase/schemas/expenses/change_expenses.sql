@@ -13,7 +13,7 @@ begin atomic
     'category', category.name, 'tags', nullif(e.tags, '{}'), 'note', e.note, 'url', e.url,
     'is_refund', case when p.direction = 'refund' then true end, 'tax', app.format_minor(p.tax_minor, c.exponent),
     'tax_percent', trim_scale(p.tax_percent), 'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by,
-    'reimbursed_on', p.reimbursed_on, 'split_id', p.split_id
+    'reimbursed_on', p.reimbursed_on, 'split_id', p.split_id, 'shared', app.describe_shares(p.id)
   )), e.version + p.version - 1
   from unnest(ids) as wanted (id)
   join app.expenses as e on e.id = wanted.id and e.kind = 'one_off' and e.deleted_at is null
@@ -65,7 +65,7 @@ begin
     perform app.fail('invalid_argument.expense_without_name', field => 'set.name');
   end if;
   if cardinality(ids) > 1 and changes - array[
-    'category', 'payee', 'note', 'url', 'tags', 'reimbursement', 'reimbursed_by', 'reimbursed_on'
+    'category', 'payee', 'note', 'url', 'tags', 'reimbursement', 'reimbursed_by', 'reimbursed_on', 'paid_by', 'shared'
   ] <> '{}' then
     perform app.fail('invalid_argument.one_at_a_time', field => 'set');
   end if;
@@ -112,6 +112,22 @@ begin
       payment.amount_minor, payment.currency, 'set'
     ) as t;
   end if;
+  payment.paid_by := coalesce(app.parse_payer(context, changes ->> 'paid_by', 'set.paid_by'), payment.paid_by);
+  if changes ? 'shared' then
+    payment.sharing :=
+      app.parse_sharing(context, changes -> 'shared', payment.amount_minor, payment.currency, 'set.shared');
+  elsif payment.sharing ->> 'how' = 'amounts'
+    and (payment.amount_minor, payment.currency) <> (old.amount_minor, old.currency) then
+    perform app.fail('invalid_argument.shares_do_not_add_up', jsonb_build_object(
+      'sum', app.format_amount(old.amount_minor, old.currency),
+      'amount', app.format_amount(payment.amount_minor, payment.currency), 'currency', payment.currency
+    ), 'set.shared');
+  end if;
+  if changes ?| array['shared', 'paid_by'] then
+    perform app.check_shared(payment.sharing, payment.paid_by, (
+      select e.category_id from app.expenses as e where e.id = payment.expense_id
+    ), 'set.shared');
+  end if;
   select r.* into payment.reimbursement, payment.reimbursed_by, payment.reimbursed_on
   from app.parse_reimbursement(
     context, changes, 'set', payment.reimbursement, payment.reimbursed_by, payment.reimbursed_on
@@ -145,7 +161,7 @@ begin
       direction = changed.direction, charged_minor = changed.charged_minor,
       charged_currency = changed.charged_currency, tax_minor = changed.tax_minor, tax_percent = changed.tax_percent,
       reimbursement = changed.reimbursement, reimbursed_by = changed.reimbursed_by,
-      reimbursed_on = changed.reimbursed_on
+      reimbursed_on = changed.reimbursed_on, paid_by = changed.paid_by, sharing = changed.sharing
     where p.id = payment.id;
   end loop;
 end

@@ -69,6 +69,7 @@ begin
             'split_id', p.split_id, 'base_amount', app.format_minor(p.base_minor, base.exponent),
             -- Asked of a page, not of all that match.
             'is_estimate', (select true from app.payments as e where e.id = p.payment_id and e.is_estimate),
+            'shared', app.describe_shares(p.payment_id),
             'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end, 'version', p.version,
             -- Where it stands in the order.
             'key', jsonb_build_array(p.sort_key, p.recorded_seq),

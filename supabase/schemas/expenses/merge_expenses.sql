@@ -85,6 +85,8 @@ begin
   update app.payments as p set tax_minor = gone.tax_minor, tax_percent = gone.tax_percent
   where p.id = kept.id and p.occurrence_id is null and p.tax_minor is null and gone.tax_minor is not null
     and (p.amount_minor, p.currency) = (gone.amount_minor, gone.currency);
+  update app.payments as p set paid_by = gone.paid_by, sharing = gone.sharing
+  where p.id = kept.id and p.sharing is null and gone.sharing is not null;
   update app.payments as p set merged_into = kept.id where p.merged_into = gone.id;
   update app.payments as p set merged_into = kept.id, deleted_at = context.at where p.id = gone.id;
   update app.expenses as e set deleted_at = context.at where e.id = gone.expense_id;

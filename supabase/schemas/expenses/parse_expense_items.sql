@@ -75,8 +75,14 @@ begin
     'amount_minor', amount_minor, 'currency', currency, 'charged_minor', charged.minor,
     'charged_currency', charged.charged_currency, 'paid_on', paid_on, 'tax_minor', tax.minor, 'tax_percent', tax.rate,
     'reimbursement', reimbursed.reimbursement, 'reimbursed_by', reimbursed.reimbursed_by,
-    'reimbursed_on', reimbursed.reimbursed_on
+    'reimbursed_on', reimbursed.reimbursed_on, 'paid_by',
+    app.parse_payer(context, item ->> 'paid_by', field || '.paid_by'),
+    'sharing', case when item ? 'shared'
+      then app.parse_sharing(context, item -> 'shared', amount_minor, currency, field || '.shared') end
   ));
+  perform app.check_shared(
+    draft -> 'sharing', coalesce((draft ->> 'paid_by')::uuid, context.actor_id), category.id, field || '.shared'
+  );
   return draft || case when item ? 'split' then jsonb_build_object('parts', app.parse_split(
     context, item -> 'split', draft, field || '.split', create_missing_categories
   )) else '{}' end;

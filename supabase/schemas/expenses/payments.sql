@@ -80,6 +80,7 @@ create table app.payments (
     constraint payments_source_known check (source in ('assistant', 'import', 'autopay')),
   is_estimate boolean not null default false,
   paid_by uuid,
+  sharing jsonb constraint payments_sharing_shape check (app.is_sharing(sharing)),
   merged_into text collate "C",
   version int not null default 1,
   deleted_at timestamptz,
@@ -123,6 +124,8 @@ comment on column app.payments.is_final is
   'Derived: whether the value stands. Until then the rate of the day is not published yet, or not fetched.';
 comment on column app.payments.is_estimate is
   'Recorded automatically with the amount that was known; the statement, or a person, puts it right.';
+comment on column app.payments.sharing is
+  'How it is shared (app.is_sharing); what each bears follows in app.payment_shares.';
 comment on column app.payments.merged_into is
   'The payment that stays, of two that are one: this one is deleted, and still recognized when it comes again.';
 comment on column app.payments.sort_minor is

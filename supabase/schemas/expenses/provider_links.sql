@@ -86,7 +86,7 @@ create table app.change_items (
   table_name text not null constraint change_items_table_name_known check (
     table_name
       in ('budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments', 'provider_links',
-      'settings')
+      'settings', 'settlements')
   ),
   row_id text not null,
   before jsonb,

@@ -157,7 +157,8 @@ begin
   update app.payments as p
   set amount_minor = part.amount_minor, currency = whole.currency, paid_on = whole.paid_on,
     direction = whole.direction, charged_minor = part.charged_minor, charged_currency = whole.charged_currency,
-    tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id,
+    tax_minor = part.tax_minor, tax_percent = whole.tax_percent, split_id = whole.split_id, paid_by = whole.paid_by,
+    sharing = whole.sharing,
     reimbursement = case when is_reimbursement then whole.reimbursement else p.reimbursement end,
     reimbursed_by = case when is_reimbursement then whole.reimbursed_by else p.reimbursed_by end,
     reimbursed_on = case when is_reimbursement then whole.reimbursed_on else p.reimbursed_on end
@@ -174,7 +175,8 @@ begin
     'created_by', expense.created_by, 'direction', whole.direction, 'currency', whole.currency,
     'charged_currency', whole.charged_currency, 'paid_on', whole.paid_on, 'tax_percent', whole.tax_percent,
     'reimbursement', whole.reimbursement, 'reimbursed_by', whole.reimbursed_by,
-    'reimbursed_on', whole.reimbursed_on, 'split_id', whole.split_id, 'paid_by', whole.paid_by
+    'reimbursed_on', whole.reimbursed_on, 'split_id', whole.split_id, 'paid_by', whole.paid_by,
+    'sharing', whole.sharing
   )) || p.value || jsonb_build_object('id', app.new_id('exp')) order by p.ordinality) into drafts
   from jsonb_array_elements(parts) with ordinality as p
   where p.ordinality > cardinality(ids);

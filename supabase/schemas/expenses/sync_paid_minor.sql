@@ -32,7 +32,8 @@ declare
   tracked text;
   columns text;
 begin
-  foreach tracked in array array['budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments']
+  foreach tracked in array array['budgets', 'categories', 'expenses', 'expense_occurrences', 'payee_rules', 'payments',
+    'settlements']
     loop
     -- Updates of derived columns alone, such as rolling a million bills, are nobody's change and need not be looked at.
     select string_agg(quote_ident(a.attname), ', ' order by a.attnum) into columns
@@ -104,6 +105,10 @@ create policy "Members can use their organization's expenses" on app.expenses
         and (
           not (select identity.sees_own_only())
           or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+          or exists (
+            select from app.payment_shares as s
+            where s.expense_id = expenses.id and s.member_id = (select auth.uid())
+          )
         )
     )
   )
@@ -115,6 +120,10 @@ create policy "Members can use their organization's expenses" on app.expenses
         and (
           not (select identity.sees_own_only())
           or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+          or exists (
+            select from app.payment_shares as s
+            where s.expense_id = expenses.id and s.member_id = (select auth.uid())
+          )
         )
     )
   );

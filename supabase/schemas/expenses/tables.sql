@@ -71,6 +71,8 @@ create table app.expenses (
       cardinality(remind_again) <= 4 and 0 <= all (remind_again) and remind_days_before > all (remind_again)
     ),
   assignee_id uuid,
+  payer_id uuid,
+  sharing jsonb constraint expenses_sharing_shape check (app.is_sharing(sharing)),
 
   source text not null default 'assistant'
     constraint expenses_source_known check (source in ('assistant', 'import', 'provider')),
@@ -92,7 +94,7 @@ create table app.expenses (
       amount_mode is null and amount_minor is null and currency is null and frequency is null and every is null
         and anchor_on is null and month_days is null
       and weekend_rule is null and ends_on is null and ends_after is null and tracked_from is null and next_due is null
-        and status is null and not reminder_enabled
+        and status is null and not reminder_enabled and payer_id is null and sharing is null
     )
   ),
   constraint expenses_bill_has_schedule check (
@@ -125,6 +127,12 @@ comment on column app.expenses.remind_again is
   'Further reminders, this many days before: fewer than remind_days_before, the most first.';
 comment on column app.expenses.assignee_id is
   'The member who looks after the bill and is reminded of it too; counts while they are one.';
+comment on column app.expenses.payer_id is
+  'The member who pays the bill, as far as nobody says otherwise; payments remember who paid.';
+comment on column app.expenses.sharing is
+  'How the payments of a bill are shared (app.is_sharing) from now on. Amounts count as proportions, should more or '
+  'less '
+  'be paid.';
 comment on column app.expenses.external_id is 'The caller''s own id of the thing, unique per source.';
 comment on column app.expenses.match_key is
   'To whom the money goes, else what for: what makes two expenses the same. A column, since under row-level security '

@@ -7,7 +7,7 @@ begin
   foreach written in array array[
     'accounts', 'budgets', 'categories', 'change_items', 'change_sets', 'expense_occurrences', 'expenses',
     'idempotency_keys', 'import_batches', 'import_rows', 'payee_rules', 'payments', 'provider_links',
-    'provider_statements', 'statement_lines', 'statement_links'
+    'provider_statements', 'settlements', 'statement_lines', 'statement_links'
   ] loop
     execute format($policy$
       create policy "Only roles that may write add rows" on app.%I as restrictive

@@ -46,7 +46,7 @@ begin
     app.settle_occurrence(context, bill, occurrence, case bill.currency
       when draft ->> 'currency' then (draft ->> 'amount_minor')::bigint
       when line_currency then line_minor
-    end, (draft ->> 'paid_on')::date, null)
+    end, (draft ->> 'paid_on')::date, null, null)
   ).id;
 end
 $$;

@@ -1,0 +1,83 @@
+/** Words of shared costs and of `settle_up`. */
+import type { Money, Refusal } from "../message.ts";
+import { and, ask, money, type WhoCan } from "./phrases.ts";
+
+interface Parties {
+  /** Missing for a former member. */
+  from?: string;
+  to?: string;
+}
+
+const person = (who?: string): string => who ?? "a former member";
+
+interface Balances {
+  balances: (Parties & Money)[];
+}
+
+const owed = ({ balances }: Balances): string =>
+  balances.length === 0
+    ? "Nobody owes anybody anything."
+    : `${and(balances.map(({ from, to, ...sum }) => `${person(from)} owes ${person(to)} ${money(sum)}`))}.`;
+
+export const refusals = {
+  "invalid_argument.cannot_share": ({ who }: { who?: string }): Refusal => ({
+    message: who ? `${who} only reads these books, so costs can't be shared with them.` : "Nobody is named here.",
+    hint: "Name members who can write, by their address.",
+  }),
+  "invalid_argument.shared_twice": (): Refusal => ({
+    message: "Somebody is named twice.",
+    hint: "Give shares to let one person bear more than another.",
+  }),
+  "invalid_argument.shares_do_not_match": ({ people, given }: { people: number; given: number }): Refusal => ({
+    message: `${people} people share this, and ${given} shares or amounts are given.`,
+    hint: "Give either shares or amounts, one for each person in between, in the same order.",
+  }),
+  "invalid_argument.shares_do_not_add_up": (
+    { sum, amount, currency }: Money & { sum: string },
+  ): Refusal => ({
+    message: `The amounts that people bear add up to ${sum}, but this is ${money({ amount, currency })}.`,
+    hint: "Ask who bears what, and give shared with amounts that add up.",
+  }),
+  "invalid_argument.shared_in_private": ({ who }: { who: string }): Refusal => ({
+    message: `This is in a private category, which ${who} doesn't see.`,
+    hint: "Choose another category, or share it without them.",
+  }),
+  "invalid_argument.settle_with_whom": (balances: Balances): Refusal => ({
+    message: `It isn't clear who gave money to whom. ${owed(balances)}`,
+    hint: "Give from and to.",
+  }),
+  "invalid_argument.settle_which_currency": (
+    { from, to, currencies }: Parties & { currencies: string[] },
+  ): Refusal => ({
+    message: `${person(from)} owes ${person(to)} in ${and(currencies)}.`,
+    hint: "Call once for each currency.",
+  }),
+  "invalid_argument.nothing_owed": ({ from, to, ...balances }: Parties & Balances): Refusal => ({
+    message: `${person(from)} owes ${person(to)} nothing. ${owed(balances)}`,
+    hint: "If money was given all the same, give its amount.",
+  }),
+  "forbidden_role.settle_others": (who: WhoCan): Refusal => ({
+    message: "Settling up between others takes the owner or a manager.",
+    hint: ask(who),
+  }),
+};
+
+type Settled = Parties & Money & { date: string };
+
+export const warnings = {
+  "duplicate.settlement": ({ from, to, date, ...sum }: Settled): string =>
+    `That ${person(from)} gave ${person(to)} ${
+      money(sum)
+    } on ${date} is already in the books, so nothing was written. ` +
+    'If it really was given twice, call again with on_duplicate "allow".',
+  "more_than_owed": ({ from, to, owed: before, currency }: Settled & { owed: string }): string =>
+    `This is more than ${person(from)} owed ${person(to)}, ${
+      money({ amount: before, currency })
+    }: the rest is owed back.`,
+};
+
+/** Summaries in the list of recent changes. */
+export const changes = {
+  settle_up: ({ from, to, ...sum }: Settled): string =>
+    `Recorded that ${person(from)} gave ${person(to)} ${money(sum)} for shared costs`,
+};
