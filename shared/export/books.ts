@@ -28,7 +28,7 @@ export const BOOKS = {
     ...{ ends_on: "day?", ends_after: "integer?", tracked_from: "day", next_due: "day?", autopay: "flag" },
     ...{ trial_ends_on: "day?", renews_on: "day?", notice_days: "integer?", status: "text" },
     ...{ reminder_enabled: "flag", remind_days_before: "integer?", remind_again: "integers" },
-    ...{ assignee: "text?", created_by: "text?", ...STAMPS },
+    ...{ assignee: "text?", paid_by: "text?", shared: "object?", created_by: "text?", ...STAMPS },
   },
   occurrences: {
     ...{ id: "text", bill_id: "text", bill: "text", scheduled_on: "day", due_on: "day" },
@@ -41,7 +41,12 @@ export const BOOKS = {
     ...{ charged_amount: "decimal?", charged_currency: "text?", base_amount: "decimal?", base_currency: "text" },
     ...{ fx_rate: "decimal?", fx_rate_on: "day?", fx_source: "text?", is_final: "flag", is_estimate: "flag" },
     ...{ reimbursement: "text?", reimbursed_by: "text?", reimbursed_on: "day?", split_id: "text?" },
-    ...{ expense_id: "text?", bill_id: "text?", occurrence_id: "text?", paid_by: "text?", source: "text", ...STAMPS },
+    ...{ expense_id: "text?", bill_id: "text?", occurrence_id: "text?", paid_by: "text?", shared: "object?" },
+    ...{ source: "text", ...STAMPS },
+  },
+  settlements: {
+    ...{ id: "text", date: "day", from: "text?", to: "text?", amount: "decimal", currency: "text" },
+    ...{ note: "text?", ...STAMPS },
   },
   payee_rules: { id: "text", payee: "text", category: "text", category_id: "text", ...STAMPS },
   budgets: {

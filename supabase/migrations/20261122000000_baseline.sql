@@ -3004,7 +3004,7 @@ create policy "Members can use their settlements, and managers all of them" on a
     and ((select auth.uid()) in (from_id, to_id) or (select identity.may('settings:write')))
   );
 grant select on app.payment_shares to authenticated;
-grant select, insert, update, delete on app.settlements to authenticated;
+grant select, insert, update on app.settlements to authenticated;
 grant select, insert, update, delete on app.payment_shares, app.settlements to service_role;
 
 -- schemas/expenses/sync_paid_minor.sql
@@ -6787,7 +6787,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   former uuid[];
 begin
-  if lower(app.clean_text(wanted)) <> 'former member' then
+  if lower(app.clean_text(wanted)) is distinct from 'former member' then
     return app.find_member(context, app.clean_text(wanted), field);
   end if;
   former := array(
@@ -6795,7 +6795,9 @@ begin
     where not exists (select from identity.memberships as m where m.user_id = p.id)
   );
   if cardinality(former) <> 1 then
-    perform app.fail('not_found.member', jsonb_build_object('member', wanted), find_party.field);
+    perform app.fail('not_found.member', jsonb_build_object('member', wanted, 'details', jsonb_build_object(
+      'members', (select jsonb_agg(app.member_name(m.user_id) order by m.created_at) from identity.memberships as m)
+    )), find_party.field);
   end if;
   return former[1];
 end
@@ -6853,7 +6855,11 @@ declare
     select b.minor from app.list_balances() as b
     where b.from_id = parties.from_id and b.to_id = parties.to_id and b.currency = code
   );
-  minor constant bigint := coalesce(app.parse_amount(arguments ->> 'amount', code, 'amount'), owed);
+  minor constant bigint := coalesce(
+    case when arguments ? 'amount' and code is not null
+      then app.parse_amount(arguments ->> 'amount', code, 'amount') end,
+    owed
+  );
   names constant jsonb := jsonb_build_object(
     'from', app.member_name(parties.from_id), 'to', app.member_name(parties.to_id)
   );
@@ -6892,6 +6898,7 @@ begin
     'data', jsonb_build_object('settlement', jsonb_strip_nulls(facts || jsonb_build_object(
       'status', case when same_id is not null then 'duplicate' when (arguments ->> 'dry_run')::boolean
         then 'would_create' else 'created' end,
+      'note', nullif(btrim(arguments ->> 'note'), ''),
       'id', coalesce(same_id, case when (arguments ->> 'dry_run')::boolean is not true then settlement_id end)
     )), 'balances', app.describe_balances() -> 'balances'),
     'warnings', case when same_id is not null then jsonb_build_array(app.warning('duplicate.settlement', facts))
@@ -8615,7 +8622,8 @@ begin atomic
     'category', category.name, 'tags', nullif(e.tags, '{}'), 'note', e.note, 'url', e.url,
     'is_refund', case when p.direction = 'refund' then true end, 'tax', app.format_minor(p.tax_minor, c.exponent),
     'tax_percent', trim_scale(p.tax_percent), 'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by,
-    'reimbursed_on', p.reimbursed_on, 'split_id', p.split_id, 'shared', app.describe_shares(p.id)
+    'reimbursed_on', p.reimbursed_on, 'split_id', p.split_id, 'paid_by', app.member_name(p.paid_by), 'shared',
+    app.describe_shares(p.id)
   )), e.version + p.version - 1
   from unnest(ids) as wanted (id)
   join app.expenses as e on e.id = wanted.id and e.kind = 'one_off' and e.deleted_at is null
@@ -21334,7 +21342,8 @@ begin
     'split_id', p.split_id,
     'expense_id', case when not starts_with(p.expense_id, 'bill_') then p.expense_id end,
     'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
-    'occurrence_id', p.occurrence_id, 'paid_by', person.email, 'source', p.source, 'version', p.version,
+    'occurrence_id', p.occurrence_id, 'paid_by', person.email,
+    'shared', app.describe_shares(p.id), 'source', p.source, 'version', p.version,
     'created_at', p.created_at, 'updated_at', p.updated_at
   )
   from app.payments as p
@@ -21371,7 +21380,8 @@ begin
   ) || jsonb_build_object(
     'autopay', e.autopay, 'trial_ends_on', e.trial_ends_on, 'renews_on', e.renews_on, 'notice_days', e.notice_days,
     'status', e.status, 'reminder_enabled', e.reminder_enabled, 'remind_days_before', e.remind_days_before,
-    'remind_again', e.remind_again, 'assignee', assignee.email, 'created_by', person.email, 'version', e.version,
+    'remind_again', e.remind_again, 'assignee', assignee.email, 'paid_by', app.member_name(e.payer_id), 'shared',
+    app.describe_sharing(e.sharing), 'created_by', person.email, 'version', e.version,
     'created_at', e.created_at, 'updated_at', e.updated_at
   )
   from app.expenses as e
@@ -21431,6 +21441,17 @@ begin
         and (after is null or e.id >= (after ->> 0))
         and (after is null or (o.expense_id, o.scheduled_on) > ((after ->> 0), (after ->> 1)::date))
       order by o.expense_id, o.scheduled_on
+      limit at_most;
+    when 'settlements' then return query
+      select to_jsonb(t.id), jsonb_build_object(
+        'id', t.id, 'date', t.paid_on, 'from', app.member_name(t.from_id), 'to', app.member_name(t.to_id),
+        'amount', app.format_minor(t.amount_minor, c.exponent), 'currency', t.currency, 'note', t.note,
+        'version', t.version, 'created_at', t.created_at, 'updated_at', t.updated_at
+      )
+      from app.settlements as t
+      join app.currencies as c on c.code = t.currency
+      where t.organization_id = organization and t.deleted_at is null and (last_id is null or t.id > last_id)
+      order by t.id
       limit at_most;
     when 'payee_rules' then return query
       select to_jsonb(r.id), jsonb_build_object(

@@ -56,6 +56,7 @@ const CALLS: Record<string, (books: PrivateBooks) => Args[]> = {
   add_bill: () => [{ name: "pension", amount: "15.00", first_due: "2026-12-21" }],
   update_bill: ({ ids }) => [{ bill_id: ids.bill, set: { note: "Mine" } }, { bill_id: ids.bill, set: { amount: "1" } }],
   mark_bill_paid: ({ ids }) => [{ bill_id: ids.bill }, { bill_name: "health" }],
+  settle_up: () => [{}, { to: "owner", amount: "1.00" }],
   sync_bill_amounts: ({ ids }) => [{}, { bill_ids: [ids.variableBill] }],
   delete_records: ({ ids }) => [{ ids: [ids.expense] }, { ids: [ids.bill] }],
   undo_change: ({ ids }) => [{ change_id: ids.change }, { change_id: ids.opening }, {}],

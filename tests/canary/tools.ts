@@ -25,6 +25,7 @@ const CALLS: Record<string, (one: Tenant) => Args[]> = {
   add_bill: () => [{ name: "Phone", amount: "15.00", first_due: "2026-12-01" }],
   update_bill: (one) => [{ bill_id: id(one, "bill", "b"), set: { note: "Mine" } }],
   mark_bill_paid: (one) => [{ bill_id: id(one, "bill", "b"), due_on: "2026-11-22" }, { bill_name: "Phone" }],
+  settle_up: () => [{ to: "owner", amount: "5.00" }],
   sync_bill_amounts: (one) => [{ bill_ids: [one.brokenBillId] }],
   delete_records: (one) => [{ ids: [id(one, "exp", "e")] }, { ids: [one.openBillId] }],
   undo_change: (one) => [{ change_id: id(one, "chg", "a") }],

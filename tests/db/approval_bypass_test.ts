@@ -21,7 +21,16 @@ const log = (...items: Json[]) => ["log_expenses", { items }] as const;
 
 /** All rows of the books but their change sets, as they are. */
 async function dump(database: TestDatabase, { organizationId }: Books): Promise<string> {
-  const tables = ["categories", "budgets", "payee_rules", "expenses", "expense_occurrences", "payments", "accounts"];
+  const tables = [
+    "categories",
+    "budgets",
+    "payee_rules",
+    "expenses",
+    "expense_occurrences",
+    "payments",
+    "accounts",
+    "settlements",
+  ];
   const found = await Promise.all(tables.map((table) =>
     database.query(
       `select to_jsonb(t) - array['version', 'updated_at'] as row from app.${table} as t where organization_id = $1 order by id`,
@@ -62,6 +71,27 @@ testBooks("no way round a policy is", {}, {
     await waits(...log(item("63")));
     await member.ok(...log(item("17")));
     await waits(...log(item("0.01")));
+  }),
+
+  "settling up, in pieces or in another name": attempt(async ({ member, owner, waits }) => {
+    const to = `${owner.userId}@example.com`;
+    await waits("settle_up", { to, amount: "200.01" });
+    for (const amount of ["90", "91"]) await member.ok("settle_up", { to, amount });
+    await waits("settle_up", { from: to, amount: "19.01" });
+    await member.ok("settle_up", { to, amount: "19" });
+    await waits("settle_up", { to, amount: "1" });
+  }),
+
+  "passing on who pays or bears what is there": attempt(async ({ member, owner, waits }) => {
+    const shared = { between: [`${owner.userId}@example.com`] };
+    const { results } = await owner.ok(...log(item("201"), item("60", { shared: {} })));
+    const [whole, part] = results.map(({ id }: Json) => id);
+    const { bill } = await owner.ok("add_bill", { name: "Rent", amount: "900", month_days: [1] });
+    await waits("update_expenses", { ids: [whole], set: { shared } });
+    await waits("update_expenses", { ids: [whole], set: { paid_by: "me" } });
+    await waits("update_bill", { bill_id: bill.id, set: { paid_by: "me", shared } });
+    await member.ok("update_expenses", { ids: [part], set: { shared } });
+    await waits("update_expenses", { ids: [part], set: { shared: { between: ["me"] } } });
   }),
 
   "another day that is not 24 hours away": attempt(async ({ member, waits, owner }) => {

@@ -90,6 +90,7 @@ Deno.test("every field that update_expenses and update_bill can change has a nam
         notice_days: 10,
         assignee: "me",
         my_share_percent: 50,
+        shared: {},
       },
     }),
   ];

@@ -145,6 +145,21 @@ export const STEPS: Record<string, Step> = {
     model.write(change_id, () => {});
   },
 
+  async settle_up({ database, books, model }, _pick, seed) {
+    const [row] = await database.query<{ id: string }>(
+      "select user_id as id from identity.memberships where organization_id = $1 and user_id <> $2",
+      [books.organizationId, books.userId],
+    );
+    const { userId } = row ? { userId: row.id } : await books.join();
+    const { change_id } = await books.call("settle_up", {
+      to: `${userId}@example.com`,
+      amount: major(1 + seed % 9000, "EUR"),
+      on_duplicate: "allow",
+    });
+    // It is no spending.
+    model.write(change_id, () => {});
+  },
+
   async mark_bill_paid(run, pick, seed) {
     const bill = await someBill(run, pick);
     const due = bill?.overdue[0]?.due_on ?? bill?.next_due;
@@ -256,6 +271,7 @@ export const STEPS: Record<string, Step> = {
       run.undone++;
     } else {
       assert(["undo_conflict", "already_undone"].includes(error.code), error.code);
+      console.log(id, run.model.changeIds().length, JSON.stringify(error).slice(0, 300));
     }
   },
 };
@@ -265,7 +281,7 @@ const OFTEN: Record<string, number> = {
   update_expenses: 2,
   mark_bill_paid: 3,
   "update_bill of one date": 2,
-  undo_change: 6,
+  undo_change: 7,
 };
 /** The names of `STEPS`, repeated by weight. */
 export const WEIGHTED = Object.keys(STEPS).flatMap((name) => Array<string>(OFTEN[name] ?? 1).fill(name));

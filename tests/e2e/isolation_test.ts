@@ -116,7 +116,7 @@ async function collect(victim: Member, rows: string[]): Promise<VictimData> {
 
 const idsIn = (
   text: string,
-) => [...new Set(text.match(/\b(exp|bill|occ|pay|chg|cat|org|lnk|imp|prop)_[0-9a-z]{8,32}\b/g))];
+) => [...new Set(text.match(/\b(exp|bill|occ|pay|chg|cat|org|lnk|imp|prop|set)_[0-9a-z]{8,32}\b/g))];
 
 /** Every row that belongs to an organization, table by table. */
 async function dump(database: TestDatabase, organizationId: string): Promise<string[]> {

@@ -23,6 +23,7 @@ const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 /** Arguments with which each tool reaches its SQL. */
 const ARGUMENTS: Record<string, Record<string, unknown>> = {
+  settle_up: { to: "nobody@example.com", amount: "1" },
   decide_proposal: { proposal_id: "prop_000000000001", hash: "a", decision: "refuse" },
   log_expenses: { items: [{ name: "Lunch", amount: "14.50" }] },
   import_expenses: { csv: "Date,Name,Amount\n2026-10-01,Lunch,14.50" },

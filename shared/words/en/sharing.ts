@@ -21,7 +21,7 @@ const owed = ({ balances }: Balances): string =>
 
 export const refusals = {
   "invalid_argument.cannot_share": ({ who }: { who?: string }): Refusal => ({
-    message: who ? `${who} only reads these books, so costs can't be shared with them.` : "Nobody is named here.",
+    message: who ? `Costs can't be shared with ${who}, who only reads these books.` : "Nobody is named here.",
     hint: "Name members who can write, by their address.",
   }),
   "invalid_argument.shared_twice": (): Refusal => ({
@@ -49,11 +49,11 @@ export const refusals = {
   "invalid_argument.settle_which_currency": (
     { from, to, currencies }: Parties & { currencies: string[] },
   ): Refusal => ({
-    message: `${person(from)} owes ${person(to)} in ${and(currencies)}.`,
+    message: `In each of ${and(currencies)}, ${person(from)} owes ${person(to)} money.`,
     hint: "Call once for each currency.",
   }),
   "invalid_argument.nothing_owed": ({ from, to, ...balances }: Parties & Balances): Refusal => ({
-    message: `${person(from)} owes ${person(to)} nothing. ${owed(balances)}`,
+    message: `Nothing is owed by ${person(from)} to ${person(to)}. ${owed(balances)}`,
     hint: "If money was given all the same, give its amount.",
   }),
   "forbidden_role.settle_others": (who: WhoCan): Refusal => ({

@@ -13,7 +13,8 @@ begin atomic
     'category', category.name, 'tags', nullif(e.tags, '{}'), 'note', e.note, 'url', e.url,
     'is_refund', case when p.direction = 'refund' then true end, 'tax', app.format_minor(p.tax_minor, c.exponent),
     'tax_percent', trim_scale(p.tax_percent), 'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by,
-    'reimbursed_on', p.reimbursed_on, 'split_id', p.split_id, 'shared', app.describe_shares(p.id)
+    'reimbursed_on', p.reimbursed_on, 'split_id', p.split_id, 'paid_by', app.member_name(p.paid_by), 'shared',
+    app.describe_shares(p.id)
   )), e.version + p.version - 1
   from unnest(ids) as wanted (id)
   join app.expenses as e on e.id = wanted.id and e.kind = 'one_off' and e.deleted_at is null

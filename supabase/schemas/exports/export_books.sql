@@ -26,7 +26,8 @@ begin
     'split_id', p.split_id,
     'expense_id', case when not starts_with(p.expense_id, 'bill_') then p.expense_id end,
     'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
-    'occurrence_id', p.occurrence_id, 'paid_by', person.email, 'source', p.source, 'version', p.version,
+    'occurrence_id', p.occurrence_id, 'paid_by', person.email,
+    'shared', app.describe_shares(p.id), 'source', p.source, 'version', p.version,
     'created_at', p.created_at, 'updated_at', p.updated_at
   )
   from app.payments as p
@@ -63,7 +64,8 @@ begin
   ) || jsonb_build_object(
     'autopay', e.autopay, 'trial_ends_on', e.trial_ends_on, 'renews_on', e.renews_on, 'notice_days', e.notice_days,
     'status', e.status, 'reminder_enabled', e.reminder_enabled, 'remind_days_before', e.remind_days_before,
-    'remind_again', e.remind_again, 'assignee', assignee.email, 'created_by', person.email, 'version', e.version,
+    'remind_again', e.remind_again, 'assignee', assignee.email, 'paid_by', app.member_name(e.payer_id), 'shared',
+    app.describe_sharing(e.sharing), 'created_by', person.email, 'version', e.version,
     'created_at', e.created_at, 'updated_at', e.updated_at
   )
   from app.expenses as e
@@ -123,6 +125,17 @@ begin
         and (after is null or e.id >= (after ->> 0))
         and (after is null or (o.expense_id, o.scheduled_on) > ((after ->> 0), (after ->> 1)::date))
       order by o.expense_id, o.scheduled_on
+      limit at_most;
+    when 'settlements' then return query
+      select to_jsonb(t.id), jsonb_build_object(
+        'id', t.id, 'date', t.paid_on, 'from', app.member_name(t.from_id), 'to', app.member_name(t.to_id),
+        'amount', app.format_minor(t.amount_minor, c.exponent), 'currency', t.currency, 'note', t.note,
+        'version', t.version, 'created_at', t.created_at, 'updated_at', t.updated_at
+      )
+      from app.settlements as t
+      join app.currencies as c on c.code = t.currency
+      where t.organization_id = organization and t.deleted_at is null and (last_id is null or t.id > last_id)
+      order by t.id
       limit at_most;
     when 'payee_rules' then return query
       select to_jsonb(r.id), jsonb_build_object(

@@ -54,7 +54,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   former uuid[];
 begin
-  if lower(app.clean_text(wanted)) <> 'former member' then
+  if lower(app.clean_text(wanted)) is distinct from 'former member' then
     return app.find_member(context, app.clean_text(wanted), field);
   end if;
   former := array(
@@ -62,7 +62,9 @@ begin
     where not exists (select from identity.memberships as m where m.user_id = p.id)
   );
   if cardinality(former) <> 1 then
-    perform app.fail('not_found.member', jsonb_build_object('member', wanted), find_party.field);
+    perform app.fail('not_found.member', jsonb_build_object('member', wanted, 'details', jsonb_build_object(
+      'members', (select jsonb_agg(app.member_name(m.user_id) order by m.created_at) from identity.memberships as m)
+    )), find_party.field);
   end if;
   return former[1];
 end
@@ -120,7 +122,11 @@ declare
     select b.minor from app.list_balances() as b
     where b.from_id = parties.from_id and b.to_id = parties.to_id and b.currency = code
   );
-  minor constant bigint := coalesce(app.parse_amount(arguments ->> 'amount', code, 'amount'), owed);
+  minor constant bigint := coalesce(
+    case when arguments ? 'amount' and code is not null
+      then app.parse_amount(arguments ->> 'amount', code, 'amount') end,
+    owed
+  );
   names constant jsonb := jsonb_build_object(
     'from', app.member_name(parties.from_id), 'to', app.member_name(parties.to_id)
   );
@@ -159,6 +165,7 @@ begin
     'data', jsonb_build_object('settlement', jsonb_strip_nulls(facts || jsonb_build_object(
       'status', case when same_id is not null then 'duplicate' when (arguments ->> 'dry_run')::boolean
         then 'would_create' else 'created' end,
+      'note', nullif(btrim(arguments ->> 'note'), ''),
       'id', coalesce(same_id, case when (arguments ->> 'dry_run')::boolean is not true then settlement_id end)
     )), 'balances', app.describe_balances() -> 'balances'),
     'warnings', case when same_id is not null then jsonb_build_array(app.warning('duplicate.settlement', facts))

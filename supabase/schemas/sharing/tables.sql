@@ -82,5 +82,5 @@ create policy "Members can use their settlements, and managers all of them" on a
     and ((select auth.uid()) in (from_id, to_id) or (select identity.may('settings:write')))
   );
 grant select on app.payment_shares to authenticated;
-grant select, insert, update, delete on app.settlements to authenticated;
+grant select, insert, update on app.settlements to authenticated;
 grant select, insert, update, delete on app.payment_shares, app.settlements to service_role;

@@ -20,6 +20,8 @@ export async function fill(books: Books, database: TestDatabase): Promise<Ids> {
     await addRate(database, "USD", day, "1.1");
   }
   const ids: Ids = {};
+  ids.me = `${books.userId}@example.com`;
+  ids.member = `${(await books.join()).userId}@example.com`;
   books.goTo("2026-09-20");
   for (
     const bill of [
@@ -159,7 +161,7 @@ export async function outcome(session: Session, answer: Json): Promise<string> {
   ]);
   const seen = new Map<string, string>();
   return text.replace(/"next_cursor":\s*"[^"]*"/, '"next_cursor":"…"').replace(
-    /\b(acc|exp|pay|cat|chg|occ|bill|imp|lnk|spl)_[0-9a-z]{8,}|[0-9a-f]{8}-[0-9a-f-]{27}/g,
+    /\b(acc|exp|pay|cat|chg|occ|bill|imp|lnk|spl|set)_[0-9a-z]{8,}|[0-9a-f]{8}-[0-9a-f-]{27}/g,
     (id) => seen.get(id) ?? (seen.set(id, `#${seen.size}`), seen.get(id)!),
   );
 }

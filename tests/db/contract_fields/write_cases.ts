@@ -83,6 +83,10 @@ export const writeCases = (ids: Ids): Cases => ({
     "items[].charged.currency": between("EUR", "GBP", {
       items: [{ ...item, currency: "USD", charged: { amount: "1.50" } }],
     }),
+    "items[].paid_by": between(ids.member, undefined, { items: [{ ...item, shared: {} }] }),
+    "items[].shared.between": between([ids.me], [ids.member], { items: [item] }),
+    "items[].shared.shares": between([1, 1], [1, 3], { items: [{ ...item, shared: {} }] }),
+    "items[].shared.amounts": between(["1.00", "1.00"], ["1.50", "0.50"], { items: [{ ...item, shared: {} }] }),
     "items[].split[].amount": between("1.50", "0.50", { items: [{ ...item, split: [{}, { category: "Food" }] }] }),
     "items[].split[].category": between("Food", "Transport", { items: [{ ...item, split: [{}] }] }),
     on_duplicate: between("skip", "allow", { items: [{ ...item, name: "Pen", amount: "1.00" }] }),
@@ -165,6 +169,8 @@ export const writeCases = (ids: Ids): Cases => ({
     "set.charged.amount": between("18.30", "18.40", { ids: [ids.Book] }),
     "set.charged.currency": between("EUR", "GBP", { ids: [ids.Book], set: { charged: { amount: "18.30" } } }),
     merge_into: between(ids.Taxi, ids.Car, { ids: [ids.Lunch] }),
+    "set.paid_by": between(ids.member, undefined, { ids: [ids.Lunch], set: { note: "seen" } }),
+    "set.shared": between({ shares: [1, 3] }, undefined, { ids: [ids.Lunch], set: { note: "seen" } }),
     "set.split[].amount": between("4.00", "5.00", {
       ids: [ids.Lunch],
       set: { split: [{}, { category: "Transport" }] },
@@ -185,6 +191,8 @@ export const writeCases = (ids: Ids): Cases => ({
   },
   add_bill: {
     ...within(BILL_FIELDS, "", bill),
+    paid_by: between(ids.member, undefined, bill),
+    shared: between({ shares: [1, 3] }, undefined, bill),
     notice_days: between(10, 20, { ...bill, renews_on: "2027-12-10" }),
     on_duplicate: between("skip", "allow", { ...bill, name: "Water", amount: "30", first_due: "2026-12-05" }),
     dry_run: between(true, false, bill),
@@ -196,6 +204,8 @@ export const writeCases = (ids: Ids): Cases => ({
   update_bill: {
     bill_id: between(ids.Rent, ids.Water, { set: { note: "seen" } }),
     ...within(BILL_FIELDS, "set.", { bill_id: ids.Water }),
+    "set.paid_by": between(ids.member, ids.me, { bill_id: ids.Water, set: {} }),
+    "set.shared": between({ shares: [1, 3] }, undefined, { bill_id: ids.Water, set: { note: "seen" } }),
     "set.notice_days": between(10, 20, { bill_id: ids.Gym, set: {} }),
     "set.note": between("fibre", "copper", { bill_id: ids.Water, set: {} }),
     "set.status": between("paused", "cancelled", { bill_id: ids.Water, set: {} }),
@@ -224,12 +234,35 @@ export const writeCases = (ids: Ids): Cases => ({
     "charged.amount": between("8.10", "8.20", { bill_id: ids.Domain }),
     "charged.currency": between("EUR", "GBP", { bill_id: ids.Domain, charged: { amount: "8.10" } }),
     paid_on: between("today", "yesterday", { bill_id: ids.Water }),
+    paid_by: between(ids.member, undefined, { bill_id: ids.Water }),
     note: between("cash", undefined, { bill_id: ids.Water }),
     advance: between(true, false, { bill_id: ids.Trial }),
     confirm_days: between(2469, 2470, { bill_id: ids.Water, paid_on: "2020-01-01" }),
     idempotency_key: {
       ...between("key-00000001", "key-00000002", { bill_id: ids.Water }),
       before: [["mark_bill_paid", { bill_id: ids.Water, idempotency_key: "key-00000001" }]],
+    },
+  },
+  settle_up: {
+    from: between(ids.member, "me", { amount: "2.00" }),
+    to: between(ids.member, "me", { amount: "2.00" }),
+    amount: between("2.00", "3.00", { to: ids.member }),
+    currency: between("EUR", "USD", { to: ids.member, amount: "2.00" }),
+    date: between("2026-11-20", "2026-11-19", { to: ids.member, amount: "2.00" }),
+    note: between("cash", undefined, { to: ids.member, amount: "2.00" }),
+    on_duplicate: {
+      ...between("skip", "allow", { to: ids.member, amount: "2.00" }),
+      before: [["settle_up", { to: ids.member, amount: "2.00" }]],
+    },
+    dry_run: between(true, false, { to: ids.member, amount: "2.00" }),
+    idempotency_key: {
+      ...between("key-00000001", "key-00000002", { to: ids.member, amount: "2.00", on_duplicate: "allow" }),
+      before: [["settle_up", {
+        to: ids.member,
+        amount: "2.00",
+        on_duplicate: "allow",
+        idempotency_key: "key-00000001",
+      }]],
     },
   },
   sync_bill_amounts: {

@@ -65,6 +65,7 @@ const TOOL_TEXTS: Record<string, string[]> = {
   add_bill: ["add, change and delete expenses, bills"],
   update_bill: ["change and delete expenses, bills"],
   mark_bill_paid: ["change and delete expenses, bills"],
+  settle_up: ["settle up shared costs"],
   sync_bill_amounts: ["update amounts from connected providers"],
   delete_records: ["delete expenses, bills"],
   undo_change: ["every change can be undone"],

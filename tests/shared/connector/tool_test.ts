@@ -156,7 +156,7 @@ Deno.test("parse() reports every problem of a call at once", () => {
         {
           message: "dry_run must be a boolean.",
           field: "dry_run",
-          hint: "true: validate and preview, write nothing.",
+          hint: "Preview, write nothing.",
         },
       ],
     },

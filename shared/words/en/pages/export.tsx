@@ -56,6 +56,7 @@ const ABOUT = {
   bills: "Bills that come again: their amounts, schedules and reminders",
   occurrences: "Due dates of bills: expected, then paid or skipped",
   payments: "Money that was paid or came back: all that totals are made of",
+  settlements: "Money that members gave each other for shared costs",
   payee_rules: "Which payee belongs in which category",
   budgets: "What may be spent in a month or a year",
   accounts: "Accounts and cards that statements were imported of",

@@ -230,6 +230,25 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
       await books.fails("date_out_of_range", "show_spending_chart", { chart: "upcoming_bills", to: "2040-01-01" });
     });
 
+    await step("settle_up", async (books) => {
+      const { userId } = await books.join();
+      const to = `${userId}@example.com`;
+      await books.fails("invalid_argument", "settle_up", {});
+      await books.fails("invalid_argument", "settle_up", { to });
+      await books.ok("settle_up", { to, amount: "5.00" });
+      assert(codesOf(await books.call("settle_up", { to, amount: "5.00" })).includes("duplicate"));
+      assert(codesOf(await books.call("settle_up", { to, amount: "6.00" })).includes("more_than_owed"));
+      const { results: [{ id }] } = await books.ok("log_expenses", {
+        items: [{ name: "Groceries", amount: "10.00", currency: "USD", shared: {} }],
+      });
+      await books.ok("list_expenses");
+      await books.fails("invalid_argument", "settle_up", {});
+      await books.fails("invalid_argument", "update_expenses", { ids: [id], set: { shared: { shares: [1] } } });
+      const amounts = { shared: { amounts: ["1.00", "2.00"] } };
+      await books.fails("invalid_argument", "update_expenses", { ids: [id], set: amounts });
+      await books.ok("get_context", { include: ["balances"] });
+    });
+
     await step("add_bill, list_bills, mark_bill_paid, update_bill, review_bills", async (books) => {
       const { bill } = await books.ok("add_bill", {
         name: "Rent",

@@ -92,6 +92,12 @@ const CHANGES: Record<keyof typeof en.changes | "provider_sync" | "undo_change",
       "Paid 500.00 EUR for Rent due 2026-12-01, 700.00 EUR remains",
     ],
   ],
+  settle_up: [
+    [
+      { from: "ben@example.com", to: "ana@example.com", amount: "5.00", currency: "EUR", date: "2026-11-20" },
+      "Recorded that ben@example.com gave ana@example.com 5.00 EUR for shared costs",
+    ],
+  ],
   autopay: [
     [{ ...rent, amount: "15.99", currency: "EUR" }, "Rent paid automatically on 2026-12-01: 15.99 EUR"],
     [

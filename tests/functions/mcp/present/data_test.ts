@@ -141,6 +141,7 @@ Deno.test("undo_change names each item", () => {
     payment: { kind: "payment", name: "Rent", amount: "5.00", currency: "EUR" },
     connection: { kind: "connection", name: "github" },
     expense: { kind: "expense", name: "Lunch" },
+    settlement: { kind: "settlement", amount: "5.00", currency: "EUR" },
   } satisfies { [Kind in Parameters<typeof en.subject>[0]["kind"]]: { kind: Kind } & Facts };
   const change = { tool: "unsubscribe", facts: { name: "Rent" } };
   const data = presented("undo_change", {
@@ -153,6 +154,7 @@ Deno.test("undo_change names each item", () => {
       // No named field changed, only its conversion rate.
       { id: "5", subject: subjects.expense },
       { id: "8", subject: subjects.budget, fields: ["amount"] },
+      { id: "9", subject: subjects.settlement, verb: "removed" },
     ],
     not_reversible: [
       { id: "6", why: "connection_ended", subject: subjects.connection },
@@ -168,6 +170,7 @@ Deno.test("undo_change names each item", () => {
       { id: "4", what: "Settings: base currency, time zone changed back" },
       { id: "5", what: "Lunch changed back" },
       { id: "8", what: "The monthly budget for Food: amount changed back" },
+      { id: "9", what: "Settling up 5.00 EUR removed" },
     ],
     not_reversible: [
       { id: "6", what: "The connection to github was not restored: connect it again" },

@@ -1,0 +1,401 @@
+/** Shared costs: who bears what, who owes whom, and settling up. */
+import { assert, assertEquals } from "@std/assert";
+import { testBooks } from "../_support/book_steps.ts";
+import { type Books, confirmed, type Json } from "../_support/books.ts";
+import type { TestDatabase } from "../_support/database.ts";
+
+const mail = ({ userId }: Books) => `${userId}@example.com`;
+const item = (amount: string, more: Json = {}) => ({ name: `Thing ${amount}`, amount, date: "2026-11-19", ...more });
+
+/** Logs one expense and answers its id. */
+async function log(books: Books, amount: string, more: Json = {}): Promise<string> {
+  const { results } = await books.ok("log_expenses", { items: [item(amount, more)], on_duplicate: "allow" });
+  return results[0].id;
+}
+
+/** "a→b 5.00 EUR" for each balance, with people by their places in the list. */
+async function owed(books: Books, people: Books[]): Promise<string[]> {
+  const { balances } = await books.ok("get_context", { include: ["balances"] });
+  const name = (who: string) => people.findIndex((one) => mail(one) === who);
+  return balances.map(({ from, to, amount, currency }: Json) => `${name(from)}→${name(to)} ${amount} ${currency}`);
+}
+
+async function borne(books: Books, people: Books[]): Promise<string[]> {
+  const { rows } = await books.ok("list_expenses");
+  return rows[0].shared.shares.map(({ member, amount }: Json) =>
+    `${people.findIndex((one) => mail(one) === member)} ${amount}`
+  );
+}
+
+testBooks("what each bears", {}, {
+  "is equal by default, and the remainder is for who paid": async (ana) => {
+    const [ben, carla] = [await ana.join(), await ana.join("manager")];
+    const people = [ana, ben, carla];
+    await log(ben, "10.00", { shared: {} });
+    assertEquals((await borne(ana, people)).toSorted(), ["0 3.33", "1 3.34", "2 3.33"]);
+    assertEquals((await owed(ana, people)).toSorted(), ["0→1 3.33 EUR", "2→1 3.33 EUR"]);
+  },
+
+  "follows shares and amounts, in currencies with other decimals": async (ana) => {
+    const ben = await ana.join();
+    const people = [ana, ben];
+    await log(ana, "1001", { currency: "JPY", shared: { between: ["me", mail(ben)], shares: [1, 2] } });
+    assertEquals(await borne(ana, people), ["0 334", "1 667"]);
+    await log(ana, "1.001", { currency: "KWD", shared: { between: [mail(ben)], amounts: ["1.001"] } });
+    assertEquals(await owed(ana, people), ["1→0 667 JPY", "1→0 1.001 KWD"]);
+    await log(ana, "10.00", { paid_by: mail(ben), shared: { between: ["me", mail(ben)], amounts: ["9.99", "0.01"] } });
+    assertEquals(await owed(ben, people), ["0→1 9.99 EUR", "1→0 667 JPY", "1→0 1.001 KWD"]);
+  },
+
+  "is refused where it does not add up or cannot be": async (ana) => {
+    const [ben, viewer] = [await ana.join(), await ana.join("viewer")];
+    const fails = async (more: Json, field: string) => {
+      const error = await ana.fails("invalid_argument", "log_expenses", { items: [item("10.00", more)] });
+      assertEquals(error.field, `items[0].${field}`);
+      return error.message;
+    };
+    const both = ["me", mail(ben)];
+    assert((await fails({ shared: { between: both, amounts: ["5.00", "4.99"] } }, "shared.amounts")).includes("9.99"));
+    await fails({ shared: { between: both, shares: [1] } }, "shared");
+    await fails({ shared: { between: both, shares: [1, 1], amounts: ["5.00", "5.00"] } }, "shared");
+    await fails({ shared: { between: ["me", "me"] } }, "shared.between");
+    await fails({ shared: { between: [mail(viewer)] } }, "shared.between[0]");
+    await fails({ paid_by: mail(viewer) }, "paid_by");
+    const stranger = await ana.fails("not_found", "log_expenses", {
+      items: [item("1.00", { paid_by: "nobody@else" })],
+    });
+    assertEquals(stranger.field, "items[0].paid_by");
+    assertEquals((await ana.ok("list_expenses")).rows, []);
+  },
+
+  "changes with the expense, and goes with it": async (ana) => {
+    const ben = await ana.join();
+    const people = [ana, ben];
+    const id = await log(ana, "10.00", { shared: {} });
+    await ana.ok("update_expenses", { ids: [id], set: { amount: "20.01" } });
+    assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
+    await ana.ok("update_expenses", { ids: [id], set: { paid_by: mail(ben) } });
+    assertEquals(await owed(ana, people), ["0→1 10.00 EUR"]);
+    await ana.ok("update_expenses", { ids: [id], set: { is_refund: true } });
+    assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
+    const { change_id } = await ana.call("update_expenses", { ids: [id], set: { shared: { between: [] } } });
+    assertEquals(await owed(ana, people), []);
+    await ana.ok("undo_change", { change_id });
+    assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
+    await ana.ok("delete_records", { ids: [id] });
+    assertEquals(await owed(ana, people), []);
+    await ana.ok("undo_change");
+    assertEquals(await owed(ana, people), ["1→0 10.00 EUR"]);
+  },
+
+  "by amounts is asked for again when the amount changes": async (ana) => {
+    const ben = await ana.join();
+    const shared = { between: ["me", mail(ben)], amounts: ["4.00", "6.00"] };
+    const id = await log(ana, "10.00", { shared });
+    await ana.fails("invalid_argument", "update_expenses", { ids: [id], set: { amount: "12.00" } });
+    await ana.ok("update_expenses", {
+      ids: [id],
+      set: { amount: "12.00", shared: { ...shared, amounts: ["4", "8"] } },
+    });
+    assertEquals(await owed(ana, [ana, ben]), ["1→0 8.00 EUR"]);
+  },
+
+  "holds for every part of a split, and adds up": async (ana, database) => {
+    const ben = await ana.join();
+    const id = await log(ana, "10.01", {
+      split: [{ amount: "3.33", category: "Groceries" }, {}],
+      shared: {},
+    });
+    assertEquals(await owed(ana, [ana, ben]), ["1→0 5.00 EUR"]);
+    await ana.ok("update_expenses", { ids: [id], set: { split: [{ amount: "1.01" }, { amount: "4.00" }, {}] } });
+    await addsUp(database, ana);
+    assertEquals(await owed(ana, [ana, ben]), ["1→0 5.00 EUR"]);
+  },
+
+  "stays when records are merged": async (ana) => {
+    const ben = await ana.join();
+    const [shared, plain] = [await log(ana, "10.00", { shared: {} }), await log(ana, "10.00", { name: "CARD 10" })];
+    await ana.ok("update_expenses", { ids: [shared], merge_into: plain });
+    assertEquals(await owed(ana, [ana, ben]), ["1→0 5.00 EUR"]);
+  },
+});
+
+testBooks("a shared bill", {}, {
+  "shares what is paid for it, and who paid is who pays it": async (ana) => {
+    const ben = await ana.join();
+    const people = [ana, ben];
+    const { bill } = await ana.ok("add_bill", {
+      name: "Rent",
+      amount: "900.00",
+      month_days: [1],
+      paid_by: mail(ben),
+      shared: { between: ["me", mail(ben)], shares: [1, 2] },
+    });
+    assertEquals([bill.paid_by, bill.shared.between.map(({ weight }: Json) => weight)], [mail(ben), [1, 2]]);
+    await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-01" });
+    assertEquals(await owed(ana, people), ["0→1 300.00 EUR"]);
+    await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2026-12-01", paid_by: "me" });
+    assertEquals(await owed(ana, people), ["1→0 600.00 EUR"]);
+    await ana.ok("update_bill", { bill_id: bill.id, set: { shared: { between: [] } } });
+    assertEquals(await owed(ana, people), ["1→0 600.00 EUR"]);
+    await ana.ok("mark_bill_paid", { bill_id: bill.id, due_on: "2027-01-01", advance: true });
+    assertEquals(await owed(ana, people), ["1→0 600.00 EUR"]);
+  },
+
+  "by amounts shares another amount in the same proportion": async (ana) => {
+    const ben = await ana.join();
+    const { bill } = await ana.ok("add_bill", {
+      name: "Power",
+      amount: "90.00",
+      amount_mode: "estimated",
+      month_days: [1],
+      shared: { between: ["me", mail(ben)], amounts: ["30.00", "60.00"] },
+    });
+    await ana.ok("mark_bill_paid", { bill_id: bill.id, amount: "100.00", advance: true });
+    assertEquals(await owed(ana, [ana, ben]), ["1→0 66.66 EUR"]);
+  },
+
+  "that is paid automatically is paid by who pays it": async (ana) => {
+    const ben = await ana.join();
+    await ben.ok("add_bill", { name: "Phone", amount: "20.00", first_due: "2026-11-21", autopay: true, shared: {} });
+    ana.goTo("2026-11-25");
+    await ana.ok("list_bills", { due_within_days: 7 });
+    await ana.ok("update_bill", { bill_id: (await ana.ok("list_bills")).bills[0].id, set: { note: "Looked at." } });
+    assertEquals(await owed(ana, [ana, ben]), ["0→1 10.00 EUR"]);
+  },
+});
+
+testBooks("settling up", {}, {
+  "takes what is owed, once, and can be undone": async (ana) => {
+    const ben = await ana.join();
+    const people = [ana, ben];
+    await log(ana, "10.00", { shared: {} });
+    const preview = await ben.ok("settle_up", { dry_run: true });
+    assertEquals(preview.settlement.status, "would_create");
+    assertEquals(await owed(ana, people), ["1→0 5.00 EUR"]);
+    const done = await ben.call("settle_up", {});
+    const { settlement, balances } = done.data;
+    assertEquals([settlement.amount, settlement.currency, settlement.to], ["5.00", "EUR", mail(ana)]);
+    assertEquals(balances, []);
+    assertEquals((await ana.ok("list_expenses")).rows.length, 1, "it is no spending");
+    await ben.fails("invalid_argument", "settle_up", { to: mail(ana) });
+    const again = await ben.call("settle_up", { to: mail(ana), amount: "5.00" });
+    assertEquals([again.data.settlement.status, again.data.settlement.id, again.warnings.length], [
+      "duplicate",
+      settlement.id,
+      1,
+    ]);
+    await ben.ok("undo_change", { change_id: done.change_id });
+    assertEquals(await owed(ana, people), ["1→0 5.00 EUR"]);
+  },
+
+  "of a part, of more, and the other way round": async (ana) => {
+    const ben = await ana.join();
+    const people = [ana, ben];
+    await log(ana, "10.00", { shared: {} });
+    await ana.ok("settle_up", { from: mail(ben), amount: "2.00" });
+    assertEquals(await owed(ana, people), ["1→0 3.00 EUR"]);
+    await ana.fails("invalid_argument", "settle_up", { to: mail(ben) });
+    const more = await ben.call("settle_up", { to: mail(ana), amount: "4.00" });
+    assertEquals(more.warnings.length, 1);
+    assertEquals(await owed(ana, people), ["0→1 1.00 EUR"]);
+  },
+
+  "is for each currency": async (ana) => {
+    const ben = await ana.join();
+    await log(ana, "10.00", { shared: {} });
+    await log(ana, "10", { currency: "JPY", shared: {} });
+    await ben.fails("invalid_argument", "settle_up", {});
+    await ben.ok("settle_up", { currency: "JPY" });
+    assertEquals(await owed(ana, [ana, ben]), ["1→0 5.00 EUR"]);
+  },
+
+  "between others is for managers, and with who has left": async (ana, database) => {
+    const [ben, carla] = [await ana.join(), await ana.join()];
+    await log(ben, "10.00", { shared: { between: ["me", mail(carla)] } });
+    await log(ben, "6.00", { shared: { between: ["me", mail(ana)] } });
+    const other = await ana.join();
+    await other.fails("forbidden_role", "settle_up", { from: mail(carla), to: mail(ben), amount: "1.00" });
+    await ana.ok("settle_up", { from: mail(carla), to: mail(ben), amount: "1.00" });
+    await database.query("delete from identity.memberships where user_id = $1", [carla.userId]);
+    const { balances } = await ana.ok("get_context", { include: ["balances"] });
+    assert(balances.some(({ from, amount }: Json) => from === "a former member" && amount === "4.00"));
+    await ana.ok("settle_up", { from: "former member", to: mail(ben) });
+    assertEquals(await owed(ana, [ana, ben]), ["0→1 3.00 EUR"]);
+  },
+});
+
+testBooks("what is kept from somebody", {}, {
+  "is not shared with them": async (ana) => {
+    const [ben, carla] = [await ana.join(), await ana.join("manager")];
+    await ana.ok("update_settings", { category: { action: "create", name: "Payroll" } });
+    await ana.ok("update_settings", { category: { action: "make_private", name: "Payroll" } });
+    const shared = { between: ["me", mail(ben)] };
+    await ana.fails("invalid_argument", "log_expenses", { items: [item("10.00", { category: "Payroll", shared })] });
+    const id = await log(ana, "10.00", { category: "Payroll", shared: { between: ["me", mail(carla)] } });
+    await ana.fails("invalid_argument", "update_expenses", { ids: [id], set: { shared } });
+    await ana.fails("invalid_argument", "update_expenses", { ids: [id], set: { paid_by: mail(ben) } });
+    assertEquals(await owed(ben, [ana, ben, carla]), [], "a balance of others says something of what is private");
+    assertEquals(await owed(carla, [ana, ben, carla]), ["2→0 5.00 EUR"]);
+  },
+
+  "counts in what they owe, though it is private since": async (ana) => {
+    const ben = await ana.join();
+    await log(ana, "10.00", { category: "Groceries", shared: {} });
+    await ana.ok("update_settings", { category: { action: "make_private", name: "Groceries" } });
+    assertEquals(await owed(ben, [ana, ben]), ["1→0 5.00 EUR"]);
+    assertEquals((await ben.ok("list_expenses")).rows, []);
+  },
+
+  "is what one has no part in, where only one's own is seen": async (ana) => {
+    const [ben, carla] = [await ana.join(), await ana.join()];
+    await ana.ok("update_settings", { own_only: true });
+    await log(ana, "10.00", { shared: { between: ["me", mail(ben)] } });
+    await log(ana, "20.00");
+    assertEquals((await ben.ok("list_expenses")).rows.map(({ amount }: Json) => amount), ["10.00"]);
+    assertEquals((await carla.ok("list_expenses")).rows, []);
+    assertEquals([await owed(ben, [ana, ben]), await owed(carla, [ana, ben])], [["1→0 5.00 EUR"], []]);
+  },
+});
+
+/** Every shared payment is borne to the minor unit. */
+async function addsUp(database: TestDatabase, { organizationId }: Books): Promise<void> {
+  assertEquals(
+    await database.query(
+      `select p.id from app.payments as p
+      left join lateral (select sum(s.minor) as minor from app.payment_shares as s where s.payment_id = p.id) as s on true
+      where p.organization_id = $1 and coalesce(s.minor, 0) <> case when p.sharing is null or p.deleted_at is not null then 0
+        else case p.direction when 'refund' then -p.amount_minor else p.amount_minor end end`,
+      [organizationId],
+    ),
+    [],
+  );
+}
+
+const EXPONENTS = { EUR: 2, JPY: 0, KWD: 3 };
+type Currency = keyof typeof EXPONENTS;
+
+const decimal = (minor: bigint, currency: Currency): string => {
+  const exponent = EXPONENTS[currency];
+  const digits = String(minor).padStart(exponent + 1, "0");
+  return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
+};
+
+/** What a ledger on paper has of one expense. */
+interface Entry {
+  minor: bigint;
+  currency: Currency;
+  payer: number;
+  weights: Map<number, bigint>;
+  isRefund: boolean;
+}
+
+testBooks("whatever is written", {}, {
+  "balances agree with a ledger of their own": async (ana, database) => {
+    const seed = Number(Deno.env.get("SHARING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
+    const people = [ana, await ana.join(), await ana.join("manager"), await ana.join()];
+    let state = seed;
+    const random = (below: number) => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return Math.floor(state / 2 ** 32 * below);
+    };
+    const entries = new Map<string, Entry>();
+    const settled: { from: number; to: number; minor: bigint; currency: Currency }[] = [];
+    const sharing = (minor: bigint, currency: Currency) => {
+      const between = people.map((_, index) => index).filter(() => random(3) > 0);
+      if (between.length === 0) between.push(random(people.length));
+      const named = between.map((index) => mail(people[index]!));
+      const how = random(3);
+      if (how === 0) return { shared: { between: named }, weights: between.map(() => 1n), between };
+      if (how === 1 || minor < BigInt(between.length)) {
+        const weights = between.map(() => 1n + BigInt(random(5)));
+        return { shared: { between: named, shares: weights.map(Number) }, weights, between };
+      }
+      const weights = between.map(() => 1n);
+      weights[0]! += minor - BigInt(between.length);
+      return {
+        shared: { between: named, amounts: weights.map((weight) => decimal(weight, currency)) },
+        weights,
+        between,
+      };
+    };
+
+    for (let step = 0; step < 60; step++) {
+      const caller = people[random(people.length)]!;
+      const ids = [...entries.keys()];
+      const action = random(10);
+      if (action < 5 || ids.length === 0) {
+        const currency = (["EUR", "JPY", "KWD"] as const)[random(3)]!;
+        const minor = 1n + BigInt(random(100_000));
+        const payer = random(people.length);
+        const { shared, weights, between } = sharing(minor, currency);
+        const isRefund = random(5) === 0;
+        const id = await log(caller, decimal(minor, currency), {
+          name: `Step ${step}`,
+          currency,
+          paid_by: mail(people[payer]!),
+          is_refund: isRefund,
+          shared,
+        });
+        entries.set(id, {
+          minor,
+          currency,
+          payer,
+          isRefund,
+          weights: new Map(between.map((index, at) => [index, weights[at]!])),
+        });
+      } else if (action < 7) {
+        const id = ids[random(ids.length)]!;
+        const entry = entries.get(id)!;
+        const minor = 1n + BigInt(random(100_000));
+        const { shared, weights, between } = sharing(minor, entry.currency);
+        const changed = await caller.call("update_expenses", {
+          ids: [id],
+          set: { amount: decimal(minor, entry.currency), shared },
+        });
+        assertEquals(changed.ok, true, JSON.stringify(changed));
+        if (changed.change_id && random(2) === 0) await caller.ok("undo_change", { change_id: changed.change_id });
+        else entries.set(id, { ...entry, minor, weights: new Map(between.map((index, at) => [index, weights[at]!])) });
+      } else if (action < 8) {
+        const id = ids[random(ids.length)]!;
+        await caller.ok("delete_records", await confirmed(caller, [id]));
+        entries.delete(id);
+      } else {
+        const [from, to] = [random(4), random(4)] as [number, number];
+        const currency = (["EUR", "JPY", "KWD"] as const)[random(3)]!;
+        const minor = 1n + BigInt(random(5_000));
+        if (from !== to) {
+          await people[from]!.ok("settle_up", {
+            to: mail(people[to]!),
+            amount: decimal(minor, currency),
+            currency,
+            on_duplicate: "allow",
+          });
+          settled.push({ from, to, minor, currency });
+        }
+      }
+    }
+
+    const owes = new Map<string, bigint>();
+    const add = (from: number, to: number, currency: Currency, minor: bigint) => {
+      const [key, sign] = from < to ? [`${from} ${to} ${currency}`, 1n] : [`${to} ${from} ${currency}`, -1n];
+      owes.set(key, (owes.get(key) ?? 0n) + sign * minor);
+    };
+    for (const { minor, currency, payer, weights, isRefund } of entries.values()) {
+      const whole = [...weights.values()].reduce((sum, weight) => sum + weight, 0n);
+      for (const [index, weight] of weights) {
+        if (index !== payer) add(index, payer, currency, (isRefund ? -1n : 1n) * (minor * weight / whole));
+      }
+    }
+    for (const { from, to, minor, currency } of settled) add(to, from, currency, minor);
+    const expected = [...owes].filter(([, minor]) => minor !== 0n).map(([key, minor]) => {
+      const [one, other, currency] = key.split(" ") as [string, string, Currency];
+      const [from, to] = minor > 0n ? [one, other] : [other, one];
+      return `${from}→${to} ${decimal(minor > 0n ? minor : -minor, currency)} ${currency}`;
+    });
+    await addsUp(database, ana);
+    for (const reader of people) {
+      assertEquals((await owed(reader, people)).toSorted(), expected.toSorted(), `SHARING_SEED=${seed}`);
+    }
+  },
+});
