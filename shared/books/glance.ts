@@ -35,6 +35,14 @@ export interface Budget {
   currency: string;
 }
 
+/** One owes the other; who is missing was a member. */
+export interface Balance {
+  from?: string;
+  to?: string;
+  amount: string;
+  currency: string;
+}
+
 export interface ExpenseRow {
   id: string;
   date: string;
@@ -76,6 +84,7 @@ export interface Glance {
       unconverted?: { currency: string; amount: string; count: number }[] | null;
     };
   } | null;
+  balances: { data: { user: { email: string }; balances: Balance[] } } | null;
   expenses: {
     ok: boolean;
     data?: { rows: ExpenseRow[] };

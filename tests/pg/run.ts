@@ -30,6 +30,7 @@ const RUNNING = [
   "tests/pg/member_races.ts",
   "tests/pg/approval_races.ts",
   "tests/pg/books_races.ts",
+  "tests/pg/sharing_races.ts",
   "tests/pg/import_races.ts",
   "tests/pg/large_import.ts",
   "tests/pg/registrations.ts",

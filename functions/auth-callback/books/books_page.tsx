@@ -10,6 +10,7 @@ import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { activityPath, booksPath, organizationPath } from "../../../shared/urls.ts";
 import type { PageDeps } from "../page_guards.ts";
+import { BalancesSection } from "./balances_section.tsx";
 import { DueSection } from "./due_section.tsx";
 import { ExpensesSection } from "./expenses_section.tsx";
 import { MonthSection } from "./month_section.tsx";
@@ -56,6 +57,7 @@ export async function renderBooks(
         </form>
         {glance.bills && <DueSection {...part} bills={glance.bills} />}
         {glance.spending && <MonthSection {...part} spending={glance.spending} />}
+        {glance.balances && <BalancesSection {...part} balances={glance.balances} />}
         <ExpensesSection {...part} query={query} cursor={cursor} />
         <section>
           <h2>{words.more}</h2>

@@ -10,6 +10,7 @@ declare
   first_day date;
   bills jsonb;
   spending jsonb;
+  balances jsonb;
   expenses jsonb;
 begin
   select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by m.created_at, o.id), '[]')
@@ -36,6 +37,7 @@ begin
     spending := app.run_tool('summarize_spending', jsonb_build_object(
       'from', first_day, 'to', (first_day + interval '1 month' - interval '1 day')::date
     ), at);
+    balances := app.run_tool('get_context', '{"include": ["balances"]}', at);
   end if;
   expenses := app.run_tool('list_expenses', latest || jsonb_strip_nulls(jsonb_build_object(
     'query', searched, 'cursor', cursor
@@ -48,7 +50,8 @@ begin
     'base_currency', chosen.base_currency, 'country', chosen.country, 'today', chosen.today, 'month', first_day,
     'may_write', identity.member_may(chosen.id, user_id, 'books:write'),
     'may_export', identity.member_may(chosen.id, user_id, 'books:export'),
-    'bills', bills, 'spending', spending, 'expenses', expenses,
+    'bills', bills, 'spending', spending, 'balances', balances,
+    'expenses', expenses,
     -- What this person just pressed, never somebody else's.
     'paid', (
       select jsonb_build_object('change_id', s.id, 'facts', s.facts, 'is_undone', s.undone_by is not null)
@@ -62,5 +65,6 @@ $$;
 comment on function public.read_books is
   'The books of one of a person''s organizations at a glance, the first when null: {outcome: found | unknown, '
   'organizations, organization, base_currency, country, today, month, may_write, may_export, bills?, spending?, '
-  'expenses, paid?}. bills, spending and expenses are the envelopes of list_bills, summarize_spending and '
-  'list_expenses.';
+  'balances?, '
+  'expenses, paid?}. bills, spending, balances and expenses are the envelopes of list_bills, summarize_spending, '
+  'get_context and list_expenses.';

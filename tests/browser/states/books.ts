@@ -1,8 +1,9 @@
 /** The books at a glance: empty, full, of strangers' names, and what each press came to. */
 import type { DueBill, ExpenseRow, Glance } from "../../../shared/books/glance.ts";
-import { HOSTILE, LONG, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
+import { EMAIL, HOSTILE, LONG, RIGHT_TO_LEFT, signedIn, type State, UNBROKEN } from "./state.ts";
 
 const ID = "org_home00000000";
+
 const PATH = `/books?organization=${ID}`;
 
 const EMPTY: Glance = {
@@ -17,6 +18,7 @@ const EMPTY: Glance = {
   may_export: true,
   bills: { data: { bills: [] }, totals_by_currency: null },
   spending: { data: { rows: [], total: { amount: "0.00", currency: "EUR" }, budgets: null, unconverted: null } },
+  balances: { data: { user: { email: EMAIL }, balances: [] } },
   expenses: { ok: true, data: { rows: [] }, total_count: 0, totals_by_currency: {}, next_cursor: null },
   paid: null,
 };
@@ -64,6 +66,21 @@ const FULL: Glance = {
     },
     totals_by_currency: { EUR: "1863.20", USD: "59.34" },
     next_cursor: "more",
+  },
+  balances: {
+    data: {
+      user: { email: EMAIL },
+      balances: [
+        { from: EMAIL, to: "ben@example.com", amount: "23.40", currency: "EUR" },
+        {
+          from: `${"very.long.address.".repeat(3)}@${"subdomain.".repeat(12)}example.com`,
+          to: EMAIL,
+          amount: "1200",
+          currency: "JPY",
+        },
+        { to: "ben@example.com", amount: "0.005", currency: "KWD" },
+      ],
+    },
   },
   spending: {
     data: {
@@ -130,7 +147,7 @@ const NAMES: Glance = {
     data: { rows: STRANGERS.map((name) => row(name, { payee: LONG, category: UNBROKEN, amount: "123456789012.34" })) },
   },
 };
-const SEARCH: Glance = { ...FULL, bills: null, spending: null };
+const SEARCH: Glance = { ...FULL, bills: null, spending: null, balances: null };
 const PAID = {
   change_id: "chg_000000000001",
   facts: { name: "Rent", due_on: "2026-10-25", amount: "900.00", currency: "EUR", paid_on: "2026-11-20" },
@@ -147,7 +164,7 @@ export const BOOKS_STATES: readonly State[] = [
   books("member", { ...FULL, may_export: false }),
   books("names", NAMES),
   books("search", SEARCH, "&q=e"),
-  books("search-none", { ...EMPTY, bills: null, spending: null }, `&q=${encodeURIComponent(HOSTILE)}`),
+  books("search-none", { ...EMPTY, bills: null, spending: null, balances: null }, `&q=${encodeURIComponent(HOSTILE)}`),
   books("earlier", SEARCH, "&cursor=next"),
   books("paid", { ...FULL, paid: PAID }, "&paid=chg_000000000001"),
   books("paid-undone", { ...FULL, paid: { ...PAID, is_undone: true } }, "&paid=chg_000000000001"),

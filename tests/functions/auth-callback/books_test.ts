@@ -307,3 +307,18 @@ accountTest("nobody sees or pays in an organization of others", async (pages, da
   assertEquals(response.status, 404);
   assertEquals(await payments(), []);
 });
+
+accountTest("shows who owes whom, as far as it is the person's to know", async (pages, database) => {
+  const books = await house(pages, database);
+  const ben = await books.join("ben@example.com", "member");
+  const viewer = await books.join("vera@example.com", "viewer");
+  assertFalse((await books.page()).includes("Shared costs"));
+  await books.run("log_expenses", { items: [{ name: "Dinner", amount: "46.80", shared: {} }] });
+  const [mine, his, hers] = [await books.page(), await books.page("", ben), await books.page("", viewer)];
+  assertMatch(mine, /<bdi>ben@example\.com<\/bdi> owes you €23\.40|ben@example\.com[^.]* owes you [^<]*23[.,]40/);
+  assertMatch(his, /You owe [^.]*anna@example\.com[^.]* [^<]*23[.,]40/);
+  assertMatch(hers, /ben@example\.com[^.]* owes [^.]*anna@example\.com[^.]* [^<]*23[.,]40/);
+  assertFalse(hers.includes("settle up"), "who only reads settles nothing");
+  await books.run("settle_up", {}, ben);
+  assertFalse((await books.page()).includes("Shared costs"));
+});

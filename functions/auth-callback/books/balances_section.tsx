@@ -1,0 +1,32 @@
+/** @jsxImportSource hono/jsx */
+/** Who owes whom for shared costs; settling up is left to the assistant. */
+import type { Balance, Glance } from "../../../shared/books/glance.ts";
+import { Name, Row } from "../../../shared/pages/components.tsx";
+import type { Part } from "./part.ts";
+
+export function BalancesSection({ balances: { data }, ...part }: Part & { balances: NonNullable<Glance["balances"]> }) {
+  const { glance, reader: { words: { books: words } } } = part;
+  if (data.balances.length === 0) return null;
+  return (
+    <section id="balances">
+      <h2>{words.balances}</h2>
+      <ul class="rows">
+        {data.balances.map((balance) => (
+          <Row>
+            <p>{said(balance, data.user.email, part)}</p>
+          </Row>
+        ))}
+      </ul>
+      {glance.may_write && <p class="small">{words.settle}</p>}
+    </section>
+  );
+}
+
+function said({ from, to, amount, currency }: Balance, me: string, { reader }: Part) {
+  const { words: { books: words }, format } = reader;
+  const money = format.money(amount, currency);
+  const name = (who?: string) => who === undefined ? words.formerMember : <Name>{who}</Name>;
+  if (from === me) return words.youOwe(name(to), money);
+  if (to === me) return words.owesYou(name(from), money);
+  return words.owes(name(from), name(to), money);
+}
