@@ -2961,7 +2961,7 @@ create table app.settlements (
 );
 comment on table app.settlements is
   'Money that one member gave another for shared costs. It is no spending and appears in no total.';
-create index settlements_organization_id_idx on app.settlements (organization_id, currency) where deleted_at is null;
+create index settlements_organization_id_idx on app.settlements (organization_id, currency);
 create index settlements_currency_idx on app.settlements (currency);
 
 -- Its owner's rights: what follows from a payment follows for everybody in it, whoever writes it.
