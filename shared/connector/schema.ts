@@ -113,19 +113,19 @@ export const split: JsonSchema = list(object({ amount: amount("Omit in one: the 
 });
 
 /** The member who paid: the remainder of what is shared is theirs. */
-export const paidBy = text(254);
+export const paidBy = text(120);
 /** Between whom something is shared, and how. */
 export const shared: JsonSchema = object(
   {
-    between: list(text(254, { minLength: 1 }), {
-      maxItems: 50,
+    between: list(text(120, { minLength: 1 }), {
+      maxItems: 20,
       description: "Members, or me. Default: all. [] = not shared.",
     }),
     shares: list(integer({ minimum: 1, maximum: 1000 }), {
-      maxItems: 50,
+      maxItems: 20,
       description: "[2,1]: in the order of between.",
     }),
-    amounts: list(amount("Or what each bears."), { maxItems: 50 }),
+    amounts: list(amount("Or what each bears."), { maxItems: 20 }),
   },
   [],
   { description: "Shared cost; equally unless shares or amounts." },

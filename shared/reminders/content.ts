@@ -41,6 +41,18 @@ export interface DigestOrganization {
   /** Budgets of which 80 or 100 percent are used, each said once; at most twenty. */
   budgets: DigestBudget[];
   unlisted_budgets: number;
+  /** In the first digest of a month, what is owed for shared costs; at most ten. */
+  balances: DigestBalance[];
+}
+
+/** What the recipient owes somebody, or is owed. */
+export interface DigestBalance {
+  owes: boolean;
+  /** Null for a former member. */
+  who: string | null;
+  currency: string;
+  /** Null when hidden. */
+  amount: string | null;
 }
 
 /** What was spent of a budget in a month or year. */

@@ -107,8 +107,20 @@ export async function digestHtml(
 }
 
 function Bills({ section, words: { headings } }: { section: Section; words: Wording["words"] }) {
-  const { title, overdue, due, notices, awaited, budgets, moreOverdue, moreDue, moreNotices, moreBudgets, total } =
-    section;
+  const {
+    title,
+    overdue,
+    due,
+    notices,
+    awaited,
+    budgets,
+    moreOverdue,
+    moreDue,
+    moreNotices,
+    moreBudgets,
+    total,
+    balances,
+  } = section;
   return (
     <>
       {title && <h2 dir="auto" style="margin:28px 0 4px;font-size:17px;line-height:1.35;font-weight:600">{title}</h2>}
@@ -135,6 +147,7 @@ function Bills({ section, words: { headings } }: { section: Section; words: Word
         {awaited.length > 0 && <Group heading={headings.awaited} rows={awaited} more={null} />}
         {notices.length > 0 && <Group heading={headings.notices} rows={notices} more={moreNotices} />}
         {budgets.length > 0 && <Budgets heading={headings.budgets} rows={budgets} more={moreBudgets} />}
+        {balances.length > 0 && <Budgets heading={headings.balances} rows={balances} more={null} />}
       </table>
     </>
   );

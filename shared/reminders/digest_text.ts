@@ -33,8 +33,20 @@ export function digestText(
 }
 
 function sectionText(section: Section, { words: { headings } }: Wording): string {
-  const { title, overdue, due, notices, awaited, budgets, moreOverdue, moreDue, moreNotices, moreBudgets, total } =
-    section;
+  const {
+    title,
+    overdue,
+    due,
+    notices,
+    awaited,
+    budgets,
+    moreOverdue,
+    moreDue,
+    moreNotices,
+    moreBudgets,
+    total,
+    balances,
+  } = section;
   return [
     ...(title ? [title] : []),
     ...group(headings.overdue, overdue, moreOverdue),
@@ -43,6 +55,7 @@ function sectionText(section: Section, { words: { headings } }: Wording): string
     ...group(headings.awaited, awaited, null),
     ...group(headings.notices, notices, moreNotices),
     ...lines(headings.budgets, budgets.map(({ name, used }) => `${name}: ${used}`), moreBudgets),
+    ...lines(headings.balances, balances.map(({ name, used }) => `${name}: ${used}`), null),
   ].join("\n");
 }
 

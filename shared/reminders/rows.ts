@@ -2,6 +2,7 @@
 import type { Difference } from "../words/message.ts";
 import { difference, percentOf } from "./amounts.ts";
 import {
+  type DigestBalance,
   type DigestBill,
   type DigestBudget,
   type DigestContent,
@@ -27,6 +28,7 @@ export interface Row {
 }
 
 /** "Groceries", "€412.00 of €500.00 this month (82%)". */
+/** Of a budget or a balance: what it is, and how much. */
 export interface BudgetRow {
   name: string;
   used: string;
@@ -43,6 +45,7 @@ export interface Section {
   /** Automatic payments that wait for their amount. */
   awaited: Row[];
   budgets: BudgetRow[];
+  balances: BudgetRow[];
   /** "and 12 more", for lines left out. */
   moreOverdue: string | null;
   moreDue: string | null;
@@ -77,6 +80,7 @@ export function sectionsOf(content: DigestContent, wording: Wording): Section[] 
       moreNotices: more(organization.unlisted_notices),
       budgets: organization.budgets.map((budget) => budgetRow(budget, setting)),
       moreBudgets: more(organization.unlisted_budgets),
+      balances: organization.balances.map((balance) => balanceRow(balance, setting)),
       total: totalOf(organization, setting),
     };
   });
@@ -115,6 +119,14 @@ function noticeRow(notice: DigestNotice, setting: Setting): Row {
 
 const assigneeNotes = ({ assignee }: Pick<DigestBill, "assignee">, { words: { line } }: Setting): string[] =>
   assignee ? [line.assignedTo({ name: oneLine(assignee) })] : [];
+
+function balanceRow({ owes, who, currency, amount }: DigestBalance, { words: { shared }, format }: Setting): BudgetRow {
+  const name = who === null ? shared.formerMember : oneLine(who);
+  return {
+    name: owes ? shared.youOwe({ name }) : shared.owesYou({ name }),
+    used: amount === null ? shared.hidden : format.money(amount, currency),
+  };
+}
 
 function budgetRow({ category, currency, ...budget }: DigestBudget, { words, format }: Setting): BudgetRow {
   const money = (amount: string | null) => amount === null ? undefined : format.money(amount, currency);

@@ -6782,6 +6782,32 @@ $$;
 comment on function app.describe_balances is
   '{balances: [{from?, to?, amount, currency}], settlements: the last ten}: from owes to; a former member has no name.';
 
+create or replace function app.describe_own_balances(recipient identity.profiles) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- The page of the books has all.
+  max_listed constant int := 10;
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'owes', b.owes, 'who', app.member_name(b.other_id), 'currency', b.currency,
+      'amount', case when not recipient.hide_amounts_in_email then app.format_amount(b.minor, b.currency) end
+    ) order by b.place), '[]')
+    from (
+      select l.place, l.currency, l.minor, l.from_id = recipient.user_id as owes,
+        case l.from_id when recipient.user_id then l.to_id else l.from_id end as other_id
+      from app.list_balances() with ordinality as l (from_id, to_id, currency, minor, place)
+      where recipient.user_id in (l.from_id, l.to_id)
+      order by l.place
+      limit max_listed
+    ) as b
+  );
+end
+$$;
+comment on function app.describe_own_balances is
+  'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null for a former member, '
+  'amount where it is hidden.';
+
 create or replace function app.find_party(context app.context, wanted text, field text) returns uuid
 language plpgsql stable set search_path = '' as $$
 declare
@@ -20544,6 +20570,12 @@ declare
   reminds_of jsonb := '[]';
   tells_of jsonb := '[]';
   reconnects jsonb := '[]';
+  -- Once a month, in the first digest of it.
+  is_first constant boolean := not exists (
+    select from jobs.reminder_digests as d
+    where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on
+      and d.local_on >= date_trunc('month', digest.local_on)
+  );
 begin
   select p.* into recipient from identity.profiles as p where p.user_id = digest.recipient_id;
   if not recipient.email_enabled or identity.reminder_address(recipient) = recipient.refused_email
@@ -20581,7 +20613,8 @@ begin
         coalesce(due -> 'unlisted', '{"overdue":0,"due":0,"due_until":null}'), 'total', due -> 'total', 'rates_on',
         due -> 'rates_on',
         'notices', coalesce(told -> 'notices', '[]'), 'unlisted_notices', coalesce(told -> 'unlisted', '0'),
-        'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0')
+        'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0'),
+        'balances', case when is_first then app.describe_own_balances(recipient) else '[]' end
       );
       reminds_of := reminds_of || coalesce(due -> 'reminds_of', '[]');
       tells_of := tells_of || coalesce(due -> 'tells_of', '[]') || coalesce(told -> 'tells_of', '[]')

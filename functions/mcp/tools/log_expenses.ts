@@ -61,6 +61,6 @@ export const logExpenses = defineTool({
     idempotency_key: idempotencyKey,
   }, ["items"]),
   // A hundred items with every field full, at three bytes per character.
-  maxBytes: 1_500_000,
+  maxBytes: 2_500_000,
   data: { results: "array", totals_by_currency: "object" },
 });

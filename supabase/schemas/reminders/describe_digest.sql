@@ -13,6 +13,12 @@ declare
   reminds_of jsonb := '[]';
   tells_of jsonb := '[]';
   reconnects jsonb := '[]';
+  -- Once a month, in the first digest of it.
+  is_first constant boolean := not exists (
+    select from jobs.reminder_digests as d
+    where d.recipient_id = digest.recipient_id and d.local_on < digest.local_on
+      and d.local_on >= date_trunc('month', digest.local_on)
+  );
 begin
   select p.* into recipient from identity.profiles as p where p.user_id = digest.recipient_id;
   if not recipient.email_enabled or identity.reminder_address(recipient) = recipient.refused_email
@@ -50,7 +56,8 @@ begin
         coalesce(due -> 'unlisted', '{"overdue":0,"due":0,"due_until":null}'), 'total', due -> 'total', 'rates_on',
         due -> 'rates_on',
         'notices', coalesce(told -> 'notices', '[]'), 'unlisted_notices', coalesce(told -> 'unlisted', '0'),
-        'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0')
+        'budgets', coalesce(used -> 'budgets', '[]'), 'unlisted_budgets', coalesce(used -> 'unlisted', '0'),
+        'balances', case when is_first then app.describe_own_balances(recipient) else '[]' end
       );
       reminds_of := reminds_of || coalesce(due -> 'reminds_of', '[]');
       tells_of := tells_of || coalesce(due -> 'tells_of', '[]') || coalesce(told -> 'tells_of', '[]')

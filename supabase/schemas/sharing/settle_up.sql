@@ -49,6 +49,32 @@ $$;
 comment on function app.describe_balances is
   '{balances: [{from?, to?, amount, currency}], settlements: the last ten}: from owes to; a former member has no name.';
 
+create or replace function app.describe_own_balances(recipient identity.profiles) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- The page of the books has all.
+  max_listed constant int := 10;
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'owes', b.owes, 'who', app.member_name(b.other_id), 'currency', b.currency,
+      'amount', case when not recipient.hide_amounts_in_email then app.format_amount(b.minor, b.currency) end
+    ) order by b.place), '[]')
+    from (
+      select l.place, l.currency, l.minor, l.from_id = recipient.user_id as owes,
+        case l.from_id when recipient.user_id then l.to_id else l.from_id end as other_id
+      from app.list_balances() with ordinality as l (from_id, to_id, currency, minor, place)
+      where recipient.user_id in (l.from_id, l.to_id)
+      order by l.place
+      limit max_listed
+    ) as b
+  );
+end
+$$;
+comment on function app.describe_own_balances is
+  'What somebody owes and is owed, for their digest: [{owes, who, currency, amount}]; who is null for a former member, '
+  'amount where it is hidden.';
+
 create or replace function app.find_party(context app.context, wanted text, field text) returns uuid
 language plpgsql stable set search_path = '' as $$
 declare

@@ -78,7 +78,7 @@ const FULL: Glance = {
           amount: "1200",
           currency: "JPY",
         },
-        { to: "ben@example.com", amount: "0.005", currency: "KWD" },
+        { to: "ben@example.com", amount: "0.05", currency: "USD" },
       ],
     },
   },

@@ -409,3 +409,17 @@ Deno.test("difference() keeps every digit", () => {
     difference("0.05", "0.00"),
   ], ["0.75", "-0.75", "-20", "0.05"]);
 });
+
+Deno.test("a digest says what is owed, with amounts unless they are hidden", async () => {
+  const content = digest([bill("Rent", 3)]);
+  content.organizations[0]!.balances = [
+    { owes: true, who: "ben@example.com", currency: "EUR", amount: "23.40" },
+    { owes: false, who: null, currency: "JPY", amount: null },
+  ];
+  const { text, html } = await compose(content);
+  assertMatch(
+    text,
+    /Shared costs:\n {2}You owe ben@example\.com: .*23[.,]40.*\n {2}a former member owes you: see your books/,
+  );
+  assertStringIncludes(html, "You owe ben@example.com");
+});

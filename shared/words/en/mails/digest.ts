@@ -101,6 +101,7 @@ export const digest = {
     awaited: "Waiting for an amount",
     notices: "Coming up",
     budgets: "Budgets",
+    balances: "Shared costs",
   },
 
   /** Details of a line beside the name. */
@@ -156,6 +157,13 @@ export const digest = {
         : `${spent} of ${available} ${when} (${percent})`;
       return `${used}${isPartial ? ", without payments that have no exchange rate" : ""}`;
     },
+  },
+  /** Who owes whom, before the amount. */
+  shared: {
+    youOwe: ({ name }: { name: string }): string => `You owe ${name}`,
+    owesYou: ({ name }: { name: string }): string => `${name} owes you`,
+    formerMember: "a former member",
+    hidden: "see your books",
   },
   moreLines: ({ count }: { count: number }): string => `and ${count} more`,
   total: ({ amount, ratesOn }: { amount: string; ratesOn?: string }): string =>
