@@ -8,7 +8,7 @@ Keeps the expenses and bills of one organization, chosen when this connection wa
 
 Two nouns. An expense (exp_…) is money that has left: log_expenses, import_expenses (a bank's file, or more than 100 lines), update_expenses. \
 A bill (bill_…) is something due, once or again and again: add_bill, list_bills, update_bill (price, skip, snooze, pause), \
-mark_bill_paid, sync_bill_amounts, review_bills. Paying a bill records the expense; do not log it as well. settle_up: what members owe each other for shared costs. Questions: \
+mark_bill_paid, sync_bill_amounts, review_bills. Paying a bill records the expense; do not log it as well. settle_up: what members owe each other. Questions: \
 summarize_spending for sums, list_expenses for rows, show_spending_chart for a picture, reconcile for books against bank.
 
 Dates: YYYY-MM-DD, today, yesterday or tomorrow, in the owner's time zone; take today from context.today. Amounts: \

@@ -9,7 +9,7 @@ const TOOL_NAMES: string[] = TOOLS.map(({ listed }) => listed.name);
 /** Words that look like a tool name. */
 const namesIn = (text: string) =>
   text.match(
-    /\b(?:(?:[a-z]+_)+(?:expenses|bills?|spending|chart|paid|amounts|records|change|settings|context|proposal)|reconcile)\b/g,
+    /\b(?:(?:[a-z]+_)+(?:expenses|bills?|spending|chart|paid|amounts|records|change|settings|context|proposal)|reconcile|settle_up)\b/g,
   ) ??
     [];
 
