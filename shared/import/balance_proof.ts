@@ -44,7 +44,7 @@ const holds = (steps: Step[]) =>
   isChain(steps) || isChain(steps.toReversed()) || (steps.length > 2 && findPath(steps) !== undefined);
 
 /** Whether each balance is the one before it and what lies between. */
-function isChain(steps: Step[]): boolean {
+export function isChain(steps: Step[]): boolean {
   let known: bigint | undefined;
   let moved = 0n;
   for (const { amount, balance } of steps) {

@@ -5,7 +5,7 @@
 import { type DecimalSign, isCode, readMoney } from "./money_text.ts";
 import type { Settled, SettledLine } from "./settle_lines.ts";
 import type { Statement } from "./statement.ts";
-import { findPath, type Step } from "./balance_proof.ts";
+import { findPath, isChain, type Step } from "./balance_proof.ts";
 import { decimalsOf, fromUnits, toUnits, unitsOf } from "./units.ts";
 
 export interface Balances {
@@ -107,18 +107,21 @@ function findInLines({ conventions }: Statement, settled: Settled): Found[] {
   });
 }
 
-/** @param isCard its balance may be what is owed. */
+/**
+ * Ends that fit by chance prove nothing where every line says its balance: each has to follow from another one.
+ * @param isCard its balance may be what is owed.
+ */
 function findInSteps(steps: Step[], isNewestFirst: boolean, isCard: boolean): Omit<Found, "currency"> {
   const owed = steps.map(({ amount, balance }): Step => ({ amount, balance: balance && -balance }));
   const readings = isCard ? [steps, owed] : [steps];
-  const walks = readings.flatMap((all) => {
-    const both = [walk(all), walk(all.toReversed())];
-    return isNewestFirst ? both.reverse() : both;
-  });
-  const right = walks.find(({ gap }) => gap === 0n);
-  if (right) return right;
-  const path = steps.length > 1 ? readings.map(findPath).find(Boolean) : undefined;
-  return path ? { ...path, gap: 0n } : walks[0]!;
+  const orders = readings.flatMap((all) => isNewestFirst ? [all.toReversed(), all] : [all, all.toReversed()]);
+  const chain = orders.find(isChain);
+  if (chain) return walk(chain);
+  const path = readings.map(findPath).find(Boolean);
+  if (path) return { ...path, gap: 0n };
+  const walks = orders.map(walk);
+  const isComplete = steps.every(({ balance }) => balance !== undefined);
+  return walks.find(({ gap }) => isComplete ? gap : gap === 0n) ?? walks[0]!;
 }
 
 /** From the oldest step to the newest; steps without a balance are passed over. */

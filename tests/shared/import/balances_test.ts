@@ -118,6 +118,8 @@ Deno.test("a balance in every row proves exactly the rows that are there", () =>
       (all, at, isNewest) => {
         let balance = 1_000_000;
         const rows = all.map((value) => `2026-10-01,Shop,${money(value)},${money(balance += value)}`);
+        // A balance that comes back could be in another order of the same rows.
+        fc.pre(new Set([money(1_000_000), ...rows.map((row) => row.split(",")[3])]).size > rows.length);
         const write = (kept: string[]) =>
           `Date,Description,Amount,Balance\n${(isNewest ? kept.toReversed() : kept).join("\n")}`;
         const read = (kept: string[]) => readImport(write(kept), { negative_is_expense: true });
