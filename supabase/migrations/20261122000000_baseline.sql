@@ -3001,7 +3001,7 @@ create policy "Members can use their settlements, and managers all of them" on a
   )
   with check (
     organization_id = (select identity.current_organization_id())
-    and ((select auth.uid()) in (from_id, to_id) or (select identity.may('settings:write')))
+    and ((select identity.may('settings:write')) or (select auth.uid()) in (from_id, to_id))
   );
 grant select on app.payment_shares to authenticated;
 grant select, insert, update on app.settlements to authenticated;
