@@ -271,7 +271,6 @@ export const STEPS: Record<string, Step> = {
       run.undone++;
     } else {
       assert(["undo_conflict", "already_undone"].includes(error.code), error.code);
-      console.log(id, run.model.changeIds().length, JSON.stringify(error).slice(0, 300));
     }
   },
 };
