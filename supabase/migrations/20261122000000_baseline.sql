@@ -1383,10 +1383,12 @@ begin
     return false;
   end if;
   perform oauth.audit_grant(ended, 'grant.revoked', at);
+  perform app.withdraw_proposals_through(grant_id, at);
   return true;
 end
 $$;
-comment on function oauth.end_grant is 'Ends a grant and with it all its tokens; false when it had ended before.';
+comment on function oauth.end_grant is
+  'Ends a grant and with it all its tokens, and withdraws what it proposed; false when it had ended before.';
 
 -- schemas/oauth/register_client.sql
 
@@ -3496,6 +3498,7 @@ comment on column app.proposals.problem is 'Why it could not be written any more
 comment on column app.proposals.result is 'What the tool answered when it was written.';
 create index proposals_organization_id_idx on app.proposals (organization_id, created_at desc);
 create index proposals_pending_idx on app.proposals (organization_id, actor_id) where state = 'pending';
+create index proposals_grant_id_idx on app.proposals (grant_id) where state = 'pending';
 create index proposals_change_id_idx on app.proposals (change_id);
 create index proposals_expires_at_idx on app.proposals (expires_at);
 
@@ -10500,6 +10503,18 @@ $$;
 comment on function app.withdraw_proposals_of is 'Withdraws what somebody proposed who is going.';
 revoke all on function app.withdraw_proposals_of from authenticated;
 
+create or replace function app.withdraw_proposals_through(grant_id uuid, at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.proposals as p
+  set state = 'withdrawn', decided_at = at, decided_by = p.actor_id
+  where p.grant_id = withdraw_proposals_through.grant_id and p.state = 'pending';
+end
+$$;
+comment on function app.withdraw_proposals_through is
+  'Withdraws what an app proposed that was disconnected. Nobody pressed or called anything: decided_through is null.';
+revoke all on function app.withdraw_proposals_through from authenticated;
+
 -- schemas/approvals/read_proposals.sql
 
 -- Proposals and rules for pages: read by the service for whoever is signed in, so each filters by hand.
@@ -10740,6 +10755,12 @@ begin
       from app.proposals as p
       where p.state in ('approved', 'refused', 'stale') and p.decided_by <> p.actor_id
         and p.decided_at > at - interval '2 days'
+        and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
+      union all
+      -- Nobody answered in time.
+      select p.id, p.actor_id, 'decided'
+      from app.proposals as p
+      where p.state = 'pending' and p.expires_at <= at and p.expires_at > at - interval '2 days'
         and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
     ), open as (
       select d.*

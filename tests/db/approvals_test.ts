@@ -192,4 +192,59 @@ testBooks("approval", {}, {
     await decide(database, manager, id, "refuse");
     assertEquals((await claim()).map(({ kind, to }) => [kind, to]), [["decided", `${member.userId}@example.com`]]);
   },
+
+  "tells who asked, once, that nobody answered in time": async (books, database) => {
+    const member = await books.join();
+    await setRules(database, books, [{ tool: "log_expenses" }]);
+    const id = await proposes(member, ...log(item("5")));
+    const claim = (proposal_id: string) =>
+      database.asService<Json[]>("claim_proposal_mails", { proposal_id, at_most: 9, at: noon(books) });
+    books.goTo("2026-11-27");
+    const told = await claim(id);
+    assertEquals(told.map(({ kind, to, proposal }) => [kind, to, proposal.state]), [
+      ["decided", `${member.userId}@example.com`, "expired"],
+    ]);
+    await database.asService("settle_proposal_mail", { mail_id: told[0].id, is_sent: true, at: noon(books) });
+    assertEquals(await claim(id), []);
+    // What ran out long ago is told to nobody.
+    const old = await proposes(member, ...log(item("6")));
+    books.goTo("2026-12-07");
+    assertEquals(await claim(old), []);
+  },
+
+  "is withdrawn with the app that asked, however that was disconnected": async (books, database) => {
+    const member = await books.join();
+    await setRules(database, books, [{ tool: "log_expenses" }]);
+    const [grant, another] = [crypto.randomUUID(), crypto.randomUUID()];
+    const ids = [];
+    for (const [amount, of] of [["5", grant], ["6", another], ["7", grant]]) {
+      const id = await proposes(member, ...log(item(amount!)));
+      await database.query("update app.proposals set grant_id = $2 where id = $1", [id, of]);
+      ids.push(id);
+    }
+    await decide(database, books, ids[2]!, "refuse");
+    await database.query(
+      `with client as (
+         insert into oauth.clients (client_id, client_name, redirect_uris, created_at)
+         values ('client_' || $1::text, 'Tests', '{https://client.example/callback}', $4::timestamptz)
+         returning client_id
+       )
+       insert into oauth.grants (id, client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at)
+       select $1::uuid, client_id, $2, $3, 'https://client.example/callback', 'https://expenses.example/api/mcp',
+         $4::timestamptz, $4::timestamptz + interval '1 year'
+       from client`,
+      [grant, member.userId, books.organizationId, noon(books)],
+    );
+    await database.query("select oauth.end_grant($1, 'refresh_token_replayed', $2)", [grant, noon(books)]);
+    const states = await Promise.all(ids.map(async (id) => (await readProposal(database, member, id)).state));
+    assertEquals(states, ["withdrawn", "pending", "refused"]);
+    assertEquals((await decide(database, books, ids[0]!, "approve")).outcome, "already");
+    // Nobody has to be told what they did themselves.
+    const mails = await database.asService<Json[]>("claim_proposal_mails", {
+      proposal_id: ids[0],
+      at_most: 9,
+      at: noon(books),
+    });
+    assertEquals(mails, []);
+  },
 });

@@ -119,7 +119,7 @@ function StateNotice({ proposal, reader: { words: { proposal: words }, format } 
     case "withdrawn":
       return (
         <Notice>
-          <p>{words.states.withdrawn(on)}</p>
+          <p>{proposal.decided_through ? words.states.withdrawn(on) : words.states.disconnected(on)}</p>
         </Notice>
       );
     case "expired":

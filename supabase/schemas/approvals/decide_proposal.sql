@@ -196,3 +196,15 @@ end
 $$;
 comment on function app.withdraw_proposals_of is 'Withdraws what somebody proposed who is going.';
 revoke all on function app.withdraw_proposals_of from authenticated;
+
+create or replace function app.withdraw_proposals_through(grant_id uuid, at timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update app.proposals as p
+  set state = 'withdrawn', decided_at = at, decided_by = p.actor_id
+  where p.grant_id = withdraw_proposals_through.grant_id and p.state = 'pending';
+end
+$$;
+comment on function app.withdraw_proposals_through is
+  'Withdraws what an app proposed that was disconnected. Nobody pressed or called anything: decided_through is null.';
+revoke all on function app.withdraw_proposals_through from authenticated;

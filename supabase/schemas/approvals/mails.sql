@@ -39,6 +39,12 @@ begin
       where p.state in ('approved', 'refused', 'stale') and p.decided_by <> p.actor_id
         and p.decided_at > at - interval '2 days'
         and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
+      union all
+      -- Nobody answered in time.
+      select p.id, p.actor_id, 'decided'
+      from app.proposals as p
+      where p.state = 'pending' and p.expires_at <= at and p.expires_at > at - interval '2 days'
+        and (claim_proposal_mails.proposal_id is null or p.id = claim_proposal_mails.proposal_id)
     ), open as (
       select d.*
       from due as d

@@ -68,6 +68,7 @@ comment on column app.proposals.problem is 'Why it could not be written any more
 comment on column app.proposals.result is 'What the tool answered when it was written.';
 create index proposals_organization_id_idx on app.proposals (organization_id, created_at desc);
 create index proposals_pending_idx on app.proposals (organization_id, actor_id) where state = 'pending';
+create index proposals_grant_id_idx on app.proposals (grant_id) where state = 'pending';
 create index proposals_change_id_idx on app.proposals (change_id);
 create index proposals_expires_at_idx on app.proposals (expires_at);
 

@@ -110,7 +110,9 @@ begin
     return false;
   end if;
   perform oauth.audit_grant(ended, 'grant.revoked', at);
+  perform app.withdraw_proposals_through(grant_id, at);
   return true;
 end
 $$;
-comment on function oauth.end_grant is 'Ends a grant and with it all its tokens; false when it had ended before.';
+comment on function oauth.end_grant is
+  'Ends a grant and with it all its tokens, and withdraws what it proposed; false when it had ended before.';

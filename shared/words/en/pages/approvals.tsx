@@ -107,6 +107,7 @@ export const proposal = {
     approvedByAssistant: (by: Child, at: Child) => <>Approved by {by} through their assistant on {at}. It’s done.</>,
     refused: (by: Child, at: Child) => <>Refused by {by} on {at}. Nothing was changed.</>,
     withdrawn: (at: Child) => <>Withdrawn on {at}. Nothing was changed.</>,
+    disconnected: (at: Child) => <>Withdrawn on {at}, when the app that asked was disconnected. Nothing was changed.</>,
     expired: (at: Child) => (
       <>Nobody decided until {at}, so it has expired. Nothing was changed. Ask again if it’s still wanted.</>
     ),
