@@ -4,10 +4,8 @@
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
-import { newestLink } from "../../local/sign_in.ts";
 import { waitFor } from "../_support/wait_for.ts";
-import { connectFor, personOf } from "../e2e/person.ts";
-import { begin, follow, heading, journey, newestMail, press, said, stack } from "./walking.ts";
+import { begin, follow, heading, join, journey, openSignedOut, press, said, stack } from "./walking.ts";
 
 const main = (page: Page) => page.locator("main").innerText();
 const pageOf = (page: Page, organization: string, name: string) =>
@@ -23,16 +21,6 @@ const mailsTo = async (to: string): Promise<Mail[]> =>
 const mailAbout = (to: string, subject: string) =>
   waitFor(async () => (await mailsTo(to)).find((mail) => mail.subject.includes(subject)));
 const linkIn = ({ text }: Mail) => /https?:\/\/\S+\/account\/approvals\/\S+/.exec(text)![0];
-
-/** Opens a link without a session: signs in by the mail and comes back to it. */
-async function openSignedOut(page: Page, link: string, email: string): Promise<void> {
-  await page.goto(link);
-  assertEquals(await heading(page), "Sign in");
-  await page.getByLabel("Email address").fill(email);
-  await press(page, "Email me a link");
-  await page.goto(await newestLink(stack, email));
-  await press(page, "Sign in");
-}
 
 journey(
   "a member's assistant asks, and the owner approves, refuses, or sees it withdrawn",
@@ -50,24 +38,8 @@ journey(
     assertStringIncludes(await said(page), "The rule is added.");
     assertStringIncludes(await main(page), "by members: ask a manager or the owner");
 
-    await page.goto(`/organizations/${organizationId}/members`);
-    await page.getByLabel("Their email address").fill("ben@example.com");
-    await press(page, "Send invitation");
     const ben = await visitor();
-    await ben.goto(/https?:\/\/\S+\/invitation\S+/.exec(await newestMail("ben@example.com"))![0]);
-    await ben.getByLabel("Email address").fill("ben@example.com");
-    await press(ben, "Email me a link");
-    await ben.goto(await newestLink(stack, "ben@example.com"));
-    await press(ben, "Sign in");
-    await press(ben, "Start");
-    await press(ben, "Accept");
-
-    const { decide } = await import("../../local/demo/consent.ts");
-    const { client, call } = await connectFor({
-      ...personOf(stack, "ben@example.com"),
-      decide: (authorizationUrl) =>
-        decide(stack, { authorizationUrl, person: { email: "ben@example.com", organizationId } }),
-    }, stack.mcp_url);
+    const { client, call } = await join(page, ben, { organizationId, email: "ben@example.com" });
     const ask = async (name: string) => {
       const answer = await call("log_expenses", { items: [{ name, amount: "450.00" }] });
       assertEquals([answer.ok, answer.error?.code], [false, "awaiting_approval"]);

@@ -1,7 +1,9 @@
 /** Journeys through a running embedded stack in Chromium, with scripts off: each file that has one starts its own. */
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { decide } from "../../local/demo/consent.ts";
 import { newestLink } from "../../local/sign_in.ts";
 import { startStack, type TestStack } from "../_support/stack.ts";
+import { connectFor, personOf } from "../e2e/person.ts";
 import { launchChromium } from "./chromium.ts";
 
 let browser: Browser;
@@ -77,4 +79,35 @@ export async function begin(page: Page, email: string, organization: string): Pr
   await signIn(page, email);
   await page.getByLabel("Name of your organization").fill(organization);
   await press(page, "Start");
+}
+
+/** A second person takes the invitation of whoever is on `page`, and their assistant gets connected to that organization. */
+export async function join(
+  page: Page,
+  other: Page,
+  { organizationId, email }: { organizationId: string; email: string },
+): ReturnType<typeof connectFor> {
+  await page.goto(`/organizations/${organizationId}/members`);
+  await page.getByLabel("Their email address").fill(email);
+  await press(page, "Send invitation");
+  await other.goto(/https?:\/\/\S+\/invitation\S+/.exec(await newestMail(email))![0]);
+  await other.getByLabel("Email address").fill(email);
+  await press(other, "Email me a link");
+  await other.goto(await newestLink(stack, email));
+  await press(other, "Sign in");
+  await press(other, "Start");
+  await press(other, "Accept");
+  return await connectFor({
+    ...personOf(stack, email),
+    decide: (authorizationUrl) => decide(stack, { authorizationUrl, person: { email, organizationId } }),
+  }, stack.mcp_url);
+}
+
+/** Opens a link of a mail without a session: signs in by another mail and comes back to it. */
+export async function openSignedOut(page: Page, link: string, email: string): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel("Email address").fill(email);
+  await press(page, "Email me a link");
+  await page.goto(await newestLink(stack, email));
+  await press(page, "Sign in");
 }
