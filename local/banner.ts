@@ -32,3 +32,7 @@ Or see a scripted client do it, in another terminal: ${taskCommand("demo", ...da
 Stop with Ctrl-C.
 `;
 }
+
+/** The last line, after Ctrl-C. */
+export const goodbye = (data: string): string =>
+  `\nStopped. Your data is in ${data}; ${taskCommand("start", ...dataArguments(data))} goes on with it.`;

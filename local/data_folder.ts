@@ -11,6 +11,7 @@
  *     stack.log        its log, while a person looks at the terminal; restarted on each start
  */
 import { join } from "node:path";
+import { copyFolder } from "./copy_folder.ts";
 
 const LOCK = "stack.lock";
 const MARKER = "expense-service-stack";
@@ -49,7 +50,9 @@ export interface DataFolder {
 
 /** @throws {FolderError} when another stack uses it, or it holds foreign files. */
 export async function openDataFolder(folder: string, { fresh }: { fresh: boolean }): Promise<DataFolder> {
-  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 }).catch((thrown) => {
+    throw new FolderError(`${folder} can't be used: ${reasonOf(thrown)}. Choose another folder with --data.`);
+  });
   const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
   if (names.length > 0 && !names.includes(MARKER)) {
     throw new FolderError(`${folder} is not empty and was not made by this stack; choose another folder with --data`);
@@ -107,6 +110,14 @@ export async function openDataFolder(folder: string, { fresh }: { fresh: boolean
   };
 }
 
+function reasonOf(thrown: unknown): string {
+  if (thrown instanceof Deno.errors.PermissionDenied) return "you have no right to write there";
+  if (thrown instanceof Deno.errors.AlreadyExists || thrown instanceof Deno.errors.NotADirectory) {
+    return "a file is in the way";
+  }
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 async function readJson<Value>(path: string): Promise<Value | undefined> {
   const text = await Deno.readTextFile(path).catch(ignoreMissing);
   return text === undefined ? undefined : JSON.parse(text);
@@ -118,14 +129,6 @@ const writeJson = (path: string, value: unknown) => writeWhole(path, `${JSON.str
 async function writeWhole(path: string, text: string): Promise<void> {
   await Deno.writeTextFile(`${path}.new`, text, { mode: 0o600 });
   await Deno.rename(`${path}.new`, path);
-}
-
-async function copyFolder(from: string, to: string): Promise<void> {
-  await Deno.mkdir(to, { mode: 0o700 });
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    if (isDirectory) await copyFolder(join(from, name), join(to, name));
-    else await Deno.copyFile(join(from, name), join(to, name));
-  }
 }
 
 function ignoreMissing(thrown: unknown): undefined {

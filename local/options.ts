@@ -17,9 +17,12 @@ export interface StartOptions {
   json: boolean;
 }
 
+/** Not that of `supabase start` (54321), so that both run side by side. */
+const DEFAULT_PORT = "7400";
+
 export const USAGE = `${taskCommand("start")} [options]
 
-  --port <number>     where to listen on 127.0.0.1; 0 picks a free port (54321)
+  --port <number>     where to listen on 127.0.0.1; 0 picks a free port (${DEFAULT_PORT})
   --data <folder>     where to keep the database and the secrets (.local)
   --db <embedded|URL> PGlite, or postgres://… of a PostgreSQL 15 or newer (embedded)
   --site-url <URL>    the public address, when a proxy or tunnel leads here
@@ -63,7 +66,7 @@ function read(args: string[]) {
       args: args.filter((arg) => arg !== "--"),
       allowNegative: true,
       options: {
-        port: { type: "string", default: "54321" },
+        port: { type: "string", default: DEFAULT_PORT },
         data: { type: "string", default: ".local" },
         db: { type: "string", default: "embedded" },
         "site-url": { type: "string" },

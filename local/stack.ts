@@ -31,13 +31,19 @@ export interface Stack {
   close(): Promise<void>;
 }
 
+export interface StackEvents {
+  /** An essential part died. */
+  onDeath: (error: Error) => void;
+  /** What takes a while begins; a line for whoever waits. */
+  onProgress: (line: string) => void;
+}
+
 /**
- * @param onDeath is called when an essential part dies.
  * @throws {FolderError} when the folder is in use or not ours, {Deno.errors.AddrInUse} for the port, {ConfigError} for
  *   the environment, and {UpgradeError}, or the database's own error on an external server, when a migration fails. The
  *   process should exit then: parts may be left open.
  */
-export async function startStack(options: StartOptions, onDeath: (error: Error) => void): Promise<Stack> {
+export async function startStack(options: StartOptions, { onDeath, onProgress }: StackEvents): Promise<Stack> {
   const folder = await openDataFolder(options.data, options);
   const env = Deno.env.toObject();
   const secrets = await readSecrets(folder, env);
@@ -63,7 +69,9 @@ export async function startStack(options: StartOptions, onDeath: (error: Error) 
   };
   const startOn = (database: DataServiceSettings["database"]) =>
     startDataServiceWorker({ ...settings, database }, onDeath);
-  const data = options.db === "embedded" ? await startOnBooks(folder, startOn) : await startOn({ url: options.db });
+  const data = options.db === "embedded"
+    ? await startOnBooks(folder, startOn, onProgress)
+    : await startOn({ url: options.db });
 
   // Anybody who finds a public address must not get in through the demo button.
   const demoEmail = options.siteUrl ? undefined : data.demo?.email;

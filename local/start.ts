@@ -3,10 +3,11 @@
  * standard output.
  */
 import { ConfigError } from "../shared/config.ts";
-import { banner } from "./banner.ts";
+import { banner, goodbye } from "./banner.ts";
 import { fail, print } from "./command_line.ts";
 import { FolderError } from "./data_folder.ts";
-import { parseOptions, USAGE, UsageError } from "./options.ts";
+import { refuseOldDeno } from "./deno_version.ts";
+import { parseOptions, type StartOptions, USAGE, UsageError } from "./options.ts";
 import { startStack } from "./stack.ts";
 import { UpgradeError } from "./upgrade.ts";
 
@@ -14,13 +15,15 @@ import { UpgradeError } from "./upgrade.ts";
 const CLOSE_DEADLINE_MS = 4000;
 
 /** A readable explanation of failures that a person can fix. */
-function explain(thrown: unknown): string {
-  if (thrown instanceof UsageError) return `${thrown.message}\n\n${USAGE}`;
+function explain(thrown: unknown, port: number): string {
   if (thrown instanceof FolderError || thrown instanceof ConfigError || thrown instanceof UpgradeError) {
     return thrown.message;
   }
   if (thrown instanceof Deno.errors.AddrInUse) {
-    return "The port is in use; choose another with --port, or 0 for any free one";
+    return `Port ${port} is in use. Choose another with --port, or 0 for any free one.`;
+  }
+  if (thrown instanceof Deno.errors.PermissionDenied && port > 0 && port < 1024) {
+    return `Ports below 1024 need administrator rights. Choose another than ${port} with --port.`;
   }
   return `The stack did not start: ${thrown instanceof Error ? thrown.message : thrown}`;
 }
@@ -29,25 +32,40 @@ if (Deno.args.includes("--help")) {
   print(USAGE);
   Deno.exit(0);
 }
+const refusal = refuseOldDeno(Deno.version.deno);
+if (refusal) fail(refusal);
 
-function endOnSignal(close: () => Promise<void>): void {
+function endOnSignal(close: () => Promise<void>, sayGoodbye: () => void): void {
   let isClosing = false;
   const end = async () => {
     if (isClosing) return;
     isClosing = true;
     setTimeout(() => Deno.exit(0), CLOSE_DEADLINE_MS);
     await close();
+    sayGoodbye();
     Deno.exit(0);
   };
   const signals: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] : ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) Deno.addSignalListener(signal, end);
 }
 
+const options = readOptions();
+const say = (line: string) => options.json || print(line);
 try {
-  const options = parseOptions(Deno.args);
-  const { running, close } = await startStack(options, (error) => fail(error.message));
-  endOnSignal(close);
+  const { running, close } = await startStack(options, {
+    onDeath: (error) => fail(error.message),
+    onProgress: say,
+  });
+  endOnSignal(close, () => say(goodbye(options.data)));
   print(options.json ? JSON.stringify(running) : banner(running, options.data));
 } catch (thrown) {
-  fail(explain(thrown));
+  fail(explain(thrown, options.port));
+}
+
+function readOptions(): StartOptions {
+  try {
+    return parseOptions(Deno.args);
+  } catch (thrown) {
+    fail(thrown instanceof UsageError ? `${thrown.message}\n\n${USAGE}` : String(thrown));
+  }
 }

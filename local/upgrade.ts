@@ -17,11 +17,14 @@ export class UpgradeError extends Error {
 export async function startOnBooks<Started extends { preparedAs: string }>(
   folder: DataFolder,
   start: (database: { folder: string; preparedAs?: string }) => Promise<Started>,
+  onProgress: (line: string) => void,
 ): Promise<Started> {
   const database = await folder.database();
   const isUpgrade = database.preparedAs !== undefined &&
     database.preparedAs !== await preparationDigest(await readMigrations());
+  if (database.preparedAs === undefined) onProgress("Creating the database. The first one takes about 10 seconds.");
   if (isUpgrade) {
+    onProgress("Copying your books, then upgrading them.");
     await folder.copyBeforeUpgrade().catch((thrown) => {
       throw new UpgradeError(
         `The books could not be copied before their upgrade, and are as they were: ${thrown.message}`,

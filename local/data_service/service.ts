@@ -6,7 +6,7 @@ import { createTransport } from "nodemailer";
 import { describeError, type Log } from "../../shared/log.ts";
 import { createIdentityProvider } from "../auth/identity_provider.ts";
 import { readAuthSettings } from "../auth/settings.ts";
-import { readMigrations } from "../database/migrations.ts";
+import { type Migration, readMigrations } from "../database/migrations.ts";
 import { preparationDigest, prepareDatabase } from "../database/prepare.ts";
 import type { SqlDatabase } from "../database/sql.ts";
 import { startCron } from "../jobs/cron.ts";
@@ -15,16 +15,17 @@ import { createLiteApp } from "../lite/app.ts";
 import { correctConnection } from "../lite/corrections.ts";
 import { openDatabase } from "./connection.ts";
 import { loadDemo, readDemo } from "./demo.ts";
+import { copyPreparedImage } from "./prepared_image.ts";
 import type { DataService, DataServiceSettings } from "./settings.ts";
 
 /** @throws {MigrationError} and whatever keeps the database from opening. */
 export async function startDataService(settings: DataServiceSettings, log: Log): Promise<DataService> {
-  const { database, connection, close } = await openDatabase(settings.database);
-  const lite = createLiteApp(connection, settings);
   const migrations = await readMigrations();
   const preparedAs = await preparationDigest(migrations);
-  // Saves half a second when the folder is unchanged.
-  if (!("folder" in settings.database && settings.database.preparedAs === preparedAs)) {
+  const isPrepared = await isPreparedAs(preparedAs, settings.database, migrations);
+  const { database, connection, close } = await openDatabase(settings.database);
+  const lite = createLiteApp(connection, settings);
+  if (!isPrepared) {
     await prepareDatabase(database, { createAuthTables: () => lite.ensureSystemSchema(), migrations });
   }
   await correctConnection(connection);
@@ -68,6 +69,17 @@ export async function startDataService(settings: DataServiceSettings, log: Log):
       await close();
     },
   };
+}
+
+/** Whether a folder needs no preparation, which saves half a second; an empty one is filled with what is prepared. */
+async function isPreparedAs(
+  digest: string,
+  database: DataServiceSettings["database"],
+  migrations: readonly Migration[],
+): Promise<boolean> {
+  if ("url" in database) return false;
+  if (database.preparedAs === undefined) return await copyPreparedImage(database.folder, digest, migrations);
+  return database.preparedAs === digest;
 }
 
 // If the real extensions exist, they run jobs and send requests themselves.

@@ -11,7 +11,7 @@ import { postgresDatabase } from "../../local/database/postgres.ts";
 import { preparationDigest, prepareDatabase } from "../../local/database/prepare.ts";
 import type { Session, SqlDatabase } from "../../local/database/sql.ts";
 import { createLiteApp, type LiteSettings } from "../../local/lite/app.ts";
-import { cachedFile, digestOf } from "./cache.ts";
+import { cachedFile, digestOf } from "../../local/cache.ts";
 import { hasPlatform, newDatabase, newMigratedDatabase, withParts } from "./new_database.ts";
 
 export interface TestDatabase extends SqlDatabase {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { readMigrations } from "../../local/database/migrations.ts";
 import { preparationDigest } from "../../local/database/prepare.ts";
 import type { RunningStack } from "../../local/running_stack.ts";
-import { cachedFolder, digestOf } from "./cache.ts";
+import { cachedFolder, digestOf } from "../../local/cache.ts";
 import { hasPlatform, newDatabase, newMigratedDatabase } from "./new_database.ts";
 
 export { signIn } from "../../local/sign_in.ts";

@@ -1,6 +1,7 @@
 /** The command-line contract of `deno task start`; correction 7 (one stack per folder) is here too. */
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
+import { refuseOldDeno } from "../../local/deno_version.ts";
 import { startStack } from "../_support/stack.ts";
 import { runStart } from "../_support/start_command.ts";
 
@@ -47,9 +48,10 @@ Deno.test("the embedded stack keeps its contract", async (t) => {
 
   await t.step("refuses a port in use", async () => {
     const folder = await Deno.makeTempDir();
-    const second = await runStart("--port", new URL(stack.site_url).port, "--data", folder);
+    const { port } = new URL(stack.site_url);
+    const second = await runStart("--port", port, "--data", folder);
     assertEquals(second.code, 1);
-    assertMatch(second.stderr, /port is in use; choose another with --port/);
+    assertStringIncludes(second.stderr, `Port ${port} is in use. Choose another with --port`);
     await Deno.remove(folder, { recursive: true });
   });
 
@@ -84,10 +86,12 @@ Deno.test("a terminal shows the welcome, with the user's folder, and the log goe
     stderr: "piped",
   }).spawn();
   let welcome = "";
-  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+  const output = child.stdout.pipeThrough(new TextDecoderStream());
+  for await (const text of output.values({ preventCancel: true })) {
     welcome += text;
     if (welcome.includes("Ctrl-C")) break;
   }
+  assertMatch(welcome, /^Creating the database\. The first one takes about \d+ seconds\.$/m);
   assertStringIncludes(welcome, `npx -y deno@${Deno.version.deno} task demo --data '${folder}'`);
   assertStringIncludes(welcome, `${folder}/stack.log`);
   const site = /Site +(\S+)/.exec(welcome)![1]!;
@@ -97,8 +101,10 @@ Deno.test("a terminal shows the welcome, with the user's folder, and the log goe
   );
   assertStringIncludes(await Deno.readTextFile(join(folder, "stack.log")), '"route":"/login"');
   const { pid } = JSON.parse(await Deno.readTextFile(join(folder, "running.json")));
-  Deno.kill(pid, "SIGTERM");
+  Deno.kill(pid, "SIGINT");
   assertEquals([await new Response(child.stderr).text(), (await child.status).code], ["", 0]);
+  const farewell = (await Array.fromAsync(output)).join("");
+  assertStringIncludes(farewell, `Stopped. Your data is in ${folder}; npx -y deno@${Deno.version.deno} task start`);
   await Deno.remove(folder, { recursive: true });
 });
 
@@ -117,6 +123,24 @@ Deno.test("deno task start refuses what it does not understand, with exit code 1
       assertMatch(stderr, /--no-schedules/);
     });
   }
+});
+
+Deno.test("a folder that can't be made is named, with what to do", async () => {
+  const file = await Deno.makeTempFile();
+  const { code, stderr } = await runStart("--port", "0", "--data", `${file}/books`);
+  assertEquals([code, stderr], [
+    1,
+    `${file}/books can't be used: a file is in the way. Choose another folder with --data.\n`,
+  ]);
+  await Deno.remove(file);
+});
+
+Deno.test("a Deno that is too old is told so in one line", () => {
+  const told = ["2.1.4", "2.7.9", "2.8.0", "2.9.6", "2.10.0", "3.0.0"].map((
+    version,
+  ) => [version, refuseOldDeno(version)]);
+  assertEquals(told.filter(([, refusal]) => refusal).map(([version]) => version), ["2.1.4", "2.7.9"]);
+  assertEquals(told[0]![1], "Deno 2.1.4 is too old: 2.8 or newer is needed. Try: npx -y deno@2.9.6 task start");
 });
 
 Deno.test("a foreign folder is neither used nor emptied", async () => {

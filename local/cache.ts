@@ -4,9 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
-const FOLDER = join(ROOT, "node_modules/.cache/expense-service");
+const FOLDER = fileURLToPath(new URL("../node_modules/.cache/expense-service", import.meta.url));
 
 /** Shortened SHA-256 of any JSON value. */
 export function digestOf(value: unknown): string {
