@@ -15,7 +15,6 @@ import { isHealthy, signInToken } from "./data_service/requests.ts";
 import type { DataServiceSettings } from "./data_service/settings.ts";
 import { storeDemoCredential } from "./demo_credential.ts";
 import { functionEnvironment, MAIL_FROM } from "./environment.ts";
-import { createFunctions } from "./functions.ts";
 import { listen } from "./http_server.ts";
 import { openLogFile } from "./log_file.ts";
 import { createLocalRoutes } from "./local_routes.ts";
@@ -44,6 +43,8 @@ export interface StackEvents {
  *   process should exit then: parts may be left open.
  */
 export async function startStack(options: StartOptions, { onDeath, onProgress }: StackEvents): Promise<Stack> {
+  // Loaded while the database opens in its Worker.
+  const loading = import("./functions.ts");
   const folder = await openDataFolder(options.data, options);
   const env = Deno.env.toObject();
   const secrets = await readSecrets(folder, env);
@@ -84,6 +85,7 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   const database = createDatabase({ url: data.url, key: secrets.secret_key });
   if (options.demo && data.demo) await storeDemoCredential(database, { keys: config.credentialsKeys, at: clock.now() });
   const guardedFetch = createGuardedFetch({ network: createDenoNetwork(), fetch, refusedHosts: refusedHosts(config) });
+  const { createFunctions } = await loading;
   const functions = createFunctions((slug) => ({
     config,
     database,
