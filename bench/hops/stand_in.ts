@@ -5,6 +5,7 @@
  *     deno run -A bench/hops/stand_in.ts postgres://authenticator@…/database
  */
 import postgres from "postgres";
+import { type Signature, SIGNATURES, statementOf } from "./statement.ts";
 
 const CONNECTIONS = 10;
 const [url] = Deno.args;
@@ -14,36 +15,13 @@ const client = postgres(url, {
   onnotice: () => {},
   connection: { role: "service_role", "request.jwt.claims": '{"role":"service_role"}' } as Record<string, string>,
 });
+const signatures = new Map((await client.unsafe<Signature[]>(SIGNATURES)).map((one) => [one.name, one]));
 
-interface Signature {
-  name: string;
-  names: string[] | null;
-  types: string[];
-  returns_set: boolean;
-}
-const signatures = new Map<string, Signature>();
-for (
-  const one of await client<Signature[]>`
-    select proname as name, proargnames[:pronargs] as names,
-      array(select format_type(t, null) from unnest(proargtypes) with ordinality as a (t, n) order by n) as types,
-      proretset as returns_set
-    from pg_proc where pronamespace = 'public'::regnamespace`
-) signatures.set(one.name, one);
-
-/** By function and the arguments that are passed; the others keep their defaults. */
+/** By function and the arguments that are passed. */
 const statements = new Map<string, string>();
-
-function statementOf({ name, names, types, returns_set }: Signature, passed: string[]): string {
-  const key = `${name} ${passed.join()}`;
-  const known = statements.get(key);
-  if (known) return known;
-  const typeOf = (argument: string) => types[names?.indexOf(argument) ?? -1] ?? "text";
-  const args = passed.map((one) => `"${one}" => args."${one}"`).join(", ");
-  const columns = passed.map((one) => `"${one}" ${typeOf(one)}`).join(", ");
-  const from = columns ? `json_to_record($1::text::json) as args (${columns})` : "(select $1::text) as args";
-  const result = returns_set ? "coalesce(json_agg(r), '[]')" : "to_json(r)";
-  const statement =
-    `select ${result}::text as result from (select public."${name}"(${args}) as r from ${from}) as called`;
+function statementFor(signature: Signature, passed: string[]): string {
+  const key = `${signature.name} ${passed.join()}`;
+  const statement = statements.get(key) ?? statementOf(signature, passed);
   statements.set(key, statement);
   return statement;
 }
@@ -60,7 +38,7 @@ Deno.serve({
   const body = await request.text();
   try {
     const [row] = await client.unsafe<{ result: string | null }[]>(
-      statementOf(signature, Object.keys(JSON.parse(body || "{}")).sort()),
+      statementFor(signature, Object.keys(JSON.parse(body || "{}")).sort()),
       [body],
       { prepare: true },
     );

@@ -38,9 +38,21 @@ export class Connection {
 
   /** One request at a time. @throws when the server closes before it has answered. */
   async send(request: Uint8Array): Promise<Answer> {
+    const isReused = this.#socket !== undefined;
+    try {
+      return await this.#sendOnce(request);
+    } catch (thrown) {
+      this.close();
+      // Servers close connections that idle, as Node does after five seconds.
+      if (!isReused || this.#filled > 0) throw thrown;
+      return await this.#sendOnce(request);
+    }
+  }
+
+  async #sendOnce(request: Uint8Array): Promise<Answer> {
+    this.#filled = 0;
     this.#socket ??= await this.#connect();
     for (let sent = 0; sent < request.length;) sent += await this.#socket.write(request.subarray(sent));
-    this.#filled = 0;
     let head = "";
     for (let start = -1;;) {
       await this.#read();
@@ -74,10 +86,7 @@ export class Connection {
       this.#bytes = larger;
     }
     const count = await this.#socket!.read(this.#bytes.subarray(this.#filled));
-    if (count === null) {
-      this.close();
-      throw new Error(`The server on port ${this.port} closed the connection.`);
-    }
+    if (count === null) throw new Error(`The server on port ${this.port} closed the connection.`);
     this.#filled += count;
   }
 
