@@ -11,7 +11,7 @@ import { CODE_SECRET, WEBHOOK_SECRET } from "../secrets.ts";
 
 export const CLIENT_ID = "client_benchmark0000000000000";
 const REDIRECT_URI = "http://127.0.0.1:9/callback";
-const PEOPLE = 256;
+const PEOPLE = 2048;
 const RESOURCE = "https://expenses.example/api/mcp";
 const JSON_HEADERS = { "content-type": "application/json", accept: "application/json" };
 const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };

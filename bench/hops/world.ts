@@ -32,7 +32,6 @@ export interface World {
   close(): Promise<void>;
 }
 
-const BENCH = new URL("../", import.meta.url);
 const BOOT = new URL("../../tests/edge/boot.ts", import.meta.url).pathname;
 const read = (name: string) => Deno.readTextFile(new URL(name, import.meta.url));
 
@@ -44,13 +43,10 @@ export const functionEnvironment = (supabaseUrl: string): Record<string, string>
 });
 
 /** Runs a module that calls `Deno.serve`, on a port of its own. */
-export const startModule = (
-  path: string,
-  { env, flags = [], deno = Deno.execPath() }: { env: Record<string, string>; flags?: string[]; deno?: string },
-): Promise<Started> =>
-  start(deno, ["run", "--quiet", "-A", ...flags, BOOT, path.startsWith("file:") ? path : `file://${path}`], { env });
+const startModule = (module: string, env: Record<string, string>): Promise<Started> =>
+  start(Deno.execPath(), ["run", "--quiet", "-A", BOOT, module], { env });
 
-export const functionModule = (slug: Slug): string => new URL(`../../functions/${slug}/index.ts`, import.meta.url).href;
+const functionModule = (slug: Slug): string => new URL(`../../functions/${slug}/index.ts`, import.meta.url).href;
 
 export async function openWorld(): Promise<World> {
   const cluster = await startCluster({ settings: DURABLE });
@@ -66,7 +62,7 @@ export async function openWorld(): Promise<World> {
     "run",
     "--quiet",
     "-A",
-    new URL("hops/stand_in.ts", BENCH).pathname,
+    new URL("stand_in.ts", import.meta.url).pathname,
     cluster.urlOf("authenticator", name),
   ]);
   const env = functionEnvironment(`http://127.0.0.1:${standIn.port}`);
@@ -74,8 +70,8 @@ export async function openWorld(): Promise<World> {
     cluster,
     admin,
     standIn,
-    floor: await startModule(new URL("hops/floor.ts", BENCH).href, { env }),
-    startFunction: (slug) => startModule(functionModule(slug), { env }),
+    floor: await startModule(new URL("floor.ts", import.meta.url).href, env),
+    startFunction: (slug) => startModule(functionModule(slug), env),
     async close() {
       await admin.close();
       await database.close();

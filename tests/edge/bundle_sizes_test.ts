@@ -1,0 +1,27 @@
+/** What each function loads before its first answer stays small: whoever adds to it says so here, or imports it lazily. */
+import { assert } from "@std/assert";
+import { bundleSizes } from "../../bench/measure/bundle.ts";
+import { type Slug, SLUGS } from "../../shared/routes.ts";
+
+/** Of what is always loaded: kB after minifying and gzip, and modules. */
+const LIMITS: Record<Slug, { kb: number; modules: number }> = {
+  "mcp": { kb: 345, modules: 380 },
+  "oauth": { kb: 215, modules: 250 },
+  "payment-webhook": { kb: 27, modules: 52 },
+  "auth-callback": { kb: 480, modules: 580 },
+  "cron-reminders": { kb: 190, modules: 235 },
+  "cron-provider-sync": { kb: 128, modules: 175 },
+};
+/** Below this part of its limit, a bundle shrank and the limit should follow. */
+const LEAST = 0.9;
+
+for (const slug of SLUGS) {
+  Deno.test(`${slug} loads no more than its limit at its start`, async () => {
+    const { staticKb, modules, largest } = await bundleSizes(slug);
+    const { kb, modules: most } = LIMITS[slug];
+    const parts = largest.slice(0, 8).map(({ name, kb }) => `${name} ${kb.toFixed(0)}`).join(", ");
+    assert(staticKb <= kb, `${staticKb.toFixed(1)} kB, at most ${kb}; before compression: ${parts}`);
+    assert(staticKb >= kb * LEAST, `${staticKb.toFixed(1)} kB: lower the limit of ${kb}`);
+    assert(modules <= most, `${modules} modules, at most ${most}`);
+  });
+}
