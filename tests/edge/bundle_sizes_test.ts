@@ -6,10 +6,10 @@ import { type Slug, SLUGS } from "../../shared/routes.ts";
 /** Of what is always loaded: kB after minifying and gzip, and modules. */
 const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "mcp": { kb: 345, modules: 380 },
-  "oauth": { kb: 215, modules: 250 },
+  "oauth": { kb: 96, modules: 158 },
   "payment-webhook": { kb: 27, modules: 52 },
-  "auth-callback": { kb: 480, modules: 580 },
-  "cron-reminders": { kb: 190, modules: 235 },
+  "auth-callback": { kb: 350, modules: 490 },
+  "cron-reminders": { kb: 121, modules: 196 },
   "cron-provider-sync": { kb: 128, modules: 175 },
 };
 /** Below this part of its limit, a bundle shrank and the limit should follow. */
