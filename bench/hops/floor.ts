@@ -6,7 +6,7 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { PostgrestClient } from "@supabase/postgrest-js";
 import { createHash, randomBytes } from "node:crypto";
 import { Buffer } from "node:buffer";
-import { z } from "zod";
+import * as z from "zod";
 import { WEBHOOK_SECRET } from "../secrets.ts";
 
 const database = new PostgrestClient(`${Deno.env.get("SUPABASE_URL")}/rest/v1`, { headers: { apikey: "sb_secret_x" } });

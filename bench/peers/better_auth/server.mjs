@@ -14,7 +14,7 @@ import { jwt } from "better-auth/plugins";
 import { createServer } from "node:http";
 import process from "node:process";
 import pg from "pg";
-import { z } from "zod";
+import * as z from "zod";
 
 const PASSWORD = "correct horse battery";
 const port = Number(process.env.PORT);
