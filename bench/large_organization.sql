@@ -1,4 +1,4 @@
--- One organization with :payments payments over 60 months before :today and :bills bills, into an empty migrated database. Written by the
+-- One organization with :payments payments over :months months before :today and :bills bills, into an empty migrated database. Written by the
 -- owner of the tables; ids are none that app.new_id makes soon. Nine in ten bills are monthly, one in ten variable, one in a hundred overdue; three in ten payments are of bills.
 
 insert into auth.users (id, email) values ('00000000-0000-4000-8000-0000000000ff', 'large@example.com');
@@ -22,7 +22,7 @@ select 'bill_x' || lpad(n::text, 12, '0'), 'org_00000000large', 'bill', 'Bill ' 
   case when n % 20 = 0 then 'weekly' when n % 20 = 10 then 'yearly' else 'monthly' end, 1, s.anchor_on, case when n % 5 = 0 then 'after' else 'none' end,
   s.anchor_on, null, n % 4 = 0, 'active', true
 from generate_series(1, :bills) as n
-cross join lateral (select (:today - interval '60 months')::date + n % 28 as anchor_on) as s
+cross join lateral (select (:today - interval ':months months')::date + n % 28 as anchor_on) as s
 join (select id, row_number() over (order by name) as place from app.categories where organization_id = 'org_00000000large') as c on c.place = 1 + n % 16;
 
 -- The current date of each, and of one in a hundred the one before it.
@@ -40,7 +40,7 @@ select 'occ_x' || lpad((row_number() over (order by s.due_on, e.id))::text, 12, 
 from app.expenses as e
 cross join lateral (
   select d.*, row_number() over () as n
-  from app.scheduled_dates(e, greatest(0, app.due_index(e, :today) - 60), app.due_index(e, :today) - 1 - (right(e.id, 2) = '50')::int) as d
+  from app.scheduled_dates(e, greatest(0, app.due_index(e, :today) - :months), app.due_index(e, :today) - 1 - (right(e.id, 2) = '50')::int) as d
 ) as s
 cross join lateral (select coalesce(e.amount_minor, 4000 + s.n * 37 % 900) as minor) as price
 where e.kind = 'bill';
@@ -69,7 +69,7 @@ select 'pay_y' || substr(e.id, 6), e.organization_id, e.id, e.category_id, case 
   case when r.rate > 0 then d.paid_on end, case when r.rate > 0 then 'ecb' end, true
 from app.expenses as e
 cross join lateral (select substr(e.id, 6)::bigint as n) as k
-cross join lateral (select :today - 1826 + (n * 1826 / (select count(*) from app.expenses where kind = 'one_off'))::int as paid_on) as d
+cross join lateral (select :today - :days + (n * :days / (select count(*) from app.expenses where kind = 'one_off'))::int as paid_on) as d
 cross join lateral (select case when n % 10 = 7 then 1.1 end as rate) as r
 where e.kind = 'one_off'
 order by d.paid_on;

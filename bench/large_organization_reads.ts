@@ -12,17 +12,19 @@ export const HOT_READS: [tool: string, args: Record<string, unknown>][] = [
   ["summarize_spending", { period: "last_month" }],
 ];
 
-/** @param database as the owner of the tables; empty, with every migration. */
+/**
+ * @param database as the owner of the tables; empty, with every migration.
+ * @param size.today the day that the books end on.
+ */
 export async function buildLargeOrganization(
   database: SqlDatabase,
-  { payments, bills }: { payments: number; bills: number },
+  { payments, bills, months = 60, today = TODAY }: { payments: number; bills: number; months?: number; today?: string },
 ): Promise<void> {
   const source = await Deno.readTextFile(new URL("large_organization.sql", import.meta.url));
   await database.exec(
-    source.replaceAll(":today", `date '${TODAY}'`).replaceAll(/:payments(?=[ )])/g, `${payments}`).replaceAll(
-      /:bills(?=[ )])/g,
-      `${bills}`,
-    ),
+    source.replaceAll(":today", `date '${today}'`).replaceAll(/:payments(?=[ )])/g, `${payments}`)
+      .replaceAll(/:bills(?=[ )])/g, `${bills}`).replaceAll(/:months(?=[ )])/g, `${months}`)
+      .replaceAll(/:days(?=[ )])/g, `${Math.floor(months * 30.44)}`),
   );
   for (const table of ["expenses", "expense_occurrences", "payments", "categories", "fx_rates"]) {
     await database.exec(`vacuum analyze app.${table}`);

@@ -4,6 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
+import { hmacSha256 } from "./std/sha256.ts";
 
 const utf8 = new TextEncoder();
 
@@ -52,12 +53,8 @@ export async function keyedHash(secrets: readonly string[], label: string, value
   return encode(await hmac(secrets[0]!, `${label}.${value}`));
 }
 
-async function hmac(secret: string, text: string): Promise<Uint8Array> {
-  const key = await crypto.subtle.importKey("raw", utf8.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
-    "sign",
-  ]);
-  return new Uint8Array(await crypto.subtle.sign("HMAC", key, utf8.encode(text)));
-}
+// Callers need not know whether a key has to be imported first.
+const hmac = (secret: string, text: string) => Promise.resolve(hmacSha256(secret, text));
 
 const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url");
 

@@ -20,7 +20,7 @@ export async function callerOf(c: AppContext, connector: Connector): Promise<Bea
   const bearer = readBearer(c.req.header("authorization"));
   switch (bearer.kind) {
     case "token":
-      return { tokenHash: await hashToken(bearer.token), limits: await connectorLimits(config, c) };
+      return { tokenHash: hashToken(bearer.token), limits: await connectorLimits(config, c) };
     case "malformed":
       throw new AppError("invalid_request", words.connector.refusals.notBearer, {
         headers: { "www-authenticate": challenge(address.metadata, "invalid_request") },

@@ -4,8 +4,6 @@ import { type App, createApp } from "../../shared/http/app.ts";
 import { readers } from "../../shared/pages/reader.ts";
 import { ROUTES } from "../../shared/routes.ts";
 import type { Languages } from "../../shared/words/words.ts";
-import { authorize } from "./authorize.ts";
-import { decideConsent } from "./consent.ts";
 import { renderError } from "./errors.ts";
 import { headers, preflight } from "./headers.ts";
 import { health } from "./health.ts";
@@ -36,8 +34,9 @@ export function createOAuthApp(deps: Deps, languages?: Languages): App {
   serve("POST", "/api/oauth/register", register);
   serve("POST", "/api/oauth/revoke", revoke);
 
-  // No CORS here: other sites have no business reading what a signed-in person sees.
-  app.get("/api/oauth/authorize", (c) => authorize(c, server));
-  app.post("/api/oauth/authorize", (c) => decideConsent(c, server));
+  // No CORS here: other sites have no business reading what a signed-in person sees. The pages are loaded for the first
+  // who sees them, so that no client waits for them at the token endpoint.
+  app.get("/api/oauth/authorize", async (c) => (await import("./authorize.ts")).authorize(c, server));
+  app.post("/api/oauth/authorize", async (c) => (await import("./consent.ts")).decideConsent(c, server));
   return app;
 }

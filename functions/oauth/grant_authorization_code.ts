@@ -44,8 +44,8 @@ export async function exchangeCode(c: AppContext, server: AuthorizationServer, f
   const redemption = await store.redeemCode({
     ...code,
     expiresAt,
-    accessTokenHash: await hashToken(tokens.accessToken),
-    refreshTokenHash: await hashToken(tokens.refreshToken),
+    accessTokenHash: hashToken(tokens.accessToken),
+    refreshTokenHash: hashToken(tokens.refreshToken),
     at,
     limits,
   });

@@ -32,10 +32,10 @@ export async function exchangeRefreshToken(
 
   const next = await successorOf(presented, config.codeSecrets[0]!);
   const rotation = await store.rotateRefreshToken({
-    tokenHash: await hashToken(presented),
+    tokenHash: hashToken(presented),
     clientId: sent.client_id,
-    successorHash: await hashToken(next.refreshToken),
-    accessTokenHash: await hashToken(next.accessToken),
+    successorHash: hashToken(next.refreshToken),
+    accessTokenHash: hashToken(next.accessToken),
     at,
     limits,
   });
@@ -46,7 +46,7 @@ export async function exchangeRefreshToken(
   // The existing successor may have been derived with a secret that has since moved down the list.
   for (const secret of config.codeSecrets) {
     const successor = await successorOf(presented, secret);
-    if (await hashToken(successor.refreshToken) === rotation.successor_hash) {
+    if (hashToken(successor.refreshToken) === rotation.successor_hash) {
       return tokenResponse(c, successor, rotation.expires_in);
     }
   }

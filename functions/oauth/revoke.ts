@@ -15,7 +15,7 @@ export const revoke: Endpoint = async (c, server) => {
   if (sent instanceof Response) return sent;
 
   const revocation = await server.store.revokeToken({
-    tokenHash: await hashToken(sent.token),
+    tokenHash: hashToken(sent.token),
     clientId: sent.client_id,
     at: server.clock(),
     limits: await tokenLimits(server.config, c),

@@ -3,7 +3,6 @@
  * whenever another delivery would change nothing, and 5xx only for temporary failures, because the provider retries
  * anything but 2xx for a day and then stops sending.
  */
-import { Buffer } from "node:buffer";
 import { parseEvent } from "../../shared/billing/event.ts";
 import { importSecrets, isSigned } from "../../shared/billing/signature.ts";
 import { createBillingStore } from "../../shared/db/billing_store.ts";
@@ -11,6 +10,7 @@ import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
 import { type App, type AppContext, createApp } from "../../shared/http/app.ts";
 import { readBody } from "../../shared/http/read_body.ts";
+import { sha256 } from "../../shared/std/sha256.ts";
 
 const PATH = "/api/payment/webhook";
 const LARGEST_BODY_BYTES = 256 * 1024;
@@ -35,7 +35,7 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
     const event = parseEvent(body);
     if (!event) throw new AppError("invalid_request", "The body is not a JSON event.");
 
-    const bodyHash = Buffer.from(await crypto.subtle.digest("SHA-256", body)).toString("hex");
+    const bodyHash = sha256(new Uint8Array(body)).toString("hex");
     const verdict = await store.applyPaymentEvent(event, { bodyHash, eventId: eventIdOf(c), at: clock() });
     // A reason is something that only a person can fix.
     log[verdict.reason ? "error" : "info"]("payment_event", { request_id: c.get("requestId"), ...verdict });

@@ -2,7 +2,7 @@
  * Turns schema violations into facts that tell a model how to correct the call: which field, what is wrong, what would
  * be valid. The wording is in the catalog (`shared/words/en/contract.ts`).
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Facts, Limit, RefusalFacts, Unit } from "../words/message.ts";
 import type { RefusalCode } from "../words/words.ts";
 import { type FormHint, formHint } from "./form_hint.ts";

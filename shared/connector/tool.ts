@@ -2,7 +2,7 @@
  * What a tool is: the contract that clients see and the argument validator compiled from it. What a tool does is
  * defined by its SQL function (`app.<name>`).
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { type ArgumentError, explainIssues } from "./argument_error.ts";
 import { SCOPE } from "../oauth/scope.ts";

@@ -2,7 +2,6 @@
  * Who is signed in, from the identity provider's session in HttpOnly cookies. Only this module talks to the identity
  * provider. It never trusts an unverified cookie and never retries a refresh (a refused one ends the session).
  */
-import { createServerClient } from "@supabase/ssr";
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { decode } from "hono/jwt";
 import { parse, serialize } from "hono/utils/cookie";
@@ -133,6 +132,8 @@ export async function askIdentityProvider<
   const changes: { name: string; value: string; maxAge: number | undefined }[] = [];
   const request = parse(c.req.header("cookie") ?? "");
   let retryAfter: string | null = null;
+  // Loaded for the first who has a session: it is large, and most requests of a new instance have none.
+  const { createServerClient } = await import("@supabase/ssr");
   const { auth }: { auth: Auth } = createServerClient(deps.config.supabaseUrl, deps.config.publishableKey, {
     cookieOptions: { name: sessionCookie(deps.config) },
     cookies: {

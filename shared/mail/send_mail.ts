@@ -1,5 +1,4 @@
 /** Sends one mail over SMTP or the mail service's HTTPS API, depending on `MAIL_URL`. */
-import nodemailer from "nodemailer";
 import type { Config } from "../config.ts";
 import { AppError } from "../errors.ts";
 
@@ -33,6 +32,7 @@ type OutgoingMail = Mail & { from: string };
 
 async function sendBySmtp(url: string, mail: OutgoingMail): Promise<void> {
   const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
+  const { default: nodemailer } = await import("nodemailer");
   const transport = nodemailer.createTransport({ url, ...timeouts });
   try {
     // Marks the mail as automatic, so that no out-of-office replies come back (RFC 3834 section 5).

@@ -2,7 +2,6 @@
  * Sends mails one at a time over a few SMTP connections. SMTP has no idempotency keys: if an answer is lost, the mail
  * is sent again with the same Message-ID. A duplicate reminder is better than a missing one.
  */
-import nodemailer from "nodemailer";
 import type { Delivery, MailResult, MailTransport, OutgoingMail } from "./delivery.ts";
 
 const CONNECTIONS = 4;
@@ -12,19 +11,24 @@ const PAUSE_MS = 60_000;
 export function smtpTransport(
   { url, from, timeoutMs }: { url: string; from: string; timeoutMs: number },
 ): MailTransport {
-  const pool = nodemailer.createTransport({
-    url,
-    pool: true,
-    maxConnections: CONNECTIONS,
-    connectionTimeout: timeoutMs,
-    // Must fire before the socket timeout, which does not tell that the server never spoke.
-    greetingTimeout: timeoutMs * 0.9,
-    socketTimeout: timeoutMs,
-  });
+  // Loaded with the first mail: most runs send none, or send by another transport.
+  const open = async () => {
+    const { default: nodemailer } = await import("nodemailer");
+    return nodemailer.createTransport({
+      url,
+      pool: true,
+      maxConnections: CONNECTIONS,
+      connectionTimeout: timeoutMs,
+      // Must fire before the socket timeout, which does not tell that the server never spoke.
+      greetingTimeout: timeoutMs * 0.9,
+      socketTimeout: timeoutMs,
+    });
+  };
+  let pool: ReturnType<typeof open> | undefined;
   let hasTakenOne = false;
   return {
     batchSize: BATCH_SIZE,
-    close: () => pool.close(),
+    close: () => void pool?.then((opened) => opened.close()),
     async deliver(mails, { onSettled, timeoutMs: beginWithinMs }) {
       const startedAt = performance.now();
       const waiting = [...mails];
@@ -52,7 +56,8 @@ export function smtpTransport(
   async function send(mail: OutgoingMail): Promise<Judged> {
     const { id, ...message } = mail;
     try {
-      await pool.sendMail({ ...message, from });
+      pool ??= open();
+      await (await pool).sendMail({ ...message, from });
       hasTakenOne = true;
       return { result: { id, outcome: "sent" } };
     } catch (thrown) {

@@ -69,6 +69,6 @@ export async function judgeCode(
   if (code.clientId !== sent.clientId) return refuse("code_of_another_client");
   if (code.redirectUri !== sent.redirectUri) return refuse("code_for_another_redirect_uri");
   if (sent.resource && !isOurResource(sent.resource, resources)) return refuse("resource_unknown");
-  const isProven = await provesChallenge(sent.codeVerifier, code.codeChallenge);
+  const isProven = provesChallenge(sent.codeVerifier, code.codeChallenge);
   return { outcome: isProven ? "good" : "wrong_verifier", code, expiresAt };
 }

@@ -1,6 +1,6 @@
 /** Proof key for code exchange (RFC 7636), S256 only: with `plain`, whoever sees the request could use the code. */
-import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
+import { sha256 } from "../std/sha256.ts";
 
 const utf8 = new TextEncoder();
 
@@ -11,8 +11,7 @@ export const isCodeChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.
 export const isCodeVerifier = (text: string): boolean => /^[A-Za-z0-9._~-]{43,128}$/.test(text);
 
 /** Whether `verifier` matches `challenge`; a malformed one does not. */
-export async function provesChallenge(verifier: string, challenge: string): Promise<boolean> {
+export function provesChallenge(verifier: string, challenge: string): boolean {
   if (!isCodeVerifier(verifier)) return false;
-  const digest = await crypto.subtle.digest("SHA-256", utf8.encode(verifier));
-  return timingSafeEqual(utf8.encode(Buffer.from(digest).toString("base64url")), utf8.encode(challenge));
+  return timingSafeEqual(utf8.encode(sha256(verifier).toString("base64url")), utf8.encode(challenge));
 }

@@ -2,7 +2,7 @@
  * Access and refresh tokens: their format, what is stored, and how a refresh token's successor is derived. A token is
  * sent once; the database keeps only its SHA-256.
  */
-import { Buffer } from "node:buffer";
+import { sha256 } from "../std/sha256.ts";
 import { keyedHash } from "../signed_token.ts";
 
 export interface TokenPair {
@@ -35,6 +35,4 @@ export async function successorOf(presented: string, codeSecret: string): Promis
 }
 
 /** Lower-case hex SHA-256. */
-export async function hashToken(token: string): Promise<string> {
-  return Buffer.from(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token))).toString("hex");
-}
+export const hashToken = (token: string): string => sha256(token).toString("hex");

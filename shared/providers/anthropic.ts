@@ -5,7 +5,7 @@
  * per page by default, up to 31 with `limit`; the next page with `page` = `next_page`. Priority Tier costs are in no
  * report, and individual accounts have none.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { expectShape } from "./exact_json.ts";
 import { ending } from "./label.ts";
 import { ReportedDays } from "./month.ts";

@@ -5,7 +5,7 @@
  * https://docs.digitalocean.com/reference/api/reference/billing/ (GET /v2/customers/my/invoices): up to 200 per page,
  * the next page at `links.pages.next`.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { expectShape } from "./exact_json.ts";
 import { ending } from "./label.ts";
 import { MonthTotal } from "./month_total.ts";

@@ -1,5 +1,5 @@
 /** Parses JSON with numbers kept as text, so that no amount becomes a float, and validates its shape. */
-import type { z } from "zod";
+import type * as z from "zod";
 import { ProviderError } from "./provider_error.ts";
 
 /** A string or a number of valid JSON. */

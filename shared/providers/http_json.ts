@@ -6,7 +6,7 @@
  *
  * The address is user-supplied, so only the guarded fetch is used.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { expectShape } from "./exact_json.ts";
 import { startOf } from "./month.ts";
 import { MonthTotal } from "./month_total.ts";

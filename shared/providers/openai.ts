@@ -5,7 +5,7 @@
  * by default, more with `limit`; the next page with `page` = `next_page`. Amounts are numbers or, from their decimal
  * type, strings (`0.8958740000000000`).
  */
-import { z } from "zod";
+import * as z from "zod";
 import { expectShape } from "./exact_json.ts";
 import { ending } from "./label.ts";
 import { ReportedDays, startOf } from "./month.ts";

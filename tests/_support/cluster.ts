@@ -28,8 +28,11 @@ export interface Cluster {
 /**
  * Ready in about two seconds: `TEMPLATES` can be copied, and database `postgres` is bootstrapped like the first one.
  * @param options.settings of the server, for example for a measurement; they override the test defaults.
+ * @param options.libraries to preload beside pg_cron.
  */
-export async function startCluster({ settings = {} }: { settings?: Record<string, string> } = {}): Promise<Cluster> {
+export async function startCluster(
+  { settings = {}, libraries = [] }: { settings?: Record<string, string>; libraries?: string[] } = {},
+): Promise<Cluster> {
   const binaries = await findBinaries();
   const hasCron = await exists(`${binaries.libraries}/pg_cron.so`);
   const server = await startServer(binaries, {
@@ -37,7 +40,8 @@ export async function startCluster({ settings = {} }: { settings?: Record<string
     settings: {
       wal_level: "logical",
       max_connections: "200",
-      ...(hasCron && { shared_preload_libraries: "pg_cron", "cron.database_name": "postgres" }),
+      shared_preload_libraries: [...(hasCron ? ["pg_cron"] : []), ...libraries].join(),
+      ...(hasCron && { "cron.database_name": "postgres" }),
       ...settings,
     },
   });

@@ -91,16 +91,16 @@ export interface Tenants {
 const FIXTURE = await Deno.readTextFile(new URL("../db/fixtures/access.sql", import.meta.url));
 const MORE = await Deno.readTextFile(new URL("tenant.sql", import.meta.url));
 
-const calendarOf = async (letter: string) => {
+const calendarOf = (letter: string) => {
   const token = calendarToken(letter.repeat(43));
-  return { calendarToken: token, calendarHash: await hashToken(token) };
+  return { calendarToken: token, calendarHash: hashToken(token) };
 };
-const invitationOf = async (letter: string) => {
+const invitationOf = (letter: string) => {
   const token = `exp_inv_${letter.repeat(43)}`;
-  return { invitationToken: token, invitationHash: await hashToken(token) };
+  return { invitationToken: token, invitationHash: hashToken(token) };
 };
-const invitations = { first: await invitationOf("A"), second: await invitationOf("B") };
-const calendars = { first: await calendarOf("A"), second: await calendarOf("B") };
+const invitations = { first: invitationOf("A"), second: invitationOf("B") };
+const calendars = { first: calendarOf("A"), second: calendarOf("B") };
 
 const tenant = (digit: string, suffix: string, name: string): Tenant => {
   const id = (prefix: string, last: string) => `${prefix}_0000000000${suffix}${last}`;

@@ -51,14 +51,14 @@ export const membersOf = (database: TestDatabase) => ({
       organization_id: home.organizationId,
       address: asked.address ?? addressOf(home.stranger),
       role: asked.role ?? "member",
-      token_hash: await hashToken(asked.token ?? "first"),
+      token_hash: hashToken(asked.token ?? "first"),
       at: asked.at ?? AT,
     });
     return answer.outcome;
   },
   async read(userId: string, { token = "first", email = addressOf(userId), at = AT } = {}): Promise<Json> {
     return await database.asService<Json>("read_invitation", {
-      token_hash: await hashToken(token),
+      token_hash: hashToken(token),
       user_id: userId,
       email,
       at,
@@ -66,7 +66,7 @@ export const membersOf = (database: TestDatabase) => ({
   },
   async accept(userId: string, { token = "first", email = addressOf(userId), at = AT } = {}): Promise<string> {
     const answer = await database.asService<Json>("accept_invitation", {
-      token_hash: await hashToken(token),
+      token_hash: hashToken(token),
       user_id: userId,
       email,
       at,

@@ -71,15 +71,13 @@ Deno.test("an invitation is good for seven days, and sending it again ends the l
     "expired",
     "expired",
   ]);
-  const resend = (by: string, token: string) =>
-    hashToken(token).then(async (token_hash) =>
-      (await database.asService<{ outcome: string }>("resend_invitation", {
-        user_id: by,
-        invitation_id: await invitationId(),
-        token_hash,
-        at: later(7),
-      })).outcome
-    );
+  const resend = async (by: string, token: string) =>
+    (await database.asService<{ outcome: string }>("resend_invitation", {
+      user_id: by,
+      invitation_id: await invitationId(),
+      token_hash: hashToken(token),
+      at: later(7),
+    })).outcome;
   assertEquals(await resend(home.member, "second"), "unknown");
   assertEquals(await resend(home.manager, "second"), "invited");
   assertEquals(await accept(home.stranger, { token: "first", at: later(7) }), "unknown");

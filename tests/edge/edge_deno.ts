@@ -12,6 +12,8 @@ export interface Outcome {
 }
 
 export interface EdgeDeno {
+  /** The program itself. */
+  path: string;
   /** Runs it until it exits. @param folder where `functions`, `shared` and `import_map.json` are. */
   run(folder: string, args: string[]): Promise<Outcome>;
   /** Starts it in the background. */
@@ -40,6 +42,7 @@ export async function edgeDeno(): Promise<EdgeDeno> {
       stderr: "piped",
     });
   return {
+    path,
     async run(folder, args) {
       const { success, stdout, stderr } = await command(folder, args).output();
       return { ok: success, output: decode(stdout) + decode(stderr) };

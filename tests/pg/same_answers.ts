@@ -73,7 +73,7 @@ async function converse(url: string | undefined): Promise<Json[]> {
     log: createLog((line) => lines.push(line)),
   } as Deps);
   try {
-    await signIn(database, await createHousehold(database), await hashToken(TOKEN));
+    await signIn(database, await createHousehold(database), hashToken(TOKEN));
     const answers: Json[] = [];
     for (const [name, given] of CONVERSATION) {
       const args = typeof given === "function" ? given(answers) : given;

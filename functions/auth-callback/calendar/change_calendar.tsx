@@ -49,7 +49,7 @@ async function create(
   { user, owner }: { user: SignedInUser; owner: Owner },
 ): Promise<Response> {
   const token = calendarToken(Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url"));
-  const { outcome } = await calendars.create({ ...owner, tokenHash: await hashToken(token) });
+  const { outcome } = await calendars.create({ ...owner, tokenHash: hashToken(token) });
   if (outcome === "refused") {
     throw new AppError("forbidden", "no calendar for them", { says: ({ calendarRefused }) => calendarRefused });
   }

@@ -18,7 +18,7 @@ export const getCalendar = (deps: PageDeps): Handler => async (c) => {
   const token = tokenOfFile(c.req.param("file") ?? "");
   if (!token) throw unknownCalendar();
   const limits = await calendarLimits(deps.config, c);
-  const answer = await deps.calendars.read({ tokenHash: await hashToken(token), limits, at: deps.clock() });
+  const answer = await deps.calendars.read({ tokenHash: hashToken(token), limits, at: deps.clock() });
   if (answer.outcome === "limited") throw tooManyAttempts(answer.retry_after);
   if (answer.outcome === "unknown") throw unknownCalendar();
   return asFile(c, deps, answer.calendar);

@@ -20,7 +20,7 @@ const tokenOf = (c: AppContext) => c.req.query("t") ?? "";
 
 export const showInvitation = (deps: PageDeps): Handler =>
   signedIn(deps, async (c, user) => {
-    const tokenHash = await hashInvitationToken(tokenOf(c));
+    const tokenHash = hashInvitationToken(tokenOf(c));
     if (!tokenHash) return await refuse(c, deps, "unknown", user);
     const shown = await deps.members.readInvitation({
       userId: user.id,
@@ -45,7 +45,7 @@ export const showInvitation = (deps: PageDeps): Handler =>
 export const postInvitation = (deps: PageDeps): Handler =>
   signedInForm(deps, async (c, { user }) => {
     const here = invitationPath(tokenOf(c));
-    const tokenHash = await hashInvitationToken(tokenOf(c));
+    const tokenHash = hashInvitationToken(tokenOf(c));
     if (!tokenHash) return await refuse(c, deps, "unknown", user);
     const answer = await deps.members.accept({ userId: user.id, email: user.email, tokenHash, at: deps.clock() });
     switch (answer.outcome) {

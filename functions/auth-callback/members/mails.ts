@@ -21,14 +21,14 @@ const PREFIX = "exp_inv_";
 const TOKEN = /^exp_inv_[A-Za-z0-9_-]{43}$/;
 
 /** A new link's secret: 256 random bits, of which the database keeps only the SHA-256. */
-export async function newInvitationToken(): Promise<{ token: string; tokenHash: string }> {
+export function newInvitationToken(): { token: string; tokenHash: string } {
   const token = PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
-  return { token, tokenHash: await hashToken(token) };
+  return { token, tokenHash: hashToken(token) };
 }
 
 /** The hash of a link's token; undefined when it cannot be one of ours. */
-export const hashInvitationToken = async (token: string | undefined): Promise<string | undefined> =>
-  token && TOKEN.test(token) ? await hashToken(token) : undefined;
+export const hashInvitationToken = (token: string | undefined): string | undefined =>
+  token && TOKEN.test(token) ? hashToken(token) : undefined;
 
 /**
  * Counts a mail before anything is changed for it, since a link that is not sent would have ended the one before.

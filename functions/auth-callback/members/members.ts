@@ -73,7 +73,7 @@ async function invite(c: AppContext, deps: PageDeps, asked: Asked): Promise<Resp
   if (!isEmail(address)) return await refuse({ address: words.address });
   if (!isGivenRole(role)) return await refuse({ role: words.role });
   await claimMemberMail(c, deps, { user, address });
-  const { token, tokenHash } = await newInvitationToken();
+  const { token, tokenHash } = newInvitationToken();
   const at = deps.clock();
   const answer = await deps.members.invite({ userId: user.id, organizationId, address, role, tokenHash, at });
   switch (answer.outcome) {
@@ -96,7 +96,7 @@ async function resend(c: AppContext, deps: PageDeps, { user, form }: Asked): Pro
   const invitation = (await read(c, deps, user)).invitations.find(({ id }) => id === form.get("invitation_id"));
   if (!invitation) throw noInvitation();
   await claimMemberMail(c, deps, { user, address: invitation.address });
-  const { token, tokenHash } = await newInvitationToken();
+  const { token, tokenHash } = newInvitationToken();
   const at = deps.clock();
   const answer = await deps.members.resend({
     userId: user.id,

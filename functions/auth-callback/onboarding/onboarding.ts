@@ -51,7 +51,7 @@ export const postOnboarding = (deps: PageDeps): Handler =>
 
 /** Whether they are about to accept an invitation: then they need no organization of their own. */
 async function comesForInvitation(c: AppContext, { members, clock }: PageDeps, user: SignedInUser): Promise<boolean> {
-  const tokenHash = await hashInvitationToken(invitationTokenOf(safeNextPath(c.req.query("next"))));
+  const tokenHash = hashInvitationToken(invitationTokenOf(safeNextPath(c.req.query("next"))));
   if (!tokenHash) return false;
   const { outcome } = await members.readInvitation({ userId: user.id, email: user.email, tokenHash, at: clock() });
   return outcome === "open";

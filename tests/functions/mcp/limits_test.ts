@@ -182,7 +182,7 @@ Deno.test("last used is written once an hour, after the answer and in a separate
     (await database.query<{ at: string | null }>(
       `select g.last_used_at as at from oauth.grants as g join oauth.tokens as t on t.grant_id = g.id
        where t.token_hash = decode($1, 'hex')`,
-      [await hashToken(tokens.access_token)],
+      [hashToken(tokens.access_token)],
     ))[0]!.at;
   assertEquals(await lastUsed(), null);
   await post(tokens.access_token, tool("get_context"));

@@ -117,7 +117,7 @@ Deno.test("list_connected_apps() tells when an app was last used, to within an h
   });
   harness.later(3600);
   const use = async (token: string) =>
-    await database.asService("record_use", { token_hash: await hashToken(token), at: harness.clock.now });
+    await database.asService("record_use", { token_hash: hashToken(token), at: harness.clock.now });
   assertEquals(await use(tokens.refresh_token), { outcome: "recent" });
   assertEquals(await use(tokens.access_token), { outcome: "recorded" });
   assertEquals((await list(harness.clock.now))[0]!.last_used_at, "2026-11-20T11:00:00+00:00");

@@ -5,11 +5,11 @@ import { isCodeChallenge, provesChallenge } from "../../../shared/oauth/pkce.ts"
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-Deno.test("provesChallenge() accepts the verifier behind the challenge", async () => {
-  assertEquals(await provesChallenge(VERIFIER, CHALLENGE), true);
+Deno.test("provesChallenge() accepts the verifier behind the challenge", () => {
+  assertEquals(provesChallenge(VERIFIER, CHALLENGE), true);
 });
 
-Deno.test("provesChallenge() refuses other and malformed verifiers", async () => {
+Deno.test("provesChallenge() refuses other and malformed verifiers", () => {
   const wrong = [
     VERIFIER.replace("d", "e"),
     CHALLENGE,
@@ -19,13 +19,13 @@ Deno.test("provesChallenge() refuses other and malformed verifiers", async () =>
     `${VERIFIER}\n`,
     "",
   ];
-  for (const verifier of wrong) assertEquals(await provesChallenge(verifier, CHALLENGE), false, verifier);
+  for (const verifier of wrong) assertEquals(provesChallenge(verifier, CHALLENGE), false, verifier);
   const long = "~".repeat(128);
-  assertEquals(await provesChallenge(long, CHALLENGE), false);
+  assertEquals(provesChallenge(long, CHALLENGE), false);
 });
 
-Deno.test("provesChallenge() refuses a verifier sent as its own challenge, which would be the plain method", async () => {
-  assertEquals(await provesChallenge(VERIFIER, VERIFIER), false);
+Deno.test("provesChallenge() refuses a verifier sent as its own challenge, which would be the plain method", () => {
+  assertEquals(provesChallenge(VERIFIER, VERIFIER), false);
 });
 
 Deno.test("isCodeChallenge() asks for 43 characters of base64url", () => {

@@ -1,0 +1,6 @@
+/** The least that a function of ours can be: Hono with one route. */
+import { Hono } from "hono";
+
+const app = new Hono();
+app.get("/", (c) => c.text("ok"));
+Deno.serve(app.fetch);

@@ -1,0 +1,56 @@
+/** One timed block of requests over a few kept connections. */
+import { type Answer, Connection } from "./raw_http.ts";
+
+/** What is sent, and how an answer is judged. */
+export interface Load {
+  /** Makes what a block needs that must not be timed. */
+  prepare(count: number): Promise<void>;
+  /** @param lane the connection; requests of one lane follow each other. */
+  request(index: number, lane: number): Uint8Array;
+  /** Whether it is the expected answer. */
+  isGood(answer: Answer, lane: number): boolean;
+}
+
+export interface Block {
+  perSecond: number;
+  /** Milliseconds of each request. */
+  latencies: number[];
+  errors: number;
+}
+
+/** The first answer that was not expected, for whoever looks for the reason. */
+export interface Failures {
+  first?: string;
+}
+
+export class Lanes {
+  readonly #connections: Connection[];
+
+  constructor(port: number, count: number) {
+    this.#connections = Array.from({ length: count }, () => new Connection(port));
+  }
+
+  async block(load: Load, count: number, failures: Failures = {}): Promise<Block> {
+    await load.prepare(count);
+    const latencies: number[] = [];
+    let errors = 0;
+    let next = 0;
+    const startedAt = performance.now();
+    await Promise.all(this.#connections.map(async (connection, lane) => {
+      while (next < count) {
+        const request = load.request(next++, lane);
+        const sentAt = performance.now();
+        const answer = await connection.send(request);
+        latencies.push(performance.now() - sentAt);
+        if (load.isGood(answer, lane)) continue;
+        errors++;
+        failures.first ??= `${answer.status} ${answer.body.slice(0, 300)}`;
+      }
+    }));
+    return { perSecond: count / (performance.now() - startedAt) * 1000, latencies, errors };
+  }
+
+  close(): void {
+    for (const connection of this.#connections) connection.close();
+  }
+}

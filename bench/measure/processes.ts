@@ -1,0 +1,76 @@
+/** Servers that the benchmark starts itself, and the processor time they take. Linux only. */
+
+export interface Started {
+  port: number;
+  pid: number;
+  /** Processor time so far, in milliseconds. */
+  cpuMs(): number;
+  stop(): Promise<void>;
+}
+
+const running = new Set<Started>();
+
+/**
+ * Starts a program that writes its port as the first line of standard output.
+ * @throws with what it wrote to standard error when it ends before that.
+ */
+export async function start(
+  command: string,
+  args: string[],
+  { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},
+): Promise<Started> {
+  const child = new Deno.Command(command, {
+    args,
+    cwd,
+    env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", ...env },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let errors = "";
+  const drained = (async () => {
+    // Its log is read and dropped, as a platform's collector would take it.
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) errors = (errors + text).slice(-4000);
+  })();
+  const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value } = await output.read();
+  const port = Number(value?.split("\n")[0]);
+  if (!port) {
+    await drained;
+    throw new Error(`${[command, ...args].join(" ")} did not start:\n${errors}`);
+  }
+  const started: Started = {
+    port,
+    pid: child.pid,
+    cpuMs: () => cpuMs(child.pid),
+    async stop() {
+      running.delete(started);
+      try {
+        child.kill("SIGTERM");
+      } catch {
+        // It has ended already.
+      }
+      await output.cancel();
+      await child.status;
+      await drained;
+    },
+  };
+  running.add(started);
+  return started;
+}
+
+/** Ends what is still running. */
+export const stopAll = async (): Promise<void> => void await Promise.all([...running].map((one) => one.stop()));
+
+/** Of all threads of a process, from the scheduler, to the nanosecond (proc(5), schedstat). */
+export function cpuMs(pid: number): number {
+  let total = 0;
+  for (const { name } of Deno.readDirSync(`/proc/${pid}/task`)) {
+    try {
+      total += Number(Deno.readTextFileSync(`/proc/${pid}/task/${name}/schedstat`).split(" ")[0]);
+    } catch {
+      // The thread has ended.
+    }
+  }
+  return total / 1e6;
+}

@@ -1,0 +1,28 @@
+/**
+ * Alternates the sides of a comparison, so that all of them see the same machine: one block of each a round, in an order
+ * that rotates, and a ratio for every round.
+ */
+import { type Spread, spreadOf } from "./stats.ts";
+
+/** Measures one block of a side. */
+export type Block<Measured> = () => Promise<Measured>;
+
+/** @returns what each side measured, round by round. */
+export async function alternate<Side extends string, Measured>(
+  sides: Record<Side, Block<Measured>>,
+  rounds: number,
+): Promise<Record<Side, Measured[]>> {
+  const names = Object.keys(sides) as Side[];
+  const measured = Object.fromEntries(names.map((name) => [name, [] as Measured[]])) as Record<Side, Measured[]>;
+  for (let round = 0; round < rounds; round++) {
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(turn + round) % names.length]!;
+      measured[name].push(await sides[name]());
+    }
+  }
+  return measured;
+}
+
+/** Ratios of one side to another, paired by round. */
+export const ratiosOf = (of: readonly number[], to: readonly number[]): Spread =>
+  spreadOf(of.map((value, round) => value / to[round]!));

@@ -1,0 +1,31 @@
+/** A line of the result: what was measured beside what, and whether that is good enough. */
+import type { Spread } from "./stats.ts";
+
+export interface Row {
+  /** Unique; targets are looked up by it. */
+  name: string;
+  /** What it is compared with; absent when the figure stands for itself. */
+  against?: string;
+  /** The figure that has a target: a ratio within one run, or milliseconds, or kB. */
+  value: Spread;
+  unit: "times" | "ms" | "kB";
+  /** What both sides measured, for the reader. */
+  detail: string;
+  errors: number;
+}
+
+export interface Target {
+  limit: number;
+  /** Whether more is better. */
+  atLeast?: true;
+}
+
+export const isMet = ({ value }: Row, { limit, atLeast }: Target): boolean =>
+  atLeast ? value.median >= limit : value.median <= limit;
+
+export interface Options {
+  /** A third of the rounds and of the data: for a look, not for a record. */
+  isShort: boolean;
+  /** Part of a row's name; rows without it need not be measured. */
+  only: string;
+}

@@ -1,0 +1,3 @@
+/** Secrets of the benchmark's own servers, which listen on loopback and end with it. */
+export const CODE_SECRET = "only-for-benchmarks-only-for-benchmarks";
+export const WEBHOOK_SECRET = "a-webhook-secret-only-for-benchmarks";

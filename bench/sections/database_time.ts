@@ -1,0 +1,230 @@
+/**
+ * Time inside the database, warm, of what the connector calls: of an organization of 2,000 payments and 50 bills, and of
+ * one of a million and 5,000. Every round also measures one indexed statement, which says how fast the machine is.
+ */
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { postgresDatabase } from "../../local/database/postgres.ts";
+import type { SqlDatabase } from "../../local/database/sql.ts";
+import { TOOLS } from "../../functions/mcp/tools/mod.ts";
+import { type Cluster, startCluster } from "../../tests/_support/cluster.ts";
+import { openDatabase } from "../../tests/_support/database.ts";
+import { importOf } from "../../tests/_support/import_args.ts";
+import { DURABLE } from "../hops/world.ts";
+import { buildLargeOrganization, LARGE } from "../large_organization_reads.ts";
+import { alternate } from "../measure/rounds.ts";
+import type { Options, Row } from "../measure/row.ts";
+import { type Call, openServerTime, type ServerTime } from "../measure/server_time.ts";
+import { median, spreadOf } from "../measure/stats.ts";
+
+const TODAY = new Date().toISOString().slice(0, 10);
+const AT = `${TODAY}T12:00:00Z`;
+const RESOURCE = "https://expenses.example/api/mcp";
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const TOKEN_HASH = sha256("the token of the benchmark");
+const INDEXED = "select last_used_at as result from oauth.grants where id = $1";
+const GRANT = "00000000-0000-4000-8000-0000000000aa";
+
+/** One call of a tool, with the arguments as the connector passes them on. */
+function toolCall(name: string, args: Record<string, unknown>): Call {
+  const parsed = TOOLS.find(({ listed }) => listed.name === name)!.parse(args, new Date(AT));
+  if (!parsed.ok) throw new Error(`${name}: ${parsed.error.code}`);
+  return rawToolCall(name, parsed.value);
+}
+
+const callArgs = (tool: string, args: Record<string, unknown>) => ({
+  token_hash: TOKEN_HASH,
+  resource: RESOURCE,
+  tool,
+  arguments: args,
+  at: AT,
+});
+const isOk = (result: unknown) => (result as { result?: { ok?: boolean } }).result?.ok === true;
+
+const rawToolCall = (tool: string, args: Record<string, unknown>): Call => ({
+  name: "call_tool",
+  args: callArgs(tool, args),
+  isExpected: isOk,
+});
+
+const monthBefore = (months: number) => {
+  const day = new Date(`${TODAY.slice(0, 7)}-01T00:00:00Z`);
+  day.setUTCMonth(day.getUTCMonth() - months);
+  return day.toISOString().slice(0, 10);
+};
+const lastOfMonthBefore = () =>
+  new Date(Date.parse(`${monthBefore(0)}T00:00:00Z`) - 86_400_000).toISOString().slice(0, 10);
+const MONTH = { from: monthBefore(1), to: lastOfMonthBefore() };
+
+const IMPORTED = importOf(Array.from({ length: 2000 }, (_, line) => ({
+  line: line + 2,
+  name: `Row ${line}`,
+  amount: `${1 + line % 90}.50`,
+  date: MONTH.from.slice(0, 8) + `${10 + line % 10}`,
+})));
+
+interface Answer {
+  result: { data: { preview: { commit_with: Record<string, unknown> } } };
+}
+const commit: Call = {
+  ...rawToolCall("import_expenses", {}),
+  async before(call) {
+    const { result } = await call("call_tool", callArgs("import_expenses", IMPORTED)) as Answer;
+    return callArgs("import_expenses", result.data.preview.commit_with);
+  },
+};
+const undo: Call = {
+  ...rawToolCall("undo_change", {}),
+  async before(call) {
+    await call("call_tool", await commit.before!(call));
+    return callArgs("undo_change", {});
+  },
+};
+
+const SMALL: Record<string, Call> = {
+  "sql: token check": {
+    name: "authenticate_bearer",
+    args: { token_hash: TOKEN_HASH, resource: RESOURCE, at: AT },
+    isExpected: (result) => (result as { outcome: string }).outcome === "ok",
+  },
+  "sql: get_context": toolCall("get_context", {}),
+  "sql: list_expenses, 10": toolCall("list_expenses", { limit: 10 }),
+  "sql: log_expenses, 1": toolCall("log_expenses", { items: [{ name: "Lunch", amount: "14.50" }] }),
+  "sql: list_bills": toolCall("list_bills", {}),
+  "sql: month summary": toolCall("summarize_spending", { period: "last_month" }),
+};
+const BULK: Record<string, Call> = {
+  "sql: 2,000 rows committed": commit,
+  "sql: 2,000 rows undone": undo,
+};
+const LARGE_READS: Record<string, Call> = {
+  "large: list_expenses of a month": toolCall("list_expenses", MONTH),
+  "large: list_expenses": toolCall("list_expenses", {}),
+  "large: month summary": toolCall("summarize_spending", { period: "last_month" }),
+  "large: 12 months": toolCall("summarize_spending", { period: "last_12_months" }),
+  "large: list_bills": toolCall("list_bills", {}),
+};
+const REDEMPTIONS = ["redemption of a person with 2,000 grants", "redemption through a client with 2,000 grants"];
+export const NAMES = [...Object.keys(SMALL), ...Object.keys(BULK), ...Object.keys(LARGE_READS), ...REDEMPTIONS];
+
+export async function measureDatabase({ isShort, only }: Options): Promise<Row[]> {
+  const rounds = isShort ? 3 : 7;
+  const chosen = <Value>(calls: Record<string, Value>) =>
+    Object.fromEntries(Object.entries(calls).filter(([name]) => name.includes(only)));
+  const small = { ...chosen(SMALL) };
+  const cluster = await startCluster({ settings: DURABLE, libraries: ["pg_stat_statements"] });
+  const rows: Row[] = [];
+  try {
+    const bulk = chosen(BULK);
+    const redemptions = REDEMPTIONS.some((name) => name.includes(only));
+    if ([small, bulk].some((calls) => Object.keys(calls).length > 0) || redemptions) {
+      await withOrganization(cluster, { payments: 2000, bills: 50, months: 24 }, async (time, admin) => {
+        rows.push(...await measureCalls(time, small, { rounds, count: 30 }));
+        rows.push(...await measureCalls(time, bulk, { rounds: Math.ceil(rounds / 2), count: 2 }));
+        if (redemptions) rows.push(...await measureRedemptions(time, admin, { rounds, count: 30 }));
+      });
+    }
+    const large = chosen(LARGE_READS);
+    if (Object.keys(large).length > 0) {
+      const size = isShort ? { payments: 200_000, bills: 2000 } : { payments: 1_000_000, bills: 5000 };
+      await withOrganization(cluster, size, async (time) => {
+        rows.push(...await measureCalls(time, large, { rounds, count: 15 }));
+      });
+    }
+    return rows.filter(({ name }) => name.includes(only));
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function withOrganization(
+  cluster: Cluster,
+  size: { payments: number; bills: number; months?: number },
+  work: (time: ServerTime, admin: SqlDatabase) => Promise<void>,
+): Promise<void> {
+  const database = await openDatabase(cluster.urlOf("postgres", "supabase_exposed"));
+  const [row] = await database.query<{ name: string }>("select current_database() as name");
+  const admin = postgresDatabase(cluster.urlOf("supabase_admin", row!.name), { max: 1 });
+  await buildLargeOrganization(admin, { ...size, today: TODAY });
+  await admin.exec(`
+    insert into oauth.clients (client_id, client_name, redirect_uris, created_at, granted_at)
+    values ('client_benchmark0000000000000', 'Benchmark', '{http://127.0.0.1:9/callback}', '${AT}', '${AT}');
+    insert into oauth.grants (id, client_id, user_id, organization_id, redirect_uri, resource, created_at, expires_at, last_used_at)
+    values ('${GRANT}', 'client_benchmark0000000000000', '${LARGE.userId}', '${LARGE.organizationId}', 'http://127.0.0.1:9/callback',
+      '${RESOURCE}', '${AT}', timestamptz '${AT}' + interval '90 days', '${AT}');
+    insert into oauth.tokens (token_hash, kind, grant_id, issued_at, expires_at)
+    values ('\\x${TOKEN_HASH}', 'access', '${GRANT}', '${AT}', timestamptz '${AT}' + interval '1 hour');`);
+  const time = await openServerTime(cluster.urlOf("authenticator", row!.name), admin);
+  try {
+    await work(time, admin);
+  } finally {
+    await time.close();
+    await admin.close();
+    await database.close();
+  }
+}
+
+/** Milliseconds of each call, and how often one indexed statement goes into it. */
+async function measureCalls(
+  time: ServerTime,
+  calls: Record<string, Call>,
+  { rounds, count }: { rounds: number; count: number },
+): Promise<Row[]> {
+  if (Object.keys(calls).length === 0) return [];
+  const blocks = Object.fromEntries(
+    Object.entries(calls).map(([name, call]) => [name, () => time.ofCall(call, count)]),
+  );
+  const indexed = () => time.ofStatement(INDEXED, [GRANT], 200);
+  // A session plans its first calls again and again.
+  for (const block of [indexed, ...Object.values(blocks)]) await block();
+  const measured: Record<string, number[]> = await alternate({ ...blocks, indexed }, rounds);
+  const one = median(measured.indexed!);
+  return Object.keys(calls).map((name) => ({
+    name,
+    value: spreadOf(measured[name]!),
+    unit: "ms",
+    detail: `${(median(measured[name]!) / one).toFixed(0)} times one indexed statement (${(one * 1000).toFixed(1)} µs)`,
+    errors: 0,
+  }));
+}
+
+/** Redemptions of a person, and through a client, with 2,000 grants; beside ones with a single grant. */
+async function measureRedemptions(
+  time: ServerTime,
+  admin: SqlDatabase,
+  { rounds, count }: { rounds: number; count: number },
+): Promise<Row[]> {
+  await admin.exec(await Deno.readTextFile(new URL("../hops/many_grants.sql", import.meta.url)));
+  const redemption = (person: number, client: string): Call => ({
+    name: "redeem_authorization_code",
+    args: () => ({
+      code_id: crypto.randomUUID(),
+      code_expires_at: `${TODAY}T23:59:00Z`,
+      client_id: client,
+      redirect_uri: "http://127.0.0.1:9/callback",
+      user_id: `00000000-0000-4000-8000-${`${person}`.padStart(12, "0")}`,
+      organization_id: `org_g${`${person}`.padStart(11, "0")}`,
+      resource: RESOURCE,
+      access_token_hash: Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex"),
+      refresh_token_hash: Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex"),
+      at: AT,
+    }),
+    isExpected: (result) => (result as { outcome: string }).outcome === "redeemed",
+  });
+  const sides = {
+    single: () => time.ofCall(redemption(2, "client_with_one"), count),
+    person: () => time.ofCall(redemption(1, "client_with_one"), count),
+    client: () => time.ofCall(redemption(2, "client_with_many"), count),
+  };
+  for (const side of Object.values(sides)) await side();
+  const measured = await alternate(sides, rounds);
+  const row = (name: string, of: number[]): Row => ({
+    name,
+    against: "one grant",
+    value: spreadOf(of.map((ms, round) => ms / measured.single[round]!)),
+    unit: "times",
+    detail: `${median(of).toFixed(2)} ms; with one grant ${median(measured.single).toFixed(2)} ms`,
+    errors: 0,
+  });
+  return [row(REDEMPTIONS[0]!, measured.person), row(REDEMPTIONS[1]!, measured.client)];
+}

@@ -1,0 +1,53 @@
+/**
+ * What is good enough, by row. Ratios hold on any machine. Milliseconds are of two idle cores at about 2.6 GHz: on
+ * another machine compare the ratio to one indexed statement, which the row names too.
+ */
+import type { Target } from "./measure/row.ts";
+
+const atLeast = (limit: number): Target => ({ limit, atLeast: true });
+const atMost = (limit: number): Target => ({ limit });
+
+export const TARGETS: Record<string, Target> = {
+  "registration / better-auth": atLeast(6),
+  "code / better-auth": atLeast(6),
+  "refresh / better-auth": atLeast(6),
+  "get_context / better-auth": atLeast(6),
+  "registration / floor": atLeast(0.55),
+  "code / floor": atLeast(0.55),
+  "refresh / floor": atLeast(0.55),
+  "get_context / floor": atLeast(0.55),
+  "webhook / floor": atLeast(0.65),
+  "processor of get_context": atMost(1.6),
+
+  "sql: token check": atMost(0.15),
+  "sql: get_context": atMost(0.7),
+  "sql: list_expenses, 10": atMost(1.2),
+  "sql: log_expenses, 1": atMost(1.5),
+  "sql: list_bills": atMost(2),
+  "sql: month summary": atMost(2),
+  "sql: 2,000 rows committed": atMost(800),
+  "sql: 2,000 rows undone": atMost(400),
+
+  "large: list_expenses of a month": atMost(5),
+  "large: list_expenses": atMost(50),
+  "large: month summary": atMost(8),
+  "large: 12 months": atMost(60),
+  "large: list_bills": atMost(10),
+
+  "redemption of a person with 2,000 grants": atMost(1.2),
+  "redemption through a client with 2,000 grants": atMost(1.2),
+
+  "cold start: mcp": atMost(2.2),
+  "cold start: oauth": atMost(1.5),
+  "cold start: payment-webhook": atMost(1.5),
+  "cold start: auth-callback": atMost(1.5),
+  "cold start: cron-reminders": atMost(1.5),
+  "cold start: cron-provider-sync": atMost(1.5),
+
+  "bundle: mcp": atMost(180),
+  "bundle: auth-callback": atMost(110),
+  "bundle: oauth": atMost(80),
+  "bundle: payment-webhook": atMost(80),
+  "bundle: cron-reminders": atMost(80),
+  "bundle: cron-provider-sync": atMost(80),
+};

@@ -1,0 +1,55 @@
+/**
+ * How many rows the frequent calls read, in an organization of 2,000 payments and 50 bills. Counts are the same on any
+ * machine; `deno task bench:sql` measures their time.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { buildLargeOrganization, LARGE, readWithin } from "../../bench/large_organization_reads.ts";
+import type { Session } from "../../local/database/sql.ts";
+import { openDatabase } from "../_support/database.ts";
+
+/** Rows of all our tables, by scans and by indexes, once plans are settled. */
+const LIMITS: [tool: string, args: Record<string, unknown>, rows: number][] = [
+  ["get_context", {}, 235],
+  ["list_expenses", { limit: 10 }, 2300],
+  ["log_expenses", { items: [{ name: "Lunch", amount: "14.50", date: "2026-11-19" }] }, 370],
+  ["list_bills", {}, 1100],
+  ["summarize_spending", { period: "last_month" }, 850],
+];
+/** A session plans its first calls again and again, and reads statistics for it. */
+const WARM = 7;
+const LEAST = 0.8;
+
+async function rowsRead(session: Session): Promise<number> {
+  const [row] = await session.query<{ rows: number }>(
+    `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
+     from pg_stat_xact_user_tables where schemaname in ('app', 'identity', 'oauth', 'billing')`,
+  );
+  return row!.rows;
+}
+
+Deno.test("rows read by the frequent calls", async (t) => {
+  const database = await openDatabase();
+  try {
+    await buildLargeOrganization(database, { payments: 2000, bills: 50, months: 24 });
+    const takenBack = new Error("taken back");
+    for (const [tool, args, most] of LIMITS) {
+      await t.step(`${tool} ${JSON.stringify(args)}`, async () => {
+        let rows = 0;
+        for (let call = 0; call <= WARM; call++) {
+          await database.transaction(async (session) => {
+            const before = await rowsRead(session);
+            assertEquals((await readWithin(session, LARGE, tool, args)).ok, true);
+            rows = await rowsRead(session) - before;
+            throw takenBack;
+          }).catch((thrown) => {
+            if (thrown !== takenBack) throw thrown;
+          });
+        }
+        assert(rows <= most, `${rows} rows, at most ${most}`);
+        assert(rows >= most * LEAST, `${rows} rows: lower the limit of ${most}`);
+      });
+    }
+  } finally {
+    await database.close();
+  }
+});

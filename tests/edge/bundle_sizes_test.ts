@@ -1,0 +1,27 @@
+/** What each function loads before its first answer stays small: whoever adds to it says so here, or imports it lazily. */
+import { assert } from "@std/assert";
+import { bundleSizes } from "../../bench/measure/bundle.ts";
+import { type Slug, SLUGS } from "../../shared/routes.ts";
+
+/** Of what is always loaded: kB after minifying and gzip, and modules. */
+const LIMITS: Record<Slug, { kb: number; modules: number }> = {
+  "mcp": { kb: 290, modules: 312 },
+  "oauth": { kb: 96, modules: 158 },
+  "payment-webhook": { kb: 27, modules: 52 },
+  "auth-callback": { kb: 280, modules: 415 },
+  "cron-reminders": { kb: 121, modules: 196 },
+  "cron-provider-sync": { kb: 60, modules: 100 },
+};
+/** Below this part of its limit, a bundle shrank and the limit should follow. */
+const LEAST = 0.9;
+
+for (const slug of SLUGS) {
+  Deno.test(`${slug} loads no more than its limit at its start`, async () => {
+    const { staticKb, modules, largest } = await bundleSizes(slug);
+    const { kb, modules: most } = LIMITS[slug];
+    const parts = largest.slice(0, 8).map(({ name, kb }) => `${name} ${kb.toFixed(0)}`).join(", ");
+    assert(staticKb <= kb, `${staticKb.toFixed(1)} kB, at most ${kb}; before compression: ${parts}`);
+    assert(staticKb >= kb * LEAST, `${staticKb.toFixed(1)} kB: lower the limit of ${kb}`);
+    assert(modules <= most, `${modules} modules, at most ${most}`);
+  });
+}
