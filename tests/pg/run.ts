@@ -21,7 +21,7 @@ const CLOSED = [
   "tests/db/words_of_others_test.ts",
   "tests/pg/modes.ts",
 ];
-// Of these, what reaches a database; `deno task test` runs the others.
+// Of these, what reaches a database; `test` and `test:e2e` run them embedded, with the others.
 const ENDPOINTS = ["tests/functions/", "tests/e2e/"];
 // These start stacks one after the other, race, or measure time.
 const RUNNING = [
