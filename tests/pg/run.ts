@@ -1,7 +1,7 @@
 /**
  * `deno task test:pg`: a throw-away PostgreSQL server like a Supabase project, with the database tests, those of access
  * in both modes of default privileges, the end-to-end tests, races and real schedules. `--long` adds what takes
- * minutes; further arguments go to `deno test`.
+ * minutes; further arguments go to `deno test`. With paths of tests among them, only those run.
  */
 import { startCluster, type Template } from "../_support/cluster.ts";
 import { reachingDatabase } from "./reaching.ts";
@@ -46,7 +46,8 @@ const RUNNING = [
 
 const LONG = ["tests/pg/recurrence.ts"];
 const isLong = Deno.args.includes("--long");
-const further = Deno.args.filter((arg) => arg !== "--long" && arg !== "--");
+const chosen = Deno.args.filter((arg) => arg.startsWith("tests/"));
+const further = Deno.args.filter((arg) => !["--long", "--", ...chosen].includes(arg));
 
 const print = (line: string) => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 
@@ -54,7 +55,7 @@ const cluster = await startCluster();
 print(
   `PostgreSQL ${cluster.version}, ${cluster.hasCron ? "with pg_cron" : "without pg_cron: real schedules are left out"}`,
 );
-const passed = [
+const passed = chosen.length > 0 ? [await run("supabase_exposed", chosen)] : [
   await run("supabase_exposed", ["--parallel", ...DATABASE, ...await reachingDatabase(ENDPOINTS)]),
   await run("supabase_closed", ["--parallel", ...CLOSED]),
   await run("supabase_exposed", [
