@@ -3,6 +3,7 @@
  * every package is raised. Nothing is committed.
  */
 import { fail, print, readCommandLine, taskCommand } from "./command_line.ts";
+import { startLock } from "./lock.ts";
 
 /** In the order in which they say the most for the least time. */
 const SUITES = ["ok", "check:edge", "check:deploy", "test:conformance"];
@@ -12,12 +13,16 @@ const { positionals: packages } = readCommandLine({}, `${taskCommand("raise")} [
 async function run(...args: string[]): Promise<void> {
   const { success } = await new Deno.Command(Deno.execPath(), { args }).spawn().status;
   if (success) return;
-  fail(`deno ${args.join(" ")} failed. To take the versions back: git checkout import_map.json deno.lock`);
+  fail(`deno ${args.join(" ")} failed. To take the versions back: git checkout import_map.json "*deno.lock"`);
 }
 
 const pins = () => Deno.readTextFileSync("import_map.json");
 const before = pins();
+// The command knows one lock, and adds everything in the import map to it.
+await Deno.copyFile("tests/deno.lock", "deno.lock");
 await run("outdated", "--update", "--latest", ...packages);
+await Deno.copyFile("deno.lock", "tests/deno.lock");
+await Deno.writeTextFile("deno.lock", await startLock());
 if (pins() === before) {
   print("Nothing to raise.");
 } else {

@@ -40,10 +40,13 @@ function endOnSignal(close: () => Promise<void>, sayGoodbye: () => void): void {
   const end = async () => {
     if (isClosing) return;
     isClosing = true;
-    setTimeout(() => Deno.exit(0), CLOSE_DEADLINE_MS);
+    const leave = () => {
+      sayGoodbye();
+      Deno.exit(0);
+    };
+    setTimeout(leave, CLOSE_DEADLINE_MS);
     await close();
-    sayGoodbye();
-    Deno.exit(0);
+    leave();
   };
   const signals: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] : ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) Deno.addSignalListener(signal, end);

@@ -3,10 +3,11 @@
  * are made here, for this machine alone; a file that is there is left as it is.
  */
 import { fileURLToPath } from "node:url";
-import { print } from "./command_line.ts";
+import { print, readCommandLine, taskCommand } from "./command_line.ts";
 import { CLI_VERSION } from "./deploy/cli.ts";
 import { supabaseEnvironment, writeOnce } from "./deploy/supabase_start.ts";
 
+readCommandLine({}, taskCommand("supabase"));
 const root = fileURLToPath(new URL("../", import.meta.url));
 for (const [path, text] of Object.entries(supabaseEnvironment())) {
   print(await writeOnce(root, path, text) ? `Wrote ${path}` : `Kept ${path}`);

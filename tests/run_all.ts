@@ -6,7 +6,7 @@
 /** Stories on running stacks and their upgrades (test:e2e); CPU time, and a stack's start and memory (test:stack). */
 const OWN_TASKS = ["tests/e2e/", "tests/upgrade/", "tests/hostile/", "tests/local/"];
 /** `deno task check` looks at the types, once for all. */
-const TEST = ["test", "--quiet", "--no-prompt", "--no-check", "-A"];
+const TEST = ["test", "--lock=tests/deno.lock", "--quiet", "--no-prompt", "--no-check", "-A"];
 
 const args = Deno.args.filter((arg) => arg !== "--");
 const what = args.some((arg) => arg.startsWith("tests/"))

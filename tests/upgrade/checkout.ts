@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { copy } from "../_support/copy.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const PARTS = ["deno.json", "import_map.json", "deno.lock", "functions", "shared", "local", "supabase"];
+const PARTS = ["deno.json", "package.json", "import_map.json", "deno.lock", "functions", "shared", "local", "supabase"];
 
 export interface Checkout {
   folder: string;

@@ -1,0 +1,42 @@
+/** What a first start installs: the packages of deno.lock, which has nothing that only a suite or a build needs. */
+import { assertEquals } from "@std/assert";
+import { type Lock, lockWithout, startLock, TOOLS } from "../local/lock.ts";
+
+const read = (path: string) => Deno.readTextFile(new URL(`../${path}`, import.meta.url));
+/** Beside the tools: what a package asks for and never loads there (package.json replaces it). */
+const UNUSED = ["@sentry/node", "@sentry/core", "@opentelemetry/instrumentation"];
+
+Deno.test("deno.lock is tests/deno.lock without the tools of suites and builds; if not: deno task lock", async () => {
+  assertEquals(await read("deno.lock"), await startLock());
+});
+
+Deno.test("no tool is installed with start", async () => {
+  const { npm }: Lock = JSON.parse(await read("deno.lock"));
+  const names = Object.keys(npm).map((id) => /^@?[^@]+/.exec(id)![0]);
+  assertEquals(names.filter((name) => [...TOOLS, ...UNUSED].includes(name)), []);
+});
+
+Deno.test("lockWithout() keeps what another package needs, by each way in which a lock names it", () => {
+  const lock: Lock = {
+    specifiers: { "npm:@a/tool@1.0.0": "1.0.0_peer@2.0.0", "npm:app@1.0.0": "1.0.0" },
+    npm: {
+      "@a/tool@1.0.0_peer@2.0.0": { dependencies: ["shared", "alone"] },
+      "alone@1.0.0": {},
+      "app@1.0.0": { dependencies: ["shared", "two@2.0.0", "gone@npm:tslib@2.8.1"], optionalDependencies: ["else"] },
+      "peer@2.0.0": {},
+      "shared@1.0.0_peer@2.0.0": { dependencies: ["peer"] },
+      "tslib@2.8.1": {},
+      "two@1.0.0": {},
+      "two@2.0.0_peer@2.0.0": {},
+    },
+  };
+  const { specifiers, npm } = lockWithout(lock, ["@a/tool"]);
+  assertEquals(Object.keys(specifiers), ["npm:app@1.0.0"]);
+  assertEquals(Object.keys(npm), [
+    "app@1.0.0",
+    "peer@2.0.0",
+    "shared@1.0.0_peer@2.0.0",
+    "tslib@2.8.1",
+    "two@2.0.0_peer@2.0.0",
+  ]);
+});
