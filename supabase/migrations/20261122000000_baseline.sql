@@ -9411,7 +9411,7 @@ comment on function app.describe_reversals is
 create or replace function app.describe_value(kept jsonb, key text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  if coalesce(kept -> key, 'null') in ('null', '[]', '{}') then
+  if coalesce(kept -> key, 'null') in ('null', 'false', '[]', '{}') then
     return null;
   end if;
   return case
@@ -9444,8 +9444,9 @@ language plpgsql stable set search_path = '' as $$
 declare
   -- Where a thing comes or goes, these say what it is; where it changes, every column that did.
   telling constant text[] := array[
-    'amount_minor', 'expected_minor', 'paid_on', 'due_on', 'anchor_on', 'frequency', 'every', 'payee', 'category_id',
-    'tags', 'note', 'per', 'direction', 'sharing', 'from_id', 'to_id'
+    'amount_minor', 'charged_minor', 'expected_minor', 'paid_on', 'due_on', 'anchor_on', 'frequency', 'every',
+    'ends_on', 'autopay', 'payee', 'category_id', 'tags', 'note', 'url', 'per', 'direction',
+    'tax_minor', 'reimbursement', 'reimbursed_by', 'payer_id', 'sharing', 'from_id', 'to_id'
   ];
   untold constant text[] := array[
     'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',
@@ -9476,7 +9477,10 @@ begin
           and v.was -> key is distinct from v.becomes -> key
           -- The amount says the currency.
           and not (key = 'currency' and coalesce(t.after, t.before) ->> 'amount_minor' is not null)
-          and (not (t.was_gone or t.is_gone) or key = any (telling))
+          and (
+            not (t.was_gone or t.is_gone) or key = any (telling)
+            or key = 'paid_by' and coalesce(t.after, t.before) ->> 'sharing' is not null
+          )
       ) as f on true
       where t.thing in (select w.thing from things as w group by w.thing order by min(w.place) limit at_most)
         -- Only what follows from others moved.
@@ -9756,8 +9760,41 @@ end
 $$;
 comment on function app.add_sums is 'Minor units by currency, added up.';
 
+create or replace function app.worth_of(kept jsonb, usual_minor bigint default null)
+  returns table (currency text, minor numeric)
+language plpgsql stable set search_path = '' as $$
+declare
+  sign constant int := case kept ->> 'direction' when 'refund' then -1 else 1 end;
+  asked constant bigint :=
+    coalesce((kept ->> 'amount_minor')::bigint, case when kept is not null then usual_minor end);
+  charged constant bigint := (kept ->> 'charged_minor')::bigint;
+  asked_as_charged constant bigint := case when charged is not null then (app.value_in_base(
+    kept ->> 'charged_currency', asked, kept ->> 'currency', app.instant()::date
+  )).base_minor end;
+begin
+  -- Of what was asked for and what the bank took the larger counts, and both where they cannot be compared.
+  if charged is null or asked_as_charged is null or asked_as_charged > charged then
+    return query select kept ->> 'currency', sign * asked::numeric where asked is not null;
+  end if;
+  if charged is not null and (asked_as_charged is null or asked_as_charged <= charged) then
+    return query select kept ->> 'charged_currency', sign * charged::numeric;
+  end if;
+end
+$$;
+comment on function app.worth_of is
+  'What a kept row of money is worth, less than nothing if it comes back; of a row that is not there nothing.';
+
 create or replace function app.measure_change(change_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  -- Whoever else pays or bears it owes all of it anew.
+  passing_on constant text[] := array['paid_by', 'payer_id', 'sharing', 'from_id', 'to_id'];
+  -- When a bill is due and whether that is paid without anybody, and what somebody else pays back: all of it is at
+  -- stake, though the amount stays.
+  terms constant text[] := array[
+    'autopay', 'status', 'frequency', 'every', 'anchor_on', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
+    'reimbursement', 'reimbursed_by'
+  ];
 begin
   return (
     with net as (
@@ -9772,14 +9809,9 @@ begin
         case when coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is null then n.after end as becomes,
         case when starts_with(coalesce(n.after, n.before) ->> 'expense_id', 'exp_')
         then coalesce(n.after, n.before) ->> 'expense_id' else n.row_id end as thing,
-        -- Whoever else pays or bears it owes all of it anew.
-        n.before is not null and n.after is not null and (
-          n.before ->> 'paid_by', n.before ->> 'payer_id', n.before -> 'sharing', n.before ->> 'from_id',
-          n.before ->> 'to_id'
-        ) is distinct from (
-          n.after ->> 'paid_by', n.after ->> 'payer_id', n.after -> 'sharing', n.after ->> 'from_id',
-          n.after ->> 'to_id'
-        ) as is_passed_on
+        exists (select from unnest(passing_on) as key where n.before -> key is distinct from n.after -> key)
+          as is_passed_on,
+        exists (select from unnest(terms) as key where n.before -> key is distinct from n.after -> key) as is_restated
       from net as n
       where n.before is distinct from n.after
     ), moved as (
@@ -9787,24 +9819,15 @@ begin
       -- count.
       select m.currency, sum(m.minor) as minor
       from seen as s
+      left join lateral app.usual_amount(s.row_id, null) as usual on s.is_restated and s.table_name = 'expenses'
       cross join lateral (
-        select w.currency, w.minor
-        from (
-          select coalesce(b.currency, a.currency) as currency,
-            case when s.is_passed_on then abs(coalesce(a.minor, 0)) + abs(coalesce(b.minor, 0))
-              else abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) end as minor
-          from (
-            select s.was ->> 'currency' as currency, (s.was ->> 'amount_minor')::numeric
-              * case s.was ->> 'direction' when 'refund' then -1 else 1 end as minor
-            where s.was ->> 'amount_minor' is not null
-          ) as b
-          full join (
-            select s.becomes ->> 'currency' as currency, (s.becomes ->> 'amount_minor')::numeric
-              * case s.becomes ->> 'direction' when 'refund' then -1 else 1 end as minor
-            where s.becomes ->> 'amount_minor' is not null
-          ) as a on a.currency = b.currency
-        ) as w
-        where w.minor <> 0
+        select coalesce(b.currency, a.currency) as currency, case
+          when s.was is null or s.becomes is null then abs(coalesce(a.minor, b.minor))
+          when s.is_passed_on then abs(coalesce(a.minor, 0)) + abs(coalesce(b.minor, 0))
+          when s.is_restated then greatest(abs(a.minor), abs(b.minor), abs(a.minor - b.minor))
+          else abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) end as minor
+        from app.worth_of(s.was, usual.minor) as b
+        full join app.worth_of(s.becomes, usual.minor) as a on a.currency = b.currency
       ) as m
       where s.table_name in ('payments', 'expenses', 'settlements')
       group by m.currency
@@ -9817,17 +9840,41 @@ begin
       where s.table_name = 'expense_occurrences' and s.becomes ->> 'status' = 'open'
         and s.becomes ->> 'amount_source' = 'override'
         and s.becomes -> 'expected_minor' is distinct from s.was -> 'expected_minor'
+      union all
+      -- What is skipped need not be paid, and has to be when it is not skipped any more.
+      select k.kept ->> 'currency', (k.kept ->> 'expected_minor')::numeric
+      from seen as s
+      cross join lateral (select coalesce(s.becomes, s.was) as kept) as k
+      where s.table_name = 'expense_occurrences'
+        and coalesce(s.was ->> 'status', 'open') is distinct from coalesce(s.becomes ->> 'status', 'open')
+        and 'skipped' in (s.was ->> 'status', s.becomes ->> 'status')
+    ), things as (
+      select s.thing, bool_or(s.was is not null) as was_there, bool_or(s.becomes is not null) as is_there,
+        bool_or(s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')) as is_setting,
+        bool_or((s.becomes ->> 'autopay')::boolean and (s.was ->> 'autopay')::boolean is not true) as is_automated
+      from seen as s
+      group by s.thing
+      having bool_or(s.was is not null or s.becomes is not null)
+    ), acts as (
+      select case when t.is_setting then 'update_settings' else case split_part(t.thing, '_', 1)
+        when 'exp' then case when t.is_there then case when t.was_there then 'update_expenses' else 'log_expenses' end
+          end
+        when 'bill' then case when t.is_there then case when t.was_there then 'update_bill' else 'add_bill' end end
+        -- Of a bill: the payment of an expense is no thing by itself.
+        when 'pay' then case when t.is_there then 'mark_bill_paid' end
+        when 'set' then case when t.is_there then 'settle_up' end
+        end end as act
+      from things as t
+      union all
+      select 'delete_records' from things as t where not t.is_there
+      union all
+      select 'mark_bill_paid' from things as t where t.is_automated
     )
     select jsonb_build_object(
-      'records', (select count(distinct s.thing) from seen as s where s.was is not null or s.becomes is not null),
-      'gone', (
-        select count(*) from (
-          select from seen as s group by s.thing having bool_and(s.becomes is null) and bool_or(s.was is not null)
-        ) as gone
-      ),
-      'settings', (
-        select count(distinct s.thing) from seen as s
-        where s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')
+      'records', (select count(*) from things),
+      'acts', (
+        select coalesce(jsonb_object_agg(a.act, a.things), '{}')
+        from (select a.act, count(*) as things from acts as a where a.act is not null group by a.act) as a
       ),
       'sums', (
         select coalesce(jsonb_object_agg(a.currency, a.minor), '{}')
@@ -9843,7 +9890,7 @@ begin
 end
 $$;
 comment on function app.measure_change is
-  'What a change moved: {records, gone, settings (of these, what is no expense or bill), sums: minor units by '
+  'What a change moved: {records, acts: how many things by the tool that does such a thing, sums: minor units by '
   'currency}.';
 
 -- schemas/approvals/judge_change.sql
@@ -9905,11 +9952,32 @@ comment on function app.exceeds_amount is
   '…}; null '
   'when they are not.';
 
+create or replace function app.counted_records(rule app.approval_rules, tools text[], moved jsonb) returns bigint
+language plpgsql immutable set search_path = '' as $$
+declare
+  acted constant bigint := (moved #>> array['acts', rule.tool])::bigint;
+begin
+  return case
+    when rule.tool is null then (moved ->> 'records')::bigint
+    -- Of these only what went or was set, whatever else the tool did.
+    when rule.tool in ('delete_records', 'update_settings')
+      then coalesce(acted, case when rule.tool = any (tools) then 0 end)
+    when rule.tool = any (tools) then (moved ->> 'records')::bigint
+    else acted
+  end;
+end
+$$;
+comment on function app.counted_records is
+  'The records of a change that a rule counts; null of a change that it is not about. A rule about a tool is about '
+  'what that does, whatever tool does it.';
+
 create or replace function app.judge_moved(context app.context, tools text[], moved jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   rule app.approval_rules;
   day record;
+  own bigint;
+  counted bigint;
   count bigint;
   sums jsonb;
   reason jsonb;
@@ -9919,12 +9987,9 @@ begin
     select * from app.approval_rules as r
     where r.organization_id = context.organization_id and context.role = any (r.roles) order by r.created_at, r.id
   loop
-    -- A deletion is one whatever tool makes it, and so is a change of the settings.
-    continue when not (
-      rule.tool is null or rule.tool = any (tools) or rule.tool = 'delete_records' and (moved ->> 'gone')::bigint > 0
-      or rule.tool = 'update_settings' and (moved ->> 'settings')::bigint > 0
-    );
-    count := 0;
+    own := app.counted_records(rule, tools, moved);
+    continue when own is null;
+    count := own;
     sums := moved -> 'sums';
     for day in
       select coalesce(s.moved, app.measure_change(s.id)) as moved, app.tools_of_change(s.id) as tools
@@ -9935,12 +10000,9 @@ begin
         and (rule.over_minor is not null or rule.over_records is not null)
         and s.tool not in ('autopay', 'provider_sync', 'store_bill_amounts')
     loop
-      continue when not (
-        rule.tool is null or rule.tool = any (day.tools)
-        or rule.tool = 'delete_records' and (day.moved ->> 'gone')::bigint > 0
-        or rule.tool = 'update_settings' and (day.moved ->> 'settings')::bigint > 0
-      );
-      count := count + app.counted_records(rule, day.moved);
+      counted := app.counted_records(rule, day.tools, day.moved);
+      continue when counted is null;
+      count := count + counted;
       sums := app.add_sums(sums, day.moved -> 'sums');
     end loop;
     reason := null;
@@ -9950,11 +10012,8 @@ begin
     if reason is null and rule.over_minor is not null then
       reason := app.exceeds_amount(sums, rule, context.today);
     end if;
-    if reason is null and rule.over_records is not null
-      and count + app.counted_records(rule, moved) > rule.over_records then
-      reason := jsonb_build_object(
-        'reason', 'records', 'records', count + app.counted_records(rule, moved), 'limit', rule.over_records
-      );
+    if reason is null and rule.over_records is not null and count > rule.over_records then
+      reason := jsonb_build_object('reason', 'records', 'records', count, 'limit', rule.over_records);
     end if;
     if reason is not null then
       reasons := reasons || (reason || jsonb_build_object('approver', rule.approver));
@@ -9966,15 +10025,6 @@ $$;
 comment on function app.judge_moved is
   'Which rules a write of tools that moved so much exceeds, with what its person wrote in the last 24 hours without '
   'approval: [{reason: any | records | amount | unconvertible, approver, …}].';
-
-create or replace function app.counted_records(rule app.approval_rules, moved jsonb) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (moved ->> case rule.tool when 'delete_records' then 'gone' when 'update_settings' then 'settings'
-    else 'records' end)::bigint;
-end
-$$;
-comment on function app.counted_records is 'The records of a change that a rule counts: of a deletion those that went.';
 
 -- schemas/approvals/propose.sql
 
@@ -10170,7 +10220,8 @@ begin
   perform app.check_import_expected(batch, counted, arguments);
   return jsonb_build_object(
     'reasons', app.judge_moved(context, array['import_expenses'], jsonb_build_object(
-      'records', jsonb_array_length(counted -> 'new'), 'gone', 0, 'settings', 0, 'sums', (
+      'records', jsonb_array_length(counted -> 'new'),
+      'acts', jsonb_build_object('log_expenses', jsonb_array_length(counted -> 'new')), 'sums', (
         -- Each row by itself: what comes back takes nothing off what goes out.
         select coalesce(jsonb_object_agg(s.currency, s.minor), '{}')
         from (

@@ -170,6 +170,73 @@ testBooks("no way round a policy is", {}, {
     assertEquals((await owner.ok("list_expenses")).rows, []);
   }),
 
+  "deleting by a filter": attempt(async ({ owner, member, waits }) => {
+    await owner.ok(...log(...[..."123456"].map((n) => item(`0.0${n}`))));
+    const filter = { from: "2026-11-19" };
+    const { details } = await member.fails("confirmation_required", "delete_records", { filter });
+    await waits("delete_records", { filter, confirm: details.confirm });
+  }),
+
+  "a small amount that the bank took more for": attempt(async ({ member, owner, waits, database }) => {
+    await addRate(database, "GBP", "2026-11-19", "0.5");
+    const charged = (amount: string) => ({ charged: { amount, currency: "EUR" } });
+    await waits(...log(item("1", { currency: "GBP", ...charged("201") })));
+    const { results: [{ id }] } = await owner.ok(...log(item("1", { currency: "GBP" })));
+    await waits("update_expenses", { ids: [id], set: charged("201") });
+    // Nor a large one that it took little for; the larger counts once.
+    await waits(...log(item("101", { currency: "GBP", ...charged("1") })));
+    await waits(...log(item("1", { currency: "KWD", ...charged("1") })));
+    await member.ok(...log(item("50", { currency: "GBP", ...charged("99") })));
+    await member.ok(...log(item("99")));
+    await waits(...log(item("2")));
+  }),
+
+  "when a bill is due, and whether that is paid without anybody": attempt(async ({ owner, member, waits }) => {
+    const { bill: { id: bill_id } } = await owner.ok("add_bill", {
+      name: "Rent",
+      amount: "900",
+      first_due: "2026-11-25",
+    });
+    for (
+      const set of [
+        { autopay: true },
+        { status: "paused" },
+        { status: "cancelled" },
+        { frequency: "weekly" },
+        {
+          first_due: "2026-11-21",
+        },
+        { ends_on: "2026-12-25" },
+        { month_days: [1, 15] },
+      ]
+    ) {
+      await waits("update_bill", { bill_id, set });
+    }
+    await waits("update_bill", { bill_id, occurrence: { due_on: "2026-11-25", action: "skip" } });
+    await owner.ok("update_bill", { bill_id, occurrence: { due_on: "2026-11-25", action: "skip" } });
+    await waits("update_bill", { bill_id, occurrence: { due_on: "2026-11-25", action: "reopen" } });
+    // What it is called moves nothing.
+    await member.ok("update_bill", { bill_id, set: { name: "Flat" } });
+    // Of an amount that varies the latest is at stake.
+    const { bill: power } = await owner.ok("add_bill", {
+      name: "Power",
+      amount_mode: "variable",
+      first_due: "2026-11-15",
+    });
+    await owner.ok("update_bill", {
+      bill_id: power.id,
+      occurrence: { due_on: power.next_due, action: "set_amount", amount: "300" },
+    });
+    await waits("update_bill", { bill_id: power.id, set: { autopay: true } });
+  }),
+
+  "saying that somebody pays it back": attempt(async ({ owner, waits }) => {
+    const { results: [{ id }] } = await owner.ok(...log(item("201")));
+    await waits("update_expenses", { ids: [id], set: { reimbursement: "open", reimbursed_by: "The firm" } });
+    await owner.ok("update_expenses", { ids: [id], set: { reimbursement: "open" } });
+    await waits("update_expenses", { ids: [id], set: { reimbursement: "done" } });
+  }),
+
   "a second app, or no app at all": attempt(async ({ member, waits, database }) => {
     await member.ok(...log(item("150")));
     const claims = { sub: member.userId, organization_id: member.organizationId, client_name: "Another" };
@@ -322,6 +389,54 @@ testBooks("no way round a policy is", {}, {
     await member.ok("update_bill", price("200"));
     await waits("update_bill", price("201"));
   }),
+});
+
+/** Rules about one thing that a tool does, which other tools do too. */
+const byTool = (policy: Parameters<typeof setRules>[2], work: (attempt: Attempt) => Promise<void>): Step =>
+  attempt(async (given) => {
+    await setRules(given.database, given.owner, policy);
+    await work(given);
+  });
+
+testBooks("no way round a rule about one tool is another tool", {}, {
+  "a file that adds expenses": byTool([{ tool: "log_expenses", over_records: 1 }], async ({ member, waits }) => {
+    const csv = "Date,Name,Amount\n2026-11-01,Milk,1.00\n2026-11-02,Bread,1.00\n";
+    const { preview } = await member.ok("import_expenses", importOfFile(csv));
+    await waits("import_expenses", { import_id: preview.import_id, ...preview.commit_with });
+    await member.ok(...log(item("1")));
+    await waits(...log(item("2")));
+  }),
+
+  "a category that takes expenses with it": byTool(
+    [{ tool: "update_expenses", over_records: 1 }, { tool: "update_bill" }],
+    async ({ owner, member, waits }) => {
+      await owner.ok(...log(item("1", { category: "Gifts" }), item("2", { category: "Gifts" })));
+      await owner.ok(...log(item("3", { category: "Travel" })));
+      await owner.ok("add_bill", { name: "Club", amount: "9", first_due: "2026-12-01", category: "Health" });
+      const merge = (name: string) => ({ category: { action: "merge", name, into: "Food" } });
+      await waits("update_settings", merge("Gifts"));
+      await waits("update_settings", merge("Health"));
+      await member.ok("update_settings", merge("Travel"));
+    },
+  ),
+
+  "a payment that is made without anybody": byTool([{ tool: "mark_bill_paid" }], async ({ owner, member, waits }) => {
+    const gym = { name: "Gym", amount: "9", first_due: "2026-11-25" };
+    await waits("add_bill", { ...gym, autopay: true });
+    const { bill } = await owner.ok("add_bill", gym);
+    await waits("update_bill", { bill_id: bill.id, set: { autopay: true } });
+    await member.ok("update_bill", { bill_id: bill.id, set: { amount: "10" } });
+  }),
+
+  "undoing what a rule is about": byTool(
+    [{ tool: "settle_up" }, { tool: "add_bill" }],
+    async ({ owner, waits, member }) => {
+      const bill = await owner.call("add_bill", { name: "Gym", amount: "9", first_due: "2026-11-25" });
+      await waits("undo_change", { change_id: bill.change_id });
+      const settled = await owner.call("settle_up", { to: `${member.userId}@example.com`, amount: "5" });
+      await waits("undo_change", { change_id: settled.change_id });
+    },
+  ),
 });
 
 /** Only amounts are limited here: a file by itself asks nobody. */

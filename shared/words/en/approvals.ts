@@ -12,7 +12,6 @@ const WRITES = {
   update_bill: "Changing a bill",
   mark_bill_paid: "Recording the payment of a bill",
   settle_up: "Settling up shared costs",
-  sync_bill_amounts: "Fetching amounts of bills",
   update_settings: "Changing settings, categories or budgets",
   undo_change: "Undoing a change",
 };
@@ -64,8 +63,6 @@ export const approvals = {
         return "record the payment of a bill";
       case "settle_up":
         return "settle up shared costs";
-      case "sync_bill_amounts":
-        return "fetch amounts of bills";
       case "update_settings":
         return "change settings, categories or budgets";
       case "undo_change":

@@ -55,11 +55,32 @@ comment on function app.exceeds_amount is
   '…}; null '
   'when they are not.';
 
+create or replace function app.counted_records(rule app.approval_rules, tools text[], moved jsonb) returns bigint
+language plpgsql immutable set search_path = '' as $$
+declare
+  acted constant bigint := (moved #>> array['acts', rule.tool])::bigint;
+begin
+  return case
+    when rule.tool is null then (moved ->> 'records')::bigint
+    -- Of these only what went or was set, whatever else the tool did.
+    when rule.tool in ('delete_records', 'update_settings')
+      then coalesce(acted, case when rule.tool = any (tools) then 0 end)
+    when rule.tool = any (tools) then (moved ->> 'records')::bigint
+    else acted
+  end;
+end
+$$;
+comment on function app.counted_records is
+  'The records of a change that a rule counts; null of a change that it is not about. A rule about a tool is about '
+  'what that does, whatever tool does it.';
+
 create or replace function app.judge_moved(context app.context, tools text[], moved jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   rule app.approval_rules;
   day record;
+  own bigint;
+  counted bigint;
   count bigint;
   sums jsonb;
   reason jsonb;
@@ -69,12 +90,9 @@ begin
     select * from app.approval_rules as r
     where r.organization_id = context.organization_id and context.role = any (r.roles) order by r.created_at, r.id
   loop
-    -- A deletion is one whatever tool makes it, and so is a change of the settings.
-    continue when not (
-      rule.tool is null or rule.tool = any (tools) or rule.tool = 'delete_records' and (moved ->> 'gone')::bigint > 0
-      or rule.tool = 'update_settings' and (moved ->> 'settings')::bigint > 0
-    );
-    count := 0;
+    own := app.counted_records(rule, tools, moved);
+    continue when own is null;
+    count := own;
     sums := moved -> 'sums';
     for day in
       select coalesce(s.moved, app.measure_change(s.id)) as moved, app.tools_of_change(s.id) as tools
@@ -85,12 +103,9 @@ begin
         and (rule.over_minor is not null or rule.over_records is not null)
         and s.tool not in ('autopay', 'provider_sync', 'store_bill_amounts')
     loop
-      continue when not (
-        rule.tool is null or rule.tool = any (day.tools)
-        or rule.tool = 'delete_records' and (day.moved ->> 'gone')::bigint > 0
-        or rule.tool = 'update_settings' and (day.moved ->> 'settings')::bigint > 0
-      );
-      count := count + app.counted_records(rule, day.moved);
+      counted := app.counted_records(rule, day.tools, day.moved);
+      continue when counted is null;
+      count := count + counted;
       sums := app.add_sums(sums, day.moved -> 'sums');
     end loop;
     reason := null;
@@ -100,11 +115,8 @@ begin
     if reason is null and rule.over_minor is not null then
       reason := app.exceeds_amount(sums, rule, context.today);
     end if;
-    if reason is null and rule.over_records is not null
-      and count + app.counted_records(rule, moved) > rule.over_records then
-      reason := jsonb_build_object(
-        'reason', 'records', 'records', count + app.counted_records(rule, moved), 'limit', rule.over_records
-      );
+    if reason is null and rule.over_records is not null and count > rule.over_records then
+      reason := jsonb_build_object('reason', 'records', 'records', count, 'limit', rule.over_records);
     end if;
     if reason is not null then
       reasons := reasons || (reason || jsonb_build_object('approver', rule.approver));
@@ -116,12 +128,3 @@ $$;
 comment on function app.judge_moved is
   'Which rules a write of tools that moved so much exceeds, with what its person wrote in the last 24 hours without '
   'approval: [{reason: any | records | amount | unconvertible, approver, …}].';
-
-create or replace function app.counted_records(rule app.approval_rules, moved jsonb) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (moved ->> case rule.tool when 'delete_records' then 'gone' when 'update_settings' then 'settings'
-    else 'records' end)::bigint;
-end
-$$;
-comment on function app.counted_records is 'The records of a change that a rule counts: of a deletion those that went.';

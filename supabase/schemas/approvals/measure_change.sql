@@ -16,8 +16,41 @@ end
 $$;
 comment on function app.add_sums is 'Minor units by currency, added up.';
 
+create or replace function app.worth_of(kept jsonb, usual_minor bigint default null)
+  returns table (currency text, minor numeric)
+language plpgsql stable set search_path = '' as $$
+declare
+  sign constant int := case kept ->> 'direction' when 'refund' then -1 else 1 end;
+  asked constant bigint :=
+    coalesce((kept ->> 'amount_minor')::bigint, case when kept is not null then usual_minor end);
+  charged constant bigint := (kept ->> 'charged_minor')::bigint;
+  asked_as_charged constant bigint := case when charged is not null then (app.value_in_base(
+    kept ->> 'charged_currency', asked, kept ->> 'currency', app.instant()::date
+  )).base_minor end;
+begin
+  -- Of what was asked for and what the bank took the larger counts, and both where they cannot be compared.
+  if charged is null or asked_as_charged is null or asked_as_charged > charged then
+    return query select kept ->> 'currency', sign * asked::numeric where asked is not null;
+  end if;
+  if charged is not null and (asked_as_charged is null or asked_as_charged <= charged) then
+    return query select kept ->> 'charged_currency', sign * charged::numeric;
+  end if;
+end
+$$;
+comment on function app.worth_of is
+  'What a kept row of money is worth, less than nothing if it comes back; of a row that is not there nothing.';
+
 create or replace function app.measure_change(change_id text) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  -- Whoever else pays or bears it owes all of it anew.
+  passing_on constant text[] := array['paid_by', 'payer_id', 'sharing', 'from_id', 'to_id'];
+  -- When a bill is due and whether that is paid without anybody, and what somebody else pays back: all of it is at
+  -- stake, though the amount stays.
+  terms constant text[] := array[
+    'autopay', 'status', 'frequency', 'every', 'anchor_on', 'month_days', 'weekend_rule', 'ends_on', 'ends_after',
+    'reimbursement', 'reimbursed_by'
+  ];
 begin
   return (
     with net as (
@@ -32,14 +65,9 @@ begin
         case when coalesce(n.after ->> 'deleted_at', n.after ->> 'archived_at') is null then n.after end as becomes,
         case when starts_with(coalesce(n.after, n.before) ->> 'expense_id', 'exp_')
         then coalesce(n.after, n.before) ->> 'expense_id' else n.row_id end as thing,
-        -- Whoever else pays or bears it owes all of it anew.
-        n.before is not null and n.after is not null and (
-          n.before ->> 'paid_by', n.before ->> 'payer_id', n.before -> 'sharing', n.before ->> 'from_id',
-          n.before ->> 'to_id'
-        ) is distinct from (
-          n.after ->> 'paid_by', n.after ->> 'payer_id', n.after -> 'sharing', n.after ->> 'from_id',
-          n.after ->> 'to_id'
-        ) as is_passed_on
+        exists (select from unnest(passing_on) as key where n.before -> key is distinct from n.after -> key)
+          as is_passed_on,
+        exists (select from unnest(terms) as key where n.before -> key is distinct from n.after -> key) as is_restated
       from net as n
       where n.before is distinct from n.after
     ), moved as (
@@ -47,24 +75,15 @@ begin
       -- count.
       select m.currency, sum(m.minor) as minor
       from seen as s
+      left join lateral app.usual_amount(s.row_id, null) as usual on s.is_restated and s.table_name = 'expenses'
       cross join lateral (
-        select w.currency, w.minor
-        from (
-          select coalesce(b.currency, a.currency) as currency,
-            case when s.is_passed_on then abs(coalesce(a.minor, 0)) + abs(coalesce(b.minor, 0))
-              else abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) end as minor
-          from (
-            select s.was ->> 'currency' as currency, (s.was ->> 'amount_minor')::numeric
-              * case s.was ->> 'direction' when 'refund' then -1 else 1 end as minor
-            where s.was ->> 'amount_minor' is not null
-          ) as b
-          full join (
-            select s.becomes ->> 'currency' as currency, (s.becomes ->> 'amount_minor')::numeric
-              * case s.becomes ->> 'direction' when 'refund' then -1 else 1 end as minor
-            where s.becomes ->> 'amount_minor' is not null
-          ) as a on a.currency = b.currency
-        ) as w
-        where w.minor <> 0
+        select coalesce(b.currency, a.currency) as currency, case
+          when s.was is null or s.becomes is null then abs(coalesce(a.minor, b.minor))
+          when s.is_passed_on then abs(coalesce(a.minor, 0)) + abs(coalesce(b.minor, 0))
+          when s.is_restated then greatest(abs(a.minor), abs(b.minor), abs(a.minor - b.minor))
+          else abs(coalesce(a.minor, 0) - coalesce(b.minor, 0)) end as minor
+        from app.worth_of(s.was, usual.minor) as b
+        full join app.worth_of(s.becomes, usual.minor) as a on a.currency = b.currency
       ) as m
       where s.table_name in ('payments', 'expenses', 'settlements')
       group by m.currency
@@ -77,17 +96,41 @@ begin
       where s.table_name = 'expense_occurrences' and s.becomes ->> 'status' = 'open'
         and s.becomes ->> 'amount_source' = 'override'
         and s.becomes -> 'expected_minor' is distinct from s.was -> 'expected_minor'
+      union all
+      -- What is skipped need not be paid, and has to be when it is not skipped any more.
+      select k.kept ->> 'currency', (k.kept ->> 'expected_minor')::numeric
+      from seen as s
+      cross join lateral (select coalesce(s.becomes, s.was) as kept) as k
+      where s.table_name = 'expense_occurrences'
+        and coalesce(s.was ->> 'status', 'open') is distinct from coalesce(s.becomes ->> 'status', 'open')
+        and 'skipped' in (s.was ->> 'status', s.becomes ->> 'status')
+    ), things as (
+      select s.thing, bool_or(s.was is not null) as was_there, bool_or(s.becomes is not null) as is_there,
+        bool_or(s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')) as is_setting,
+        bool_or((s.becomes ->> 'autopay')::boolean and (s.was ->> 'autopay')::boolean is not true) as is_automated
+      from seen as s
+      group by s.thing
+      having bool_or(s.was is not null or s.becomes is not null)
+    ), acts as (
+      select case when t.is_setting then 'update_settings' else case split_part(t.thing, '_', 1)
+        when 'exp' then case when t.is_there then case when t.was_there then 'update_expenses' else 'log_expenses' end
+          end
+        when 'bill' then case when t.is_there then case when t.was_there then 'update_bill' else 'add_bill' end end
+        -- Of a bill: the payment of an expense is no thing by itself.
+        when 'pay' then case when t.is_there then 'mark_bill_paid' end
+        when 'set' then case when t.is_there then 'settle_up' end
+        end end as act
+      from things as t
+      union all
+      select 'delete_records' from things as t where not t.is_there
+      union all
+      select 'mark_bill_paid' from things as t where t.is_automated
     )
     select jsonb_build_object(
-      'records', (select count(distinct s.thing) from seen as s where s.was is not null or s.becomes is not null),
-      'gone', (
-        select count(*) from (
-          select from seen as s group by s.thing having bool_and(s.becomes is null) and bool_or(s.was is not null)
-        ) as gone
-      ),
-      'settings', (
-        select count(distinct s.thing) from seen as s
-        where s.table_name in ('settings', 'categories', 'budgets', 'payee_rules')
+      'records', (select count(*) from things),
+      'acts', (
+        select coalesce(jsonb_object_agg(a.act, a.things), '{}')
+        from (select a.act, count(*) as things from acts as a where a.act is not null group by a.act) as a
       ),
       'sums', (
         select coalesce(jsonb_object_agg(a.currency, a.minor), '{}')
@@ -103,5 +146,5 @@ begin
 end
 $$;
 comment on function app.measure_change is
-  'What a change moved: {records, gone, settings (of these, what is no expense or bill), sums: minor units by '
+  'What a change moved: {records, acts: how many things by the tool that does such a thing, sums: minor units by '
   'currency}.';

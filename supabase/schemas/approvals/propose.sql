@@ -190,7 +190,8 @@ begin
   perform app.check_import_expected(batch, counted, arguments);
   return jsonb_build_object(
     'reasons', app.judge_moved(context, array['import_expenses'], jsonb_build_object(
-      'records', jsonb_array_length(counted -> 'new'), 'gone', 0, 'settings', 0, 'sums', (
+      'records', jsonb_array_length(counted -> 'new'),
+      'acts', jsonb_build_object('log_expenses', jsonb_array_length(counted -> 'new')), 'sums', (
         -- Each row by itself: what comes back takes nothing off what goes out.
         select coalesce(jsonb_object_agg(s.currency, s.minor), '{}')
         from (

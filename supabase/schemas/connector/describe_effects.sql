@@ -4,7 +4,7 @@
 create or replace function app.describe_value(kept jsonb, key text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  if coalesce(kept -> key, 'null') in ('null', '[]', '{}') then
+  if coalesce(kept -> key, 'null') in ('null', 'false', '[]', '{}') then
     return null;
   end if;
   return case
@@ -37,8 +37,9 @@ language plpgsql stable set search_path = '' as $$
 declare
   -- Where a thing comes or goes, these say what it is; where it changes, every column that did.
   telling constant text[] := array[
-    'amount_minor', 'expected_minor', 'paid_on', 'due_on', 'anchor_on', 'frequency', 'every', 'payee', 'category_id',
-    'tags', 'note', 'per', 'direction', 'sharing', 'from_id', 'to_id'
+    'amount_minor', 'charged_minor', 'expected_minor', 'paid_on', 'due_on', 'anchor_on', 'frequency', 'every',
+    'ends_on', 'autopay', 'payee', 'category_id', 'tags', 'note', 'url', 'per', 'direction',
+    'tax_minor', 'reimbursement', 'reimbursed_by', 'payer_id', 'sharing', 'from_id', 'to_id'
   ];
   untold constant text[] := array[
     'id', 'organization_id', 'created_at', 'recorded_seq', 'kind', 'source', 'expense_id', 'occurrence_id', 'split_id',
@@ -69,7 +70,10 @@ begin
           and v.was -> key is distinct from v.becomes -> key
           -- The amount says the currency.
           and not (key = 'currency' and coalesce(t.after, t.before) ->> 'amount_minor' is not null)
-          and (not (t.was_gone or t.is_gone) or key = any (telling))
+          and (
+            not (t.was_gone or t.is_gone) or key = any (telling)
+            or key = 'paid_by' and coalesce(t.after, t.before) ->> 'sharing' is not null
+          )
       ) as f on true
       where t.thing in (select w.thing from things as w group by w.thing order by min(w.place) limit at_most)
         -- Only what follows from others moved.

@@ -35,7 +35,7 @@ export const approvalPolicy = {
   add: "Add a rule",
   suggested: "We suggest this one. Change what you like before you add it.",
   what: "What",
-  whatReason: "What the assistant does.",
+  whatReason: "However the assistant does it: a file that adds expenses counts as adding expenses, too.",
   over: (currency: string): string => `Only over this amount, in ${currency}`,
   overReason: "Leave it empty for any amount.",
   records: "Only for more than this many records",
