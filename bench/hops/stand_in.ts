@@ -2,20 +2,27 @@
  * Stands in for PostgREST: `POST /rest/v1/rpc/<function>` runs one prepared statement as `service_role` and answers its
  * JSON. It checks no key and parses no result, so what it adds is one hop, for the service and its floor alike.
  *
- *     deno run -A bench/hops/stand_in.ts postgres://authenticator@…/database
+ *     deno run -A bench/hops/stand_in.ts postgres://authenticator@…/database [http://127.0.0.1:…]
+ *
+ * With a second URL, every other path is passed on to it: the rest of the platform, such as the identity provider.
  */
 import postgres from "postgres";
 import { type Signature, SIGNATURES, statementOf } from "./statement.ts";
 
 const CONNECTIONS = 10;
-const [url] = Deno.args;
+const [url, rest] = Deno.args;
 if (!url) throw new Error("Pass the URL of a database.");
 const client = postgres(url, {
   max: CONNECTIONS,
   onnotice: () => {},
   connection: { role: "service_role", "request.jwt.claims": '{"role":"service_role"}' } as Record<string, string>,
 });
-const signatures = new Map((await client.unsafe<Signature[]>(SIGNATURES)).map((one) => [one.name, one]));
+const signatures = new Map<string, Signature>();
+/** What there is to call; read again, as PostgREST reloads its schema cache after a migration. */
+async function readSignatures(): Promise<void> {
+  for (const one of await client.unsafe<Signature[]>(SIGNATURES)) signatures.set(one.name, one);
+}
+await readSignatures();
 
 /** By function and the arguments that are passed. */
 const statements = new Map<string, string>();
@@ -33,7 +40,10 @@ Deno.serve({
   port: 0,
   onListen: ({ port }) => void Deno.stdout.writeSync(new TextEncoder().encode(`${port}\n`)),
 }, async (request) => {
-  const signature = signatures.get(request.url.slice(request.url.lastIndexOf("/") + 1));
+  if (rest && !request.url.includes("/rest/v1/rpc/")) return await passOn(request);
+  const name = request.url.slice(request.url.lastIndexOf("/") + 1);
+  if (!signatures.has(name)) await readSignatures().catch(() => {});
+  const signature = signatures.get(name);
   if (!signature) return Response.json({ code: "PGRST202", message: "No such function." }, { status: 404 });
   const body = await request.text();
   try {
@@ -45,6 +55,21 @@ Deno.serve({
     return new Response(row?.result ?? "null", { headers: HEADERS });
   } catch (thrown) {
     const { code = "", message } = thrown as { code?: string; message: string };
+    // As PostgREST answers without a connection: https://docs.postgrest.org/en/v14/references/errors.html
+    if (!/^[0-9A-Z]{5}$/.test(code)) return Response.json({ code: "PGRST001", message }, { status: 503 });
     return Response.json({ code, message }, { status: 500 });
   }
 });
+
+/** Redirects are the caller's to follow. */
+async function passOn(request: Request): Promise<Response> {
+  const { pathname, search } = new URL(request.url);
+  const { method, headers, body } = request;
+  const passed = new Headers(headers);
+  passed.delete("host");
+  const response = await fetch(rest + pathname + search, { method, headers: passed, body, redirect: "manual" })
+    .catch(() => new Response(null, { status: 502 }));
+  const answered = new Headers(response.headers);
+  for (const name of ["content-encoding", "content-length", "transfer-encoding"]) answered.delete(name);
+  return new Response(response.body, { status: response.status, headers: answered });
+}

@@ -46,7 +46,18 @@ export const functionEnvironment = (supabaseUrl: string): Record<string, string>
 const startModule = (module: string, env: Record<string, string>): Promise<Started> =>
   start(Deno.execPath(), ["run", "--quiet", "-A", BOOT, module], { env });
 
-const functionModule = (slug: Slug): string => new URL(`../../functions/${slug}/index.ts`, import.meta.url).href;
+/** @param url of the database, as authenticator. @param rest where the rest of the platform is. */
+export const startStandIn = (url: string, rest?: string): Promise<Started> =>
+  start(Deno.execPath(), [
+    "run",
+    "--quiet",
+    "-A",
+    new URL("stand_in.ts", import.meta.url).pathname,
+    url,
+    ...rest ? [rest] : [],
+  ]);
+
+export const functionModule = (slug: Slug): string => new URL(`../../functions/${slug}/index.ts`, import.meta.url).href;
 
 export async function openWorld(): Promise<World> {
   const cluster = await startCluster({ settings: DURABLE });
@@ -58,13 +69,7 @@ export async function openWorld(): Promise<World> {
   await buildLargeOrganization(admin, { payments: 2000, bills: 50, months: 24, today });
   await admin.exec(await read("seed.sql"));
   await admin.exec(await read("floor.sql"));
-  const standIn = await start(Deno.execPath(), [
-    "run",
-    "--quiet",
-    "-A",
-    new URL("stand_in.ts", import.meta.url).pathname,
-    cluster.urlOf("authenticator", name),
-  ]);
+  const standIn = await startStandIn(cluster.urlOf("authenticator", name));
   const env = functionEnvironment(`http://127.0.0.1:${standIn.port}`);
   return {
     cluster,

@@ -1,4 +1,4 @@
-/** Servers that the benchmark starts itself, and the processor time they take. Linux only. */
+/** Servers that benchmarks and load tests start themselves, and the processor time they take. Linux only. */
 
 export interface Started {
   port: number;
@@ -6,18 +6,21 @@ export interface Started {
   /** Processor time so far, in milliseconds. */
   cpuMs(): number;
   stop(): Promise<void>;
+  /** Ends it at once, as when a platform takes an instance away. */
+  kill(): Promise<void>;
 }
 
 const running = new Set<Started>();
 
 /**
  * Starts a program that writes its port as the first line of standard output.
+ * @param options.onLog receives what it writes to standard error.
  * @throws with what it wrote to standard error when it ends before that.
  */
 export async function start(
   command: string,
   args: string[],
-  { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},
+  { env = {}, cwd, onLog }: { env?: Record<string, string>; cwd?: string; onLog?: (text: string) => void } = {},
 ): Promise<Started> {
   const child = new Deno.Command(command, {
     args,
@@ -30,7 +33,10 @@ export async function start(
   let errors = "";
   const drained = (async () => {
     // Its log is read and dropped, as a platform's collector would take it.
-    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) errors = (errors + text).slice(-4000);
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
+      errors = (errors + text).slice(-4000);
+      onLog?.(text);
+    }
   })();
   const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   const { value } = await output.read();
@@ -39,21 +45,23 @@ export async function start(
     await drained;
     throw new Error(`${[command, ...args].join(" ")} did not start:\n${errors}`);
   }
+  const end = async (signal: Deno.Signal) => {
+    running.delete(started);
+    try {
+      child.kill(signal);
+    } catch {
+      // It has ended already.
+    }
+    await output.cancel();
+    await child.status;
+    await drained;
+  };
   const started: Started = {
     port,
     pid: child.pid,
     cpuMs: () => cpuMs(child.pid),
-    async stop() {
-      running.delete(started);
-      try {
-        child.kill("SIGTERM");
-      } catch {
-        // It has ended already.
-      }
-      await output.cancel();
-      await child.status;
-      await drained;
-    },
+    stop: () => end("SIGTERM"),
+    kill: () => end("SIGKILL"),
   };
   running.add(started);
   return started;

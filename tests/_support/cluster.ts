@@ -8,7 +8,7 @@ import { createPostgresConnection } from "@supabase/lite/postgres";
 import { postgresDatabase } from "../../local/database/postgres.ts";
 import { readBootstrap } from "../../local/database/prepare.ts";
 import { createLiteApp } from "../../local/lite/app.ts";
-import { findBinaries, startServer } from "./server.ts";
+import { findBinaries, type Server, startServer } from "./server.ts";
 
 /** Databases to copy: what `postgres` creates in `public` is granted to the API roles (exposed), or not (closed). */
 export const TEMPLATES = ["supabase_exposed", "supabase_closed"] as const;
@@ -21,6 +21,10 @@ export interface Cluster {
   hasCron: boolean;
   /** Server version, for example 15.20. */
   version: string;
+  /** Of the postmaster that runs now. */
+  pid(): number;
+  /** Ends the server and starts it on the same data; see server.ts. */
+  restart: Server["restart"];
   /** Ends every session and removes the data. Also runs on SIGINT, SIGTERM and SIGHUP. */
   stop(): Promise<void>;
 }
@@ -29,14 +33,20 @@ export interface Cluster {
  * Ready in about two seconds: `TEMPLATES` can be copied, and database `postgres` is bootstrapped like the first one.
  * @param options.settings of the server, for example for a measurement; they override the test defaults.
  * @param options.libraries to preload beside pg_cron.
+ * @param options.dir where its data is kept, such as a small file system.
  */
 export async function startCluster(
-  { settings = {}, libraries = [] }: { settings?: Record<string, string>; libraries?: string[] } = {},
+  { settings = {}, libraries = [], dir }: {
+    settings?: Record<string, string>;
+    libraries?: string[];
+    dir?: string | undefined;
+  } = {},
 ): Promise<Cluster> {
   const binaries = await findBinaries();
   const hasCron = await exists(`${binaries.libraries}/pg_cron.so`);
   const server = await startServer(binaries, {
     superuser: "supabase_admin",
+    ...(dir && { dir }),
     settings: {
       wal_level: "logical",
       max_connections: "200",
@@ -62,7 +72,7 @@ export async function startCluster(
     await server.stop();
     throw thrown;
   }
-  return { urlOf, hasCron, version: binaries.version, stop: server.stop };
+  return { urlOf, hasCron, version: binaries.version, pid: server.pid, restart: server.restart, stop: server.stop };
 }
 
 // Used by the tests and the CLI's `db lint`, which report it themselves when one is missing.

@@ -41,17 +41,25 @@ async function newestDebianFolder(): Promise<string | undefined> {
 
 export interface Server {
   port: number;
+  /** Of the postmaster that runs now. */
+  pid(): number;
+  /**
+   * Ends it and starts it on the same data: `fast` ends the sessions and writes a checkpoint, `crash` kills every process
+   * at once, as when the machine fails, so that the start recovers from the log.
+   */
+  restart(how: "fast" | "crash"): Promise<void>;
   stop(): Promise<void>;
 }
 
 const PREFIX = "expense-service-postgres-";
 
+/** @param options.dir where its folder is made, such as a small file system; the system's temporary folder by default. */
 export async function startServer(
   binaries: Binaries,
-  { superuser, settings }: { superuser: string; settings: Record<string, string> },
+  { superuser, settings, dir }: { superuser: string; settings: Record<string, string>; dir?: string },
 ): Promise<Server> {
   await removeAbandoned();
-  const folder = await Deno.makeTempDir({ prefix: PREFIX });
+  const folder = await Deno.makeTempDir({ prefix: PREFIX, dir });
   await Deno.writeTextFile(`${folder}/started-by`, String(Deno.pid));
   const user = await userForServer();
   if (user) await Deno.chown(folder, user.uid, user.gid);
@@ -71,36 +79,50 @@ export async function startServer(
     unix_socket_directories: "",
     timezone: "UTC",
   };
-  const child = new Deno.Command(`${binaries.folder}/postgres`, {
-    args: ["-D", `${folder}/data`, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
-    stdin: "null",
-    stdout: "null",
-    stderr: "piped",
-    ...common,
-  }).spawn();
-  const log = readLog(child.stderr);
+  const start = async () => {
+    const child = new Deno.Command(`${binaries.folder}/postgres`, {
+      args: ["-D", `${folder}/data`, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+      ...common,
+    }).spawn();
+    const log = readLog(child.stderr);
+    return { child, log, isReady: await log.ready };
+  };
+  let running = await start();
+  const end = async (signal: Deno.Signal) => {
+    try {
+      running.child.kill(signal);
+    } catch {
+      // It has ended already.
+    }
+    await running.child.status;
+    await running.log.ended;
+  };
 
   let stopping: Promise<void> | undefined;
   const stop = () => stopping ??= stopOnce();
   const stopOnce = async () => {
     SIGNALS.forEach((signal) => Deno.removeSignalListener(signal, interrupt));
-    try {
-      child.kill("SIGINT"); // fast shutdown: sessions are ended, not awaited
-    } catch {
-      // It has ended already.
-    }
-    await child.status;
-    await log.ended;
+    await end("SIGINT"); // fast shutdown: sessions are ended, not awaited
     await Deno.remove(folder, { recursive: true });
   };
   const interrupt = () => void stop().finally(() => Deno.exit(130));
   SIGNALS.forEach((signal) => Deno.addSignalListener(signal, interrupt));
 
-  if (!await log.ready) {
+  const restart: Server["restart"] = async (how) => {
+    // Its log ends when the last process that shares it has noticed.
+    await end(how === "crash" ? "SIGKILL" : "SIGINT");
+    running = await start();
+    if (!running.isReady) throw new Error(`PostgreSQL did not start again:\n${running.log.lastLines()}`);
+  };
+  if (!running.isReady) {
+    const said = running.log.lastLines();
     await stop();
-    throw new Error(`PostgreSQL did not start:\n${log.lastLines()}`);
+    throw new Error(`PostgreSQL did not start:\n${said}`);
   }
-  return { port, stop };
+  return { port, pid: () => running.child.pid, restart, stop };
 }
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

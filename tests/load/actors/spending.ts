@@ -1,0 +1,127 @@
+/** What people do with expenses: log, read, correct, delete, take back. Each writes its books from what it asked for. */
+import { amountOf, type Fact, minorOf, type Row, totals } from "../model/books.ts";
+import type { Client, Json } from "../model/client.ts";
+
+const CURRENCIES = ["EUR", "EUR", "EUR", "USD"];
+/** So many changes are remembered, to be undone. */
+const CHANGES = 5;
+
+/** One call for what was bought; repeated with the same key when the answer was lost, half of the times. */
+export async function logExpenses(client: Client): Promise<void> {
+  const { chance, books } = client;
+  const items = Array.from({ length: chance.int(1, 3) }, () => ({
+    name: client.newName("lunch"),
+    minor: chance.int(100, 90_000),
+    currency: chance.pick(CURRENCIES),
+  }));
+  const args = {
+    on_duplicate: "allow",
+    idempotency_key: crypto.randomUUID(),
+    items: items.map(({ name, minor, currency }) => ({ name, amount: amountOf(minor), currency, payee: client.payee })),
+  };
+  let envelope = await client.ok("log_expenses", args);
+  if (!envelope && chance.oneIn(2)) envelope = await client.ok("log_expenses", args);
+  const facts = new Map(items.map(({ name, minor, currency }) => [name, { minor, currency }]));
+  if (!envelope) return books.doubt(facts);
+  if (!envelope.ok) return;
+  for (const [name, fact] of facts) books.set(name, fact);
+  const { results, totals_by_currency } = envelope.data;
+  results.forEach(({ id, name }: Json, index: number) => {
+    if (name !== items[index]!.name) client.problem(`log_expenses answered ${name} for ${items[index]!.name}`);
+    books.ids.set(name, id);
+  });
+  const expected = totals(items);
+  if (JSON.stringify(sorted(totals_by_currency)) !== JSON.stringify(sorted(expected))) {
+    client.problem(`log_expenses answered ${JSON.stringify(totals_by_currency)} for ${JSON.stringify(expected)}`);
+  }
+  client.changes.push({ id: envelope.change_id, names: items.map(({ name }) => name) });
+  if (client.changes.length > CHANGES) client.changes.shift();
+}
+
+/** The newest rows and the totals of all. */
+export async function listExpenses(client: Client): Promise<void> {
+  const envelope = await client.ok("list_expenses", { payee: client.payee, limit: 20 });
+  if (!envelope?.ok) return;
+  const rows: Row[] = envelope.data.rows.map(({ name, amount, currency }: Json) => ({
+    name,
+    minor: minorOf(amount),
+    currency,
+  }));
+  for (const row of rows) {
+    if (!client.books.allows(row)) client.problem(`list_expenses answered ${JSON.stringify(row)}, which isn't so`);
+  }
+  if (client.books.isCertain) {
+    expectTotals(client, "list_expenses", envelope.totals_by_currency ?? {});
+    const { length } = client.books.certain;
+    if (envelope.total_count !== length) {
+      client.problem(`list_expenses counts ${envelope.total_count} instead of ${length}`);
+    }
+  }
+}
+
+export async function summarize(client: Client): Promise<void> {
+  const envelope = await client.ok("summarize_spending", {
+    payee: client.payee,
+    currency: "EUR",
+    period: "last_30_days",
+  });
+  if (!envelope?.ok || !client.books.isCertain) return;
+  const expected = client.books.certain.filter(({ currency }) => currency === "EUR");
+  const { amount, count } = envelope.data.total;
+  const sum = totals(expected).EUR ?? "0.00";
+  if (amount !== sum || count !== expected.length) {
+    client.problem(`summarize_spending answered ${count} for ${amount} EUR instead of ${expected.length} for ${sum}`);
+  }
+}
+
+function expectTotals(client: Client, tool: string, told: Record<string, string>): void {
+  const expected = totals(client.books.certain);
+  const [a, b] = [told, expected].map((sums) => JSON.stringify(sorted(sums)));
+  if (a !== b) client.problem(`${tool} answered totals of ${a} instead of ${b}`);
+}
+
+const sorted = (sums: Record<string, string>) =>
+  Object.entries(sums).filter(([, amount]) => amount !== "0.00").toSorted();
+
+export async function updateExpense(client: Client): Promise<void> {
+  const chosen = pick(client);
+  if (!chosen) return await logExpenses(client);
+  const { id, name, fact } = chosen;
+  const changed = { ...fact, minor: client.chance.int(100, 90_000) };
+  const envelope = await client.ok("update_expenses", { ids: [id], set: { amount: amountOf(changed.minor) } });
+  if (!envelope) client.books.doubt(new Map([[name, changed]]));
+  else if (envelope.ok) client.books.set(name, changed);
+  // What was changed since can't be taken back as a whole.
+  client.changes.splice(0, Infinity, ...client.changes.filter(({ names }) => !names.includes(name)));
+}
+
+export async function deleteExpense(client: Client): Promise<void> {
+  const chosen = pick(client);
+  if (!chosen) return await logExpenses(client);
+  const { id, name } = chosen;
+  const envelope = await client.ok("delete_records", { ids: [id] });
+  if (!envelope) client.books.doubt(new Map([[name, null]]));
+  else if (envelope.ok) client.books.remove(name);
+  client.books.ids.delete(name);
+  client.changes.splice(0, Infinity, ...client.changes.filter(({ names }) => !names.includes(name)));
+}
+
+/** Takes back what was logged lately and not touched since; a second call of the same changes nothing. */
+export async function undoChange(client: Client): Promise<void> {
+  const change = client.changes.pop();
+  if (!change) return await logExpenses(client);
+  const args = { change_id: change.id, idempotency_key: crypto.randomUUID() };
+  let envelope = await client.ok("undo_change", args);
+  if (!envelope && client.chance.oneIn(2)) envelope = await client.ok("undo_change", args);
+  if (!envelope) client.books.doubt(new Map(change.names.map((name) => [name, null])));
+  else if (envelope.ok) { for (const name of change.names) client.books.remove(name); }
+  for (const name of change.names) client.books.ids.delete(name);
+}
+
+function pick({ books, chance }: Client): { id: string; name: string; fact: Fact } | undefined {
+  const known = [...books.ids].slice(-20);
+  if (known.length === 0) return undefined;
+  const [name, id] = chance.pick(known);
+  const fact = books.get(name);
+  return fact && { id, name, fact };
+}

@@ -1,0 +1,169 @@
+/**
+ * The load: clients who do one thing after the other at a steady rate, and beside them apps that register, a payment
+ * provider, the scheduler, and people who come for the first time.
+ */
+import { type Chance, chanceOf } from "../e2e/year/days.ts";
+import { decideProposal } from "./actors/approving.ts";
+import { addBill, listBills, payBill } from "./actors/bills.ts";
+import { getContext, refresh, register } from "./actors/apps.ts";
+import { PaymentProvider } from "./actors/payments.ts";
+import { Scheduler } from "./actors/scheduler.ts";
+import { deleteExpense, listExpenses, logExpenses, summarize, undoChange, updateExpense } from "./actors/spending.ts";
+import { Visitors } from "./actors/visitor.ts";
+import { checkBooks } from "./checks/books.ts";
+import { checkInvariants } from "./checks/invariants.ts";
+import { checkMails, checkPayments, checkProposals, checkVisitors } from "./checks/outcomes.ts";
+import { Client } from "./model/client.ts";
+import { Proposals } from "./model/proposals.ts";
+import { Traffic } from "./model/traffic.ts";
+import { addCustomers, addPeople, connectApp, people } from "./world/seed.ts";
+import type { World } from "./world/world.ts";
+
+type Act = (client: Client) => Promise<void>;
+
+export interface LoadOptions {
+  organizations?: number;
+  each?: number;
+  seed?: number;
+}
+
+const CUSTOMERS = 4_000;
+/** As many requests may be under way while the load finds out what the machine holds. */
+const LANES = 16;
+/** Of what it holds. */
+const SHARE = 0.7;
+
+export class Load {
+  readonly proposals = new Proposals();
+  readonly traffic: Traffic;
+  readonly payments: PaymentProvider;
+  readonly scheduler: Scheduler;
+  readonly visitors: Visitors;
+  readonly clients: Client[] = [];
+  /** Requests of clients a second; found out by `measure`. */
+  rate = 0;
+  readonly #chance: Chance;
+  readonly #acts: Act[];
+  readonly #underWay = new Set<Promise<void>>();
+
+  private constructor(readonly world: World, seed: number) {
+    this.#chance = chanceOf(seed);
+    this.traffic = new Traffic(world.functions);
+    this.payments = new PaymentProvider(this.traffic, world, CUSTOMERS);
+    this.scheduler = new Scheduler(this.traffic, world);
+    this.visitors = new Visitors(this.traffic, world);
+    const mix: [number, Act][] = [
+      [28, logExpenses],
+      [24, listExpenses],
+      [8, summarize],
+      [7, updateExpense],
+      [4, deleteExpense],
+      [4, undoChange],
+      [3, addBill(this.proposals)],
+      [4, payBill],
+      [5, listBills],
+      [4, decideProposal(this.proposals)],
+      [6, getContext],
+      [3, refresh],
+    ];
+    this.#acts = mix.flatMap(([times, act]) => Array.from({ length: times }, () => act));
+  }
+
+  /** Everybody has a token. */
+  static async open(
+    world: World,
+    { organizations = 40, each = 5, seed = Date.now() % 2 ** 31 }: LoadOptions = {},
+  ): Promise<Load> {
+    const load = new Load(world, seed);
+    const everyone = people({ organizations, each });
+    await addPeople(world.admin, everyone);
+    await addCustomers(world.admin, CUSTOMERS);
+    for (const person of everyone) {
+      load.clients.push(new Client(person, load.traffic, load.#chance, await connectApp(world, person)));
+    }
+    await world.admin.exec("analyze");
+    // Without rates, amounts in other currencies have no value yet.
+    await load.scheduler.run("reminders");
+    return load;
+  }
+
+  /** Finds out what the machine holds, and takes its share as the rate. @returns requests a second. */
+  async measure(seconds: number): Promise<number> {
+    const until = performance.now() + seconds * 1000;
+    let done = 0;
+    await Promise.all(Array.from({ length: LANES }, async () => {
+      while (performance.now() < until) {
+        await this.#actOnce();
+        done++;
+      }
+    }));
+    this.rate = done / seconds * SHARE;
+    return done / seconds;
+  }
+
+  /** Keeps up the rate for so long, whatever becomes of the requests. */
+  async run(seconds: number): Promise<void> {
+    const startedAt = performance.now();
+    const elapsed = () => (performance.now() - startedAt) / 1000;
+    const beside = [
+      this.#every(0.5, () => this.payments.deliver(), seconds),
+      this.#every(0.7, () => register(this.traffic), seconds),
+      this.#every(4, () => this.visitors.visit(), seconds),
+      this.#every(6, async () => {
+        await this.scheduler.addReminders().catch(() => {});
+        await this.scheduler.run("reminders");
+      }, seconds),
+      this.#every(9, () => this.scheduler.run("provider-sync"), seconds),
+    ];
+    for (let begun = 0; elapsed() < seconds;) {
+      if (begun < elapsed() * this.rate) {
+        begun++;
+        const act = this.#actOnce().finally(() => this.#underWay.delete(act));
+        this.#underWay.add(act);
+      } else await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await Promise.all([...beside, ...this.#underWay]);
+  }
+
+  /** Everything against everything; nobody may be writing. @param complete also what may still be under way. */
+  async check({ complete = false } = {}): Promise<string[]> {
+    const { admin, outside } = this.world;
+    return [
+      ...await checkProposals(admin, this.proposals),
+      ...await checkBooks(admin, this.clients),
+      ...await checkInvariants(admin),
+      ...checkMails(outside, this.scheduler, { complete }),
+      ...await checkPayments(admin, this.payments),
+      ...await checkVisitors(admin, this.visitors),
+    ];
+  }
+
+  /** What others would try again until it is done: events, and reminders of runs that died. */
+  async finish(): Promise<void> {
+    await this.payments.finish();
+    await this.scheduler.finish(() => checkMails(this.world.outside, this.scheduler, { complete: true }).length === 0);
+  }
+
+  async #actOnce(): Promise<void> {
+    const idle = this.clients.filter(({ isBusy }) => !isBusy);
+    if (idle.length === 0) return await new Promise((resolve) => setTimeout(resolve, 5));
+    const client = this.#chance.pick(idle);
+    client.isBusy = true;
+    try {
+      await this.#chance.pick(this.#acts)(client);
+    } catch (thrown) {
+      client.problem(`an answer could not be read: ${thrown instanceof Error ? thrown.stack : thrown}`);
+    } finally {
+      client.isBusy = false;
+    }
+  }
+
+  /** One after the other, so often. */
+  async #every(pauseSeconds: number, act: () => Promise<void>, seconds: number): Promise<void> {
+    const until = performance.now() + seconds * 1000;
+    while (performance.now() < until) {
+      await act();
+      await new Promise((resolve) => setTimeout(resolve, pauseSeconds * 1000));
+    }
+  }
+}

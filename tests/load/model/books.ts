@@ -1,0 +1,95 @@
+/**
+ * A client's own books: what it was told is written, and what it does not know because an answer was lost. Never asks
+ * the service. Everything has a name of its own.
+ */
+
+export interface Fact {
+  minor: number;
+  currency: string;
+}
+export interface Row extends Fact {
+  name: string;
+}
+
+/** What may be in the books under a name; null is nothing. Several while it is not known. */
+type Possible = (Fact | null)[];
+
+export class Books {
+  #entries = new Map<string, Possible>();
+  /** Ids as the answers gave them. */
+  readonly ids = new Map<string, string>();
+  /** Written by one call whose answer was lost: all of them are there, or none. */
+  #unsureTogether: string[][] = [];
+
+  set(name: string, fact: Fact): void {
+    this.#entries.set(name, [fact]);
+  }
+  remove(name: string): void {
+    this.#entries.set(name, [null]);
+  }
+  /** Nobody knows whether the change happened: what was there before, or this. */
+  doubt(changes: ReadonlyMap<string, Fact | null>): void {
+    for (const [name, fact] of changes) {
+      this.#entries.set(name, [...this.#entries.get(name) ?? [null], fact]);
+    }
+    if (changes.size > 1) this.#unsureTogether.push([...changes.keys()]);
+  }
+
+  /** What is certainly there. */
+  get certain(): Row[] {
+    return [...this.#entries].flatMap(([name, possible]) =>
+      possible.length === 1 && possible[0] ? [{ name, ...possible[0] }] : []
+    );
+  }
+  get isCertain(): boolean {
+    return [...this.#entries.values()].every(({ length }) => length === 1);
+  }
+  get(name: string): Fact | undefined {
+    const possible = this.#entries.get(name);
+    return possible?.length === 1 ? possible[0] ?? undefined : undefined;
+  }
+
+  /** Whether a row may be there. */
+  allows = ({ name, minor, currency }: Row): boolean =>
+    this.#entries.get(name)?.some((fact) => fact?.minor === minor && fact.currency === currency) ?? false;
+
+  /**
+   * Compares with everything that is there.
+   * @returns what is wrong: lost, changed, unknown, doubled or half. What was not known is known then.
+   */
+  compare(rows: readonly Row[]): string[] {
+    const problems: string[] = [];
+    const there = new Map<string, Fact>();
+    for (const { name, minor, currency } of rows) {
+      if (there.has(name)) problems.push(`${name} is there twice`);
+      there.set(name, { minor, currency });
+      if (!this.#entries.has(name)) problems.push(`${name} is there and was never written`);
+    }
+    for (const [name, possible] of this.#entries) {
+      const found = there.get(name) ?? null;
+      if (!possible.some((fact) => fact?.minor === found?.minor && fact?.currency === found?.currency)) {
+        problems.push(`${name} should be ${told(possible)} and is ${told([found])}`);
+      }
+      this.#entries.set(name, [found]);
+    }
+    for (const names of this.#unsureTogether) {
+      const present = names.filter((name) => there.has(name)).length;
+      if (present > 0 && present < names.length) problems.push(`${names.join()} is there by half`);
+    }
+    this.#unsureTogether = [];
+    return problems;
+  }
+}
+
+const told = (possible: Possible) =>
+  possible.map((fact) => fact ? `${fact.minor} ${fact.currency}` : "absent").join(" or ");
+
+/** By currency, with two decimals, as `totals_by_currency` says it. */
+export function totals(rows: readonly Row[]): Record<string, string> {
+  const sums: Record<string, number> = {};
+  for (const { minor, currency } of rows) sums[currency] = (sums[currency] ?? 0) + minor;
+  return Object.fromEntries(Object.entries(sums).map(([currency, minor]) => [currency, amountOf(minor)]));
+}
+
+export const amountOf = (minor: number): string => (minor / 100).toFixed(2);
+export const minorOf = (amount: string): number => Math.round(Number(amount) * 100);

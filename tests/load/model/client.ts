@@ -1,0 +1,124 @@
+/** A person's AI client: its tokens, its own books, and calls of tools whose answers it judges. */
+import type { Chance } from "../../e2e/year/days.ts";
+import { CLIENT_ID, markOf, type Person, type Tokens } from "../world/seed.ts";
+import { Books } from "./books.ts";
+import type { Traffic } from "./traffic.ts";
+
+// deno-lint-ignore no-explicit-any -- answers are inspected field by field
+export type Json = any;
+
+/** An envelope; or nothing is known, since no answer came. */
+export type Told = Json | undefined;
+
+/** A bill, and what it is known to have been paid for. */
+export interface Bill {
+  id: string;
+  name: string;
+  minor: number;
+  /** Due next. */
+  next: string;
+  /** Due dates that were paid, as the answers named them. */
+  paid: string[];
+  /** A payment whose answer was lost: it may be one more. */
+  isUnsure: boolean;
+}
+
+export class Client {
+  readonly books = new Books();
+  readonly bills: Bill[] = [];
+  /** Names of bills that may exist, since the answer was lost, or a proposal is waiting. */
+  readonly possibleBills = new Set<string>();
+  /** The latest changes, to be undone: the names each wrote. */
+  readonly changes: { id: string; names: string[] }[] = [];
+  /** One thing at a time, as an assistant does. */
+  isBusy = false;
+  #names = 0;
+
+  constructor(
+    readonly person: Person,
+    readonly traffic: Traffic,
+    readonly chance: Chance,
+    public tokens: Tokens,
+  ) {}
+
+  get label(): string {
+    return `${markOf(this.person.organization)}${String(this.person.place).padStart(2, "0")}`;
+  }
+  /** A payee for the expenses of this client, by which it finds them. */
+  get payee(): string {
+    return `${this.label}e`;
+  }
+  newName = (what: string): string => `${this.label} ${what} ${++this.#names}`;
+
+  problem = (told: string): void => this.traffic.problem(`${this.label}: ${told}`);
+
+  /** @returns the envelope, also of an error; undefined when nothing is known of what happened. */
+  async call(tool: string, args: Record<string, unknown> = {}): Promise<Told> {
+    const reply = await this.traffic.send({
+      kind: tool,
+      slug: "mcp",
+      path: "/api/mcp",
+      organization: this.person.organization,
+      headers: {
+        "content-type": "application/json",
+        // Both kinds of answers there are.
+        accept: this.person.place % 2 ? "application/json, text/event-stream" : "application/json",
+        "mcp-protocol-version": "2025-11-25",
+        authorization: `Bearer ${this.tokens.access_token}`,
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } }),
+    });
+    if (!reply) return undefined;
+    if (reply.status !== 200) {
+      this.problem(`${tool} was answered ${reply.status}: ${reply.text.slice(0, 300)}`);
+      return undefined;
+    }
+    const isStream = reply.headers.get("content-type")?.startsWith("text/event-stream");
+    const { result, error } = JSON.parse(isStream ? /^data: (.+)$/m.exec(reply.text)![1]! : reply.text);
+    if (!result) {
+      this.problem(`${tool} was refused: ${JSON.stringify(error)}`);
+      return undefined;
+    }
+    return result.structuredContent;
+  }
+
+  /** The same for a call that must succeed, unless the books are busy. */
+  async ok(tool: string, args: Record<string, unknown> = {}): Promise<Told> {
+    const envelope = await this.call(tool, args);
+    if (envelope && !envelope.ok && envelope.error.code !== "busy") {
+      this.problem(
+        `${tool} ${JSON.stringify(args).slice(0, 300)} failed: ${JSON.stringify(envelope.error).slice(0, 300)}`,
+      );
+    }
+    return envelope;
+  }
+
+  /** Exchanges the refresh token; a lost answer is asked for again. @returns whether it has new tokens. */
+  async refresh(): Promise<boolean> {
+    for (let tries = 0; tries < 40; tries++) {
+      const reply = await this.traffic.send({
+        kind: "refresh",
+        slug: "oauth",
+        path: "/api/oauth/token",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        body: new URLSearchParams({
+          grant_type: "refresh_token",
+          refresh_token: this.tokens.refresh_token,
+          client_id: CLIENT_ID,
+        }).toString(),
+      });
+      if (reply?.status === 200) {
+        const tokens = JSON.parse(reply.text);
+        if (tokens.refresh_token === this.tokens.refresh_token) this.problem("a refresh token was not rotated");
+        this.tokens = tokens;
+        return true;
+      }
+      if (reply) {
+        this.problem(`a refresh was refused after ${tries} lost answers: ${reply.text.slice(0, 200)}`);
+        return false;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    return false;
+  }
+}

@@ -1,0 +1,26 @@
+/** What waits for approval, and what was decided: each proposal has one state, and its bill is there if approved. */
+import type { Client, Json } from "./client.ts";
+
+export interface Proposal {
+  id: string;
+  organization: number;
+  /** Of the bill it adds. */
+  name: string;
+  /** As the answers say; `unknown` while one is missing. */
+  state: "pending" | "approved" | "refused" | "unknown";
+  /** Somebody has answered, or is about to. */
+  isBeingDecided?: boolean;
+}
+
+export class Proposals {
+  readonly all: Proposal[] = [];
+  /** Names of bills whose proposal may exist. */
+  readonly doubted = new Set<string>();
+
+  add(client: Client, name: string, { proposal_id }: Json): void {
+    this.all.push({ id: proposal_id, organization: client.person.organization, name, state: "pending" });
+  }
+  /** Those that nobody has answered yet, the oldest first. */
+  pending = (organization: number): Proposal[] =>
+    this.all.filter((proposal) => proposal.organization === organization && proposal.state === "pending");
+}

@@ -1,0 +1,109 @@
+/**
+ * Every request of a run goes through here: it is timed, its answer is searched for rows of other organizations, and a
+ * failure counts unless something was broken on purpose at that moment.
+ */
+import { Latencies } from "../measure/latency.ts";
+import type { Slug } from "../../../shared/routes.ts";
+import { MARKS } from "../world/seed.ts";
+import type { Functions } from "../world/functions.ts";
+
+/** Longer than the functions wait for the database. */
+const DEADLINE_MS = 15_000;
+export interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+export interface Sent {
+  /** What the table of times calls it. */
+  kind: string;
+  slug: Slug;
+  path: string;
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  /** Whose answer it is; marks of all others are foreign. */
+  organization?: number;
+}
+
+export class Traffic {
+  readonly kinds = new Map<string, Latencies>();
+  readonly problems: string[] = [];
+  /** Answers by kind and status, and what ended without one. */
+  readonly outcomes = new Map<string, number>();
+  /** Refused because too much was asked; no failure where that is what is tried. */
+  shed = 0;
+  #brokenSince: number | undefined;
+  #brokenUntil = -Infinity;
+
+  constructor(private readonly functions: Functions) {}
+
+  problem(told: string): void {
+    if (this.problems.length < 200) this.problems.push(told);
+  }
+
+  /** From now on failures are expected. */
+  break(): void {
+    this.#brokenSince ??= performance.now();
+  }
+  /** Failures of what is under way are still expected, of what comes later not. */
+  mend(): void {
+    this.#brokenSince = undefined;
+    this.#brokenUntil = performance.now();
+  }
+  isExcused(sentAt: number): boolean {
+    return this.#brokenSince !== undefined || sentAt < this.#brokenUntil;
+  }
+
+  /** @returns undefined when there was no answer, or one that only says that it failed. */
+  async send(sent: Sent): Promise<Reply | undefined> {
+    const { kind, slug, path, method = "POST", headers, body, organization } = sent;
+    const sentAt = performance.now();
+    let reply: Reply;
+    try {
+      const { port } = this.functions.instanceOf(slug);
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+        method,
+        headers,
+        body,
+        redirect: "manual",
+        signal: AbortSignal.timeout(DEADLINE_MS),
+      });
+      reply = { status: response.status, headers: response.headers, text: await response.text() };
+    } catch (thrown) {
+      this.#count(`${kind} no answer`);
+      if (!this.isExcused(sentAt)) this.problem(`${kind} got no answer: ${thrown}`);
+      return undefined;
+    }
+    this.#count(`${kind} ${reply.status}`);
+    this.#time(kind, performance.now() - sentAt);
+    const foreign = organization === undefined ? undefined : foreignMark(reply.text, organization);
+    if (foreign) this.problem(`${kind} of organization ${organization} got a row of another one: ${foreign}`);
+    if (reply.status === 503 && reply.headers.has("retry-after")) this.shed++;
+    if (reply.status >= 500) {
+      if (!this.isExcused(sentAt)) this.problem(`${kind} was answered ${reply.status}: ${reply.text.slice(0, 300)}`);
+      return undefined;
+    }
+    return reply;
+  }
+
+  #count(outcome: string): void {
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+  }
+  #time(kind: string, ms: number): void {
+    for (const one of ["all", kind]) {
+      const latencies = this.kinds.get(one) ?? new Latencies();
+      this.kinds.set(one, latencies);
+      latencies.add(ms);
+    }
+  }
+}
+
+/** Some words around a mark of another organization. */
+export function foreignMark(text: string, own: number): string | undefined {
+  for (const match of text.matchAll(MARKS)) {
+    if (Number(match[1]) !== own) return text.slice(Math.max(0, match.index - 60), match.index + 60);
+  }
+  return undefined;
+}

@@ -1,0 +1,24 @@
+/** What a run prints: how much, how fast, how the memory grew, what happened, and what was wrong. */
+import { latencyTable } from "./measure/latency.ts";
+import { memoryTable } from "./measure/memory.ts";
+import type { SoakResult } from "./soak.ts";
+
+const MOST = 40;
+
+export const print = (line: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+
+export function report({ options, holds, rate, kinds, outcomes, memory, story, problems }: SoakResult): void {
+  print(
+    `seed ${options.seed}: ${Math.round(options.seconds)} s at ${rate.toFixed(0)} of ${
+      holds.toFixed(0)
+    } actions a second`,
+  );
+  for (const line of latencyTable(kinds)) print(line);
+  print(
+    [...outcomes].filter(([outcome]) => !/ 20\d$/.test(outcome)).map(([what, count]) => `${what}: ${count}`).join(", "),
+  );
+  for (const line of memoryTable(memory)) print(line);
+  for (const line of story) print(line);
+  for (const problem of problems.slice(0, MOST)) print(`PROBLEM ${problem}`);
+  print(problems.length === 0 ? "Nothing was lost, doubled or shown to others." : `${problems.length} problems`);
+}

@@ -1,0 +1,34 @@
+/**
+ * `deno task test:load`: the whole service under load with a model, 90 seconds at 70 % of what the machine holds. Every
+ * client compares every answer with books of its own.
+ *
+ *     deno task soak -- --minutes 10            the same for longer
+ *     deno task soak -- --minutes 10 --faults   while everything breaks, one after the other
+ */
+import { parseArgs } from "node:util";
+import { report } from "./report.ts";
+import { soak } from "./soak.ts";
+
+const { values } = parseArgs({
+  args: Deno.args.filter((arg) => arg !== "--"),
+  options: {
+    minutes: { type: "string", default: "1.5" },
+    seed: { type: "string", default: String(Date.now() % 2 ** 31) },
+    faults: { type: "boolean", default: false },
+    plant: { type: "string" },
+    only: { type: "string" },
+    organizations: { type: "string", default: "40" },
+  },
+});
+const minutes = Number(values.minutes);
+if (!(minutes > 0)) throw new Error("--minutes takes a number of minutes");
+const result = await soak({
+  seconds: minutes * 60,
+  seed: Number(values.seed),
+  faults: values.faults,
+  plant: values.plant,
+  only: values.only,
+  organizations: Number(values.organizations),
+});
+report(result);
+Deno.exit(result.problems.length === 0 ? 0 : 1);

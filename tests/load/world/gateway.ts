@@ -1,0 +1,58 @@
+/**
+ * The platform's gateway between the functions and PostgREST, while it has a bad moment: slow, hanging, lying, or
+ * cutting answers off after the database has done its work.
+ */
+
+export const WEATHER = ["fair", "slow", "hanging", "lying", "cutting"] as const;
+export type Weather = typeof WEATHER[number];
+
+export interface Gateway {
+  port: number;
+  weather: Weather;
+  close(): Promise<void>;
+}
+
+const SLOW_MS = 1_500;
+/** Of the requests, while it is not fair; the others pass. */
+const SHARE = 0.5;
+
+/** What a gateway that lies answers with status 200: none of it is an answer of a function of ours. */
+const LIES = ["null", "[]", "{}", `{"outcome":"ok"}`, "<html>Welcome to nginx!</html>", `{"outcome":"ok","result":`];
+
+export function openGateway(target: number): Gateway {
+  const pass = async (request: Request): Promise<Response> => {
+    const { pathname, search } = new URL(request.url);
+    const { method, headers, body } = request;
+    return await fetch(`http://127.0.0.1:${target}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+  };
+  const answer = async (request: Request): Promise<Response> => {
+    if (gateway.weather === "fair" || Math.random() > SHARE) return await pass(request);
+    switch (gateway.weather) {
+      case "slow":
+        await new Promise((resolve) => setTimeout(resolve, SLOW_MS * Math.random()));
+        return await pass(request);
+      case "hanging":
+        return await new Promise(() => {});
+      case "lying":
+        // Half of the time the work is done before the lie.
+        if (Math.random() < 0.5) await (await pass(request)).body?.cancel();
+        return new Response(LIES[Math.floor(Math.random() * LIES.length)], {
+          headers: { "content-type": "application/json" },
+        });
+      case "cutting":
+        await (await pass(request)).body?.cancel();
+        return new Response(new ReadableStream({ start: (stream) => stream.error(new Error("cut")) }));
+    }
+  };
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {}, onError: () => new Response(null, { status: 502 }) },
+    (request) => answer(request),
+  );
+  const gateway: Gateway = {
+    port: server.addr.port,
+    weather: "fair",
+    // Requests that hang would keep it open.
+    close: async () => void await Promise.race([server.shutdown(), new Promise((resolve) => setTimeout(resolve, 300))]),
+  };
+  return gateway;
+}

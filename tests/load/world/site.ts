@@ -1,0 +1,54 @@
+/** The public site: the front door in front of the functions, and the mailbox for those who sign in by mail. */
+import { createFrontDoor } from "../../../local/front_door/front_door.ts";
+import type { MailSink } from "../../../local/mail/smtp_sink.ts";
+import type { Slug } from "../../../shared/routes.ts";
+import type { Functions } from "./functions.ts";
+
+export interface Site {
+  site_url: string;
+  mail_url: string;
+  mcp_url: string;
+  /** Until then it answers 503. */
+  open(functions: Functions): void;
+  close(): Promise<void>;
+}
+
+const FUNCTIONS = "http://functions";
+const MAILBOX = "/local/mail";
+
+export function startSite({ inbox, secret }: { inbox: MailSink; secret: string }): Site {
+  let functions: Functions | undefined;
+  const frontDoor = createFrontDoor({
+    functionsUrl: FUNCTIONS,
+    secret,
+    fetch: async (request) => {
+      const { pathname, search } = new URL(request.url);
+      const slug = pathname.split("/")[1] as Slug;
+      const target = `http://127.0.0.1:${functions!.instanceOf(slug).port}${pathname}${search}`;
+      return await fetch(target, {
+        method: request.method,
+        headers: request.headers,
+        body: request.body,
+        redirect: "manual",
+      });
+    },
+  });
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request, info) => {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === MAILBOX) return Response.json(inbox.list(searchParams.get("to") ?? undefined));
+    if (!functions) return new Response(null, { status: 503 });
+    try {
+      return await frontDoor(request, { address: info.remoteAddr.hostname });
+    } catch {
+      return new Response(null, { status: 502 });
+    }
+  });
+  const url = `http://127.0.0.1:${server.addr.port}`;
+  return {
+    site_url: url,
+    mail_url: url + MAILBOX,
+    mcp_url: `${url}/api/mcp`,
+    open: (opened) => void (functions = opened),
+    close: () => server.shutdown(),
+  };
+}
