@@ -23,6 +23,7 @@ import type { StartOptions } from "./options.ts";
 import { createRouter } from "./router.ts";
 import type { RunningStack } from "./running_stack.ts";
 import { readSecrets } from "./secrets.ts";
+import { openTelemetry } from "./telemetry.ts";
 import { startOnBooks } from "./upgrade.ts";
 
 export interface Stack {
@@ -86,14 +87,12 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
   if (options.demo && data.demo) await storeDemoCredential(database, { keys: config.credentialsKeys, at: clock.now() });
   const guardedFetch = createGuardedFetch({ network: createDenoNetwork(), fetch, refusedHosts: refusedHosts(config) });
   const { createFunctions } = await loading;
-  const functions = createFunctions((slug) => ({
-    config,
-    database,
-    clock: clock.now,
-    log: createLog(writeLine, { function: slug }),
-    fetch,
-    guardedFetch,
-  }));
+  const telemetry = openTelemetry(env);
+  const functions = createFunctions((slug) => {
+    const log = createLog(writeLine, { function: slug });
+    const deps = { config, database, clock: clock.now, log, fetch, guardedFetch };
+    return telemetry ? telemetry.watch(deps) : deps;
+  });
   const local = createLocalRoutes({
     mail,
     clock,
@@ -101,7 +100,12 @@ export async function startStack(options: StartOptions, { onDeath, onProgress }:
     demoToken: demoEmail ? () => signInToken(data, { email: demoEmail, secretKey: secrets.secret_key }) : undefined,
   });
   server.answerWith(
-    createRouter({ functions, dataUrl: data.url, frontDoorSecret: first(secrets.front_door_secret), local }),
+    createRouter({
+      functions: telemetry ? telemetry.trace(functions) : functions,
+      dataUrl: data.url,
+      frontDoorSecret: first(secrets.front_door_secret),
+      local,
+    }),
   );
 
   const running: RunningStack = {

@@ -16,6 +16,9 @@ export const PAGE_POLICY_HEADER = "x-page-policy";
 /** Authenticates the front door's client-IP header; holds `FRONT_DOOR_SECRET`. */
 export const FRONT_DOOR_HEADER = "x-front-door-secret";
 
+/** Names a request in every log that it leaves a line in. */
+export const REQUEST_ID_HEADER = "x-request-id";
+
 /**
  * All methods that any route serves. The front door rejects others itself: `fetch` cannot send TRACE and CONNECT, and
  * turns `get` into GET, though methods are case-sensitive (RFC 9110 §9.1).

@@ -3,7 +3,7 @@
  * any result into a response before that could be checked.
  */
 import type { Arguments, Tool } from "../../shared/connector/tool.ts";
-import { type FactEnvelope, toolResult } from "../../shared/connector/result.ts";
+import { type Envelope, type FactEnvelope, type ToolResult, toolResult } from "../../shared/connector/result.ts";
 import type { Authentication, Bearer, ToolRun } from "../../shared/db/connector_store.ts";
 import { type AppError, toAppError } from "../../shared/errors.ts";
 import { describeError } from "../../shared/log.ts";
@@ -79,7 +79,8 @@ export function createToolCall(connector: Connector, { caller, requestId, known,
     async run(tool, input, { signal, progress: send }) {
       const parsed = tool.parse(input, clock());
       const { name } = tool.listed;
-      const answer = (facts: FactEnvelope) => toolResult(present(name, facts, words), words);
+      const tell = (envelope: Envelope) => nameRequest(toolResult(envelope, words), requestId);
+      const answer = (facts: FactEnvelope) => tell(present(name, facts, words));
       if (!parsed.ok) return answer(parsed);
       try {
         const isLong = tool.isLong?.(parsed.value) ?? false;
@@ -99,7 +100,7 @@ export function createToolCall(connector: Connector, { caller, requestId, known,
           outcome: result.error?.code ?? "ok",
           organization_id: result.context?.organization?.id,
         });
-        return toolResult(result, words);
+        return tell(result);
       } catch (thrown) {
         failure = toAppError(thrown);
         if (failure.code === "internal") {
@@ -115,6 +116,10 @@ export function createToolCall(connector: Connector, { caller, requestId, known,
     begun: () => begun,
   };
 }
+
+/** An error names its request, for reports; beside the answer, where no model reads it in vain. */
+const nameRequest = (result: ToolResult, requestId: string): ToolResult =>
+  result.isError ? { ...result, _meta: { request_id: requestId } } : result;
 
 /** Ends the work of a tool whose caller was refused in the middle of it; the verdict says why. */
 class RefusedMeanwhile extends Error {}

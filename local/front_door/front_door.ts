@@ -5,7 +5,8 @@
  * bodies.
  */
 import { STRICT_TRANSPORT_SECURITY } from "../../shared/http/transport_security.ts";
-import { findRoute, functionPath, NOT_FOUND, PAGE_POLICY_HEADER } from "../../shared/routes.ts";
+import { describeError, type Log } from "../../shared/log.ts";
+import { findRoute, functionPath, loggedPath, NOT_FOUND, PAGE_POLICY_HEADER } from "../../shared/routes.ts";
 import { refuseMethod } from "./methods.ts";
 import { forward } from "./proxy.ts";
 
@@ -15,22 +16,44 @@ export interface FrontDoorOptions {
   /** One entry of the functions' `FRONT_DOOR_SECRET`; without it the functions see all visitors as one caller. */
   secret?: string | undefined;
   fetch?: (request: Request) => Promise<Response>;
+  /** Gets a line per request; without it, a failure to reach the functions is thrown. */
+  log?: Log;
 }
 
 export type FrontDoor = (request: Request, client?: { address: string }) => Promise<Response>;
 
 /** @returns a handler; `client.address` is the caller's IP address, if the runtime provides it. */
-export function createFrontDoor({ functionsUrl, secret, fetch = globalThis.fetch }: FrontDoorOptions): FrontDoor {
+export function createFrontDoor({ functionsUrl, secret, fetch = globalThis.fetch, log }: FrontDoorOptions): FrontDoor {
   return async (request, client) => {
     const { pathname, search, protocol } = new URL(request.url);
     const route = findRoute(pathname) ?? NOT_FOUND;
     const target = functionsUrl + functionPath(route, pathname) + search;
-    const response = refuseMethod(request) ?? await forward(request, { target, client, secret, fetch });
+    const startedAt = performance.now();
+    const requestId = crypto.randomUUID();
+    const asked = { request_id: requestId, method: request.method, route: loggedPath(pathname) };
+    const response = refuseMethod(request) ??
+      await forward(request, { target, client, secret, requestId, fetch }).catch((thrown) => {
+        if (!log) throw thrown;
+        log.error("functions_unreachable", { ...asked, error: describeError(thrown) });
+        return unreachable(requestId);
+      });
     // Set here too, since the gateway answers some requests itself.
     if (protocol === "https:") response.headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);
+    log?.info("request", {
+      ...asked,
+      status: response.status,
+      duration_ms: Math.round(performance.now() - startedAt),
+    });
     return route.page ? asPage(response) : response;
   };
 }
+
+/** Plain text: a front door has no pages. */
+const unreachable = (requestId: string): Response =>
+  new Response(`The service can't be reached right now. Try again in a minute. Request ${requestId}\n`, {
+    status: 502,
+    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "retry-after": "60" },
+  });
 
 /** Restores a page that the gateway changed: plain text, a sandbox, no style. Other responses are left alone. */
 function asPage(response: Response): Response {

@@ -3,7 +3,7 @@
  * caller.
  */
 
-import { FRONT_DOOR_HEADER } from "../../shared/routes.ts";
+import { FRONT_DOOR_HEADER, REQUEST_ID_HEADER } from "../../shared/routes.ts";
 
 /** Headers that belong to one connection only. */
 const HOP_HEADERS = [
@@ -24,13 +24,15 @@ export interface ForwardOptions {
   client?: { address: string } | undefined;
   /** Proves to the functions that the address is genuine. */
   secret?: string | undefined;
+  /** Names the request in the logs of all that it passes, in place of the name that the visitor gave it. */
+  requestId?: string;
   fetch?: (request: Request) => Promise<Response>;
 }
 
 /** Returns the response of `target`, with mutable headers. */
 export async function forward(
   request: Request,
-  { target, client, secret, fetch = globalThis.fetch }: ForwardOptions,
+  { target, client, secret, requestId, fetch = globalThis.fetch }: ForwardOptions,
 ): Promise<Response> {
   const url = new URL(request.url);
   const headers = endToEnd(request.headers);
@@ -42,6 +44,7 @@ export async function forward(
   for (const name of ["cf-connecting-ip", "x-forwarded-for", FRONT_DOOR_HEADER]) headers.delete(name);
   if (client) headers.set("x-forwarded-for", client.address);
   if (secret) headers.set(FRONT_DOOR_HEADER, secret);
+  if (requestId) headers.set(REQUEST_ID_HEADER, requestId);
   const { method, body } = request;
   const response = await fetch(new Request(target, { method, headers, body, redirect: "manual" }));
   const answered = endToEnd(response.headers);

@@ -2,6 +2,7 @@
  * The deployable front door for `deno serve`, Deno Deploy and Cloudflare Workers. `FUNCTIONS_URL` is the functions'
  * base URL, e.g. `https://<project>.supabase.co/functions/v1`; `FRONT_DOOR_SECRET` is the same as theirs.
  */
+import { createLog } from "../../shared/log.ts";
 import { createFrontDoor, type FrontDoor } from "./front_door.ts";
 
 /** What the runtime passes beside the request: the caller in Deno, the environment in Workers. */
@@ -20,6 +21,7 @@ export default {
     frontDoor ??= createFrontDoor({
       functionsUrl: functionsUrl.replace(/\/+$/, ""),
       secret: firstOf(runtime.FRONT_DOOR_SECRET ?? globalThis.Deno?.env.get("FRONT_DOOR_SECRET")),
+      log: createLog(undefined, { function: "front-door" }),
     });
     const address = runtime.remoteAddr?.hostname ?? request.headers.get("cf-connecting-ip");
     return frontDoor(request, address ? { address } : undefined);

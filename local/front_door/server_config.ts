@@ -7,6 +7,7 @@ import {
   METHODS,
   NOT_FOUND,
   PAGE_POLICY_HEADER,
+  REQUEST_ID_HEADER,
   type Route,
   ROUTES,
 } from "../../shared/routes.ts";
@@ -55,6 +56,9 @@ map "$status:$upstream_http_allow" $allow {
     default "";
 }
 
+# With the id by which the functions and the database name a request.
+log_format expenses '$remote_addr [$time_iso8601] "$request" $status $request_time $request_id';
+
 server {
     listen 80;
     server_name ${host};
@@ -68,6 +72,8 @@ server {
     ssl_certificate /etc/letsencrypt/live/${host}/fullchain.pem;
     ssl_certificate_key /etc/letsencrypt/live/${host}/privkey.pem;
 
+    access_log /var/log/nginx/expenses.log expenses;
+
     # The functions' addresses change: a name in a variable is asked for again, one in proxy_pass only at the start. Your
     # own name server will do as well.
     resolver 1.1.1.1 8.8.8.8 valid=60s ipv6=off;
@@ -79,6 +85,7 @@ server {
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_set_header CF-Connecting-IP "";
     proxy_set_header ${FRONT_DOOR_HEADER} "${secret}";
+    proxy_set_header ${REQUEST_ID_HEADER} $request_id;
     proxy_set_header X-Forwarded-Host $host;
     proxy_set_header X-Forwarded-Proto $scheme;
     proxy_redirect off;
@@ -130,6 +137,7 @@ function caddyConfig({ host, functionsUrl, secret }: Place): string {
         header_up X-Forwarded-For {remote_host}
         header_up -CF-Connecting-IP
         header_up ${FRONT_DOOR_HEADER} "${secret}"
+        header_up ${REQUEST_ID_HEADER} {http.request.uuid}
         header_down -Strict-Transport-Security`;
   const methods = `    @refused not method ${METHODS.join(" ")}
     header @refused Allow "${ALLOW}"

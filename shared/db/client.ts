@@ -4,6 +4,8 @@
  */
 import { PostgrestClient } from "@supabase/postgrest-js";
 import { AppError } from "../errors.ts";
+import { currentRequestId } from "../http/request_id.ts";
+import { REQUEST_ID_HEADER } from "../routes.ts";
 import type { Database as Generated } from "./database_types.ts";
 
 /**
@@ -36,7 +38,13 @@ export function createDatabase(options: { url: string; key: string; fetch?: type
       args: Record<string, unknown>,
       { deadlineMs = TIMEOUT_MS } = {},
     ): Promise<Result> {
-      const { data, error, status } = await client.rpc(name, args).abortSignal(AbortSignal.timeout(deadlineMs));
+      const call = client.rpc(name, args).abortSignal(AbortSignal.timeout(deadlineMs));
+      const requestId = currentRequestId();
+      if (requestId) {
+        // For the database's log (app.request_name), and for the API's, which keeps few headers.
+        call.setHeader(REQUEST_ID_HEADER, requestId).setHeader("x-client-info", `expenses request ${requestId}`);
+      }
+      const { data, error, status } = await call;
       if (error) throw failure(name, status, error);
       return data as Result;
     },

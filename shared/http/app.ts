@@ -8,7 +8,8 @@ import type { Config } from "../config.ts";
 import { AppError, toAppError } from "../errors.ts";
 import { describeError, type Log } from "../log.ts";
 import type { Reader } from "../words/reader.ts";
-import { localPath, loggedPath, METHODS, type Slug } from "../routes.ts";
+import { localPath, loggedPath, METHODS, REQUEST_ID_HEADER, type Slug } from "../routes.ts";
+import { requestIdOf, withRequestId } from "./request_id.ts";
 import { STRICT_TRANSPORT_SECURITY } from "./transport_security.ts";
 
 export type AppEnv = {
@@ -41,16 +42,17 @@ export function createApp(
 
   app.use(async (c, next) => {
     const startedAt = performance.now();
-    c.set("requestId", crypto.randomUUID());
+    const requestId = requestIdOf(c.req.raw.headers);
+    c.set("requestId", requestId);
     c.set("cookies", []);
-    await next();
+    await withRequestId(requestId, next);
     // A handler may return a Response with immutable headers (fetch results, Response.redirect).
     c.res = new Response(c.res.body, c.res);
-    c.res.headers.set("x-request-id", c.get("requestId"));
+    c.res.headers.set(REQUEST_ID_HEADER, requestId);
     if (isHttps) c.res.headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);
     for (const cookie of c.get("cookies")) c.res.headers.append("set-cookie", cookie);
     log.info("request", {
-      request_id: c.get("requestId"),
+      request_id: requestId,
       method: c.req.method,
       route: loggedPath(c.req.path),
       status: c.res.status,

@@ -66,6 +66,15 @@ language sql stable
 comment on function app.instant is
   'The instant of the running request as its function handed it in (setting app.at), else the transaction''s own.';
 
+create or replace function app.request_name() returns text
+language sql stable
+  -- Inlined where it is called, for next to nothing.
+  return 'request ' || (current_setting('request.headers', true)::json ->> 'x-request-id');
+comment on function app.request_name is
+  'The request that the running transaction serves, by its id; null without one. As application_name it is in the '
+  'database''s log and in pg_stat_activity until the transaction ends.';
+revoke all on function app.request_name from authenticated;
+
 create table app.currencies (
   code text primary key constraint currencies_code_format check (code ~ '^[A-Z]{3}$'),
   exponent smallint not null constraint currencies_exponent_range check (exponent between 0 and 4)
@@ -5110,6 +5119,7 @@ declare
   organization identity.organizations;
   wait integer := 0;
 begin
+  perform set_config('application_name', app.request_name(), true);
   select * into principal from oauth.resolve_access_token(decode(authenticate.token_hash, 'hex'), resource, at);
   if principal.outcome is distinct from 'ok' then
     -- Only a token that was never ours is a guess. One that has expired or was revoked must hear that it did, however
@@ -5259,6 +5269,7 @@ revoke all on function app.count_request from authenticated;
 create or replace function app.act_as(user_id uuid, organization_id text) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
+  perform set_config('application_name', app.request_name(), true);
   -- auth.uid() reads the one or the other, depending on the platform's age.
   perform set_config('request.jwt.claims', jsonb_build_object(
       'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id

@@ -62,6 +62,15 @@ language sql stable
 comment on function app.instant is
   'The instant of the running request as its function handed it in (setting app.at), else the transaction''s own.';
 
+create or replace function app.request_name() returns text
+language sql stable
+  -- Inlined where it is called, for next to nothing.
+  return 'request ' || (current_setting('request.headers', true)::json ->> 'x-request-id');
+comment on function app.request_name is
+  'The request that the running transaction serves, by its id; null without one. As application_name it is in the '
+  'database''s log and in pg_stat_activity until the transaction ends.';
+revoke all on function app.request_name from authenticated;
+
 create table app.currencies (
   code text primary key constraint currencies_code_format check (code ~ '^[A-Z]{3}$'),
   exponent smallint not null constraint currencies_exponent_range check (exponent between 0 and 4)

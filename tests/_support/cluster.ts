@@ -25,6 +25,8 @@ export interface Cluster {
   pid(): number;
   /** Ends the server and starts it on the same data; see server.ts. */
   restart: Server["restart"];
+  /** The end of the server's log. */
+  log(): string;
   /** Ends every session and removes the data. Also runs on SIGINT, SIGTERM and SIGHUP. */
   stop(): Promise<void>;
 }
@@ -72,7 +74,15 @@ export async function startCluster(
     await server.stop();
     throw thrown;
   }
-  return { urlOf, hasCron, version: binaries.version, pid: server.pid, restart: server.restart, stop: server.stop };
+  return {
+    urlOf,
+    hasCron,
+    version: binaries.version,
+    pid: server.pid,
+    log: server.log,
+    restart: server.restart,
+    stop: server.stop,
+  };
 }
 
 // Used by the tests and the CLI's `db lint`, which report it themselves when one is missing.

@@ -48,6 +48,8 @@ export interface Server {
    * at once, as when the machine fails, so that the start recovers from the log.
    */
   restart(how: "fast" | "crash"): Promise<void>;
+  /** The end of its log. */
+  log(): string;
   stop(): Promise<void>;
 }
 
@@ -122,7 +124,7 @@ export async function startServer(
     await stop();
     throw new Error(`PostgreSQL did not start:\n${said}`);
   }
-  return { port, pid: () => running.child.pid, restart, stop };
+  return { port, pid: () => running.child.pid, log: () => running.log.lastLines(), restart, stop };
 }
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -136,7 +138,7 @@ function readLog(stderr: ReadableStream<Uint8Array<ArrayBuffer>>) {
   const { promise: ready, resolve } = Promise.withResolvers<boolean>();
   const ended = (async () => {
     for await (const text of stderr.pipeThrough(new TextDecoderStream())) {
-      end = (end + text).slice(-4000);
+      end = (end + text).slice(-40_000);
       if (end.includes("ready to accept connections")) resolve(true);
     }
     resolve(false);

@@ -5,9 +5,11 @@
  */
 import { assert, assertEquals, assertFalse, assertMatch, assertRejects } from "@std/assert";
 import { join } from "node:path";
+import { requestIdOf } from "../../shared/http/request_id.ts";
+import { createLog } from "../../shared/log.ts";
 import { createFrontDoor } from "../../local/front_door/front_door.ts";
 import { SERVERS } from "../../local/front_door/server_config.ts";
-import { functionPath, METHODS, PAGE_POLICY_HEADER, ROUTES } from "../../shared/routes.ts";
+import { functionPath, METHODS, PAGE_POLICY_HEADER, REQUEST_ID_HEADER, ROUTES } from "../../shared/routes.ts";
 import { askRaw } from "../_support/raw_http.ts";
 import { waitFor } from "../_support/wait_for.ts";
 
@@ -75,11 +77,17 @@ interface Door {
 }
 
 function fetchHandler(functionsUrl: string): Promise<Door> {
-  const frontDoor = createFrontDoor({ functionsUrl, secret: SECRET });
+  const lines: string[] = [];
+  const log = createLog((line) => void lines.push(line));
+  const frontDoor = createFrontDoor({ functionsUrl, secret: SECRET, log });
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request, { remoteAddr }) => {
     return frontDoor(request, { address: remoteAddr.hostname });
   });
-  return Promise.resolve({ url: `http://127.0.0.1:${server.addr.port}`, close: () => server.shutdown() });
+  return Promise.resolve({
+    url: `http://127.0.0.1:${server.addr.port}`,
+    log: () => Promise.resolve(lines.join("\n")),
+    close: () => server.shutdown(),
+  });
 }
 
 /** For routes that cover what is below them. */
@@ -117,7 +125,7 @@ async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise
         )
       }`
       : `pid ${folder}/pid; daemon off; events {} http { access_log ${accessLog}; ${nginxFolders(folder)} ${
-        withoutTls(printed).replace("listen 443 ssl", `listen ${host}`)
+        withoutTls(printed).replace("listen 443 ssl", `listen ${host}`).replace(NGINX_LOG, accessLog)
       } }`,
   );
   const args = name === "caddy" ? ["run", "--adapter", "caddyfile", "--config", file] : ["-e", "stderr", "-c", file];
@@ -146,6 +154,9 @@ async function webServer(name: "nginx" | "caddy", functionsUrl: string): Promise
   return { url, log: () => Deno.readTextFile(accessLog), close: async () => void await close() };
 }
 
+/** What the printed configuration logs to. */
+const NGINX_LOG = "/var/log/nginx/expenses.log";
+
 /** Ports below 1024 and certificates are for the real host; `printed_config_test.ts` looks at those. */
 const withoutTls = (config: string) =>
   config.replace(/^ *ssl_certificate.*\n/gm, "").replace("listen 80;", `listen 127.0.0.1:${freePort()};`);
@@ -172,6 +183,27 @@ Deno.test({
     );
     assertMatch(failure.message, /nginx did not start: it ended with 1\n[^]*emerg/);
   },
+});
+
+Deno.test("functions that can't be reached are a 502 that names the request, which the log has with the reason", async () => {
+  const lines: string[] = [];
+  const frontDoor = createFrontDoor({
+    functionsUrl: "https://project.example/functions/v1",
+    secret: SECRET,
+    log: createLog((line) => void lines.push(line)),
+    fetch: () => Promise.reject(new TypeError("connection refused")),
+  });
+  const answer = await frontDoor(new Request("https://site.example/calendar/exp_cal_planted.ics"));
+  assertEquals(answer.status, 502);
+  const [, id] = /Request ([0-9a-f-]{36})\n$/.exec(await answer.text())!;
+  const [failure, request] = lines.map((line) => JSON.parse(line));
+  assertEquals([failure.event, failure.request_id, failure.error], [
+    "functions_unreachable",
+    id,
+    "TypeError: connection refused",
+  ]);
+  assertEquals([request.event, request.request_id, request.status], ["request", id, 502]);
+  assertFalse(lines.join().includes("planted"), lines.join());
 });
 
 Deno.test("the fetch handler sets HSTS on every https answer, even if the gateway sets another, and none over http", async () => {
@@ -214,12 +246,12 @@ async function testFrontDoor(
 
     await t.step("keeps the address of a calendar out of its log", async () => {
       const secret = `exp_cal_${"s".repeat(43)}`;
-      const seen = [`/calendar/${secret}.ics`, `/calendar/${secret}`, `//calendar/${secret}.ics`, "/api/health?seen=1"];
+      const seen = [`/calendar/${secret}.ics`, `/calendar/${secret}`, `//calendar/${secret}.ics`, "/where/seen-last"];
       for (const path of seen) await (await ask(path)).text();
       if (!door.log) return;
       const log = await waitFor(async () => {
         const text = await door.log!();
-        return text.includes("seen=1") ? text : undefined;
+        return text.includes("seen-last") ? text : undefined;
       });
       assertFalse(log.includes(secret), log);
     });
@@ -324,6 +356,26 @@ async function testFrontDoor(
           SECRET,
         ]);
       }
+    });
+
+    await t.step("gives each request an id of its own, whatever the caller claims, and logs it", async () => {
+      const claimed = "0b1e58f0-7f4e-4c7b-9a39-1a2b3c4d5e6f";
+      const ids: string[] = [];
+      for (const path of ["/api/health", "/account/providers/connect"]) {
+        const answer = await ask(path, { headers: { [REQUEST_ID_HEADER]: claimed } });
+        const { headers } = await answer.json();
+        ids.push(headers[REQUEST_ID_HEADER]);
+      }
+      for (const id of ids) {
+        assertEquals(requestIdOf(new Headers({ [REQUEST_ID_HEADER]: id })), id, "the functions would not take it");
+      }
+      assertEquals(new Set([claimed, ...ids]).size, 3);
+      // Caddy logs the answer's headers, among them the id that a function sends back.
+      if (name === "caddy") return;
+      await waitFor(async () => {
+        const log = await door.log!();
+        return ids.every((id) => log.includes(id));
+      });
     });
 
     await t.step("takes a file of 10 MB where one is uploaded, and nowhere else", async () => {

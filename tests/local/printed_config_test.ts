@@ -94,6 +94,7 @@ Deno.test({
     const server = printed.replace("listen 80;", `listen 127.0.0.1:${plain};`)
       .replace("listen 443 ssl", `listen 127.0.0.1:${secure} ssl`)
       .replaceAll(`/etc/letsencrypt/live/${SITE}`, folder)
+      .replace("/var/log/nginx/expenses.log", join(folder, "access"))
       .replace(/resolver [^;]*;/, `resolver 127.0.0.1:${names.port} valid=1s ipv6=off;`);
     const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((one) =>
       `${one}_temp_path ${folder}/${one};`

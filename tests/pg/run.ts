@@ -42,6 +42,7 @@ const RUNNING = [
   "tests/pg/growth.ts",
   "tests/pg/job_costs.ts",
   "tests/pg/same_answers.ts",
+  "tests/pg/request_id.ts",
 ];
 
 const LONG = ["tests/pg/recurrence.ts"];

@@ -84,6 +84,7 @@ declare
   organization identity.organizations;
   wait integer := 0;
 begin
+  perform set_config('application_name', app.request_name(), true);
   select * into principal from oauth.resolve_access_token(decode(authenticate.token_hash, 'hex'), resource, at);
   if principal.outcome is distinct from 'ok' then
     -- Only a token that was never ours is a guess. One that has expired or was revoked must hear that it did, however

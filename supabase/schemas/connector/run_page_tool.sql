@@ -1,6 +1,7 @@
 create or replace function app.act_as(user_id uuid, organization_id text) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
+  perform set_config('application_name', app.request_name(), true);
   -- auth.uid() reads the one or the other, depending on the platform's age.
   perform set_config('request.jwt.claims', jsonb_build_object(
       'sub', user_id, 'role', 'authenticated', 'organization_id', organization_id

@@ -1,0 +1,41 @@
+/** Which ids of requests are taken over, and that work keeps its own. */
+import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { createDatabase } from "../../../shared/db/client.ts";
+import { currentRequestId, requestIdOf, withRequestId } from "../../../shared/http/request_id.ts";
+import { REQUEST_ID_HEADER } from "../../../shared/routes.ts";
+
+const idFor = (given?: string) => requestIdOf(new Headers(given === undefined ? {} : { [REQUEST_ID_HEADER]: given }));
+
+Deno.test("requestIdOf() takes what our front door, Caddy and nginx make, and nothing else", () => {
+  for (const id of ["0b1e58f0-7f4e-4c7b-9a39-1a2b3c4d5e6f", "0b1e58f07f4e4c7b9a391a2b3c4d5e6f"]) {
+    assertEquals(idFor(id), id);
+  }
+  for (const forged of [undefined, "", "1", "0B1E58F0-7F4E-4C7B-9A39-1A2B3C4D5E6F", "'; drop table", "0".repeat(64)]) {
+    assertNotEquals(idFor(forged), forged);
+    assertMatch(idFor(forged), /^[0-9a-f-]{36}$/);
+  }
+});
+
+Deno.test("two requests at once each send their own id to the database; outside of one there is none", async () => {
+  const sent: (string | null)[][] = [];
+  const database = createDatabase({
+    url: "http://127.0.0.1",
+    key: "sb_secret_x",
+    fetch: (_url, init) => {
+      const headers = new Headers(init!.headers);
+      sent.push([headers.get(REQUEST_ID_HEADER), headers.get("x-client-info")]);
+      return Promise.resolve(Response.json({ id: currentRequestId() ?? null }));
+    },
+  });
+  const work = async () => {
+    await Promise.resolve();
+    return await database.call<{ id: string | null }>("ping", {});
+  };
+  assertEquals(await Promise.all([withRequestId("one", work), withRequestId("two", work), work()]), [
+    { id: "one" },
+    { id: "two" },
+    { id: null },
+  ]);
+  assertEquals(sent.slice(0, 2), [["one", "expenses request one"], ["two", "expenses request two"]]);
+  assertEquals(sent[2]![0], null);
+});
