@@ -1,6 +1,6 @@
 /**
  * `deno task test:pg`: a throw-away PostgreSQL server like a Supabase project, with the database tests, those of access
- * in both modes of default privileges, the end-to-end tests, races and real schedules. `--long` adds what takes
+ * in both modes of default privileges, races and real schedules. `--long` adds the endpoints and stories, and what takes
  * minutes; further arguments go to `deno test`. With paths of tests among them, only those run.
  */
 import { startCluster, type Template } from "../_support/cluster.ts";
@@ -8,23 +8,13 @@ import { reachingDatabase } from "./reaching.ts";
 
 // Each file has its own database.
 const DATABASE = ["tests/_support/", "tests/db/", "tests/canary/"];
-// What privileges decide. That both modes come to the same grants (modes.ts) makes the other tests the same in both.
-const CLOSED = [
-  "tests/_support/",
-  "tests/canary/",
-  "tests/db/access_matrix_test.ts",
-  "tests/db/call_function_test.ts",
-  "tests/db/hygiene_test.ts",
-  "tests/db/pgtap_test.ts",
-  "tests/db/provider_credentials_test.ts",
-  "tests/db/run_tool_test.ts",
-  "tests/db/words_of_others_test.ts",
-  "tests/pg/modes.ts",
-];
-// Of these, what reaches a database; `test` and `test:e2e` run them embedded, with the others.
-const ENDPOINTS = ["tests/functions/", "tests/e2e/"];
+// Both modes come to the same grants (modes.ts), which makes all other tests the same in both.
+const CLOSED = ["tests/pg/modes.ts", "tests/db/access_matrix_test.ts", "tests/db/hygiene_test.ts"];
 // These start stacks one after the other, race, or measure time.
 const RUNNING = [
+  "tests/local/jobs_test.ts",
+  "tests/local/migrations_test.ts",
+  "tests/local/start_test.ts",
   "tests/pg/races.ts",
   "tests/pg/bookkeeping_races.ts",
   "tests/pg/member_races.ts",
@@ -46,6 +36,8 @@ const RUNNING = [
 ];
 
 const LONG = ["tests/pg/recurrence.ts"];
+// Of these, what reaches a database: `test` and `test:e2e` run it embedded, and `test:load` asks the same of a server.
+const ENDPOINTS = ["tests/functions/", "tests/e2e/"];
 const isLong = Deno.args.includes("--long");
 const chosen = Deno.args.filter((arg) => arg.startsWith("tests/"));
 const further = Deno.args.filter((arg) => !["--long", "--", ...chosen].includes(arg));
@@ -57,10 +49,9 @@ print(
   `PostgreSQL ${cluster.version}, ${cluster.hasCron ? "with pg_cron" : "without pg_cron: real schedules are left out"}`,
 );
 const passed = chosen.length > 0 ? [await run("supabase_exposed", chosen)] : [
-  await run("supabase_exposed", ["--parallel", ...DATABASE, ...await reachingDatabase(ENDPOINTS)]),
+  await run("supabase_exposed", ["--parallel", ...DATABASE, ...isLong ? await reachingDatabase(ENDPOINTS) : []]),
   await run("supabase_closed", ["--parallel", ...CLOSED]),
   await run("supabase_exposed", [
-    ...await reachingDatabase(["tests/local/"]),
     ...RUNNING,
     ...(cluster.hasCron ? ["tests/pg/schedules.ts"] : []),
     ...(isLong ? LONG : []),
