@@ -354,18 +354,43 @@ comment on function identity.is_active is
 
 -- Which organization the running request acts for. The token was bound to one at consent; a person's other
 -- organizations stay out of reach.
-create or replace function identity.current_organization_id() returns text
+create or replace function identity.find_organization_id() returns text
 language plpgsql stable security definer set search_path = '' as $$
 declare
-  claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-  found_id text;
+  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
 begin
   -- Definer, because the policy of memberships itself asks this question: as the caller it would ask it for ever.
-  select m.organization_id into found_id
-  from identity.memberships as m
-  where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
-    and identity.is_active(m.user_id, app.instant());
-  return found_id;
+  return (
+    select m.organization_id
+    from identity.memberships as m
+    where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
+      and identity.is_active(m.user_id, app.instant())
+  );
+end
+$$;
+comment on function identity.find_organization_id is
+  'The organization of the request''s claims when the person is an active member of it, else null, as the tables have '
+  'it now.';
+
+-- The policies of every statement of a tool ask the same of the same person. identity.note_standing() looks it up once
+-- a tool, and again after each wait. It is kept beside the claims, and holds for no others: whoever could write it
+-- could write those.
+create or replace function identity.is_standing_noted() returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return nullif(current_setting('app.standing_of', true), '') = current_setting('request.jwt.claims', true);
+end
+$$;
+comment on function identity.is_standing_noted is
+  'Whether it is known of the person of the request''s claims what they may; null or false when it is to be looked up.';
+
+create or replace function identity.current_organization_id() returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  if identity.is_standing_noted() then
+    return current_setting('app.member_of');
+  end if;
+  return identity.find_organization_id();
 end
 $$;
 comment on function identity.current_organization_id is
@@ -435,7 +460,8 @@ grant update (timezone, email_enabled, default_lead_days, hide_amounts_in_email,
 grant update (base_currency, closed_through, own_only, updated_at) on identity.organizations to authenticated;
 grant update (mails) on identity.memberships to authenticated;
 grant execute on function
-  identity.current_organization_id, identity.effective_plan, identity.organization_has_feature to authenticated;
+  identity.current_organization_id, identity.find_organization_id, identity.is_standing_noted, identity.effective_plan,
+  identity.organization_has_feature to authenticated;
 
 -- schemas/identity/roles.sql
 
@@ -495,59 +521,104 @@ comment on function identity.member_may is
   'Whether a member of an organization has a right there. The only judge of it, for pages and jobs; policies ask '
   'identity.may.';
 
-create or replace function identity.may(wanted text) returns boolean
+create type identity.standing as (
+  organization_id text,
+  rights text[],
+  sees text
+);
+comment on type identity.standing is
+  'Of what organization somebody is an active member, what they may there, and whether they see everything, all but '
+  'what is private (open), or of that only their own.';
+
+create or replace function identity.find_standing() returns identity.standing
 language plpgsql stable security definer set search_path = '' as $$
+declare
+  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+  standing identity.standing;
 begin
-  -- Definer, because policies of memberships may ask it too.
-  return identity.member_may(identity.current_organization_id(), auth.uid(), wanted);
+  -- Definer, since the policies of what it reads ask it. Whoever does not see a private category must not be asked
+  -- whether there is one.
+  select m.organization_id, own.rights, case
+    when o.own_only and m.role = 'member' then 'own'
+    when 'books:private' = any (own.rights)
+      or not exists (select from app.categories as c where c.organization_id = m.organization_id and c.is_private)
+      then 'everything'
+    else 'open' end
+  into standing
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  cross join lateral (
+    select array(select r."right" from identity.role_rights as r where r.role = m.role)
+      || case when m.sees_private then array['books:private'] end as rights
+  ) as own
+  where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
+    and identity.is_active(m.user_id, app.instant());
+  return standing;
+end
+$$;
+comment on function identity.find_standing is
+  'What the person of the request''s claims is in its organization, as the tables have it now; all null for who is no '
+  'active member.';
+
+create or replace function identity.note_standing() returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  standing constant identity.standing := identity.find_standing();
+begin
+  perform set_config('app.member_of', standing.organization_id, true),
+    set_config('app.rights', standing.rights::text, true),
+    set_config('app.sees', standing.sees, true),
+    set_config('app.standing_of', case when standing.organization_id is not null
+      then current_setting('request.jwt.claims', true) end, true);
+end
+$$;
+comment on function identity.note_standing is
+  'Looks up what the person of the request''s claims is, for the rest of the tool: what is asked at every statement.';
+
+create or replace function identity.may(wanted text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  if identity.is_standing_noted() then
+    return wanted = any (current_setting('app.rights')::text[]);
+  end if;
+  return coalesce(wanted = any ((identity.find_standing()).rights), false);
 end
 $$;
 comment on function identity.may is
   'Whether the person of the request''s claims has a right in its organization; false for who is no member.';
 
-create or replace function identity.sees_own_only() returns boolean
-language plpgsql stable security definer set search_path = '' as $$
-declare
-  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+create or replace function identity.sees() returns text
+language plpgsql stable set search_path = '' as $$
 begin
-  -- Definer, as all of these: policies of what they read ask them.
-  return exists (
-    select
-    from identity.memberships as m
-    join identity.organizations as o on o.id = m.organization_id and o.own_only
-    where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
-      and m.role = 'member'
-  );
+  if identity.is_standing_noted() then
+    return current_setting('app.sees');
+  end if;
+  return (identity.find_standing()).sees;
+end
+$$;
+comment on function identity.sees is
+  'How much the person of the request''s claims sees, as identity.standing has it; null for who is no member.';
+
+create or replace function identity.sees_own_only() returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce(identity.sees() = 'own', false);
 end
 $$;
 comment on function identity.sees_own_only is
   'Whether the person of the request''s claims sees only what they recorded or look after.';
 
 create or replace function identity.sees_everything() returns boolean
-language plpgsql stable security definer set search_path = '' as $$
-declare
-  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+language plpgsql stable set search_path = '' as $$
 begin
-  -- One query, since each statement of a member asks it. Whoever does not see a private category must not be asked
-  -- whether there is one.
-  return exists (
-    select
-    from identity.memberships as m
-    join identity.organizations as o on o.id = m.organization_id
-    where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
-      and not (o.own_only and m.role = 'member')
-      and (
-        m.sees_private
-        or exists (select from identity.role_rights as r where r.role = m.role and r."right" = 'books:private')
-        or not exists (select from app.categories as c where c.organization_id = m.organization_id and c.is_private)
-      )
-  );
+  return coalesce(identity.sees() = 'everything', false);
 end
 $$;
 comment on function identity.sees_everything is
   'Whether nothing in the organization is kept from the person of the request''s claims: what policies ask first, so '
   'that the other conditions cost nothing where there is nothing to keep.';
-grant execute on function identity.may, identity.sees_own_only, identity.sees_everything to authenticated;
+grant execute on function identity.find_standing, identity.note_standing, identity.may, identity.sees,
+  identity.sees_own_only, identity.sees_everything to authenticated;
 revoke all on function identity.member_may from authenticated;
 
 create policy "Owners and managers can change their organization" on identity.organizations
@@ -3089,6 +3160,30 @@ alter table app.change_sets enable row level security;
 alter table app.change_items enable row level security;
 alter table app.idempotency_keys enable row level security;
 
+create or replace function app.list_hidden_categories() returns text[]
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return array(
+    select c.id from app.categories as c
+    where c.organization_id = identity.current_organization_id() and c.is_private
+      and not identity.may('books:private')
+  );
+end
+$$;
+comment on function app.list_hidden_categories is
+  'The ids of the categories that are kept from the person: few, and asked once a statement of somebody from whom '
+  'something is. As a query in each policy that needs it, it made every statement longer to plan.';
+
+create or replace function app.list_shared_expenses() returns setof text
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return query
+    select s.expense_id from app.payment_shares as s
+    where s.organization_id = identity.current_organization_id() and s.member_id = auth.uid();
+end
+$$;
+comment on function app.list_shared_expenses is 'The ids of the expenses and bills that the person bears a share of.';
+
 -- What is kept from a person (identity.sees_everything): private categories with all that is in them, and where only
 -- one's own is seen, what others recorded. Whatever belongs to an expense is seen by who sees that, and asks so.
 create policy "Members can use their organization's budgets" on app.budgets
@@ -3097,14 +3192,14 @@ create policy "Members can use their organization's budgets" on app.budgets
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or category_id is null or category_id in (select c.id from app.categories as c)
+      or category_id is null or category_id <> all ((select app.list_hidden_categories())::text[])
     )
   )
   with check (
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or category_id is null or category_id in (select c.id from app.categories as c)
+      or category_id is null or category_id <> all ((select app.list_hidden_categories())::text[])
     )
   );
 create policy "Members can use their organization's categories" on app.categories
@@ -3123,14 +3218,11 @@ create policy "Members can use their organization's expenses" on app.expenses
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or (category_id is null or category_id in (select c.id from app.categories as c))
+      or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
         and (
           not (select identity.sees_own_only())
           or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
-          or exists (
-            select from app.payment_shares as s
-            where s.expense_id = expenses.id and s.member_id = (select auth.uid())
-          )
+          or id in (select app.list_shared_expenses())
         )
     )
   )
@@ -3138,14 +3230,11 @@ create policy "Members can use their organization's expenses" on app.expenses
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or (category_id is null or category_id in (select c.id from app.categories as c))
+      or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
         and (
           not (select identity.sees_own_only())
           or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
-          or exists (
-            select from app.payment_shares as s
-            where s.expense_id = expenses.id and s.member_id = (select auth.uid())
-          )
+          or id in (select app.list_shared_expenses())
         )
     )
   );
@@ -3171,14 +3260,14 @@ create policy "Members can use their organization's payee rules" on app.payee_ru
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or category_id in (select c.id from app.categories as c)
+      or category_id <> all ((select app.list_hidden_categories())::text[])
     )
   )
   with check (
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or category_id in (select c.id from app.categories as c)
+      or category_id <> all ((select app.list_hidden_categories())::text[])
     )
   );
 create policy "Members can use their organization's payments" on app.payments
@@ -3188,7 +3277,7 @@ create policy "Members can use their organization's payments" on app.payments
     and (
       (select identity.sees_everything())
       or exists (select from app.expenses as e where e.id = expense_id)
-        and (category_id is null or category_id in (select c.id from app.categories as c))
+        and (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
     )
   )
   with check (
@@ -3196,7 +3285,7 @@ create policy "Members can use their organization's payments" on app.payments
     and (
       (select identity.sees_everything())
       or exists (select from app.expenses as e where e.id = expense_id)
-        and (category_id is null or category_id in (select c.id from app.categories as c))
+        and (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
     )
   );
 create policy "Signed-in people can read the exchange rates" on app.fx_rates
@@ -5021,6 +5110,10 @@ create or replace function app.lock_books(organization_id text) returns void
 language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
 begin
   perform pg_advisory_xact_lock(app.books_key(lock_books.organization_id));
+  if identity.is_standing_noted() then
+    -- Whoever had the books may have changed what this person may.
+    perform identity.note_standing();
+  end if;
 exception when lock_not_available or deadlock_detected then
   -- Who waits holds a connection that everybody else needs as well. What is long comes here with rows locked, for which
   -- the one who has the books may wait.
@@ -5060,9 +5153,10 @@ declare
   problem text;
 begin
   perform set_config('app.at', at::text, true);
-  -- Before anything runs, and again after the wait: a role may have changed meanwhile.
-  perform app.refuse_reader(tool);
+  perform identity.note_standing();
   if app.is_write(tool) then
+    -- Before anything runs, and again after the wait: a role may have changed meanwhile.
+    perform app.refuse_reader(tool);
     -- One write at a time in an organization: of two equal calls the second sees what the first wrote, a version that
     -- was checked cannot change before the write, and the numbers of changes rise in the order in which they take
     -- effect. Different organizations never wait. What is long takes its turn itself, when most of it is done.
@@ -5075,7 +5169,9 @@ begin
   if context.organization_id is null then
     return null;
   end if;
-  perform app.refuse_reader(tool);
+  if app.is_write(tool) then
+    perform app.refuse_reader(tool);
+  end if;
   result := case
     when (arguments ->> 'dry_run')::boolean then app.preview_tool(context, tool, arguments)
     when arguments ? 'idempotency_key' then app.perform_once(context, tool, arguments)
@@ -5085,6 +5181,7 @@ begin
     -- A write, or the undo of one, may have set the time zone or the currency that the answer names.
     context := app.read_context(at);
   end if;
+  perform set_config('app.standing_of', '', true);
   return jsonb_strip_nulls(jsonb_build_object(
     'ok', true,
     'context', jsonb_build_object(

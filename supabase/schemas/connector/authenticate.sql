@@ -25,9 +25,10 @@ declare
   problem text;
 begin
   perform set_config('app.at', at::text, true);
-  -- Before anything runs, and again after the wait: a role may have changed meanwhile.
-  perform app.refuse_reader(tool);
+  perform identity.note_standing();
   if app.is_write(tool) then
+    -- Before anything runs, and again after the wait: a role may have changed meanwhile.
+    perform app.refuse_reader(tool);
     -- One write at a time in an organization: of two equal calls the second sees what the first wrote, a version that
     -- was checked cannot change before the write, and the numbers of changes rise in the order in which they take
     -- effect. Different organizations never wait. What is long takes its turn itself, when most of it is done.
@@ -40,7 +41,9 @@ begin
   if context.organization_id is null then
     return null;
   end if;
-  perform app.refuse_reader(tool);
+  if app.is_write(tool) then
+    perform app.refuse_reader(tool);
+  end if;
   result := case
     when (arguments ->> 'dry_run')::boolean then app.preview_tool(context, tool, arguments)
     when arguments ? 'idempotency_key' then app.perform_once(context, tool, arguments)
@@ -50,6 +53,7 @@ begin
     -- A write, or the undo of one, may have set the time zone or the currency that the answer names.
     context := app.read_context(at);
   end if;
+  perform set_config('app.standing_of', '', true);
   return jsonb_strip_nulls(jsonb_build_object(
     'ok', true,
     'context', jsonb_build_object(

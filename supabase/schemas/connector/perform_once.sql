@@ -94,6 +94,10 @@ create or replace function app.lock_books(organization_id text) returns void
 language plpgsql volatile set search_path = '' set lock_timeout = '2s' as $$
 begin
   perform pg_advisory_xact_lock(app.books_key(lock_books.organization_id));
+  if identity.is_standing_noted() then
+    -- Whoever had the books may have changed what this person may.
+    perform identity.note_standing();
+  end if;
 exception when lock_not_available or deadlock_detected then
   -- Who waits holds a connection that everybody else needs as well. What is long comes here with rows locked, for which
   -- the one who has the books may wait.

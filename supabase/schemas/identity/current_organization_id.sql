@@ -31,18 +31,43 @@ comment on function identity.is_active is
 
 -- Which organization the running request acts for. The token was bound to one at consent; a person's other
 -- organizations stay out of reach.
-create or replace function identity.current_organization_id() returns text
+create or replace function identity.find_organization_id() returns text
 language plpgsql stable security definer set search_path = '' as $$
 declare
-  claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-  found_id text;
+  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
 begin
   -- Definer, because the policy of memberships itself asks this question: as the caller it would ask it for ever.
-  select m.organization_id into found_id
-  from identity.memberships as m
-  where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
-    and identity.is_active(m.user_id, app.instant());
-  return found_id;
+  return (
+    select m.organization_id
+    from identity.memberships as m
+    where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
+      and identity.is_active(m.user_id, app.instant())
+  );
+end
+$$;
+comment on function identity.find_organization_id is
+  'The organization of the request''s claims when the person is an active member of it, else null, as the tables have '
+  'it now.';
+
+-- The policies of every statement of a tool ask the same of the same person. identity.note_standing() looks it up once
+-- a tool, and again after each wait. It is kept beside the claims, and holds for no others: whoever could write it
+-- could write those.
+create or replace function identity.is_standing_noted() returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return nullif(current_setting('app.standing_of', true), '') = current_setting('request.jwt.claims', true);
+end
+$$;
+comment on function identity.is_standing_noted is
+  'Whether it is known of the person of the request''s claims what they may; null or false when it is to be looked up.';
+
+create or replace function identity.current_organization_id() returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  if identity.is_standing_noted() then
+    return current_setting('app.member_of');
+  end if;
+  return identity.find_organization_id();
 end
 $$;
 comment on function identity.current_organization_id is
@@ -112,4 +137,5 @@ grant update (timezone, email_enabled, default_lead_days, hide_amounts_in_email,
 grant update (base_currency, closed_through, own_only, updated_at) on identity.organizations to authenticated;
 grant update (mails) on identity.memberships to authenticated;
 grant execute on function
-  identity.current_organization_id, identity.effective_plan, identity.organization_has_feature to authenticated;
+  identity.current_organization_id, identity.find_organization_id, identity.is_standing_noted, identity.effective_plan,
+  identity.organization_has_feature to authenticated;

@@ -54,59 +54,104 @@ comment on function identity.member_may is
   'Whether a member of an organization has a right there. The only judge of it, for pages and jobs; policies ask '
   'identity.may.';
 
-create or replace function identity.may(wanted text) returns boolean
+create type identity.standing as (
+  organization_id text,
+  rights text[],
+  sees text
+);
+comment on type identity.standing is
+  'Of what organization somebody is an active member, what they may there, and whether they see everything, all but '
+  'what is private (open), or of that only their own.';
+
+create or replace function identity.find_standing() returns identity.standing
 language plpgsql stable security definer set search_path = '' as $$
+declare
+  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+  standing identity.standing;
 begin
-  -- Definer, because policies of memberships may ask it too.
-  return identity.member_may(identity.current_organization_id(), auth.uid(), wanted);
+  -- Definer, since the policies of what it reads ask it. Whoever does not see a private category must not be asked
+  -- whether there is one.
+  select m.organization_id, own.rights, case
+    when o.own_only and m.role = 'member' then 'own'
+    when 'books:private' = any (own.rights)
+      or not exists (select from app.categories as c where c.organization_id = m.organization_id and c.is_private)
+      then 'everything'
+    else 'open' end
+  into standing
+  from identity.memberships as m
+  join identity.organizations as o on o.id = m.organization_id
+  cross join lateral (
+    select array(select r."right" from identity.role_rights as r where r.role = m.role)
+      || case when m.sees_private then array['books:private'] end as rights
+  ) as own
+  where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
+    and identity.is_active(m.user_id, app.instant());
+  return standing;
+end
+$$;
+comment on function identity.find_standing is
+  'What the person of the request''s claims is in its organization, as the tables have it now; all null for who is no '
+  'active member.';
+
+create or replace function identity.note_standing() returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  standing constant identity.standing := identity.find_standing();
+begin
+  perform set_config('app.member_of', standing.organization_id, true),
+    set_config('app.rights', standing.rights::text, true),
+    set_config('app.sees', standing.sees, true),
+    set_config('app.standing_of', case when standing.organization_id is not null
+      then current_setting('request.jwt.claims', true) end, true);
+end
+$$;
+comment on function identity.note_standing is
+  'Looks up what the person of the request''s claims is, for the rest of the tool: what is asked at every statement.';
+
+create or replace function identity.may(wanted text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  if identity.is_standing_noted() then
+    return wanted = any (current_setting('app.rights')::text[]);
+  end if;
+  return coalesce(wanted = any ((identity.find_standing()).rights), false);
 end
 $$;
 comment on function identity.may is
   'Whether the person of the request''s claims has a right in its organization; false for who is no member.';
 
-create or replace function identity.sees_own_only() returns boolean
-language plpgsql stable security definer set search_path = '' as $$
-declare
-  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+create or replace function identity.sees() returns text
+language plpgsql stable set search_path = '' as $$
 begin
-  -- Definer, as all of these: policies of what they read ask them.
-  return exists (
-    select
-    from identity.memberships as m
-    join identity.organizations as o on o.id = m.organization_id and o.own_only
-    where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
-      and m.role = 'member'
-  );
+  if identity.is_standing_noted() then
+    return current_setting('app.sees');
+  end if;
+  return (identity.find_standing()).sees;
+end
+$$;
+comment on function identity.sees is
+  'How much the person of the request''s claims sees, as identity.standing has it; null for who is no member.';
+
+create or replace function identity.sees_own_only() returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce(identity.sees() = 'own', false);
 end
 $$;
 comment on function identity.sees_own_only is
   'Whether the person of the request''s claims sees only what they recorded or look after.';
 
 create or replace function identity.sees_everything() returns boolean
-language plpgsql stable security definer set search_path = '' as $$
-declare
-  claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+language plpgsql stable set search_path = '' as $$
 begin
-  -- One query, since each statement of a member asks it. Whoever does not see a private category must not be asked
-  -- whether there is one.
-  return exists (
-    select
-    from identity.memberships as m
-    join identity.organizations as o on o.id = m.organization_id
-    where m.organization_id = claims ->> 'organization_id' and m.user_id = (claims ->> 'sub')::uuid
-      and not (o.own_only and m.role = 'member')
-      and (
-        m.sees_private
-        or exists (select from identity.role_rights as r where r.role = m.role and r."right" = 'books:private')
-        or not exists (select from app.categories as c where c.organization_id = m.organization_id and c.is_private)
-      )
-  );
+  return coalesce(identity.sees() = 'everything', false);
 end
 $$;
 comment on function identity.sees_everything is
   'Whether nothing in the organization is kept from the person of the request''s claims: what policies ask first, so '
   'that the other conditions cost nothing where there is nothing to keep.';
-grant execute on function identity.may, identity.sees_own_only, identity.sees_everything to authenticated;
+grant execute on function identity.find_standing, identity.note_standing, identity.may, identity.sees,
+  identity.sees_own_only, identity.sees_everything to authenticated;
 revoke all on function identity.member_may from authenticated;
 
 create policy "Owners and managers can change their organization" on identity.organizations
