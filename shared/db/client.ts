@@ -2,9 +2,9 @@
  * The database as the functions see it: SQL functions called over PostgREST as `service_role`, one request per call.
  * Only the stores in this folder use it. Database error messages never reach a caller.
  */
-import { PostgrestClient } from "@supabase/postgrest-js";
 import { AppError } from "../errors.ts";
 import { currentRequestId } from "../http/request_id.ts";
+import { describeError } from "../log.ts";
 import { REQUEST_ID_HEADER } from "../routes.ts";
 import type { Database as Generated } from "./database_types.ts";
 
@@ -26,29 +26,68 @@ export interface Database {
 const TIMEOUT_MS = 10_000;
 
 /** @param url base of the platform's APIs; @param key privileged key. */
-export function createDatabase(options: { url: string; key: string; fetch?: typeof fetch }): Database {
-  const client = new PostgrestClient(`${options.url}/rest/v1`, {
+export function createDatabase(
+  { url, key, fetch: send = fetch }: { url: string; key: string; fetch?: typeof fetch },
+): Database {
+  const headers = {
+    "content-type": "application/json",
+    apikey: key,
     // Legacy keys are JWTs, which PostgREST reads itself; newer ones are opaque and mapped by the gateway.
-    headers: { apikey: options.key, ...(options.key.startsWith("ey") && { authorization: `Bearer ${options.key}` }) },
-    fetch: options.fetch,
-  });
+    ...(key.startsWith("ey") && { authorization: `Bearer ${key}` }),
+  };
   return {
     async call<Result>(
       name: FunctionName,
       args: Record<string, unknown>,
       { deadlineMs = TIMEOUT_MS } = {},
     ): Promise<Result> {
-      const call = client.rpc(name, args).abortSignal(AbortSignal.timeout(deadlineMs));
-      const requestId = currentRequestId();
-      if (requestId) {
-        // For the database's log (app.request_name), and for the API's, which keeps few headers.
-        call.setHeader(REQUEST_ID_HEADER, requestId).setHeader("x-client-info", `expenses request ${requestId}`);
-      }
-      const { data, error, status } = await call;
-      if (error) throw failure(name, status, error);
-      return data as Result;
+      const request = {
+        method: "POST",
+        headers: { ...headers, ...requestHeaders() },
+        body: JSON.stringify(args),
+        signal: AbortSignal.timeout(deadlineMs),
+      };
+      const answer = await readAnswer(() => send(`${url}/rest/v1/rpc/${name}`, request));
+      if ("error" in answer) throw failure(name, answer.status, answer.error);
+      return answer.data as Result;
     },
   };
+}
+
+/** For the database's log (app.request_name), and for the API's, which keeps few headers. */
+function requestHeaders(): Record<string, string> {
+  const id = currentRequestId();
+  return id ? { [REQUEST_ID_HEADER]: id, "x-client-info": `expenses request ${id}` } : {};
+}
+
+/** What PostgREST says of an error; `message` alone where something before it answered. */
+interface DatabaseError {
+  code?: string;
+  message?: string;
+}
+/** Status 0: there was no answer, or it broke off. */
+type Answer = { data: unknown } | { status: number; error: DatabaseError };
+
+async function readAnswer(request: () => Promise<Response>): Promise<Answer> {
+  try {
+    const response = await request();
+    const { ok, status } = response;
+    const text = await response.text();
+    const json = parseJson(text);
+    if (ok && json !== undefined) return { data: json };
+    return { status, error: typeof json === "object" && json !== null ? json : { message: text } };
+  } catch (thrown) {
+    return { status: 0, error: { message: describeError(thrown) } };
+  }
+}
+
+/** An empty body is what a function without a result answers. @returns undefined for what is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return text === "" ? null : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 // Temporary failures by SQLSTATE class: connection, resources, operator intervention, locks (PostgREST answers most of
@@ -56,7 +95,7 @@ export function createDatabase(options: { url: string; key: string; fetch?: type
 // and a migration or schema reload is probably under way.
 const TEMPORARY = /^(08|53|57|55P03|40|42883$|PGRST00|PGRST202$)/;
 
-function failure(name: string, status: number, error: { code?: string; message?: string }): AppError {
+function failure(name: string, status: number, error: DatabaseError): AppError {
   // A truncated success: the part that arrived is user data and must not be logged.
   const isBroken = status >= 200 && status < 300;
   const message = isBroken ? "broke off" : error.message ?? "";

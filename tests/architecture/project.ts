@@ -31,7 +31,7 @@ export interface Project {
 }
 
 const ROOT = new URL("../../", import.meta.url);
-const FOLDERS = ["functions", "shared", "local", "tests"];
+const FOLDERS = ["functions", "shared", "local", "tests", "bench"];
 const SETTINGS = ["import_map.json", "deno.json", "supabase/config.toml"];
 
 export async function readProject(): Promise<Map<string, string>> {
