@@ -94,8 +94,9 @@ function countLog(meter: Meter, log: Log): Log {
   const tools = meter.createCounter("expenses.tool.calls", { description: "Tool calls by outcome" });
   const failures = meter.createCounter("expenses.failures", { description: "Failures by event and code" });
   const count = (event: string, { route = "", status = 0, duration_ms = 0, tool = "", outcome = "" }: LogFields) => {
-    if (event === "request") durations.record(duration_ms, { route: routeOf(route), status });
-    if (event === "tool_call") tools.add(1, { tool, outcome });
+    if (event !== "request") return;
+    durations.record(duration_ms, { route: routeOf(route), status });
+    if (tool) tools.add(1, { tool, outcome });
   };
   return {
     info(event, fields = {}) {

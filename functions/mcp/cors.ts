@@ -22,9 +22,9 @@ const EXPOSED_HEADERS = "WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version,
 
 export const cors: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
-  c.res = new Response(c.res.body, c.res);
-  c.res.headers.set("access-control-allow-origin", "*");
-  c.res.headers.set("access-control-expose-headers", EXPOSED_HEADERS);
+  const { headers } = c.res;
+  headers.set("access-control-allow-origin", "*");
+  headers.set("access-control-expose-headers", EXPOSED_HEADERS);
 };
 
 /** Answers a preflight, which carries no credentials and must not require any. */

@@ -6,7 +6,7 @@ import type { Arguments, Tool } from "../../shared/connector/tool.ts";
 import { type Envelope, type FactEnvelope, type ToolResult, toolResult } from "../../shared/connector/result.ts";
 import type { Authentication, Bearer, ToolRun } from "../../shared/db/connector_store.ts";
 import { type AppError, toAppError } from "../../shared/errors.ts";
-import { describeError } from "../../shared/log.ts";
+import { describeError, type LogFields } from "../../shared/log.ts";
 import { withAddresses } from "./addresses.ts";
 import type { Connector } from "./connector.ts";
 import { presentPage } from "./present/page.ts";
@@ -35,13 +35,18 @@ interface Begun {
 interface Options {
   caller: Bearer;
   requestId: string;
+  /** Adds to the log line of the request. */
+  note(fields: LogFields): void;
   /** An earlier verdict on the caller. */
   known?: Authentication | undefined;
   /** Whether the client takes progress. */
   isStreamed: boolean;
 }
 
-export function createToolCall(connector: Connector, { caller, requestId, known, isStreamed }: Options): ToolCall {
+export function createToolCall(
+  connector: Connector,
+  { caller, requestId, note, known, isStreamed }: Options,
+): ToolCall {
   const { store, log, clock, words } = connector;
   // For internal failures, the caller only learns what to quote in a report.
   const internal: FactEnvelope = {
@@ -94,8 +99,7 @@ export function createToolCall(connector: Connector, { caller, requestId, known,
         const about = proposalId ?? (name === "decide_proposal" && facts.ok && parsed.value.proposal_id);
         // After the answer: who is asked, or the proposer, hears of it by mail.
         if (about) connector.mailProposal(String(about), requestId);
-        log.info("tool_call", {
-          request_id: requestId,
+        note({
           tool: name,
           outcome: result.error?.code ?? "ok",
           organization_id: result.context?.organization?.id,

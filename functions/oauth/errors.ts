@@ -10,7 +10,6 @@ import type { LogFields } from "../../shared/log.ts";
 import { MAX_METADATA_BYTES, MAX_REDIRECT_URIS } from "../../shared/oauth/limits.ts";
 import type { CodeRefusal } from "../../shared/oauth/authorization_code.ts";
 import type { RegistrationRefusal } from "../../shared/oauth/registration.ts";
-import { pageErrors } from "../../shared/pages/error_page.tsx";
 import { isPage } from "./headers.ts";
 import type { AuthorizationServer } from "./server.ts";
 
@@ -125,9 +124,11 @@ const FAILURES: Readonly<Record<ErrorCode, string>> = {
 
 /** Pages answer failures as pages, everything else as OAuth errors. */
 export function renderError(config: Config): RenderError {
-  const renderPage = pageErrors(config);
-  return (error, c) =>
-    isPage(c)
-      ? renderPage(error, c)
-      : c.json({ error: FAILURES[error.code], error_description: error.message }, error.status, NO_STORE);
+  return async (error, c) => {
+    if (!isPage(c)) {
+      return c.json({ error: FAILURES[error.code], error_description: error.message }, error.status, NO_STORE);
+    }
+    const { pageErrors } = await import("../../shared/pages/error_page.tsx");
+    return await pageErrors(config)(error, c);
+  };
 }

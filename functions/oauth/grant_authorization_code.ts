@@ -3,7 +3,7 @@
  * new grant. One database call in every case.
  */
 import { Buffer } from "node:buffer";
-import type { AppContext } from "../../shared/http/app.ts";
+import { type AppContext, note } from "../../shared/http/app.ts";
 import { tokenLimits } from "../../shared/http/quotas.ts";
 import { judgeCode } from "../../shared/oauth/authorization_code.ts";
 import { hashToken, tokenPair } from "../../shared/oauth/tokens.ts";
@@ -50,7 +50,7 @@ export async function exchangeCode(c: AppContext, server: AuthorizationServer, f
     limits,
   });
   if (redemption.outcome !== "redeemed") return refuse(c, server, redemption.outcome, client);
-  server.log.info("grant_created", { request_id: c.get("requestId"), grant_id: redemption.grant_id, ...client });
+  note(c, { grant_id: redemption.grant_id, ...client });
   return tokenResponse(c, tokens, redemption.expires_in);
 }
 

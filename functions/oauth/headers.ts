@@ -3,20 +3,22 @@ import type { MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "../../shared/http/app.ts";
 
 /** Pages of signed-in people must not be read or framed by other sites. */
-export const isPage = (c: AppContext): boolean => c.req.path === "/api/oauth/authorize";
+export const isPage = (c: AppContext): boolean => c.req.path === PAGE;
+export const PAGE = "/api/oauth/authorize";
 
 export const headers: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
+  const { headers } = c.res;
   // Codes travel in URLs, so our URLs must not reach other sites as referrers, or search engines. Pages set this
   // themselves.
-  if (!c.res.headers.has("referrer-policy")) c.header("referrer-policy", "no-referrer");
-  c.header("x-robots-tag", "noindex");
-  c.header("x-content-type-options", "nosniff");
+  if (!headers.has("referrer-policy")) headers.set("referrer-policy", "no-referrer");
+  headers.set("x-robots-tag", "noindex");
+  headers.set("x-content-type-options", "nosniff");
   if (isPage(c)) {
-    c.header("cross-origin-opener-policy", "same-origin");
+    headers.set("cross-origin-opener-policy", "same-origin");
   } else {
-    c.header("access-control-allow-origin", "*");
-    c.header("access-control-expose-headers", "WWW-Authenticate, Retry-After, X-Request-Id");
+    headers.set("access-control-allow-origin", "*");
+    headers.set("access-control-expose-headers", "WWW-Authenticate, Retry-After, X-Request-Id");
   }
 };
 

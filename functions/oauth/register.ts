@@ -3,6 +3,7 @@
  */
 import { Buffer } from "node:buffer";
 import { callerQuotas, clientRoom } from "../../shared/http/quotas.ts";
+import { note } from "../../shared/http/app.ts";
 import { readText } from "../../shared/http/read_body.ts";
 import { clientId } from "../../shared/oauth/client_id.ts";
 import { MAX_BODY_BYTES } from "../../shared/oauth/limits.ts";
@@ -26,7 +27,7 @@ export const register: Endpoint = async (c, server) => {
     room: await clientRoom(server.config, c),
     at,
   });
-  server.log.info("client_registered", { request_id: c.get("requestId"), client_id: id });
+  note(c, { client_id: id });
   const client = { client_id: id, client_id_issued_at: Math.floor(at.getTime() / 1000), ...metadata };
   return c.json(client, 201, NO_STORE);
 };

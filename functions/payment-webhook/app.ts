@@ -8,7 +8,7 @@ import { importSecrets, isSigned } from "../../shared/billing/signature.ts";
 import { createBillingStore } from "../../shared/db/billing_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
-import { type App, type AppContext, createApp } from "../../shared/http/app.ts";
+import { type App, type AppContext, createApp, note } from "../../shared/http/app.ts";
 import { readBody } from "../../shared/http/read_body.ts";
 import { sha256 } from "../../shared/std/sha256.ts";
 
@@ -37,8 +37,9 @@ export function createPaymentWebhookApp({ config, database, clock, log }: Deps):
 
     const bodyHash = sha256(new Uint8Array(body)).toString("hex");
     const verdict = await store.applyPaymentEvent(event, { bodyHash, eventId: eventIdOf(c), at: clock() });
-    // A reason is something that only a person can fix.
-    log[verdict.reason ? "error" : "info"]("payment_event", { request_id: c.get("requestId"), ...verdict });
+    note(c, verdict);
+    // Something that only a person can fix.
+    if (verdict.reason) log.error("payment_event", { request_id: c.get("requestId"), ...verdict });
     return c.json({ status: verdict.outcome }, 200, { "cache-control": "no-store" });
   });
   return app;

@@ -6,7 +6,7 @@ import { type Context, Hono } from "hono";
 import { METHOD_NAME_ALL } from "hono/router";
 import type { Config } from "../config.ts";
 import { AppError, toAppError } from "../errors.ts";
-import { describeError, type Log } from "../log.ts";
+import { describeError, type Log, type LogFields } from "../log.ts";
 import type { Reader } from "../words/reader.ts";
 import { localPath, loggedPath, METHODS, REQUEST_ID_HEADER, type Slug } from "../routes.ts";
 import { requestIdOf, withRequestId } from "./request_id.ts";
@@ -17,6 +17,8 @@ export type AppEnv = {
     requestId: string;
     /** `Set-Cookie` values added to whatever response the handler returns (session.ts). */
     cookies: string[];
+    /** What the log line of the request says beside the usual. */
+    logged: LogFields;
     /** Set on page surfaces (pages/reader.ts). */
     reader: Reader;
   };
@@ -45,18 +47,20 @@ export function createApp(
     const requestId = requestIdOf(c.req.raw.headers);
     c.set("requestId", requestId);
     c.set("cookies", []);
+    c.set("logged", {});
     await withRequestId(requestId, next);
-    // A handler may return a Response with immutable headers (fetch results, Response.redirect).
-    c.res = new Response(c.res.body, c.res);
-    c.res.headers.set(REQUEST_ID_HEADER, requestId);
-    if (isHttps) c.res.headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);
-    for (const cookie of c.get("cookies")) c.res.headers.append("set-cookie", cookie);
+    // In place: a copy of the response would turn its text into a stream.
+    const { headers } = c.res;
+    headers.set(REQUEST_ID_HEADER, requestId);
+    if (isHttps) headers.set("strict-transport-security", STRICT_TRANSPORT_SECURITY);
+    for (const cookie of c.get("cookies")) headers.append("set-cookie", cookie);
     log.info("request", {
       request_id: requestId,
       method: c.req.method,
       route: loggedPath(c.req.path),
       status: c.res.status,
       duration_ms: Math.round(performance.now() - startedAt),
+      ...c.get("logged"),
     });
   });
 
@@ -89,6 +93,9 @@ export function createApp(
   }
   return app;
 }
+
+/** Adds to the log line of the request, so that what happens at every request is one line. */
+export const note = (c: AppContext, fields: LogFields): void => c.set("logged", { ...c.get("logged"), ...fields });
 
 /** The methods an app handles at a path; empty if unknown. Hono serves HEAD with the GET handler. */
 function servedMethods(app: App, path: string): readonly string[] {
