@@ -5,21 +5,18 @@
  * authenticated before the rest is read. An invalid token is 401 whatever else is wrong. Answers are buffered, since
  * the verdict on the caller comes with them; one with progress is a stream once there is an event, and so a verdict.
  */
-import { createMcpHandler } from "@modelcontextprotocol/server";
-import { acceptsEventStream, widenAccept } from "../../shared/connector/accept.ts";
+import { acceptsEventStream } from "../../shared/connector/accept.ts";
 import { errorResponse, INVALID_REQUEST, nestsDeeper, readMessage } from "../../shared/connector/json_rpc.ts";
 import { MESSAGE_BYTES } from "../../shared/connector/tool.ts";
 import type { Authentication, Bearer } from "../../shared/db/connector_store.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { AppContext } from "../../shared/http/app.ts";
+import { type AppContext, note } from "../../shared/http/app.ts";
 import { BodyReader } from "../../shared/http/body_reader.ts";
-import { describeError } from "../../shared/log.ts";
 import type { Words } from "../../shared/words/words.ts";
 import { callerOf, recordLastUsed, refusalResponse } from "./authentication.ts";
 import type { Connector } from "./connector.ts";
 import { bufferResponse } from "./buffer_response.ts";
 import { refuseOnStream, untilBegun } from "./stream_progress.ts";
-import { createServer, type RunTool } from "./server.ts";
 import { createToolCall } from "./tool_call.ts";
 import { TOOLS } from "./tools/mod.ts";
 
@@ -62,15 +59,23 @@ async function answer(
 
   const isTooDeep = nestsDeeper(parsed, MAX_DEPTH);
   const requestId = c.get("requestId");
-  const takesStream = acceptsEventStream(c.req.header("accept"));
-  const isStreamed = takesStream && message.wantsProgress;
-  const call = createToolCall(connector, { caller, requestId, known, isStreamed });
-  const exchange = { parsed, run: isStreamed ? refuseOnStream(call, connector, requestId) : call.run };
+  const isStreamed = message.wantsProgress && acceptsEventStream(c.req.header("accept"));
+  const call = createToolCall(connector, {
+    caller,
+    requestId,
+    note: (fields) => note(c, fields),
+    known,
+    isStreamed,
+  });
+  // The SDK is loaded for the first who brings a token: whoever is told to sign in doesn't wait for it.
+  const { serve } = await import("./serve.ts");
+  const run = isStreamed ? refuseOnStream(call, connector, requestId) : call.run;
+  const exchange = { parsed, run, isStreamed };
   if (isCall && !isTooDeep) {
     const served = await serve(c, connector, exchange);
     const stream = isStreamed ? await untilBegun(served, call) : served;
     const begun = call.begun();
-    const response = begun ? stream : await bufferResponse(stream, takesStream);
+    const response = begun ? stream : await bufferResponse(stream);
     const verdict = begun ?? await call.verdict();
     if (!known) recordLastUsed(connector, verdict, caller);
     return refusalResponse(verdict, connector, message.id) ?? response;
@@ -91,7 +96,7 @@ async function answer(
     return errorResponse({ status: 400, code: INVALID_REQUEST, message: refusals.batch });
   }
   const response = await serve(c, connector, exchange);
-  return message.method === "subscriptions/listen" ? response : await bufferResponse(response, takesStream);
+  return message.method === "subscriptions/listen" ? response : await bufferResponse(response);
 }
 
 async function authenticate(connector: Connector, caller: Bearer): Promise<Authentication> {
@@ -108,27 +113,6 @@ async function readUpTo(body: BodyReader, { maxBytes, words }: { maxBytes: numbe
 
 const tooLarge = ({ words }: Connector, maxBytes: number) =>
   new AppError("payload_too_large", words.connector.refusals.tooLarge(maxBytes));
-
-/** The SDK's response; it reports problems with a request to the client itself. */
-async function serve(
-  c: AppContext,
-  { log, words }: Connector,
-  { parsed, run }: { parsed: unknown; run: RunTool },
-): Promise<Response> {
-  const headers = new Headers(c.req.raw.headers);
-  headers.set("accept", widenAccept(c.req.header("accept")));
-
-  let failure: unknown;
-  const handler = createMcpHandler(() => createServer(run, words), { onerror: (error) => failure = error });
-  // The body was already read, within our limit. Without one, the SDK reports it as missing or of the wrong type.
-  const response = await handler.fetch(new Request(c.req.url, { method: "POST", headers }), { parsedBody: parsed });
-
-  // Below 500 it is the caller's error and may quote the caller, so it is not logged.
-  if (response.status >= 500) {
-    log.error("mcp_failure", { request_id: c.get("requestId"), error: describeError(failure) });
-  }
-  return response;
-}
 
 function parseJson(text: string): unknown {
   try {

@@ -71,7 +71,7 @@ const messages: Record<string, Run> = {
     [PATTERNS.amount, PATTERNS.date, "^(exp|bill)_[0-9a-z]{8,32}$"].map((pattern) => formHint({ pattern }, text)),
   "plainError()": (text) => [plainError(text), plainError(`{"error":{"code":-32602,"message":"${text}[`)],
   "bufferResponse()": (text) =>
-    bufferResponse(new Response(`data: ${text}`, { headers: { "content-type": "text/event-stream" } }), true),
+    bufferResponse(new Response(`data: ${text}`, { headers: { "content-type": "text/event-stream" } })),
   "getPrompt()": (text) => getPrompt(en, { name: "month_close", arguments: { month: text } }),
 };
 
