@@ -1,18 +1,14 @@
 /**
  * The job that fetches the amounts of variable bills from their providers for past months. Only the scheduler may call
- * it.
+ * it, and for nobody else it is loaded.
  */
-import { createCredentialStore } from "../../shared/db/credential_store.ts";
-import { createRecordRun } from "../../shared/db/job_run_store.ts";
-import { createProviderStore } from "../../shared/db/provider_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
 import { type App, type AppContext, createApp } from "../../shared/http/app.ts";
 import { requireCronSecret } from "../../shared/http/caller_secret.ts";
-import { createAsk } from "../../shared/providers/ask.ts";
 import { lastPeriod, type Period, readPeriod } from "../../shared/providers/period.ts";
-import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
-import { type Job, type RunLimits, runProviderSync } from "./run.ts";
+import type { Registry } from "../../shared/providers/registry.ts";
+import type { RunLimits } from "./run.ts";
 
 const PATH = "/api/cron/provider-sync";
 
@@ -22,30 +18,21 @@ const LIMITS: RunLimits = { workMs: 50_000, endMs: 58_000, linkMs: 10_000, concu
 /** @param options for tests: their own providers, and less time. */
 export function createCronProviderSyncApp(
   deps: Deps,
-  { registry = PROVIDERS, limits = {} }: { registry?: Registry; limits?: Partial<RunLimits> } = {},
+  { registry, limits = {} }: { registry?: Registry; limits?: Partial<RunLimits> } = {},
 ): App {
-  const { config, database, clock, log } = deps;
+  const { config, clock } = deps;
   const app = createApp("cron-provider-sync", deps);
-  const job: Job = {
-    store: createProviderStore(database),
-    recordRun: createRecordRun(database, "provider-sync"),
-    ask: createAsk({
-      ...deps,
-      registry,
-      keys: config.credentialsKeys,
-      bases: config.providerBases,
-      reseal: createCredentialStore(database).resealCredential,
-    }),
-    clock,
-    log,
-  };
 
   app.get(PATH, async (c) => {
     await requireCronSecret(c, config);
     const asked = askedPeriod(c, clock());
     const period = asked ?? lastPeriod(clock());
+    const [{ createJob }, { runProviderSync }] = await Promise.all([import("./job.ts"), import("./run.ts")]);
     // Naming a month also refetches what is already stored.
-    const answer = await runProviderSync(job, { period, again: asked !== null }, { ...LIMITS, ...limits });
+    const answer = await runProviderSync(createJob(deps, registry), { period, again: asked !== null }, {
+      ...LIMITS,
+      ...limits,
+    });
     return c.json(answer, 200, { "cache-control": "no-store" });
   });
   return app;

@@ -1,16 +1,14 @@
 /**
  * The reminders job: rolls bills forward, mails what falls due, refreshes exchange rates. Beside it, what a monitor asks:
- * whether the jobs do their work, and whether mail arrives. All of it needs the scheduler's secret.
+ * whether the jobs do their work, and whether mail arrives. All of it needs the scheduler's secret, and is loaded for
+ * whoever has it.
  */
 import { createRecordRun } from "../../shared/db/job_run_store.ts";
 import { createRemindersStore } from "../../shared/db/reminders_store.ts";
 import { createCheckSchedule } from "../../shared/db/schedule_store.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
 import { requireCronSecret } from "../../shared/http/caller_secret.ts";
-import { answerJobsHealth } from "./health.ts";
-import { runReminders } from "./run.ts";
 import type { Job } from "./stage.ts";
-import { sendTestMail } from "./test_mail.ts";
 
 const PATH = "/api/cron/reminders";
 const HEALTH_PATH = "/api/health/jobs";
@@ -33,16 +31,19 @@ export function createCronRemindersApp(
 
   app.get(PATH, async (c) => {
     await requireCronSecret(c, deps.config);
+    const { runReminders } = await import("./run.ts");
     return c.json(await runReminders(job, { workMs }), 200, { "cache-control": "no-store" });
   });
 
   const checkSchedule = createCheckSchedule(deps.database);
   app.get(HEALTH_PATH, async (c) => {
     await requireCronSecret(c, deps.config);
+    const { answerJobsHealth } = await import("./health.ts");
     return await answerJobsHealth(c, { ...deps, checkSchedule });
   });
   app.post(TEST_MAIL_PATH, async (c) => {
     await requireCronSecret(c, deps.config);
+    const { sendTestMail } = await import("./test_mail.ts");
     return await sendTestMail(c, deps);
   });
   return app;

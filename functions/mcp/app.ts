@@ -6,16 +6,14 @@ import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
 import { signDownload } from "../../shared/export/download_token.ts";
 import { type App, type AppEnv, createApp } from "../../shared/http/app.ts";
-import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
+import type { Registry } from "../../shared/providers/registry.ts";
 import { createUrls } from "../../shared/urls.ts";
 import { type Words, wordsOf } from "../../shared/words/words.ts";
-import { createAskProviders } from "./ask_providers.ts";
-import { getCard } from "./card.ts";
+import { callerOf } from "./authentication.ts";
 import type { Connector } from "./connector.ts";
 import { createMailProposal } from "./mail_proposal.ts";
 import { cors, preflight } from "./cors.ts";
 import { failureResponse } from "./failure_response.ts";
-import { postMessage } from "./message.ts";
 import { protectedResource } from "./protected_resource.ts";
 import { endSession } from "./session.ts";
 
@@ -35,10 +33,11 @@ interface Options {
 }
 
 /** @param options the providers and the language; tests pass their own. */
-export function createMcpApp(deps: Deps, { registry = PROVIDERS, words = wordsOf("en") }: Options = {}): App {
+export function createMcpApp(deps: Deps, { registry, words = wordsOf("en") }: Options = {}): App {
   const { config, database, clock, log } = deps;
   const urls = createUrls(config);
-  const askProviders = createAskProviders(deps, registry);
+  const askProviders: Connector["askProviders"] = async (...asked) =>
+    (await import("./ask_providers.ts")).createAskProviders(deps, registry)(...asked);
   const store = createConnectorStore({ database, clock, resource: urls.resource });
 
   const app = createApp("mcp", deps, (error, c) => failureResponse(error, c.get("requestId")));
@@ -65,8 +64,15 @@ export function createMcpApp(deps: Deps, { registry = PROVIDERS, words = wordsOf
       askProviders,
     };
     app.use(paths.endpoint, refuseForeignOrigins(words));
-    app.get(paths.endpoint, (c) => getCard(c, connector));
-    app.post(paths.endpoint, (c) => postMessage(c, connector));
+    // The SDK and the tools are loaded for the first who brings a token: to be told to sign in takes neither.
+    app.get(paths.endpoint, async (c) => {
+      const caller = await callerOf(c, connector);
+      return (await import("./card.ts")).getCard(c, connector, caller);
+    });
+    app.post(paths.endpoint, async (c) => {
+      const caller = await callerOf(c, connector);
+      return (await import("./message.ts")).postMessage(c, connector, caller);
+    });
     app.delete(paths.endpoint, (c) => endSession(c, connector));
     app.options(paths.endpoint, (c) => preflight(c, ENDPOINT_METHODS));
 

@@ -7,12 +7,12 @@ import { createCredentialStore } from "../../shared/db/credential_store.ts";
 import type { Envelope } from "../../shared/credentials/envelope.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { type Answer, createAsk, isAboutOneMonth, type PendingLink } from "../../shared/providers/ask.ts";
-import type { Registry } from "../../shared/providers/registry.ts";
+import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
 
 /** For all months of a link: a person is waiting. */
 const DEADLINE_MS = 10_000;
 
-export function createAskProviders(deps: Deps, registry: Registry): FollowUpServices["askProviders"] {
+export function createAskProviders(deps: Deps, registry: Registry = PROVIDERS): FollowUpServices["askProviders"] {
   const { config, database } = deps;
   const store = createCredentialStore(database);
   const ask = createAsk({

@@ -54,11 +54,10 @@ export function refusalResponse(
 }
 
 /**
- * Both steps, for requests that call no tool.
+ * Has the database check the token, for requests that call no tool.
  * @returns the response for a caller who may not use the connector; undefined for one who may.
  */
-export async function authenticateRequest(c: AppContext, connector: Connector): Promise<Response | undefined> {
-  const caller = await callerOf(c, connector);
+export async function authenticateCaller(connector: Connector, caller: Bearer): Promise<Response | undefined> {
   const verdict = await connector.store.authenticate(caller);
   recordLastUsed(connector, verdict, caller);
   return refusalResponse(verdict, connector);

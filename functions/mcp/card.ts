@@ -5,12 +5,13 @@
 import { acceptsEventStream } from "../../shared/connector/accept.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AppContext } from "../../shared/http/app.ts";
-import { authenticateRequest } from "./authentication.ts";
+import type { Bearer } from "../../shared/db/connector_store.ts";
+import { authenticateCaller } from "./authentication.ts";
 import type { Connector } from "./connector.ts";
 import { PROTOCOL_VERSIONS, serverInfo } from "./server_info.ts";
 
-export async function getCard(c: AppContext, connector: Connector): Promise<Response> {
-  const refused = await authenticateRequest(c, connector);
+export async function getCard(c: AppContext, connector: Connector, caller: Bearer): Promise<Response> {
+  const refused = await authenticateCaller(connector, caller);
   if (refused) return refused;
   if (acceptsEventStream(c.req.header("accept"))) {
     throw new AppError("method_not_allowed", connector.words.connector.refusals.noEventStreams, {

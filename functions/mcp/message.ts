@@ -13,9 +13,10 @@ import { AppError } from "../../shared/errors.ts";
 import { type AppContext, note } from "../../shared/http/app.ts";
 import { BodyReader } from "../../shared/http/body_reader.ts";
 import type { Words } from "../../shared/words/words.ts";
-import { callerOf, recordLastUsed, refusalResponse } from "./authentication.ts";
+import { recordLastUsed, refusalResponse } from "./authentication.ts";
 import type { Connector } from "./connector.ts";
 import { bufferResponse } from "./buffer_response.ts";
+import { serve } from "./serve.ts";
 import { refuseOnStream, untilBegun } from "./stream_progress.ts";
 import { createToolCall } from "./tool_call.ts";
 import { TOOLS } from "./tools/mod.ts";
@@ -25,9 +26,9 @@ const LARGEST_BYTES = Math.max(...BYTES_OF_TOOLS.values());
 /** Far deeper than any protocol message; the SDK recurses into it. */
 const MAX_DEPTH = 100;
 
-export async function postMessage(c: AppContext, connector: Connector): Promise<Response> {
+/** @param caller whose token is not yet checked. */
+export async function postMessage(c: AppContext, connector: Connector, caller: Bearer): Promise<Response> {
   const { words } = connector;
-  const caller = await callerOf(c, connector);
   const body = new BodyReader(c.req.raw);
   try {
     const isShort = await readUpTo(body, { maxBytes: MESSAGE_BYTES, words });
@@ -59,7 +60,7 @@ async function answer(
 
   const isTooDeep = nestsDeeper(parsed, MAX_DEPTH);
   const requestId = c.get("requestId");
-  const isStreamed = message.wantsProgress && acceptsEventStream(c.req.header("accept"));
+  const isStreamed = isCall && message.wantsProgress && acceptsEventStream(c.req.header("accept"));
   const call = createToolCall(connector, {
     caller,
     requestId,
@@ -67,8 +68,6 @@ async function answer(
     known,
     isStreamed,
   });
-  // The SDK is loaded for the first who brings a token: whoever is told to sign in doesn't wait for it.
-  const { serve } = await import("./serve.ts");
   const run = isStreamed ? refuseOnStream(call, connector, requestId) : call.run;
   const exchange = { parsed, run, isStreamed };
   if (isCall && !isTooDeep) {

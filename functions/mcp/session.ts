@@ -1,8 +1,8 @@
 /** `DELETE` of the connector: ends a session. There are no sessions, so it just succeeds. */
 import type { AppContext } from "../../shared/http/app.ts";
-import { authenticateRequest } from "./authentication.ts";
+import { authenticateCaller, callerOf } from "./authentication.ts";
 import type { Connector } from "./connector.ts";
 
 export async function endSession(c: AppContext, connector: Connector): Promise<Response> {
-  return await authenticateRequest(c, connector) ?? c.body(null, 204);
+  return await authenticateCaller(connector, await callerOf(c, connector)) ?? c.body(null, 204);
 }

@@ -119,12 +119,14 @@ export interface Tool {
   isLong?(args: Arguments): boolean;
 }
 
-/** Compiled once at module load, not per request. */
+/** Its schema is compiled at its first call: most starts of a function see few of the tools. */
 export function defineTool(
   { data, isList = false, followUp, isLong, maxBytes = MESSAGE_BYTES, meta, repair, refine, listedSchema, ...contract }:
     ToolContract,
 ): Tool {
-  const schema = z.fromJSONSchema(withYearlessDays(contract.inputSchema) as z.core.JSONSchema.JSONSchema);
+  let compiled: z.ZodType | undefined;
+  const schema = () =>
+    compiled ??= z.fromJSONSchema(withYearlessDays(contract.inputSchema) as z.core.JSONSchema.JSONSchema);
   return {
     followUp,
     isLong,
@@ -140,7 +142,7 @@ export function defineTool(
       const sent = limitUnknownFields(input ?? {}, contract.inputSchema);
       const repaired = repair && typeof sent === "object" ? repair(sent as Arguments) : sent;
       const understood = understand(cleanStrings(repaired), contract.inputSchema);
-      const parsed = schema.safeParse(understood, { reportInput: true });
+      const parsed = schema().safeParse(understood, { reportInput: true });
       if (!parsed.success) return { ok: false, error: explainIssues(parsed.error.issues, contract.inputSchema) };
       const value = parsed.data as Arguments;
       return refine ? refine(value, sent as Arguments, at) : { ok: true, value };

@@ -1,7 +1,6 @@
 /** The chart's page as an MCP resource (SEP-1865), which hosts show for `show_spending_chart`. */
 import type { ReadResourceResult, Resource } from "@modelcontextprotocol/server";
 import type { Words } from "../../../shared/words/words.ts";
-import { CHART_PAGE } from "./page.ts";
 import { CHART_URI } from "./uri.ts";
 
 /** The MIME type of MCP Apps pages. */
@@ -18,6 +17,8 @@ export const chartResource = ({ connector }: Words): Resource => ({
   _meta: META,
 });
 
-export const readChart = (): ReadResourceResult => ({
-  contents: [{ uri: CHART_URI, mimeType: MIME_TYPE, text: CHART_PAGE, _meta: META }],
-});
+/** The page is loaded for the first host that shows it. */
+export async function readChart(): Promise<ReadResourceResult> {
+  const { CHART_PAGE } = await import("./page.ts");
+  return { contents: [{ uri: CHART_URI, mimeType: MIME_TYPE, text: CHART_PAGE, _meta: META }] };
+}

@@ -1,0 +1,25 @@
+/** What a run needs: its stores, and providers to ask. */
+import { createCredentialStore } from "../../shared/db/credential_store.ts";
+import { createRecordRun } from "../../shared/db/job_run_store.ts";
+import { createProviderStore } from "../../shared/db/provider_store.ts";
+import type { Deps } from "../../shared/deps.ts";
+import { createAsk } from "../../shared/providers/ask.ts";
+import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
+import type { Job } from "./run.ts";
+
+export function createJob(deps: Deps, registry: Registry = PROVIDERS): Job {
+  const { config, database, clock, log } = deps;
+  return {
+    store: createProviderStore(database),
+    recordRun: createRecordRun(database, "provider-sync"),
+    ask: createAsk({
+      ...deps,
+      registry,
+      keys: config.credentialsKeys,
+      bases: config.providerBases,
+      reseal: createCredentialStore(database).resealCredential,
+    }),
+    clock,
+    log,
+  };
+}
