@@ -33,6 +33,7 @@ const RUNNING = [
   "tests/pg/job_costs.ts",
   "tests/pg/same_answers.ts",
   "tests/pg/request_id.ts",
+  "tests/pg/rotation.ts",
 ];
 
 const LONG = ["tests/pg/recurrence.ts"];
