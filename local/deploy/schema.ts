@@ -1,4 +1,5 @@
 /** The schema: the pending migrations, without the demo data. */
+import { DatabaseUrlError, splitPassword } from "../database_url.ts";
 import { type Deployment, type Step } from "./step.ts";
 import { StepError } from "./step_error.ts";
 
@@ -15,15 +16,13 @@ export const schema: Step = {
   },
 };
 
-/** The project's own connection, or the one of `DATABASE_URL` without its password, which goes by the environment. */
+/** The project's own connection, or the one of `DATABASE_URL`. */
 function databaseOf({ project, values }: Deployment): { target: string; env: Record<string, string> } {
   const given = values.get("DATABASE_URL");
   if (!given) return { target: project, env: {} };
-  if (!/^postgres(ql)?:\/\//.test(given) || !URL.canParse(given)) {
-    throw new StepError("DATABASE_URL is not postgresql://…: copy the session pooler's address from the dashboard.");
+  try {
+    return splitPassword(given);
+  } catch (thrown) {
+    throw thrown instanceof DatabaseUrlError ? new StepError(thrown.message) : thrown;
   }
-  const url = new URL(given);
-  const password = decodeURIComponent(url.password);
-  url.password = "";
-  return { target: url.href, env: password ? { PGPASSWORD: password } : {} };
 }

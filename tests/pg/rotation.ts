@@ -43,11 +43,15 @@ const first = (list: string) => list.split(",")[0]!;
 /** The settings as in the file of a deployment. */
 const secrets: Secrets = Object.fromEntries(KEYS.map((name) => [name, GENERATED[name]!()]));
 
-let frontDoor: (request: Request, client: { address: string }) => Promise<Response>;
 const server = Deno.serve(
   { hostname: "127.0.0.1", port: 0, onListen() {} },
   (request, { remoteAddr }) => {
     running.requests++;
+    const frontDoor = createFrontDoor({
+      functionsUrl: FUNCTIONS_ORIGIN,
+      secret: next(running.proofs),
+      fetch: (forwarded) => next(running.instances)(forwarded),
+    });
     return frontDoor(request, { address: remoteAddr.hostname });
   },
 );
@@ -101,12 +105,6 @@ const running = {
   requests: 0,
 };
 const next = <Item>(items: Item[]): Item => items[running.turn++ % items.length]!;
-frontDoor = (request, client) =>
-  createFrontDoor({
-    functionsUrl: FUNCTIONS_ORIGIN,
-    secret: next(running.proofs),
-    fetch: (forwarded) => next(running.instances)(forwarded),
-  })(request, client);
 
 await fillVault();
 const browser = new FormBrowser(SITE);

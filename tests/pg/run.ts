@@ -34,6 +34,7 @@ const RUNNING = [
   "tests/pg/same_answers.ts",
   "tests/pg/request_id.ts",
   "tests/pg/rotation.ts",
+  "tests/pg/backup.ts",
 ];
 
 const LONG = ["tests/pg/recurrence.ts"];

@@ -1,0 +1,53 @@
+/**
+ * `deno task backup -- save FILE` and `restore FILE`: the books of everybody on a deployment, as one file. The keys in the
+ * settings file are no part of it; without them the backup's credentials can't be opened.
+ */
+import { BackupError } from "./backup/postgres_tool.ts";
+import { restore } from "./backup/restore.ts";
+import { save } from "./backup/save.ts";
+import { fail, print, readCommandLine, taskCommand } from "./command_line.ts";
+import { DatabaseUrlError, splitPassword } from "./database_url.ts";
+import { parseEnvFile } from "./deploy/env_file.ts";
+
+const usage = `${taskCommand("backup")} -- <save|restore> <file> [options]
+
+  save       writes everything of people into a new file
+  restore    puts it into a project that was just deployed and that nobody has used
+
+  --env-file <path>  where DATABASE_URL is, if not in the environment (.env): the session pooler's address`;
+
+const { values, positionals: [order, path] } = readCommandLine({
+  "env-file": { type: "string", default: ".env" },
+}, usage);
+if ((order !== "save" && order !== "restore") || !path) fail(usage);
+
+const url = Deno.env.get("DATABASE_URL") || await readUrl();
+if (!url) fail(`DATABASE_URL is neither in the environment nor in ${values["env-file"]}.`);
+try {
+  const server = splitPassword(url);
+  if (order === "save") {
+    if (await Deno.stat(path).catch(() => undefined)) fail(`${path} is there already, and is not written over.`);
+    await save(server, path);
+    print(
+      `${path}: saved, ${
+        ((await Deno.stat(path)).size / 1e6).toFixed(1)
+      } MB. Keep it with a copy of the settings file.`,
+    );
+  } else {
+    if (!await Deno.stat(path).catch(() => undefined)) fail(`There is no ${path}.`);
+    const { people, organizations } = await restore(server, path);
+    print(`Restored: ${people} people and ${organizations} organizations. Next: ${taskCommand("selfcheck")}`);
+  }
+} catch (thrown) {
+  if (thrown instanceof BackupError || thrown instanceof DatabaseUrlError) fail(thrown.message);
+  throw thrown;
+}
+
+async function readUrl(): Promise<string | undefined> {
+  const text = await Deno.readTextFile(values["env-file"]).catch(() => "");
+  try {
+    return parseEnvFile(text).get("DATABASE_URL");
+  } catch (thrown) {
+    fail(`${values["env-file"]}: ${(thrown as Error).message}`);
+  }
+}

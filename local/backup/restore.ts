@@ -1,0 +1,61 @@
+/** Puts a backup into a project that was deployed and that nobody has used: all of it, or nothing. */
+import { BackupError, run, type Server, start } from "./postgres_tool.ts";
+import { SCHEMAS } from "./save.ts";
+
+const PSQL = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"];
+
+/** What migrations filled goes first, in the same transaction; the backup has its own. */
+const EMPTY = `do $$ begin
+  execute (
+    select 'truncate ' || string_agg(format('%I.%I', t.schemaname, t.tablename), ', ')
+    from pg_tables as t where t.schemaname = any ('{${SCHEMAS.join()}}')
+  );
+end $$`;
+
+/** @returns how many people and organizations there are now. @throws {BackupError} */
+export async function restore(
+  { target, env }: Server,
+  path: string,
+): Promise<{ people: number; organizations: number }> {
+  const count = "select (select count(*) from auth.users), (select count(*) from identity.organizations)";
+  const counted = async () => {
+    const answer = await run("psql", [...PSQL, `--command=${count}`, `--dbname=${target}`], { env });
+    const [people, organizations] = answer.trim().split("|").map(Number) as [number, number];
+    return { people, organizations };
+  };
+  const before = await counted();
+  if (before.people > 0 || before.organizations > 0) {
+    throw new BackupError(
+      `There are ${before.people} people and ${before.organizations} organizations in that database already. A backup is ` +
+        `restored into a new project: deploy to it, and restore before anybody signs in.`,
+    );
+  }
+  const reading = start("pg_restore", ["--data-only", "--file=-", path]);
+  const reason = new Response(reading.stderr).text();
+  await run("psql", [
+    ...PSQL,
+    "--single-transaction",
+    // The rows are a whole already: no foreign key is checked again, and no trigger writes beside them.
+    "--command=set session_replication_role = replica",
+    `--command=${EMPTY}`,
+    "--file=-",
+    `--dbname=${target}`,
+  ], { env, from: endingWhole(reading, reason) });
+  return await counted();
+}
+
+/** The text of the backup; if it breaks off, its end is an error, so that nothing of it is kept. */
+function endingWhole(
+  { stdout, status }: Deno.ChildProcess,
+  reason: Promise<string>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return stdout.pipeThrough(
+    new TransformStream({
+      async flush(controller) {
+        if ((await status).success) return;
+        const said = (await reason).trim().split("\n").at(-1)!.replaceAll(/['\\]/g, "");
+        controller.enqueue(new TextEncoder().encode(`\n\\.\n;do $$ begin raise exception '${said}'; end $$;\n`));
+      },
+    }),
+  );
+}

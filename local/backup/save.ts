@@ -1,0 +1,24 @@
+/** Saves everything that belongs to people: our tables, and who may sign in. Schema and keys are not part of it. */
+import { run, type Server } from "./postgres_tool.ts";
+
+export const SCHEMAS = ["app", "billing", "identity", "jobs", "oauth"];
+/** Of Supabase Auth, without sessions: everybody signs in again, and apps stay connected by our own tokens. */
+const SIGN_IN = ["auth.users", "auth.identities"];
+
+/** Writes a file that only its owner may read; a run that fails leaves none. @throws {BackupError} */
+export async function save({ target, env }: Server, path: string): Promise<void> {
+  const draft = `${path}.part`;
+  await Deno.writeTextFile(draft, "", { mode: 0o600 });
+  try {
+    const tables = [...SCHEMAS.map((schema) => `${schema}.*`), ...SIGN_IN].map((table) => `--table=${table}`);
+    await run("pg_dump", ["--format=custom", "--data-only", ...tables, `--file=${draft}`, `--dbname=${target}`], {
+      env,
+    });
+    // Reads it back as far as its table of contents.
+    await run("pg_restore", ["--list", draft]);
+    await Deno.rename(draft, path);
+  } catch (thrown) {
+    await Deno.remove(draft).catch(() => {});
+    throw thrown;
+  }
+}
