@@ -81,8 +81,8 @@ export interface Proposal {
   problem: string | null;
 }
 
-/** A proposal in a list. */
-export type ListedProposal = Omit<Proposal, "effects" | "hash">;
+/** A proposal in a list, with only the first of its effects. */
+export type ListedProposal = Omit<Proposal, "hash">;
 
 export interface Proposals {
   id: string;

@@ -5,24 +5,30 @@
 import type { ClaimedMail, Proposal } from "../approvals/proposal.ts";
 import { shownClientName } from "../oauth/client_name.ts";
 import { tellAct, tellReason, tellWhole } from "../words/approvals.ts";
-import { DATA_FORMAT, type EffectFormat, effectLines, tellEffects } from "../words/effects.ts";
+import { DATA_FORMAT, type EffectFormat } from "../words/effect_format.ts";
+import { effectLines, tellEffects } from "../words/effects.ts";
 import { localeOf } from "../words/locale.ts";
 import { pageFormat } from "../words/page_format.ts";
 import type { Words } from "../words/words.ts";
 import type { Mail } from "./send_mail.ts";
+import { oneLine } from "../reminders/names.ts";
 import { strangersLine, strangersName } from "./strangers_name.ts";
 
 /** The page has the others. */
 const MOST_LINES = 20;
+/** Of what becomes of one thing. */
+const LONGEST_LINE = 480;
 
 /** @param link the page of the proposal. */
 export function composeProposalMail({ kind, to, hides_amounts, proposal }: ClaimedMail, { words, link }: {
   words: Words;
   link: string;
 }): Mail {
-  const format: EffectFormat = hides_amounts
-    ? { ...DATA_FORMAT, money: () => words.mails.proposal.hidden }
-    : DATA_FORMAT;
+  const format: EffectFormat = {
+    ...DATA_FORMAT,
+    ...(hides_amounts && { money: () => words.mails.proposal.hidden }),
+    text: strangersLine,
+  };
   const { effects, effects_count } = proposal;
   const told = tellEffects({ effects: effects.slice(0, MOST_LINES), effects_count }, words, format);
   const whole = tellWhole(proposal, words, format);
@@ -31,7 +37,7 @@ export function composeProposalMail({ kind, to, hides_amounts, proposal }: Claim
     app: proposal.client_name === null ? undefined : strangersName(shownClientName(proposal.client_name)),
     act: tellAct(proposal, words),
     organization: strangersName(proposal.organization.name),
-    effects: (whole === undefined ? effectLines(told, words) : [whole]).map(strangersLine),
+    effects: whole === undefined ? effectLines(told, words).map((line) => oneLine(line, LONGEST_LINE)) : [whole],
     link,
   };
   if (kind === "asked") {

@@ -1,6 +1,6 @@
 /** Rules and proposals, as the database tells them, in words. */
 import { expensesIn, type NewRule, type Proposal, type Reason } from "../approvals/proposal.ts";
-import type { EffectFormat } from "./effects.ts";
+import type { EffectFormat } from "./effect_format.ts";
 import type { Words } from "./words.ts";
 
 /** How amounts are written. */
@@ -12,7 +12,7 @@ export const tellAct = (
   { approvals }: Words,
 ): string => approvals.act({ tool: proposal.tool, expenses: expensesIn(proposal) });
 
-/** "Deleting expenses or bills of more than 5 records in 24 hours, by members: ask the owner" */
+/** "Deleting expenses or bills by members, more than 5 records in 24 hours, needs approval from the owner." */
 export function tellRule(rule: NewRule, { approvals }: Words, { money }: MoneyFormat): string {
   const { tool, roles, over, currency, over_records: records, approver } = rule;
   const writes: Readonly<Record<string, string>> = approvals.writes;
@@ -26,7 +26,11 @@ export function tellRule(rule: NewRule, { approvals }: Words, { money }: MoneyFo
 }
 
 /** What a proposal does as a whole, where its effects are too many to be told one by one: an import's. */
-export function tellWhole({ tool, facts }: Proposal, { approvals }: Words, { money }: MoneyFormat): string | undefined {
+export function tellWhole(
+  { tool, facts }: Pick<Proposal, "tool" | "facts">,
+  { approvals }: Words,
+  { money }: MoneyFormat,
+): string | undefined {
   if (tool !== "import_expenses") return undefined;
   const totals: Readonly<Record<string, string>> = facts.totals_by_currency ?? {};
   const sums = Object.entries(totals).map(([currency, amount]) => money(amount, currency));

@@ -1,5 +1,6 @@
 /** What a change or a proposal does to things, as the database tells it (`app.describe_effects`), in words. */
 import type { Facts } from "./message.ts";
+import { DATA_FORMAT, type EffectFormat } from "./effect_format.ts";
 import type { Words } from "./words.ts";
 
 export interface Effect {
@@ -23,23 +24,11 @@ export interface Effects {
   more: number;
 }
 
-/** How dates and money are written: for a reader of a page, or as data. */
-export interface EffectFormat {
-  date(day: string): string;
-  money(amount: string, currency: string): string;
-}
-
-/** As tools write them: "2026-11-23", "14.50 EUR". */
-export const DATA_FORMAT: EffectFormat = {
-  date: (day) => day,
-  money: (amount, currency) => `${amount} ${currency}`,
-};
-
 /** @param facts `{effects, effects_count}` of `app.describe_effects`. */
 export function tellEffects(facts: Facts, words: Words, format: EffectFormat = DATA_FORMAT): Effects {
   const effects = facts.effects.map(({ id, subject, verb = "changed", fields = [] }: Facts): Effect => ({
     id,
-    what: words.subject(subject),
+    what: typed(words.subject(subject, format), format),
     verb,
     // What is called by its amount need not say it again.
     fields: fields.filter(({ field }: Facts) =>
@@ -58,6 +47,8 @@ export function tellEffects(facts: Facts, words: Words, format: EffectFormat = D
   }));
   return { effects, more: facts.effects_count - effects.length };
 }
+
+const typed = (text: string, { text: write }: EffectFormat): string => write ? write(text) : text;
 
 /** Each effect as one line of text, for assistants and mails. */
 export function effectLines({ effects, more }: Effects, words: Words): string[] {
@@ -81,12 +72,12 @@ function tellValue(value: unknown, said: Words["effects"], format: EffectFormat)
     const told = value as Facts;
     if ("currency" in told) return format.money(told.amount, told.currency);
     if ("shared" in told) return said.shared(told.shared);
-    if ("category" in told) return told.category ?? said.uncategorized;
+    if ("category" in told) return told.category ? typed(told.category, format) : said.uncategorized;
     if ("person" in told) return told.person ?? said.nobody;
     // Settings of settings, such as which emails somebody gets.
     return Object.entries(told).map(([key, one]) => `${key.replaceAll("_", " ")}: ${tell(one)}`)
       .join(", ");
   }
   const text = String(value);
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? format.date(text) : text;
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? format.date(text) : typed(text, format);
 }

@@ -36,7 +36,7 @@ journey(
     await page.getByLabel("Only over this amount, in EUR").fill("200");
     await press(page, "Add rule");
     assertStringIncludes(await said(page), "The rule is added.");
-    assertStringIncludes(await main(page), "by members: ask a manager or the owner");
+    assertStringIncludes(await main(page), "needs approval from a manager or the owner.");
 
     const ben = await visitor();
     const { client, call } = await join(page, ben, { organizationId, email: "ben@example.com" });

@@ -121,9 +121,9 @@ testBooks("approval", {}, {
     const id = await proposes(member, ...log(item("5")));
     assertEquals(await proposes(member, ...log(item("5"))), id);
     const { proposals } = await books.ok("get_context", { include: [] });
-    assertEquals(proposals.map((one: Json) => [one.id, one.summary, one.is_own]), [[
+    assertEquals(proposals.map((one: Json) => [one.id, one.wants_to, one.is_own]), [[
       id,
-      "Logged Thing 5, 5.00 EUR",
+      "add 1 expense",
       false,
     ]]);
     const stranger = await books.join("viewer");

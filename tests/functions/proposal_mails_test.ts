@@ -65,7 +65,7 @@ What will change:
 - and 11 more
 
 Why it needs approval:
-- With what they changed in the 24 hours before, it moves 231.50 EUR, and a rule asks for approval over 200.00 EUR.
+- With everything in the 24 hours before, this comes to 231.50 EUR. More than 200.00 EUR needs approval.
 
 To approve or refuse it, sign in and press a button here, by 27 November 2026:
 ${LINK}
@@ -76,8 +76,13 @@ You get this because you can approve changes in “Elm Street”. Its owner says
 });
 
 Deno.test("who wants no amounts in mails gets none", () => {
-  const { subject, text } = compose({ ...asked, hides_amounts: true });
-  assertFalse(/14\.50|231\.50|200\.00/.test(subject + text));
+  const payment = { id: "pay_1", subject: { kind: "payment", name: "Rent", amount: "900.00", currency: "EUR" } };
+  const { subject, text } = compose({
+    ...asked,
+    hides_amounts: true,
+    proposal: { ...proposal, effects: [...proposal.effects, { ...payment, verb: "added" }] },
+  });
+  assertFalse(/14\.50|231\.50|200\.00|900\.00/.test(subject + text));
   assertStringIncludes(text, "amount (amount not shown)");
 });
 
@@ -107,6 +112,29 @@ Deno.test("what strangers wrote becomes no link and no words of ours", () => {
     "Lunch: amount 14.50 EUR → 1,250.00 EUR, at 12:30",
   );
   assert(strangersLine("x".repeat(5000)).length <= 240);
+});
+
+Deno.test("members are called by their addresses", () => {
+  const between = [{ member: "anna@example.com", weight: 1 }, { member: "ben@example.com", weight: 1 }];
+  const { text } = compose({
+    ...asked,
+    proposal: {
+      ...proposal,
+      effects: [{
+        id: "exp_1",
+        subject: { kind: "expense", name: "Dinner" },
+        verb: "added",
+        fields: [{ field: "sharing", after: { shared: { how: "equally", between } } }, {
+          field: "paid_by",
+          after: { person: "ben@example.com" },
+        }],
+      }],
+    },
+  });
+  assertStringIncludes(
+    text,
+    "- Dinner added: shared equally between anna@example.com and ben@example.com, payer ben@example.com\n",
+  );
 });
 
 Deno.test("who asked hears what was decided", () => {

@@ -3,6 +3,7 @@
 import type { ActivityPage, SecurityEvent } from "../../../shared/db/activity_store.ts";
 import { shownClientName } from "../../../shared/oauth/client_name.ts";
 import { Name, Row, TimeText } from "../../../shared/pages/components.tsx";
+import { proposalPath } from "../../../shared/urls.ts";
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 
@@ -24,7 +25,11 @@ export function SecurityEvents({ events, page: { timezone }, reader: { words: { 
       <ul class="rows">
         {events.map(({ at, event, by, detail }) => (
           <Row>
-            <h3>{words.event(event, named(detail))}</h3>
+            <h3>
+              {detail.proposal_id
+                ? <a href={proposalPath(detail.proposal_id)}>{words.event(event, named(detail))}</a>
+                : words.event(event, named(detail))}
+            </h3>
             <p class="muted small">
               {by !== null && (
                 <>

@@ -10,7 +10,8 @@ import { Buttons, DateText, Name, Notice, Row } from "../../../shared/pages/comp
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { livingIn } from "../../../shared/pages/reader.ts";
 import { organizationPath, proposalPath } from "../../../shared/urls.ts";
-import { tellAct, tellRule } from "../../../shared/words/approvals.ts";
+import { tellAct, tellRule, tellWhole } from "../../../shared/words/approvals.ts";
+import { tellEffects } from "../../../shared/words/effects.ts";
 import type { Reader } from "../../../shared/words/reader.ts";
 import type { PageDeps } from "../page_guards.ts";
 import { emptyRule, keyOf, suggestedRule, type TypedRule } from "./policy_form.ts";
@@ -94,10 +95,11 @@ export function ProposalList({ proposals, reader }: { proposals: readonly Listed
               {words[proposal.state === "pending" ? "wants" : "wanted"](
                 proposal.proposer && <Name>{proposal.proposer}</Name>,
                 proposal.client_name && <Name>{shownClientName(proposal.client_name)}</Name>,
-                tellAct(proposal, reader.catalog),
+                tellAct({ ...proposal, effects: isAll(proposal) ? proposal.effects : [] }, reader.catalog),
               )}
             </a>
           </h3>
+          <p>{tellBriefly(proposal, reader)}</p>
           <p class="muted small">
             {proposal.state === "pending"
               ? words.until(<DateText at={proposal.expires_at} format={format} />)
@@ -112,6 +114,26 @@ export function ProposalList({ proposals, reader }: { proposals: readonly Listed
         </Row>
       ))}
     </ul>
+  );
+}
+
+const isAll = ({ effects, effects_count: count }: ListedProposal) => effects.length === count;
+
+/** "Sofa, Rent and 3 more" */
+function tellBriefly(proposal: ListedProposal, { catalog, format }: Reader): Child {
+  const whole = tellWhole(proposal, catalog, format);
+  if (whole) return whole;
+  const { effects, more } = tellEffects(proposal, catalog, format);
+  return (
+    <>
+      {effects.map(({ what }, index) => (
+        <>
+          {index > 0 && ", "}
+          <Name>{what}</Name>
+        </>
+      ))}
+      {more > 0 && ` ${catalog.effects.more(more)}`}
+    </>
   );
 }
 

@@ -17,7 +17,7 @@ export function BalancesSection({ balances: { data }, ...part }: Part & { balanc
           </Row>
         ))}
       </ul>
-      {glance.may_write && <p class="small">{words.settle}</p>}
+      {glance.may_write && <p class="small after-rows">{words.settle}</p>}
     </section>
   );
 }

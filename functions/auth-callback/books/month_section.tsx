@@ -23,7 +23,7 @@ export function MonthSection({ spending: { data }, ...part }: Part & { spending:
               </li>
             ))}
           </ol>
-          <p>
+          <p class="after-rows">
             <strong>{words.total(format.money(total.amount, total.currency))}</strong>
           </p>
         </>

@@ -2,6 +2,7 @@
 import type { Facts } from "../../../shared/words/message.ts";
 import type { Words } from "../../../shared/words/words.ts";
 import { effectLines, tellEffects } from "../../../shared/words/effects.ts";
+import { tellAct } from "../../../shared/words/approvals.ts";
 import { presentChange } from "../../../shared/words/change.ts";
 import { presentBalances } from "./settle_up.ts";
 
@@ -13,7 +14,7 @@ export const presentContext = (
   ...(proposals && {
     proposals: proposals.map(({ change, effects, effects_count, ...proposal }: Facts) => ({
       ...proposal,
-      summary: presentChange(change, words),
+      wants_to: tellAct({ tool: change.tool, effects, effects_count }, words),
       effects: effectLines(tellEffects({ effects, effects_count }, words), words),
     })),
   }),

@@ -1,6 +1,7 @@
 /** What pages and mails say of proposals and of the rules that ask for approval. */
 import type { Refusal } from "../message.ts";
-import { and, count } from "./phrases.ts";
+import type { Reason } from "../../approvals/proposal.ts";
+import { and, count, money } from "./phrases.ts";
 
 /** What a tool does, as the beginning of a rule. */
 const WRITES = {
@@ -25,10 +26,10 @@ interface Limits {
 
 function limits({ over, records }: Limits): string {
   const parts = [
-    ...(over === undefined ? [] : [`over ${over} in 24 hours`]),
-    ...(records === null ? [] : [`of more than ${count(records, "record")} in 24 hours`]),
+    ...(over === undefined ? [] : [`over ${over}`]),
+    ...(records === null ? [] : [`more than ${count(records, "record")}`]),
   ];
-  return parts.length > 0 ? ` ${parts.join(" or ")}` : "";
+  return parts.length > 0 ? `, ${parts.join(" or ")} in 24 hours` : "";
 }
 
 export const approvals = {
@@ -39,10 +40,10 @@ export const approvals = {
   /** In a rule: by whom. */
   by: { owner: "the owner", manager: "managers", member: "members" },
   /** In a rule: who is asked. */
-  ask: { manager: "ask a manager or the owner", owner: "ask the owner" },
-  /** "Any change over €200.00 in 24 hours, by members: ask a manager or the owner" */
+  ask: { manager: "a manager or the owner", owner: "the owner" },
+  /** "Any change by members, over €200.00 in 24 hours, needs approval from a manager or the owner." */
   rule: ({ what, by, ask, ...limit }: Limits & { what: string; by: readonly string[]; ask: string }): string =>
-    `${what}${limits(limit)}, by ${and(by)}: ${ask}`,
+    `${what} by ${and(by)}${limits(limit)}${limits(limit) && ","} needs approval from ${ask}.`,
   /** After "wants to". @param expenses how many, when it is about nothing else. */
   act: ({ tool, expenses }: { tool: string; expenses: number | undefined }): string => {
     const some = expenses === undefined ? undefined : count(expenses, "expense");
@@ -78,32 +79,54 @@ export const approvals = {
       : `${count(written, "expense")} of a file`,
   /** Why it waits. */
   reasons: {
-    any: "A rule asks for approval of this, whatever the amount.",
+    any: "This always needs approval, whatever the amount.",
     records: ({ limit, records }: { limit: number; records: number }): string =>
-      `With what they changed in the 24 hours before, it’s about ${
+      `With everything in the 24 hours before, this makes ${
         count(records, "record")
-      }, and a rule asks for approval of more than ${limit}.`,
+      }. More than ${limit} need approval.`,
     amount: ({ limit, total }: { limit: string; total: string }): string =>
-      `With what they changed in the 24 hours before, it moves ${total}, and a rule asks for approval over ${limit}.`,
+      `With everything in the 24 hours before, this comes to ${total}. More than ${limit} needs approval.`,
     unconvertible: ({ limit, currencies }: { limit: string; currencies: readonly string[] }): string =>
-      `A rule asks for approval over ${limit}, and there’s no exchange rate for ${
-        and(currencies)
-      }, so this counts as more.`,
+      `There’s no exchange rate for ${and(currencies)}, so this counts as more than the limit of ${limit}.`,
   },
 };
 
+/** Why something waits, a sentence for each rule that says something else. */
+const why = (reasons: readonly Reason[]): string => [...new Set(reasons.map(told))].join(" ");
+
+function told(reason: Reason): string {
+  const { reasons } = approvals;
+  switch (reason.reason) {
+    case "any":
+      return reasons.any;
+    case "records":
+      return reasons.records(reason);
+    case "amount": {
+      const { limit, total, currency } = reason;
+      return reasons.amount({ limit: money({ amount: limit, currency }), total: money({ amount: total, currency }) });
+    }
+    case "unconvertible": {
+      const { limit, currency, currencies } = reason;
+      return reasons.unconvertible({ limit: money({ amount: limit, currency }), currencies });
+    }
+  }
+}
+
 interface Waiting {
   asked: string[];
+  reasons: Reason[];
   details: { proposal_id: string; expires_at: string };
 }
 
 export const refusals = {
-  "awaiting_approval": ({ asked, details }: Waiting): Refusal => ({
-    message: asked.length > 0
-      ? `This needs approval. Nothing has been written yet: ${and(asked)} ${
-        asked.length === 1 ? "was" : "were"
-      } asked by email.`
-      : "This needs approval. Nothing has been written yet, and nobody else can approve it: the user can, on the page at details.url.",
+  "awaiting_approval": ({ asked, reasons, details }: Waiting): Refusal => ({
+    message:
+      (asked.length > 0
+        ? `This needs approval. Nothing has been written yet: ${and(asked)} ${
+          asked.length === 1 ? "was" : "were"
+        } asked by email. `
+        : "This needs approval. Nothing has been written yet, and nobody else can approve it: the user can, on the page at details.url. ") +
+      why(reasons),
     hint: `It is written once it is approved, until ${
       details.expires_at.slice(0, 10)
     }. Don't call again, and don't say it is done.`,
@@ -140,5 +163,6 @@ export const refusals = {
 };
 
 export const warnings = {
-  "needs_approval": (): string => "This needs approval: without dry_run it would wait until somebody approves it.",
+  "needs_approval": ({ reasons }: { reasons: Reason[] }): string =>
+    `This needs approval: without dry_run it would wait until somebody approves it. ${why(reasons)}`,
 };

@@ -1,4 +1,5 @@
 /** What a change does to things, before and after. */
+import { and } from "./phrases.ts";
 
 interface Shared {
   how: keyof typeof HOW;
@@ -15,11 +16,12 @@ export const effects = {
   nothing: "nothing",
   nobody: "a former member",
   uncategorized: "Uncategorized",
-  /** "equally: ana@example.com, ben@example.com", "by shares: ana@example.com 2, ben@example.com 1" */
+  /** "equally between ana@example.com and ben@example.com", "by shares between ana@example.com (2) and …" */
   shared: ({ how, between }: Shared): string =>
-    `${HOW[how]}: ${
-      between.map(({ member, weight }) => `${member ?? "a former member"}${how === "shares" ? ` ${weight}` : ""}`)
-        .join(", ")
+    `${HOW[how]} between ${
+      and(
+        between.map(({ member, weight }) => `${member ?? "a former member"}${how === "shares" ? ` (${weight})` : ""}`),
+      )
     }`,
   /** How it reads in a line of text: "Lunch changed: amount 12.00 EUR → 14.50 EUR, date …". */
   line: ({ what, verb, fields }: { what: string; verb: string; fields: string[] }): string =>

@@ -71,9 +71,11 @@ export const warnings = {
     } on ${date} is already in the books, so nothing was written. ` +
     'If it really was given twice, call again with on_duplicate "allow".',
   "more_than_owed": ({ from, to, owed: before, currency }: Settled & { owed: string }): string =>
-    `This is more than ${person(from)} owed ${person(to)}, ${
-      money({ amount: before, currency })
-    }: the rest is owed back.`,
+    Number(before) === 0
+      ? `${person(from)} owed ${person(to)} nothing in ${currency}, so all of it is owed back now.`
+      : `This is more than the ${money({ amount: before, currency })} that ${person(from)} owed ${
+        person(to)
+      }, so the rest is owed back now.`,
 };
 
 /** Summaries in the list of recent changes. */

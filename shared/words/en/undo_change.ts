@@ -1,7 +1,8 @@
 /** Words of `undo_change`. */
+import { DATA_FORMAT, type EffectFormat } from "../effect_format.ts";
 import type { Money, Refusal } from "../message.ts";
 import { fieldNames } from "./fields.ts";
-import { money, names, quoted } from "./phrases.ts";
+import { names, quoted } from "./phrases.ts";
 import { budget, type Budgeted } from "./update_settings.ts";
 
 /** The summary of a change. */
@@ -68,7 +69,9 @@ export const refusals = {
   }),
 };
 
-export function subject(of: Subject): string {
+/** What people call a thing. */
+export function subject(of: Subject, format: Pick<EffectFormat, "date" | "money"> = DATA_FORMAT): string {
+  const sum = (of: Money) => format.money(of.amount, of.currency);
   switch (of.kind) {
     case "category":
       return `Category ${of.name}`;
@@ -79,11 +82,11 @@ export function subject(of: Subject): string {
     case "budget":
       return `The ${budget(of)}`;
     case "date":
-      return `${of.name} due ${of.due_on}`;
+      return `${of.name} due ${format.date(of.due_on)}`;
     case "payment":
-      return `Payment of ${money(of)} for ${of.name}`;
+      return `Payment of ${sum(of)} for ${of.name}`;
     case "settlement":
-      return `Settling up ${money(of)}`;
+      return `Settling up ${sum(of)}`;
     case "connection":
       return `The connection to ${of.name}`;
     case "expense":

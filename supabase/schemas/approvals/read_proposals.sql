@@ -75,7 +75,9 @@ begin
     select jsonb_build_object(
       'id', o.id, 'name', o.name, 'country', reader.country, 'timezone', reader.timezone, 'proposals', (
         select coalesce(jsonb_agg(
-          app.describe_proposal(p, reader.user_id, at) - array['effects', 'hash'] order by p.created_at desc
+          app.describe_proposal(p, reader.user_id, at) - 'hash' || jsonb_build_object(
+            'effects', jsonb_path_query_array(p.effects -> 'effects', '$[0 to 2]')
+          ) order by p.created_at desc
         ), '[]')
         from (
           select * from app.proposals as p
@@ -94,7 +96,8 @@ begin
 end
 $$;
 comment on function public.read_proposals is
-  'The proposals of the last 30 days that a person may see, newest first, without what each changes: {id, name, '
+  'The proposals of the last 30 days that a person may see, newest first, with the first of what each changes: {id, '
+  'name, '
   'country, timezone, proposals}; null for who is no member.';
 
 create or replace function public.read_approval_policy(user_id uuid, organization_id text, at timestamptz)

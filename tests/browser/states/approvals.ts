@@ -112,7 +112,10 @@ const PROPOSALS: Record<string, Proposal> = {
   "proposer-gone": { ...pending, ...decided, state: "stale", problem: "proposer_gone", proposer: null, effects: [] },
 };
 
-const listed = ({ effects: _, hash: __, ...proposal }: Proposal): ListedProposal => proposal;
+const listed = ({ hash: _, effects, ...proposal }: Proposal): ListedProposal => ({
+  ...proposal,
+  effects: effects.slice(0, 3),
+});
 const WAITING: Proposals = {
   id: ID,
   name: "Home",

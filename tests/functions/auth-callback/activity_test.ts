@@ -194,7 +194,7 @@ accountTest("what apps read is counted by day, and events are their people's", a
       ]);
     }
   }
-  await database.query("select identity.record_event('member.invited', $1, $2, '{}', $3)", [
+  await database.query(`select identity.record_event('member.invited', $1, $2, '{"role": "member"}', $3)`, [
     anna.id,
     organizationId,
     NOW.toISOString(),
@@ -207,13 +207,13 @@ accountTest("what apps read is counted by day, and events are their people's", a
   const owners = await plain(anna);
   assertStringIncludes(owners, "Claude for anna@example.com: once");
   assertStringIncludes(owners, "Claude for ben@example.com: 2 times");
-  assertStringIncludes(owners, "Somebody was invited");
+  assertStringIncludes(owners, "Somebody was invited as a member");
   assertFalse(owners.includes("Reminders were changed"));
   const members = await plain(ben);
   assertStringIncludes(members, "Claude for ben@example.com: 2 times");
   assertFalse(members.includes("for anna@example.com"));
   assertStringIncludes(members, "Reminders were changed");
-  assertFalse(members.includes("Somebody was invited"));
+  assertFalse(members.includes("Somebody was invited as a member"));
   await database.query("select jobs.purge_expired($1::timestamptz + interval '92 days')", [NOW.toISOString()]);
   assertEquals(await database.query("select from app.tool_reads"), []);
 });

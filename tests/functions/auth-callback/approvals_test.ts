@@ -286,7 +286,10 @@ accountTest(
     for (const _ of [1, 2]) assertEquals((await anna.browser.submit(empty, 'value="add"', RULE)).status, 303);
     assertEquals(await rules(), 1);
     const shown = await pageOf(cleo, path);
-    assertStringIncludes(shown, "Any change over €200.00 in 24 hours, by members: ask a manager or the owner");
+    assertStringIncludes(
+      shown,
+      "Any change by members, over €200.00 in 24 hours, needs approval from a manager or the owner.",
+    );
     assertStringIncludes(shown, "Only the owner can change this.");
     assertEquals(formsOf(shown).filter(({ action }) => action === path), []);
     const forged = await cleo.browser.post(path, {

@@ -108,6 +108,7 @@ export const apps = {
     sync_bill_amounts: "updated amounts from a provider",
     update_settings: "changed settings",
     undo_change: "undid a change",
+    settle_up: "settled up",
     decide_proposal: "decided a proposal",
   },
   otherChange: "changed something",

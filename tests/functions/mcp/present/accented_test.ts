@@ -442,6 +442,12 @@ Deno.test("en-XA: no tool says a word that is not in the catalog", async (t) => 
   await t.step("proposals", () => {
     const waiting = {
       asked: ["mira@example.com"],
+      reasons: [
+        { reason: "any" },
+        { reason: "records", limit: 5, records: 6 },
+        { reason: "amount", limit: "200.00", total: "231.50", currency: "EUR" },
+        { reason: "unconvertible", limit: "200.00", currency: "EUR", currencies: ["KWD"] },
+      ],
       details: { proposal_id: "prop_1", expires_at: "2026-11-27T12:00:00Z" },
     };
     for (const asked of [waiting.asked, []]) {

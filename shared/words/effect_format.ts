@@ -1,0 +1,14 @@
+/** How dates and money are written: for a reader of a page, or as data. */
+
+export interface EffectFormat {
+  date(day: string): string;
+  money(amount: string, currency: string): string;
+  /** What people typed; as it is by default. */
+  text?(typed: string): string;
+}
+
+/** As tools write them: "2026-11-23", "14.50 EUR". */
+export const DATA_FORMAT: EffectFormat = {
+  date: (day) => day,
+  money: (amount, currency) => `${amount} ${currency}`,
+};
