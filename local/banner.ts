@@ -1,6 +1,10 @@
 /** The welcome message when the stack is ready: URLs, how to connect a client, what to try first. */
+import { cursorLink, vsCodeLink } from "../shared/pages/connect_links.ts";
 import { dataArguments, taskCommand } from "./command_line.ts";
 import type { RunningStack } from "./running_stack.ts";
+
+/** The version that `deno task test:clients` drives. */
+const INSPECTOR = "2.12.0";
 
 /** @param data the stack's data folder. */
 export function banner({ site_url, mcp_url, mail_url, demo }: RunningStack, data: string): string {
@@ -18,9 +22,10 @@ Expenses is running.
 Connect an AI client
 
   Claude Code   claude mcp add --transport http expenses ${mcp_url}
-  VS Code       code --add-mcp '{"name":"expenses","type":"http","url":"${mcp_url}"}'
-  Cursor        in ~/.cursor/mcp.json: {"mcpServers":{"expenses":{"url":"${mcp_url}"}}}
-  Inspector     npx @modelcontextprotocol/inspector --transport http --server-url ${mcp_url}
+  VS Code       ${vsCodeLink(mcp_url)}
+  Cursor        ${cursorLink(mcp_url)}
+  Inspector     npx -y @modelcontextprotocol/inspector@${INSPECTOR} --transport http --server-url ${mcp_url}
+                (with Node 22.19 or newer)
 
 Then tell it, for example
 

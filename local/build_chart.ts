@@ -3,6 +3,7 @@
  * connector ships. A test rebuilds and compares it.
  */
 import { Buffer } from "node:buffer";
+import { fileURLToPath } from "node:url";
 import { build, stop } from "esbuild";
 // Only so that Deno installs it for esbuild.
 import "d3-scale";
@@ -13,8 +14,8 @@ export const CHART_MODULE = new URL("page.ts", CHART);
 
 /** The text of the module. */
 export async function buildChart(): Promise<string> {
-  const script = await bundle(new URL("view/main.ts", CHART).pathname);
-  const style = await bundle(new URL("view/page.css", CHART).pathname);
+  const script = await bundle(fileURLToPath(new URL("view/main.ts", CHART)));
+  const style = await bundle(fileURLToPath(new URL("view/page.css", CHART)));
   // Nothing can be loaded or sent, whatever the host allows; inline code must be what was built.
   const policy = `default-src 'none'; script-src '${await hashOf(script)}'; style-src '${await hashOf(style)}'`;
   const html = [

@@ -13,6 +13,8 @@
 import { join } from "node:path";
 import { copyFolder } from "./copy_folder.ts";
 
+/** What the deploy command keeps here, in the default folder; no part of a stack. */
+const DEPLOYMENTS = "deploy";
 const LOCK = "stack.lock";
 const MARKER = "expense-service-stack";
 const READY = "postgres.ready";
@@ -53,7 +55,9 @@ export async function openDataFolder(folder: string, { fresh }: { fresh: boolean
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 }).catch((thrown) => {
     throw new FolderError(`${folder} can't be used: ${reasonOf(thrown)}. Choose another folder with --data.`);
   });
-  const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
+  const names = (await Array.fromAsync(Deno.readDir(folder), ({ name }) => name)).filter((name) =>
+    name !== DEPLOYMENTS
+  );
   if (names.length > 0 && !names.includes(MARKER)) {
     throw new FolderError(`${folder} is not empty and was not made by this stack; choose another folder with --data`);
   }

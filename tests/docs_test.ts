@@ -24,7 +24,9 @@ async function readTree(folder = ""): Promise<string[]> {
 }
 
 const tree = await readTree();
-const documents = tree.filter((path) => /^(README|SECURITY|CHANGELOG)\.md$|^docs\/.*\.md$|\/README\.md$/.test(path));
+const documents = tree.filter((path) =>
+  /^(README|CONTRIBUTING|SECURITY|CHANGELOG)\.md$|^docs\/.*\.md$|\/README\.md$/.test(path)
+);
 const read = (path: string) => Deno.readTextFile(new URL(path, ROOT));
 
 /** Whether there is such a path; `<name>` stands for any one name. */
@@ -69,7 +71,8 @@ async function brokenLinks(document: string, text: string): Promise<string[]> {
 Deno.test("the README is short: 150 lines of 120 columns", async () => {
   const lines = (await read("README.md")).trimEnd().split("\n");
   assertEquals(lines.slice(MAX_LINES), []);
-  assertEquals(lines.filter((line) => line.length > MAX_COLUMNS), []);
+  // An address can't be wrapped.
+  assertEquals(lines.filter((line) => line.length > MAX_COLUMNS && !/^\[\w+\]: /.test(line)), []);
 });
 
 Deno.test("every path and every link in the documents leads somewhere", async () => {

@@ -1,11 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** How to connect an AI client: the address, the links that add it, and the steps in clients without such a link. */
-import { Buffer } from "node:buffer";
 import type { Words } from "../words/words.ts";
+import { cursorLink, vsCodeLink } from "./connect_links.ts";
 import { CopyText } from "./copy_button.tsx";
-
-/** What clients call this connector. */
-const NAME = "expenses";
 
 interface ConnectView {
   connectorUrl: string;
@@ -27,13 +24,3 @@ export const ConnectSteps = ({ connectorUrl, words }: ConnectView) => (
     ))}
   </>
 );
-
-/** https://cursor.com/docs/mcp/install-links */
-export function cursorLink(url: string): string {
-  const config = Buffer.from(JSON.stringify({ url })).toString("base64");
-  return `cursor://anysphere.cursor-deeplink/mcp/install?${new URLSearchParams({ name: NAME, config })}`;
-}
-
-/** https://code.visualstudio.com/api/extension-guides/ai/mcp */
-export const vsCodeLink = (url: string): string =>
-  `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: NAME, type: "http", url }))}`;

@@ -4,15 +4,12 @@
  * `node_modules/.cache/pictures`.
  */
 import { assert, assertEquals } from "@std/assert";
-import { build, stop } from "esbuild";
 import type { Browser, Frame, Page } from "playwright-core";
-import { CHART_PAGE } from "../../functions/mcp/chart/page.ts";
 import { launchChromium } from "./chromium.ts";
 import type {} from "./chart_host/host.ts";
+import { buildHost, showChart } from "./chart_host/show_chart.ts";
 import { EXAMPLES } from "./chart_host/examples.ts";
 import { faultsOf } from "./look.js";
-// Only so that Deno installs it for esbuild.
-import "@modelcontextprotocol/ext-apps/app-bridge";
 
 const PICTURES = new URL("../../node_modules/.cache/pictures/", import.meta.url).pathname;
 const WIDTHS = { phone: 360, desktop: 760 } as const;
@@ -24,15 +21,7 @@ let host: string;
 
 Deno.test.beforeAll(async () => {
   await Deno.mkdir(PICTURES, { recursive: true });
-  const { outputFiles } = await build({
-    entryPoints: [new URL("chart_host/host.ts", import.meta.url).pathname],
-    bundle: true,
-    write: false,
-    format: "iife",
-    logLevel: "error",
-  });
-  await stop();
-  host = outputFiles[0]!.text;
+  host = await buildHost();
   browser = await launchChromium();
 });
 Deno.test.afterAll(() => browser.close());
@@ -62,19 +51,12 @@ async function look(
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("dialog", (dialog) => (complaints.push(`dialog ${dialog.message()}`), dialog.dismiss()));
   page.on("request", ({ url }) => url().startsWith("about:") || requests.push(url()));
-  await page.setContent(
-    `<!doctype html><style>body{margin:0;background:${
-      theme === "dark" ? "#1c1d20" : "#fff"
-    }} iframe{border:0;width:100%;display:block}</style>`,
-  );
-  await page.addScriptTag({ content: host });
-  await page.evaluate((shown) => globalThis.show(shown), {
-    page: CHART_PAGE,
+  const frame = await showChart(page, {
+    host,
+    theme,
+    locale,
     result: result ?? { content: [], structuredContent: { ok: true, data } },
-    context: { theme, locale },
-  } as never);
-  const frame = page.frames()[1]!;
-  await frame.waitForSelector("main:not([aria-busy])");
+  });
   return { page, frame, complaints, requests };
 }
 

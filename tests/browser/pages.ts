@@ -57,23 +57,6 @@ for (const state of STATES.filter(({ name }) => !only || name.includes(only))) {
   });
 }
 
-// The README shows this one; it is regenerated on request only, since no two machines render the same bytes.
-if (Deno.env.get("UPDATE_PICTURES")) {
-  Deno.test({
-    name: "a screenshot of the consent page for the README",
-    sanitizeOps: false,
-    sanitizeResources: false,
-    async fn() {
-      stage.show(STATES.find(({ name }) => name === "consent-many")!);
-      const page = await browser.newPage({ viewport: { width: 760, height: 880 }, deviceScaleFactor: 1.5 });
-      await page.goto(stage.siteUrl);
-      await page.screenshot({ path: new URL("pictures/consent.png", import.meta.url).pathname });
-      await page.close();
-    },
-  });
-}
-
-/** Loads the page once and changes the window's width, as a person would: layout is CSS alone. */
 async function look(state: State, theme: typeof THEMES[number]): Promise<void> {
   const page = await contexts[theme].newPage();
   const complaints: string[] = [];

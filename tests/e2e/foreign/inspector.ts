@@ -1,11 +1,12 @@
 /** The MCP Inspector's command line, with its own OAuth flow, discovery order and schema checks. */
 import { assertEquals } from "@std/assert";
 import { npmTool } from "../../_support/npm_tool.ts";
+import { readmeCommand } from "../../readme/commands.ts";
 import { startStack } from "../../_support/stack.ts";
 import { follow, newPerson } from "../person.ts";
 
 Deno.test("the Inspector signs in, lists without a complaint about a schema, and calls", async () => {
-  const inspector = await npmTool("@modelcontextprotocol/inspector@2.12.0", "mcp-inspector");
+  const inspector = await npmTool((await readmeCommand("@modelcontextprotocol/inspector")).spec, "mcp-inspector");
   const stack = await startStack({ args: ["--no-demo"] });
   const person = await newPerson(stack, "inspector@example.com");
   const home = await Deno.makeTempDir({ prefix: "inspector-" });

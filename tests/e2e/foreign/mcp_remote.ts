@@ -5,11 +5,18 @@ import { assertEquals } from "@std/assert";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Client } from "@modelcontextprotocol/sdk/client";
 import { npmTool, watchForAuthorization } from "../../_support/npm_tool.ts";
+import { readReadme } from "../../readme/commands.ts";
 import { startStack } from "../../_support/stack.ts";
 import { follow, type Json, newPerson } from "../person.ts";
 
 Deno.test("mcp-remote signs in once, then lists and calls", async () => {
-  const remote = await npmTool("mcp-remote@0.15.1", "mcp-remote");
+  // As the README's settings say, but for the address.
+  const [settings] = (await readReadme()).settings as {
+    mcpServers: { expenses: { command: string; args: string[] } };
+  }[];
+  const { command, args: [yes, spec, ...args] } = settings!.mcpServers.expenses;
+  assertEquals([command, yes, args], ["npx", "-y", ["http://127.0.0.1:7400/api/mcp"]]);
+  const remote = await npmTool(spec!, "mcp-remote");
   const stack = await startStack({ args: ["--no-demo"] });
   const person = await newPerson(stack, "remote@example.com");
   const folder = await Deno.makeTempDir({ prefix: "mcp-remote-" });

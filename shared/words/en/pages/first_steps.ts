@@ -10,16 +10,16 @@ export const connecting = {
     {
       name: "Steps for Claude",
       steps: [
-        "Open Settings, then Connectors.",
-        "Choose “Add custom connector” and paste the address.",
+        "Open Customize, then Connectors.",
+        "Press +, choose “Add custom connector” and paste the address.",
         "Press Connect. You come back here to allow it.",
       ],
     },
     {
       name: "Steps for ChatGPT",
       steps: [
-        "Open Settings, then Apps & Connectors, and turn on developer mode under Advanced settings.",
-        "Choose Create, paste the address, and select OAuth.",
+        "Open Settings, then Apps, and turn on developer mode under Advanced settings.",
+        "Choose Create app, paste the address, and select OAuth.",
         "You come back here to allow it. Then switch it on in a chat, under the plus sign.",
       ],
     },

@@ -1,0 +1,134 @@
+/**
+ * `deno task test:readme`: the README word for word in a fresh folder with empty caches, as this user and, for root, as one
+ * without rights; its deployment against a fake of the platform. It prints how long each start takes. What is held is what
+ * doesn't depend on the machine: how many packages a first start installs, and their size.
+ */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { join } from "node:path";
+import { print } from "../../local/command_line.ts";
+import { TOOLS } from "../../local/lock.ts";
+import { startCluster } from "../_support/cluster.ts";
+import { newDatabase } from "../_support/new_database.ts";
+import { PROJECT, startManagementApi, TOKEN } from "../deploy/management_api.ts";
+import { freshFolder, installed, PEOPLE } from "./fresh_folder.ts";
+
+const MOST_PACKAGES = 190;
+const MOST_MEGABYTES = 120;
+const SITE = "http://127.0.0.1:7400";
+const READY = "Stop with Ctrl-C.";
+/** Nothing outside of this machine answers. */
+const OFFLINE = { https_proxy: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9", no_proxy: "127.0.0.1" };
+
+/** As somebody types it who has Node and not Deno. */
+const typed = (command: string) => command.replace(/^(deno )?task /, "npx -y deno@2.9.6 task ");
+const seconds = (value: number) => `${value.toFixed(1)} s`;
+
+for (const person of PEOPLE) {
+  Deno.test(`as ${person.name}: from an empty folder to the first call, offline, and from the start`, async (t) => {
+    const folder = await freshFolder(person);
+    try {
+      let stack = await folder.start("npx -y deno@2.9.6 task start", { sign: READY });
+      const cold = stack.seconds;
+      const { names, megabytes } = await installed(folder.path);
+
+      await t.step("the first start says what it does, and installs what it needs", () => {
+        assertMatch(stack.output(), /^Creating the database\./m);
+        const tools = names.filter((name) => TOOLS.some((tool) => name.startsWith(`${tool}@`)));
+        assertEquals(tools, []);
+        assert(names.length <= MOST_PACKAGES, `${names.length} packages, at most ${MOST_PACKAGES}`);
+        assert(megabytes <= MOST_MEGABYTES, `${megabytes.toFixed(1)} MB, at most ${MOST_MEGABYTES}`);
+      });
+
+      await t.step("the demo connects and talks", async () => {
+        const { code, output } = await folder.run("npx -y deno@2.9.6 task demo");
+        assertEquals(code, 0, output);
+        assertMatch(output, /connected: \d+ tools/);
+        assertStringIncludes(output, "claude mcp add --transport http expenses http://127.0.0.1:7400/api/mcp");
+      });
+
+      await t.step(
+        "the sign-in page has the button that the README tells of, and the three addresses answer",
+        async () => {
+          const page = await (await fetch(`${SITE}/login`)).text();
+          assertStringIncludes(page, "Sign in as demo@example.com");
+          for (const [, address] of stack.output().matchAll(/^ {2}(?:Site|Connector|Mailbox) +(\S+)$/gm)) {
+            const { status, body } = await fetch(address!);
+            await body?.cancel();
+            assertEquals(status, address!.endsWith("/api/mcp") ? 401 : 200, address);
+          }
+        },
+      );
+
+      await t.step("its help lists the options, and its selfcheck finds nothing", async () => {
+        const help = await folder.run(typed("task start --help"));
+        assertEquals(help.code, 0, help.output);
+        assertStringIncludes(help.output, "--fresh");
+        const command = "deno task selfcheck -- https://<SITE>".replace("https://<SITE>", SITE);
+        const { code, output } = await folder.run(typed(command));
+        assertEquals(code, 0, output);
+      });
+
+      const { output } = await stack.interrupt();
+      assertMatch(output, /\nStopped\. Your data is in \.local; npx -y deno@2\.9\.6 task start goes on with it\.\s*$/);
+
+      await t.step("it starts again without a network, and on an emptied folder", async () => {
+        stack = await folder.start("npx -y deno@2.9.6 task start", { sign: READY, env: OFFLINE });
+        const again = stack.seconds;
+        await stack.interrupt();
+        stack = await folder.start("npx -y deno@2.9.6 task start --fresh", { sign: READY, env: OFFLINE });
+        const fresh = stack.seconds;
+        await stack.interrupt();
+        print(
+          `${person.name}: ${names.length} packages, ${megabytes.toFixed(1)} MB; first start ${seconds(cold.all)}, ` +
+            `${seconds(cold.own)} of it after the packages were there; fresh ${seconds(fresh.own)}; again ${
+              seconds(again.own)
+            }`,
+        );
+      });
+    } finally {
+      await folder.remove();
+    }
+  });
+}
+
+Deno.test("the deployment: a file that was filled in as it says, then one command, and the same again", async () => {
+  const cluster = await startCluster();
+  const { url } = await newDatabase(cluster.urlOf("postgres", "supabase_closed"));
+  const uploads = await Deno.makeTempDir({ prefix: "expense-fresh-uploads-" });
+  const api = await startManagementApi(uploads, url);
+  const folder = await freshFolder({ name: "whoever runs this" }, {
+    // The CLI is large, and the caches of the first start are tried above.
+    npm_config_cache: Deno.env.get("npm_config_cache") ?? join(Deno.env.get("HOME")!, ".npm"),
+    ...(Deno.env.has("DENO_DIR") && { DENO_DIR: Deno.env.get("DENO_DIR")! }),
+    SUPABASE_PROFILE: api.profile,
+    SUPABASE_ACCESS_TOKEN: TOKEN,
+  });
+  try {
+    const example = await Deno.readTextFile(join(folder.path, ".env.example"));
+    await Deno.writeTextFile(
+      join(folder.path, ".env"),
+      `${example.replace("MAIL_URL=\n", "MAIL_URL=smtps://expenses:password@smtp.example.com:465\n")}
+DATABASE_URL=${url}?sslmode=disable\n`,
+    );
+    const command = typed("deno task deploy -- --project <ref> --site https://<SITE>")
+      .replace("<ref>", PROJECT).replace("<SITE>", "expenses.example.com");
+    const dry = await folder.run(`${command} --dry-run`);
+    assertEquals(dry.code, 0, dry.output);
+    assertEquals(api.live.size, 0);
+    const deployed = await folder.run(command);
+    assertEquals(deployed.code, 0, deployed.output);
+    assertMatch(deployed.output, /7\. Front door[^]*Deployed\./);
+    assertEquals(api.live.size, 6);
+    const again = await folder.run(command);
+    assertEquals(again.code, 0, again.output);
+    assertStringIncludes(again.output, "Everything was as it should be: nothing was changed.");
+    // What it keeps beside the stack's data is in nobody's way.
+    const stack = await folder.start("npx -y deno@2.9.6 task start --port 0", { sign: READY });
+    await stack.interrupt();
+  } finally {
+    await folder.remove();
+    await api.close();
+    await cluster.stop();
+    await Deno.remove(uploads, { recursive: true });
+  }
+});

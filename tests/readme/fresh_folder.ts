@@ -1,0 +1,151 @@
+/** The project in an empty folder of a person who has never seen it: no packages, no caches, no settings. */
+import { dirname, join } from "node:path";
+import { waitFor } from "../_support/wait_for.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+/** How this machine reaches a registry is no habit of the person. */
+const NETWORK = /^(npm_config_registry|https?_proxy|no_proxy|\w+_cert\w*|deno_(tls_ca_store|cert))$/i;
+/** Generous: a first start fetches its packages. */
+const START_DEADLINE_MS = 300_000;
+const COMMAND_DEADLINE_MS = 240_000;
+
+export interface Person {
+  name: string;
+  /** Absent for whoever runs the test. */
+  uid?: number;
+}
+
+/** Whoever runs this, and beside root somebody without rights. */
+export const PEOPLE: Person[] = Deno.uid() === 0
+  ? [{ name: "root" }, { name: "a normal user", uid: 65534 }]
+  : [{ name: "a normal user" }];
+
+export interface Ended {
+  code: number;
+  output: string;
+}
+
+export interface FreshFolder {
+  path: string;
+  /** Runs one line as its shell would. */
+  run(line: string, env?: Record<string, string>): Promise<Ended>;
+  /** Starts a line that goes on until it is told to stop, and waits for `sign` in its output. */
+  start(line: string, options: { sign: string; env?: Record<string, string> }): Promise<Running>;
+  remove(): Promise<void>;
+}
+
+export interface Running {
+  output(): string;
+  /** From the command to the sign, and from when its packages were there; both in seconds. */
+  seconds: { all: number; own: number };
+  /** As Ctrl-C does; resolves to all of its output. */
+  interrupt(): Promise<Ended>;
+}
+
+/** @param env further variables, such as a cache that is not empty. */
+export async function freshFolder({ uid }: Person, env: Record<string, string> = {}): Promise<FreshFolder> {
+  const home = await Deno.makeTempDir({ prefix: "expense-fresh-" });
+  const path = join(home, "expenses");
+  for (const file of await projectFiles()) {
+    await Deno.mkdir(join(path, dirname(file)), { recursive: true });
+    await Deno.copyFile(ROOT + file, join(path, file)).catch((thrown) => {
+      // Removed, and not committed yet.
+      if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    });
+  }
+  if (uid !== undefined) await new Deno.Command("chown", { args: ["-R", `${uid}:${uid}`, home] }).output();
+  const network = Object.entries(Deno.env.toObject()).filter(([name]) => NETWORK.test(name));
+  const command = (line: string, more: Record<string, string> = {}) =>
+    new Deno.Command("sh", {
+      args: ["-c", `exec ${line}`],
+      cwd: path,
+      ...(uid !== undefined && { uid, gid: uid }),
+      clearEnv: true,
+      env: { ...Object.fromEntries(network), HOME: home, PATH: Deno.env.get("PATH")!, NO_COLOR: "1", ...env, ...more },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    });
+  return {
+    path,
+    async run(line, more) {
+      const child = command(line, more).spawn();
+      const timer = setTimeout(() => child.kill("SIGKILL"), COMMAND_DEADLINE_MS);
+      const { code, stdout, stderr } = await child.output();
+      clearTimeout(timer);
+      return { code, output: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
+    },
+    async start(line, { sign, env: more }) {
+      const startedAt = performance.now();
+      let installedAt = startedAt;
+      let output = "";
+      const child = command(line, more).spawn();
+      const collect = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
+        for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+          output += text;
+          // The line with which `deno task` begins, once everything is installed.
+          if (text.includes("Task start")) installedAt = performance.now();
+        }
+      };
+      const collected = Promise.all([collect(child.stdout), collect(child.stderr)]);
+      let ended: number | undefined;
+      child.status.then(({ code }) => ended = code);
+      const state = () => Promise.resolve(output.includes(sign) ? "ready" : ended === undefined ? undefined : "ended");
+      const reached = await waitFor(state, { deadlineMs: START_DEADLINE_MS, everyMs: 20 }).catch(() => "late");
+      if (reached !== "ready") {
+        if (ended === undefined) child.kill("SIGKILL");
+        throw new Error(`${line}: ${reached}\n${output}`);
+      }
+      const readyAt = performance.now();
+      return {
+        output: () => output,
+        seconds: { all: (readyAt - startedAt) / 1000, own: (readyAt - installedAt) / 1000 },
+        async interrupt() {
+          // A terminal sends the signal to all of npx, deno task and the stack; the stack is who has to act on it.
+          const { pid } = JSON.parse(await Deno.readTextFile(join(path, ".local/running.json")));
+          Deno.kill(pid, "SIGINT");
+          const timer = setTimeout(() => child.kill("SIGKILL"), COMMAND_DEADLINE_MS);
+          const { code } = await child.status;
+          clearTimeout(timer);
+          await collected;
+          return { code, output };
+        },
+      };
+    },
+    remove: () => Deno.remove(home, { recursive: true }),
+  };
+}
+
+/** What a clone would have, and what is not committed yet. */
+async function projectFiles(): Promise<string[]> {
+  const { success, stdout, stderr } = await new Deno.Command("git", {
+    args: ["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+    cwd: ROOT,
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout).split("\0").filter(Boolean);
+}
+
+/** What an installation holds: packages and their size in megabytes of 1,000,000 bytes. */
+export async function installed(folder: string): Promise<{ names: string[]; megabytes: number }> {
+  const packages = join(folder, "node_modules/.deno");
+  const names: string[] = [];
+  let bytes = 0;
+  for await (const { name, isDirectory } of Deno.readDir(packages)) {
+    if (!isDirectory || !/.@\d/.test(name)) continue;
+    names.push(name.replace(/(.@[^_]+).*/, "$1").replaceAll("+", "/"));
+    bytes += await sizeOf(join(packages, name));
+  }
+  return { names, megabytes: bytes / 1e6 };
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0;
+  // Links lead to packages that are counted by themselves.
+  for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    if (isDirectory) bytes += await sizeOf(path);
+    else if (isFile) bytes += (await Deno.stat(path)).size;
+  }
+  return bytes;
+}
