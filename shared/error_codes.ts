@@ -10,6 +10,7 @@ export const STATUS = {
   unsupported_media_type: 415,
   rate_limited: 429,
   internal: 500,
+  overloaded: 503,
   unavailable: 503,
 } as const;
 

@@ -12,6 +12,7 @@ import { createProviderLinkStore } from "../../shared/db/provider_link_store.ts"
 import { createIdentityStore } from "../../shared/db/identity_store.ts";
 import { createMembersStore } from "../../shared/db/members_store.ts";
 import type { Deps } from "../../shared/deps.ts";
+import { admission } from "../../shared/http/admission.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
 import { ICON } from "../../shared/pages/icon.ts";
 import { pageErrors } from "../../shared/pages/error_page.tsx";
@@ -55,6 +56,7 @@ import { postUnsubscribe, showUnsubscribe } from "./unsubscribe/unsubscribe.ts";
 export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDERS, languages?: Languages): App {
   const app = createApp("auth-callback", deps, plainErrors(pageErrors(deps.config)));
   app.use(readers(languages));
+  app.use(admission(deps.config));
   const pages: PageDeps = {
     ...deps,
     store: createIdentityStore(deps.database),

@@ -5,6 +5,7 @@ import { createConnectorStore } from "../../shared/db/connector_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
 import { signDownload } from "../../shared/export/download_token.ts";
+import { admission } from "../../shared/http/admission.ts";
 import { type App, type AppEnv, createApp } from "../../shared/http/app.ts";
 import type { Registry } from "../../shared/providers/registry.ts";
 import { createUrls } from "../../shared/urls.ts";
@@ -41,7 +42,7 @@ export function createMcpApp(deps: Deps, { registry, words = wordsOf("en") }: Op
   const store = createConnectorStore({ database, clock, resource: urls.resource });
 
   const app = createApp("mcp", deps, (error, c) => failureResponse(error, c.get("requestId")));
-  app.use(cors);
+  app.use(cors, admission(config));
 
   for (const [paths, address] of [[FRONT, urls.front], [DIRECT, urls.direct]] as const) {
     const connector: Connector = {

@@ -1,5 +1,6 @@
 /** Routes of the authorization server. */
 import type { Deps } from "../../shared/deps.ts";
+import { admission } from "../../shared/http/admission.ts";
 import { type App, createApp } from "../../shared/http/app.ts";
 import { ROUTES } from "../../shared/routes.ts";
 import type { Languages } from "../../shared/words/words.ts";
@@ -18,6 +19,8 @@ export function createOAuthApp(deps: Deps, languages?: Languages): App {
   const server = createAuthorizationServer(deps);
   const app = createApp("oauth", deps, renderError(deps.config));
   app.use(headers);
+  app.use(PAGE, async (c, next) => (await import("../../shared/pages/reader.ts")).readers(languages)(c, next));
+  app.use(admission(deps.config));
 
   const serve = (method: "GET" | "POST", path: string, endpoint: Endpoint) => {
     const methods = method === "GET" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";
@@ -34,7 +37,6 @@ export function createOAuthApp(deps: Deps, languages?: Languages): App {
 
   // No CORS here: other sites have no business reading what a signed-in person sees. The pages are loaded for the first
   // who sees them, so that no client waits for them at the token endpoint.
-  app.use(PAGE, async (c, next) => (await import("../../shared/pages/reader.ts")).readers(languages)(c, next));
   app.get(PAGE, async (c) => (await import("./authorize.ts")).authorize(c, server));
   app.post(PAGE, async (c) => (await import("./consent.ts")).decideConsent(c, server));
   return app;

@@ -118,6 +118,7 @@ const FAILURES: Readonly<Record<ErrorCode, string>> = {
   unsupported_media_type: "invalid_request",
   rate_limited: "temporarily_unavailable",
   internal: "server_error",
+  overloaded: "temporarily_unavailable",
   // Never invalid_grant: a client would discard its tokens over an outage.
   unavailable: "temporarily_unavailable",
 };

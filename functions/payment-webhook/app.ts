@@ -8,6 +8,7 @@ import { importSecrets, isSigned } from "../../shared/billing/signature.ts";
 import { createBillingStore } from "../../shared/db/billing_store.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { AppError } from "../../shared/errors.ts";
+import { admission } from "../../shared/http/admission.ts";
 import { type App, type AppContext, createApp, note } from "../../shared/http/app.ts";
 import { readBody } from "../../shared/http/read_body.ts";
 import { sha256 } from "../../shared/std/sha256.ts";
@@ -17,6 +18,7 @@ const LARGEST_BODY_BYTES = 256 * 1024;
 
 export function createPaymentWebhookApp({ config, database, clock, log }: Deps): App {
   const app = createApp("payment-webhook", { config, log });
+  app.use(admission(config));
   const store = createBillingStore(database);
   const importedKeys = importSecrets(config.paymentWebhookSecrets);
 

@@ -66,7 +66,8 @@ export function createApp(
 
   app.onError((thrown, c) => {
     const error = toAppError(thrown);
-    if (error.status >= 500) {
+    // What was shed is in the line of its request; more lines would be more load.
+    if (error.status >= 500 && error.code !== "overloaded") {
       log.error("failure", {
         request_id: c.get("requestId"),
         route: loggedPath(c.req.path),

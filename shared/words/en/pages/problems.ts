@@ -36,6 +36,11 @@ const CODES: Record<ErrorCode, ProblemWords> = {
     message: "It wasn’t anything you did. We have a record of what happened.",
     changed: "If you were saving something, your account shows whether it was saved.",
   },
+  overloaded: {
+    title: "Wait a moment",
+    message: "More people are here than we can serve right now. Try again in a few seconds.",
+    changed: UNCHANGED,
+  },
   // Also shown to people who are not signed in; a write may have succeeded even if its response was lost.
   unavailable: {
     title: "We can’t do that right now",

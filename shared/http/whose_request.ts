@@ -1,0 +1,15 @@
+/** Whose a request is before anything is known of it: what it says of its token and its address. */
+import { readBearer } from "../connector/bearer.ts";
+import type { Config } from "../config.ts";
+import { hashToken } from "../oauth/tokens.ts";
+import { readCaller } from "./caller.ts";
+
+/** Lower-case hex SHA-256 of what looks like a token of ours. */
+export function tokenHash(headers: Headers): string | undefined {
+  const bearer = readBearer(headers.get("authorization") ?? undefined);
+  return bearer.kind === "token" ? hashToken(bearer.token) : undefined;
+}
+
+/** The caller's address, or one name for all that come without. */
+export const callerName = async (headers: Headers, config: Pick<Config, "frontDoorSecrets">): Promise<string> =>
+  (await readCaller(headers, config))?.name ?? "unknown";
