@@ -103,11 +103,14 @@ function deliveryOfTaken(mails: readonly OutgoingMail[], body: unknown): Deliver
   };
 }
 
-/** The rejected mails of a partly accepted batch, by index; null when unreadable. */
+/**
+ * The rejected mails of a partly accepted batch, by index; null when unreadable, or when it does not name one mail for
+ * each that was accepted: whatever answered then is not the mail service.
+ */
 function readRefusals(body: unknown, count: number): Map<number, Refusal> | null {
   if (!isObject(body)) return null;
-  const errors = body.errors ?? [];
-  if (!Array.isArray(errors)) return null;
+  const [errors, taken] = [body.errors ?? [], body.data ?? []];
+  if (!Array.isArray(errors) || !Array.isArray(taken) || taken.length + errors.length !== count) return null;
   const refusals = new Map<number, Refusal>();
   for (const error of errors) {
     const index = isObject(error) ? error.index : undefined;

@@ -80,7 +80,13 @@ Deno.test("an unreadable ok answer is retried", async () => {
   for (const body of [...STRANGE, ...indexes]) {
     assertEquals(await deliver(2, body), { outcomes: [UNSURE, UNSURE], pause: undefined }, body);
   }
-  for (const body of ["{}", '{"data":[]}', '{"errors":[]}', '{"errors":null}', '{"data":"x","more":1}']) {
+});
+
+Deno.test("an ok answer that does not name each mail says nothing: something else may have answered", async () => {
+  for (const body of ["{}", '{"data":[]}', '{"data":[{}]}', '{"errors":null}', '{"data":"x","more":1}']) {
+    assertEquals(await deliver(2, body), { outcomes: [UNSURE, UNSURE], pause: undefined }, body);
+  }
+  for (const body of ['{"data":[{},{}]}', '{"data":[{},{}],"errors":[]}', '{"data":[{},{}],"errors":null,"more":1}']) {
     assertEquals(await deliver(2, body), { outcomes: ["sent", "sent"], pause: undefined }, body);
   }
 });
