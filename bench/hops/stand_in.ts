@@ -56,7 +56,7 @@ Deno.serve({
   } catch (thrown) {
     const { code = "", message } = thrown as { code?: string; message: string };
     // As PostgREST answers without a connection: https://docs.postgrest.org/en/v14/references/errors.html
-    if (!/^[0-9A-Z]{5}$/.test(code)) return Response.json({ code: "PGRST001", message }, { status: 503 });
+    if (!/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) return Response.json({ code: "PGRST001", message }, { status: 503 });
     return Response.json({ code, message }, { status: 500 });
   }
 });

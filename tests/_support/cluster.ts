@@ -21,6 +21,8 @@ export interface Cluster {
   hasCron: boolean;
   /** Server version, for example 15.20. */
   version: string;
+  /** With everything the server writes. */
+  folder: string;
   /** Of the postmaster that runs now. */
   pid(): number;
   /** Ends the server and starts it on the same data; see server.ts. */
@@ -78,6 +80,7 @@ export async function startCluster(
     urlOf,
     hasCron,
     version: binaries.version,
+    folder: server.folder,
     pid: server.pid,
     log: server.log,
     restart: server.restart,

@@ -41,6 +41,8 @@ async function newestDebianFolder(): Promise<string | undefined> {
 
 export interface Server {
   port: number;
+  /** With everything it writes. */
+  folder: string;
   /** Of the postmaster that runs now. */
   pid(): number;
   /**
@@ -124,7 +126,7 @@ export async function startServer(
     await stop();
     throw new Error(`PostgreSQL did not start:\n${said}`);
   }
-  return { port, pid: () => running.child.pid, log: () => running.log.lastLines(), restart, stop };
+  return { port, folder, pid: () => running.child.pid, log: () => running.log.lastLines(), restart, stop };
 }
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

@@ -11,12 +11,13 @@ import { Scheduler } from "./actors/scheduler.ts";
 import { deleteExpense, listExpenses, logExpenses, summarize, undoChange, updateExpense } from "./actors/spending.ts";
 import { Visitors } from "./actors/visitor.ts";
 import { checkBooks } from "./checks/books.ts";
+import { searchCanaries } from "./checks/canaries.ts";
 import { checkInvariants } from "./checks/invariants.ts";
-import { checkMails, checkPayments, checkProposals, checkVisitors } from "./checks/outcomes.ts";
+import { checkMails, checkPayments, checkProposals, checkStatements, checkVisitors } from "./checks/outcomes.ts";
 import { Client } from "./model/client.ts";
 import { Proposals } from "./model/proposals.ts";
 import { Traffic } from "./model/traffic.ts";
-import { addCustomers, addPeople, connectApp, people } from "./world/seed.ts";
+import { addCustomers, addPeople, addProviderLinks, connectApp, people } from "./world/seed.ts";
 import type { World } from "./world/world.ts";
 
 type Act = (client: Client) => Promise<void>;
@@ -78,8 +79,11 @@ export class Load {
     const everyone = people({ organizations, each });
     await addPeople(world.admin, everyone);
     await addCustomers(world.admin, CUSTOMERS);
+    await addProviderLinks(world, Math.min(10, organizations));
     for (const person of everyone) {
-      load.clients.push(new Client(person, load.traffic, load.#chance, await connectApp(world, person)));
+      const tokens = await connectApp(world, person);
+      load.traffic.issued.push(tokens.access_token, tokens.refresh_token);
+      load.clients.push(new Client(person, load.traffic, load.#chance, tokens));
     }
     await world.admin.exec("analyze");
     // Without rates, amounts in other currencies have no value yet.
@@ -101,28 +105,31 @@ export class Load {
     return done / seconds;
   }
 
-  /** Keeps up the rate for so long, whatever becomes of the requests. */
-  async run(seconds: number): Promise<void> {
+  /** Keeps up the rate for so long, and until something is done, whatever becomes of the requests. */
+  async run(seconds: number, besides?: Promise<void>): Promise<void> {
     const startedAt = performance.now();
     const elapsed = () => (performance.now() - startedAt) / 1000;
+    let isDone = besides === undefined;
+    const noted = besides?.finally(() => isDone = true);
+    const isOver = () => isDone && elapsed() >= seconds;
     const beside = [
-      this.#every(0.5, () => this.payments.deliver(), seconds),
-      this.#every(0.7, () => register(this.traffic), seconds),
-      this.#every(4, () => this.visitors.visit(), seconds),
+      this.#every(0.5, () => this.payments.deliver(), isOver),
+      this.#every(0.7, () => register(this.traffic), isOver),
+      this.#every(4, () => this.visitors.visit(), isOver),
       this.#every(6, async () => {
         await this.scheduler.addReminders().catch(() => {});
         await this.scheduler.run("reminders");
-      }, seconds),
-      this.#every(9, () => this.scheduler.run("provider-sync"), seconds),
+      }, isOver),
+      this.#every(9, () => this.scheduler.run("provider-sync"), isOver),
     ];
-    for (let begun = 0; elapsed() < seconds;) {
+    for (let begun = 0; !isOver();) {
       if (begun < elapsed() * this.rate) {
         begun++;
         const act = this.#actOnce().finally(() => this.#underWay.delete(act));
         this.#underWay.add(act);
       } else await new Promise((resolve) => setTimeout(resolve, 2));
     }
-    await Promise.all([...beside, ...this.#underWay]);
+    await Promise.all([...beside, ...this.#underWay, noted]);
   }
 
   /** Everything against everything; nobody may be writing. @param complete also what may still be under way. */
@@ -135,6 +142,8 @@ export class Load {
       ...checkMails(outside, this.scheduler, { complete }),
       ...await checkPayments(admin, this.payments),
       ...await checkVisitors(admin, this.visitors),
+      ...complete ? await checkStatements(this.world) : [],
+      ...complete ? await searchCanaries(this.world, this.traffic.issued) : [],
     ];
   }
 
@@ -159,11 +168,11 @@ export class Load {
   }
 
   /** One after the other, so often. */
-  async #every(pauseSeconds: number, act: () => Promise<void>, seconds: number): Promise<void> {
-    const until = performance.now() + seconds * 1000;
-    while (performance.now() < until) {
+  async #every(pauseSeconds: number, act: () => Promise<void>, isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
       await act();
-      await new Promise((resolve) => setTimeout(resolve, pauseSeconds * 1000));
+      const until = performance.now() + pauseSeconds * 1000;
+      while (!isOver() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
 }

@@ -7,7 +7,7 @@ const MOST = 40;
 
 export const print = (line: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 
-export function report({ options, holds, rate, kinds, outcomes, memory, story, problems }: SoakResult): void {
+export function report({ options, holds, rate, kinds, outcomes, memory, problems }: SoakResult): void {
   print(
     `seed ${options.seed}: ${Math.round(options.seconds)} s at ${rate.toFixed(0)} of ${
       holds.toFixed(0)
@@ -18,7 +18,6 @@ export function report({ options, holds, rate, kinds, outcomes, memory, story, p
     [...outcomes].filter(([outcome]) => !/ 20\d$/.test(outcome)).map(([what, count]) => `${what}: ${count}`).join(", "),
   );
   for (const line of memoryTable(memory)) print(line);
-  for (const line of story) print(line);
   for (const problem of problems.slice(0, MOST)) print(`PROBLEM ${problem}`);
   print(problems.length === 0 ? "Nothing was lost, doubled or shown to others." : `${problems.length} problems`);
 }

@@ -6,7 +6,7 @@
  *     deno task soak -- --minutes 10 --faults   while everything breaks, one after the other
  */
 import { parseArgs } from "node:util";
-import { report } from "./report.ts";
+import { print, report } from "./report.ts";
 import { soak } from "./soak.ts";
 
 const { values } = parseArgs({
@@ -29,6 +29,7 @@ const result = await soak({
   plant: values.plant,
   only: values.only,
   organizations: Number(values.organizations),
+  say: print,
 });
 report(result);
 Deno.exit(result.problems.length === 0 ? 0 : 1);

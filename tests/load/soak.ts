@@ -2,7 +2,7 @@
 import { FAULTS } from "./faults/mod.ts";
 import { type Fault, pause, untilWell } from "./faults/fault.ts";
 import { Load } from "./load.ts";
-import { Memory } from "./measure/memory.ts";
+import { Memory, memoryProblems } from "./measure/memory.ts";
 import type { Latencies } from "./measure/latency.ts";
 import { openWorld } from "./world/world.ts";
 
@@ -12,8 +12,10 @@ export interface SoakOptions {
   faults?: boolean;
   plant?: string | undefined;
   organizations?: number;
-  /** Part of the names of the faults to have; all without it. */
+  /** A pattern for the names of the faults to have; all without it. */
   only?: string | undefined;
+  /** For whoever waits: what happens. */
+  say?: (line: string) => void;
 }
 
 export interface SoakResult {
@@ -23,16 +25,20 @@ export interface SoakResult {
   kinds: ReadonlyMap<string, Latencies>;
   outcomes: ReadonlyMap<string, number>;
   memory: ReturnType<Memory["slopes"]>;
-  /** What happened, in order. */
-  story: string[];
   problems: string[];
 }
 
 /** A fault comes after a part of its time, so that the load is under way and can recover. */
 const BEFORE = 0.2;
 
-async function breakFor(load: Load, fault: Fault, seconds: number): Promise<void> {
+async function breakFor(
+  load: Load,
+  fault: Fault,
+  { seconds, say }: { seconds: number; say: (line: string) => void },
+): Promise<void> {
   await pause(seconds * BEFORE * 1000);
+  const { failures } = load.world.logs;
+  const before = failures.length;
   if (!fault.isUnnoticed) load.traffic.break();
   try {
     await fault.act(load);
@@ -40,9 +46,15 @@ async function breakFor(load: Load, fault: Fault, seconds: number): Promise<void
   } catch (thrown) {
     load.traffic.problem(`${fault.name}: ${thrown instanceof Error ? thrown.stack : thrown}`);
   } finally {
-    load.traffic.mend();
+    if (!fault.isUnnoticed) {
+      for (const line of new Set(failures.splice(before).map(causeOf))) say(`     meanwhile ${line}`);
+      load.traffic.mend();
+    }
   }
 }
+
+/** What an internal failure was, without what is different each time. */
+const causeOf = (line: string) => /"error":"([^"]*)/.exec(line)?.[1] ?? line;
 
 const told = ({ name }: Fault, problems: number, ms: number) =>
   `${problems === 0 ? "held " : "FAILED"} ${name} (${(ms / 1000).toFixed(0)} s)`;
@@ -52,36 +64,39 @@ const MEASURE_SECONDS = 6;
 const PART_SECONDS = 5;
 
 export async function soak(options: SoakOptions): Promise<SoakResult> {
-  const { seconds, seed, faults = false, plant, organizations, only } = options;
+  const { seconds, seed, faults = false, plant, organizations, only, say = () => {} } = options;
   const world = await openWorld({ faults, plant });
-  const story: string[] = [];
   try {
     const load = await Load.open(world, { seed, organizations });
     const holds = await load.measure(MEASURE_SECONDS);
     const memory = new Memory(world);
     const parts = Math.max(4, Math.min(60, Math.floor(seconds / PART_SECONDS)));
     const problems: string[] = [];
-    const toCome = faults ? [...FAULTS].filter(({ name }) => !only || name.includes(only)) : [];
+    const toCome = faults ? [...FAULTS].filter(({ name }) => !only || new RegExp(only).test(name)) : [];
     for (let part = 0; part < parts || toCome.length > 0; part++) {
       const fault = toCome.shift();
       const startedAt = performance.now();
-      await Promise.all([load.run(seconds / parts), fault && breakFor(load, fault, seconds / parts)]);
+      await load.run(seconds / parts, fault && breakFor(load, fault, { seconds: seconds / parts, say }));
       await memory.sample();
       const found = await load.check();
       problems.push(...found);
-      if (fault) story.push(told(fault, found.length, performance.now() - startedAt));
-      if (problems.length > 0) break;
+      if (fault) say(told(fault, found.length + load.traffic.problems.length, performance.now() - startedAt));
+      if (problems.length + load.traffic.problems.length > 0) break;
     }
     await load.finish();
-    problems.push(...await load.check({ complete: true }), ...world.logs.failures);
+    const slopes = memory.slopes();
+    problems.push(
+      ...await load.check({ complete: true }),
+      ...world.logs.failures,
+      ...faults ? [] : memoryProblems(slopes, seconds),
+    );
     return {
       options,
       holds,
       rate: load.rate,
       kinds: load.traffic.kinds,
       outcomes: load.traffic.outcomes,
-      memory: memory.slopes(),
-      story,
+      memory: slopes,
       problems: [...new Set([...load.traffic.problems, ...problems])],
     };
   } finally {

@@ -4,6 +4,8 @@ import type { World } from "../world/world.ts";
 
 const OWNERS = 20;
 const BILLS = 2;
+/** The platform ends a call after a minute. */
+const JOB_MS = 65_000;
 
 export class Scheduler {
   /** Names of bills whose owner must be mailed, once. */
@@ -27,6 +29,7 @@ export class Scheduler {
       slug: `cron-${job}`,
       path: `/api/cron/${job}`,
       method: "GET",
+      deadlineMs: JOB_MS,
       headers: { authorization: `Bearer ${this.world.secrets.cron.at(-1)}` },
     });
   }

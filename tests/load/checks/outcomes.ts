@@ -4,7 +4,11 @@ import type { PaymentProvider } from "../actors/payments.ts";
 import type { Scheduler } from "../actors/scheduler.ts";
 import type { Visitors } from "../actors/visitor.ts";
 import type { Proposals } from "../model/proposals.ts";
+import { fixtureAmount } from "../../../local/fixtures/providers/app.ts";
+import { minorOf } from "../model/books.ts";
 import type { Outside } from "../world/outside.ts";
+import { CREDENTIAL, PROVIDER } from "../world/seed.ts";
+import type { World } from "../world/world.ts";
 
 /** How often each due bill is named in the mails that were delivered. */
 export function remindersIn({ delivered }: Outside): Map<string, number> {
@@ -64,6 +68,20 @@ export async function checkPayments(admin: SqlDatabase, { paid }: PaymentProvide
     ...lost.length > 0 ? [`${lost.length} customers paid and have no plan, such as ${lost[0]}`] : [],
     ...twice.map(({ subscription_id }) => `the event of ${subscription_id} was stored twice`),
   ];
+}
+
+/** Amounts that providers name: the month that is over, once for each link, as the provider said. */
+export async function checkStatements({ admin }: World): Promise<string[]> {
+  const rows = await admin.query<{ id: string; month: string; amount: number; count: number }>(
+    `select l.id, to_char(s.period, 'YYYY-MM') as month, max(s.amount_minor)::int as amount, count(s.id)::int as count
+     from app.provider_links as l left join app.provider_statements as s on s.link_id = l.id
+     group by l.id, s.period`,
+  );
+  return rows.flatMap(({ id, month, amount, count }) => {
+    if (count !== 1) return [`link ${id} has ${count} statements of ${month}`];
+    const expected = minorOf(fixtureAmount(PROVIDER, { secret: CREDENTIAL, month }));
+    return amount === expected ? [] : [`link ${id} has ${amount} for ${month} instead of ${expected}`];
+  });
 }
 
 export async function checkVisitors(admin: SqlDatabase, { done }: Visitors): Promise<string[]> {

@@ -11,37 +11,21 @@ const LASTS_MS = 3_000;
 export const DISK: Fault[] = [{
   name: "the disk is full",
   async act({ world }) {
-    const free = await (world.disk ? fill(world.disk.dir) : limitFiles(world));
+    const ballast = await world.disk?.fill();
+    if (!ballast) await limitFiles(world);
     await pause(LASTS_MS);
-    await free();
+    await ballast?.remove();
     // Without room for its log it ends by itself; whoever made room starts it again.
     await world.cluster.restart("crash");
   },
 }];
 
-async function fill(dir: string): Promise<() => Promise<void>> {
-  const path = `${dir}/ballast`;
-  const file = await Deno.open(path, { create: true, write: true });
-  for (const size of [2 ** 20, 2 ** 12]) {
-    const bytes = new Uint8Array(size);
-    try {
-      while (true) await file.write(bytes);
-    } catch {
-      // No room for more of this size.
-    }
-  }
-  file.close();
-  return () => Deno.remove(path);
-}
-
-/** Files may not grow: new segments of the log can't be written. */
-async function limitFiles({ cluster }: World): Promise<() => Promise<void>> {
+/** Files may not grow, until the server is started anew: new segments of the log can't be written. */
+async function limitFiles({ cluster }: World): Promise<void> {
   const pids = [cluster.pid()];
   for (const { name } of Deno.readDirSync("/proc")) {
     const status = /^\d+$/.test(name) && await Deno.readTextFile(`/proc/${name}/status`).catch(() => "");
     if (status && status.includes(`\nPPid:\t${cluster.pid()}\n`)) pids.push(Number(name));
   }
   for (const pid of pids) await isDone("prlimit", ["--pid", String(pid), "--fsize=8192"]);
-  // The server that is started afterwards has no limit.
-  return () => Promise.resolve();
 }

@@ -53,6 +53,15 @@ export class Memory {
   }
 }
 
+/** Heaps grow while caches fill: the shorter a run, the more of that is left in its second half. */
+const growthAllowed = (minutes: number) => 1 + 12 / minutes;
+
+/** @returns what grows without an end. */
+export const memoryProblems = (slopes: ReturnType<Memory["slopes"]>, seconds: number): string[] =>
+  slopes.filter(({ name, perMinute }) => name.endsWith(" heap") && perMinute > growthAllowed(seconds / 60)).map((
+    { name, perMinute },
+  ) => `the memory of ${name.replace(" heap", "")} grows by ${perMinute.toFixed(1)} MiB a minute`);
+
 export const memoryTable = (slopes: ReturnType<Memory["slopes"]>): string[] => [
   "                               first    last  a minute  MiB",
   ...slopes.map(({ name, first, last, perMinute }) =>

@@ -4,6 +4,7 @@
  */
 import { Latencies } from "../measure/latency.ts";
 import type { Slug } from "../../../shared/routes.ts";
+import { CANARY } from "../world/secrets.ts";
 import { MARKS } from "../world/seed.ts";
 import type { Functions } from "../world/functions.ts";
 
@@ -23,6 +24,8 @@ export interface Sent {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
+  /** For what may take longer than a call of the database. */
+  deadlineMs?: number;
   /** Whose answer it is; marks of all others are foreign. */
   organization?: number;
 }
@@ -30,6 +33,8 @@ export interface Sent {
 export class Traffic {
   readonly kinds = new Map<string, Latencies>();
   readonly problems: string[] = [];
+  /** Every token that was issued to a client. */
+  readonly issued: string[] = [];
   /** Answers by kind and status, and what ended without one. */
   readonly outcomes = new Map<string, number>();
   /** Refused because too much was asked; no failure where that is what is tried. */
@@ -58,7 +63,7 @@ export class Traffic {
 
   /** @returns undefined when there was no answer, or one that only says that it failed. */
   async send(sent: Sent): Promise<Reply | undefined> {
-    const { kind, slug, path, method = "POST", headers, body, organization } = sent;
+    const { kind, slug, path, method = "POST", headers, body, organization, deadlineMs = DEADLINE_MS } = sent;
     const sentAt = performance.now();
     let reply: Reply;
     try {
@@ -68,7 +73,7 @@ export class Traffic {
         headers,
         body,
         redirect: "manual",
-        signal: AbortSignal.timeout(DEADLINE_MS),
+        signal: AbortSignal.timeout(deadlineMs),
       });
       reply = { status: response.status, headers: response.headers, text: await response.text() };
     } catch (thrown) {
@@ -78,6 +83,7 @@ export class Traffic {
     }
     this.#count(`${kind} ${reply.status}`);
     this.#time(kind, performance.now() - sentAt);
+    if (reply.text.includes(CANARY)) this.problem(`${kind} was answered with a secret`);
     const foreign = organization === undefined ? undefined : foreignMark(reply.text, organization);
     if (foreign) this.problem(`${kind} of organization ${organization} got a row of another one: ${foreign}`);
     if (reply.status === 503 && reply.headers.has("retry-after")) this.shed++;

@@ -1,26 +1,46 @@
-/** A small file system for PostgreSQL's data, which can be filled without harm to anything else. */
+/** A small file system for a database's files, which can be filled without harm to anything else. */
 
-const SIZE = "900m";
+const FILE = "ballast";
 
 export interface Disk {
   dir: string;
+  /** Takes all the room that is left. */
+  fill(): Promise<{ remove(): Promise<void> }>;
   unmount(): Promise<void>;
 }
 
 /** @returns undefined where mounting is not allowed. */
-export async function mountDisk(): Promise<Disk | undefined> {
+export async function mountDisk(size: string): Promise<Disk | undefined> {
   const dir = await Deno.makeTempDir({ prefix: "expense-disk-" });
-  if (!await isDone("mount", ["-t", "tmpfs", "-o", `size=${SIZE},mode=0755`, "tmpfs", dir])) {
+  if (!await isDone("mount", ["-t", "tmpfs", "-o", `size=${size},mode=0755`, "tmpfs", dir])) {
     await Deno.remove(dir);
     return undefined;
   }
   return {
     dir,
+    async fill() {
+      const path = `${dir}/${FILE}`;
+      await takeAll(path);
+      return { remove: () => Deno.remove(path) };
+    },
     async unmount() {
-      await isDone("umount", [dir]);
-      await Deno.remove(dir);
+      await isDone("umount", ["-l", dir]);
+      await Deno.remove(dir, { recursive: true });
     },
   };
+}
+
+async function takeAll(path: string): Promise<void> {
+  const file = await Deno.open(path, { create: true, write: true });
+  for (const size of [2 ** 20, 2 ** 12]) {
+    const bytes = new Uint8Array(size);
+    try {
+      while (true) await file.write(bytes);
+    } catch {
+      // No room for more of this size.
+    }
+  }
+  file.close();
 }
 
 /** Runs a command of the system. @returns whether it succeeded. */

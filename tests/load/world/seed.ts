@@ -5,10 +5,14 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { SqlDatabase } from "../../../local/database/sql.ts";
 import { issueCode } from "../../../shared/oauth/authorization_code.ts";
+import { sealCredential } from "../../../shared/credentials/envelope.ts";
+import { CANARY } from "./secrets.ts";
 import type { World } from "./world.ts";
 
 export const CLIENT_ID = "client_load000000000000000000";
 export const REDIRECT_URI = "http://127.0.0.1:9/callback";
+export const PROVIDER = "digitalocean";
+export const CREDENTIAL = `dop_v1_${CANARY}wxyz`;
 /** Of the payment provider's samples. */
 const PLAN_ID = "plan_00000000000001";
 
@@ -84,6 +88,35 @@ export async function addCustomers(admin: SqlDatabase, count: number): Promise<v
     [count],
   );
   await admin.query("insert into billing.billing_plans (provider_plan_id, plan) values ($1, 'pro')", [PLAN_ID]);
+}
+
+/** A bill for each of the first organizations whose amounts come from a provider; the credential has the canary in it. */
+export async function addProviderLinks({ admin, secrets }: World, organizations: number): Promise<void> {
+  for (let number = 0; number < organizations; number++) {
+    const organization = organizationId(number);
+    const today = new Date().toISOString().slice(0, 10);
+    const [bill] = await admin.query<{ id: string }>(
+      `insert into app.expenses (id, organization_id, kind, name, amount_mode, currency, frequency, every, anchor_on,
+         weekend_rule, tracked_from, next_due, status)
+       values (app.new_id('bill'), $1, 'bill', $2, 'variable', 'USD', 'monthly', 1, $3, 'none', $3, $3, 'active') returning id`,
+      [organization, `${markOf(number)} hosting`, today],
+    );
+    await admin.query(
+      `insert into app.expense_occurrences (organization_id, expense_id, scheduled_on, due_on, currency)
+       values ($1, $2, $3, $3, 'USD')`,
+      [organization, bill!.id, today],
+    );
+    const [link] = await admin.query<{ id: string }>(
+      `insert into app.provider_links (organization_id, expense_id, provider_key, account_label, status, created_at)
+       values ($1, $2, $3, '…wxyz', 'active', now() - interval '1 month') returning id`,
+      [organization, bill!.id, PROVIDER],
+    );
+    const envelope = await sealCredential(secrets.credentials, link!.id, { token: CREDENTIAL });
+    await admin.query(
+      "insert into app.provider_credentials (link_id, envelope, updated_at) values ($1, $2::text::jsonb, now())",
+      [link!.id, JSON.stringify(envelope)],
+    );
+  }
 }
 
 /** Tokens by way of the token endpoint, from codes as the consent page issues them. */

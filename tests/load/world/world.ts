@@ -15,6 +15,7 @@ import { type Functions, startFunctions } from "./functions.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { type Logs, openLogs } from "./logs.ts";
 import { openOutside, type Outside } from "./outside.ts";
+import { plantInDatabase } from "./plants.ts";
 import { newSecret, newSecrets, PLATFORM_KEYS, type Secrets } from "./secrets.ts";
 import { type Site, startSite } from "./site.ts";
 import { openWire, type Wire } from "./wire.ts";
@@ -44,7 +45,7 @@ export interface World {
 export interface WorldOptions {
   /** Puts what can be cut, slowed and bent between the parts. */
   faults?: boolean;
-  /** A defect to plant in the functions' processes (boot.ts). */
+  /** A defect to plant (plants.ts). */
   plant?: string | undefined;
   /** Further variables of the functions. */
   env?: Record<string, string>;
@@ -53,13 +54,14 @@ export interface WorldOptions {
 export async function openWorld({ faults = false, plant, env = {} }: WorldOptions = {}): Promise<World> {
   const folder = await Deno.makeTempDir({ prefix: "expense-load-" });
   const logs = openLogs(`${folder}/functions.log`);
-  const disk = faults ? await mountDisk() : undefined;
+  const disk = faults ? await mountDisk("900m") : undefined;
   const cluster = await startCluster({
     settings: { ...DURABLE, shared_buffers: "256MB", ...(faults && { max_wal_size: "128MB" }) },
     dir: disk?.dir,
   });
   const { url } = await newMigratedDatabase(cluster.urlOf("postgres", "supabase_exposed"), await readMigrations());
   const admin = postgresDatabase(withParts(url, { role: "supabase_admin" }), { max: 3 });
+  await plantInDatabase(admin, plant);
   const secrets = newSecrets();
   const frontDoorSecret = newSecret("door");
   const outside = await openOutside();
