@@ -13,7 +13,7 @@ import { FairQueue, type FairQueueLimits } from "./fair_queue.ts";
  * More at once than an instance's processor and its share of the database's connections can use, since some calls wait
  * for others for long; fewer than would take two seconds together.
  */
-const LIMITS: FairQueueLimits = { places: 32, waiting: 64, waitMs: 1_000 };
+const LIMITS: FairQueueLimits = { places: 24, waiting: 48, waitMs: 600 };
 /** What waits is over by then, and clients that were turned away do not come back in step with one another. */
 const RETRY_SECONDS = { least: 1, most: 3 };
 /** Tokens whose organization is remembered, the newest. */

@@ -35,7 +35,7 @@ globalThis.fetch = async (input: URL | RequestInfo, init?: RequestInit) => {
 
 /** What the planted leak keeps of every request. */
 const kept: Uint8Array[] = [];
-const LEAK_BYTES = 64 * 1024;
+const LEAK_BYTES = 512 * 1024;
 
 function control({ pathname, searchParams }: URL): Response {
   if (pathname === `${CONTROL}clock`) offset = Number(searchParams.get("ms"));
