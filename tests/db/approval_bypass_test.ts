@@ -94,8 +94,16 @@ testBooks("no way round a policy is", {}, {
     await waits("update_expenses", { ids: [part], set: { shared: { between: ["me"] } } });
   }),
 
-  "another day that is not 24 hours away": attempt(async ({ member, waits, owner }) => {
-    await member.ok(...log(item("150")));
+  "another day that is not 24 hours away": attempt(async ({ member, waits, owner, database }) => {
+    const { change_id } = await member.call(...log(item("150")));
+    const backdate = (by: string) =>
+      database.query("update app.change_sets set created_at = created_at - $2::interval where id = $1", [
+        change_id,
+        by,
+      ]);
+    await backdate("23:59:59");
+    await waits(...log(item("60")));
+    await backdate("-23:59:59");
     owner.goTo("2026-11-21");
     // At noon on the next day, it is exactly 24 hours.
     await member.ok(...log(item("151")));
@@ -531,6 +539,24 @@ testBooks("an approval writes no more than a call could", {}, {
     }
     assertEquals((await owner.ok("list_expenses")).rows, []);
     assertEquals((await decide(database, owner, id, "approve", hash)).outcome, "approved");
+  }),
+
+  "of somebody who was suspended, or by one": attempt(async ({ owner, member, waits, database }) => {
+    const [one, two] = [await waits(...log(item("900"))), await waits(...log(item("901")))];
+    const manager = await owner.join("manager");
+    const { hash } = await readProposal(database, owner, two);
+    const suspend = (who: Books, until: string | null) =>
+      database.query("update auth.users set banned_until = $2 where id = $1", [who.userId, until]);
+    await suspend(manager, "2100-01-01T00:00:00Z");
+    assertEquals(await readProposal(database, manager, two), undefined);
+    assertEquals((await decide(database, manager, two, "approve", hash)).outcome, "not_allowed");
+    await suspend(member, "2100-01-01T00:00:00Z");
+    const stale = await decide(database, owner, one, "approve");
+    assertEquals([stale.outcome, stale.problem.code], ["stale", "proposer_gone"]);
+    assertEquals((await owner.ok("list_expenses")).rows, []);
+    await suspend(manager, null);
+    await suspend(member, null);
+    assertEquals((await decide(database, manager, two, "approve", hash)).outcome, "approved");
   }),
 
   "and a key says what became of its proposal": attempt(async ({ member, owner, waits, database }) => {
