@@ -7,7 +7,7 @@ import { fail, print, readCommandLine, taskCommand } from "./command_line.ts";
 import { createCli } from "./deploy/cli.ts";
 import { parseEnvFile } from "./deploy/env_file.ts";
 import { listOf } from "./deploy/settings.ts";
-import { diffAuthConfig, writeAuthConfig } from "./deploy/sign_in.ts";
+import { diffAuthConfig, diffMailTexts, writeAuthConfig } from "./deploy/sign_in.ts";
 import { createSite } from "./selfcheck/check.ts";
 import { checkDeployment } from "./selfcheck/run.ts";
 
@@ -75,12 +75,15 @@ async function compareSignIn(project: string, settings: Map<string, string>): Pr
   if (!settings.has("MAIL_URL") || !settings.has("MAIL_FROM")) {
     throw new Error(`${envPath} lacks MAIL_URL or MAIL_FROM`);
   }
+  const token = Deno.env.get("SUPABASE_ACCESS_TOKEN") ?? settings.get("SUPABASE_ACCESS_TOKEN");
+  if (!token) throw new Error("The settings of Supabase Auth are shown to a SUPABASE_ACCESS_TOKEN only");
+  Deno.env.set("SUPABASE_ACCESS_TOKEN", token);
   const root = fileURLToPath(new URL("../", import.meta.url));
   const folder = await Deno.makeTempDir({ prefix: "expense-selfcheck-" });
   const cli = createCli({ root, say: () => {}, secrets: () => settings.values() });
   try {
     const config = await writeAuthConfig({ root, folder, siteUrl: new URL(given!).origin, values: settings });
-    return await diffAuthConfig({ cli, project }, config);
+    return [...await diffAuthConfig({ cli, project }, config), ...await diffMailTexts({ project, root, token })];
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

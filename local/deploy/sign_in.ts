@@ -5,6 +5,7 @@
 import { dirname, join } from "node:path";
 import { parse, stringify, type TomlTable } from "smol-toml";
 import { credentialNames, listOf } from "./settings.ts";
+import { StepError } from "./step_error.ts";
 import type { Deployment, Step } from "./step.ts";
 
 export const signIn: Step = {
@@ -41,6 +42,31 @@ export async function diffAuthConfig(
   const { changes } = answer as { changes: { path: string[]; declared: boolean }[] };
   return changes.filter(({ declared, path }) => declared && (path[0] === "auth" || path[0] === "api"))
     .map(({ path }) => path.join("."));
+}
+
+/** The names of the mails whose texts in the project are not those of this checkout. The CLI compares all but these. */
+export async function diffMailTexts(
+  { project, root, token, apiUrl = "https://api.supabase.com" }: {
+    project: string;
+    root: string;
+    token: string;
+    apiUrl?: string;
+  },
+): Promise<string[]> {
+  const response = await fetch(`${apiUrl}/v1/projects/${project}/config/auth`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(20_000),
+  });
+  if (!response.ok) throw new StepError(`the management API answers ${response.status} about the sign-in settings`);
+  const settings = await response.json() as Record<string, unknown>;
+  const { auth } = parse(await Deno.readTextFile(join(root, "supabase/config.toml"))) as {
+    auth: { email: { template: Record<string, { content_path: string }> } };
+  };
+  const templates = Object.entries(auth.email.template);
+  const texts = await Promise.all(templates.map(([, { content_path }]) => Deno.readTextFile(join(root, content_path))));
+  return templates.filter((_, index) =>
+    String(settings[`mailer_templates_${templates[index]![0]}_content`]).trim() !== texts[index]!.trim()
+  ).map(([name]) => `auth.email.template.${name}.content`);
 }
 
 /** Writes the project's configuration, in which secrets are names of variables. */

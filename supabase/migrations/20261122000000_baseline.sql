@@ -19185,6 +19185,35 @@ end
 $$;
 comment on function public.record_job_run is 'Keeps what a stage of a scheduled function did; answers nothing.';
 
+-- schemas/jobs/alerts.sql
+
+-- What who runs the service looks at: the last run of each stage, and what waits for them. /api/health/jobs tells a
+-- monitor which job is late.
+
+create or replace view jobs.latest_runs with (security_invoker = true) as
+select distinct on (r.job, r.stage)
+  r.job, r.stage, r.period, r.status, r.error_code, r.counts, r.started_at, r.finished_at
+from jobs.job_runs as r
+order by r.job, r.stage, r.id desc;
+comment on view jobs.latest_runs is 'The latest run of each stage of each scheduled function.';
+grant select on jobs.latest_runs to service_role;
+
+create or replace view jobs.alerts with (security_invoker = true) as
+select 'stage_failed' as alert, r.job || ' ' || r.stage as about, r.finished_at as since, r.error_code as reason
+from jobs.latest_runs as r
+where r.status = 'failed'
+union all
+select 'event_parked', coalesce(p.subscription_id, p.event_id), p.received_at, p.reason
+from billing.parked_events as p
+union all
+select 'provider_fails', l.id, l.asked_at, l.last_error_code
+from app.provider_links as l
+where l.status = 'active' and l.consecutive_failures >= 3;
+comment on view jobs.alerts is
+  'What waits for who runs the service: stages whose latest run failed, payment events that can''t be applied, and '
+  'connected providers that failed three times or more in a row. Empty when all is well.';
+grant select on jobs.alerts to service_role;
+
 -- schemas/jobs/check_schedule.sql
 
 -- What a monitor asks of the schedule: whether it can reach the functions, and when each job last did its work.

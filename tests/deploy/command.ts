@@ -6,6 +6,9 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { createCli } from "../../local/deploy/cli.ts";
 import { appendToEnvFile, parseEnvFile } from "../../local/deploy/env_file.ts";
+import { GENERATED } from "../../local/deploy/settings.ts";
+import { diffAuthConfig, diffMailTexts, writeAuthConfig } from "../../local/deploy/sign_in.ts";
+import { judgeSettings } from "../../local/selfcheck/sign_in_settings.ts";
 import { deploy, STEPS } from "../../local/deploy/run.ts";
 import type { Deployment } from "../../local/deploy/step.ts";
 import { postgresDatabase } from "../../local/database/postgres.ts";
@@ -127,11 +130,23 @@ Deno.test("a dry run on a new project shows every step, writes nothing and makes
 
 /** What fails, and how many steps are done by then. */
 const FAILURES: [kind: string, done: number][] = [
+  ["GET ", 0],
+  ["GET /secrets", 1],
   ["POST /secrets", 1],
+  [`GET /v2/projects/${PROJECT}/config`, 3],
+  ["PATCH /postgrest", 3],
   ["PATCH /config/auth", 3],
   ["POST /database/query", 4],
+  ["GET /functions", 5],
   ["POST /functions/deploy", 5],
   ["PUT /functions", 5],
+];
+
+/** Writes whose answer is lost, after what makes them necessary. */
+const LOST: [kind: string, prepare: () => void, done: number][] = [
+  ["POST /secrets", () => api.settings.secrets.delete("MAIL_FROM"), 1],
+  ["PATCH /config/auth", () => void (api.settings.auth.site_url = "https://elsewhere.example"), 3],
+  ["PUT /functions", () => api.bump("oauth"), 5],
 ];
 
 Deno.test("a database that can't be reached ends the run there, without its password", async () => {
@@ -140,11 +155,24 @@ Deno.test("a database that can't be reached ends the run there, without its pass
   assertMatch(text, /3\. Database[^]*failed: [^]*run the same command again/);
 });
 
+Deno.test("a migration that fails half-way leaves nothing of it, and the same command goes on", async () => {
+  // Made after most of the others.
+  await database.exec("create schema jobs");
+  const { ok, outcomes, text } = await run();
+  assertEquals([ok, outcomes.length], [false, 2], text);
+  assertMatch(text, /3\. Database[^]*failed: .*jobs.* already exists/);
+  const left = await database.query("select from pg_namespace where nspname in ('app', 'identity', 'oauth')");
+  assertEquals(left.length, 0);
+  await database.exec("drop schema jobs");
+});
+
 Deno.test("each step fails once: those after it aren't run, and the same command goes on; keys are made only once", async () => {
   let keys: Record<string, string> | undefined;
   for (const [kind, done] of FAILURES) {
-    // The first failure meets secrets that are there already: what differs is sent again.
+    // Secrets are there already: what differs is sent again.
     if (kind === "POST /secrets") api.settings.secrets.delete("MAIL_FROM");
+    // A checkout that is linked already asks for nothing.
+    if (kind === "GET ") await Deno.remove(join(root, "supabase/.temp"), { recursive: true });
     api.failNext(kind);
     const { ok, outcomes, text } = await run();
     assertEquals([ok, outcomes.length], [false, done], `${kind}\n${text}`);
@@ -155,6 +183,75 @@ Deno.test("each step fails once: those after it aren't run, and the same command
   const { ok, outcomes, text } = await run();
   assert(ok, text);
   assertEquals(outcomes.at(-1), "changed");
+});
+
+Deno.test("an answer that is lost ends the run; the next one finds what was done", async () => {
+  for (const [kind, prepare, done] of LOST) {
+    prepare();
+    api.loseNext(kind);
+    const { ok, outcomes, text } = await run();
+    assertEquals([ok, outcomes.length], [false, done], `${kind}\n${text}`);
+  }
+  const { ok, text } = await run();
+  assert(ok, text);
+});
+
+Deno.test("killed half-way, the same command goes on", async () => {
+  await copy(`${ROOT}local`, join(root, "local"));
+  const path = join(folder, "killed.env");
+  await appendToEnvFile(path, new Map(Object.entries({ ...await readSettings(), DATABASE_URL: databaseUrl() })));
+  api.settings.secrets.delete("MAIL_FROM");
+  const { came, release } = api.holdNext("POST /secrets");
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-prompt", "--no-lock", "-A", "-c", `${ROOT}deno.json`, join(root, "local/deploy.ts")]
+      .concat("--project", PROJECT, "--site", SITE, "--env-file", path),
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  await came;
+  child.kill("SIGKILL");
+  await child.status;
+  release();
+  const { ok, outcomes, text } = await run();
+  assert(ok, text);
+  assertEquals(outcomes[1], "changed");
+});
+
+Deno.test("what somebody changed elsewhere is named by the selfcheck, and put back: address, redirects, a mail's text", async () => {
+  const differences = async () => {
+    const deployment = { root, folder: join(folder, "state"), siteUrl: SITE };
+    const config = await writeAuthConfig({ ...deployment, values: new Map(Object.entries(await readSettings())) });
+    const cli = createCli({ root, say: () => {}, secrets: () => [] });
+    const texts = await diffMailTexts({ project: PROJECT, root, token: TOKEN, apiUrl: api.url });
+    return [...await diffAuthConfig({ cli, project: PROJECT }, config), ...texts].toSorted();
+  };
+  assertEquals(await differences(), []);
+  Object.assign(api.settings.auth, {
+    site_url: "http://localhost:3000",
+    uri_allow_list: "https://elsewhere.example",
+    mailer_templates_magic_link_content: "<a href='{{ .ConfirmationURL }}'>Log in</a>",
+    smtp_host: null,
+    rate_limit_email_sent: 2,
+  });
+  const found = await differences();
+  const lines = [...judgeSettings(found)].map(({ text }) => text);
+  for (
+    const [path, told] of [
+      ["auth.site_url", /Site URL is another/],
+      ["auth.additional_redirect_urls", /redirect list allows other/],
+      ["auth.email.template.magic_link.content", /the mails are not ours/],
+      ["auth.rate_limit.email_sent", /the limits on mails/],
+    ] as const
+  ) {
+    assert(found.includes(path), found.join());
+    assertEquals(lines.filter((line) => told.test(line)).length, 1, lines.join("\n"));
+  }
+  assert(lines.some((line) => /mail server/.test(line)), lines.join("\n"));
+  const { ok, outcomes, text } = await run();
+  assert(ok, text);
+  assertEquals(outcomes.map((outcome) => outcome === "changed"), [false, false, false, true, false, false], text);
+  assertEquals(await differences(), []);
 });
 
 Deno.test("run again it changes nothing", async () => {
@@ -262,6 +359,27 @@ Deno.test("a rotated secret reaches the vault while no migration is pending, and
   );
   const again = await run();
   assertEquals(again.outcomes.map((outcome) => outcome === "changed"), [false, false, false, false, true, false]);
+});
+
+Deno.test("every key is rotated in three edits, and only the last needs --replace", async () => {
+  const before = await readSettings();
+  const names = Object.keys(GENERATED);
+  const made = Object.fromEntries(names.map((name) => [name, GENERATED[name]!()]));
+  const lists = (list: (name: string, old: string) => string) =>
+    writeSettings({ ...before, ...Object.fromEntries(names.map((name) => [name, list(name, before[name]!)])) });
+  await lists((name, old) => `${old},${made[name]}`);
+  assert((await run()).ok);
+  await lists((name, old) => `${made[name]},${old}`);
+  const moved = await run();
+  assert(moved.ok, moved.text);
+  assertEquals(moved.outcomes[4], "changed", "the vault has the old first entry");
+  await lists((name) => made[name]!);
+  const refused = await run();
+  assertEquals([refused.ok, refused.writes], [false, []], refused.text);
+  assertMatch(refused.text, /--replace/);
+  const dropped = await run({ replace: names });
+  assert(dropped.ok, dropped.text);
+  for (const name of names) assertEquals(api.settings.secrets.get(name), made[name]);
 });
 
 Deno.test("a key that only the project has is not made anew, and an unrelated one is refused; --replace allows it", async () => {

@@ -30,6 +30,7 @@ export interface Upload {
 }
 
 export interface ManagementApi {
+  url: string;
   /** Path of a CLI profile that points here. */
   profile: string;
   /** The last upload, by slug. */
@@ -43,6 +44,10 @@ export interface ManagementApi {
   bump(slug: string): void;
   /** Makes the next request of this kind fail: `POST /secrets`. */
   failNext(kind: string, failure?: { status: number; message: string }): void;
+  /** Does what the next request of this kind asks for, and loses the answer. */
+  loseNext(kind: string): void;
+  /** Leaves the next request of this kind without an answer until `release`; resolves when it has come. */
+  holdNext(kind: string): { came: Promise<void>; release(): void };
   close(): Promise<void>;
 }
 
@@ -57,6 +62,8 @@ export async function startManagementApi(folder: string, databaseUrl?: string): 
   const settings = newSettings(PROJECT);
   const writes: string[] = [];
   const failures = new Map<string, { status: number; message: string }>();
+  const lost = new Set<string>();
+  const held = new Map<string, { came(): void; released: Promise<void> }>();
   const database = databaseUrl ? postgresDatabase(databaseUrl, { max: 1 }) : undefined;
 
   async function runSql({ query, read_only }: { query: string; read_only?: boolean }): Promise<Response> {
@@ -114,6 +121,18 @@ export async function startManagementApi(folder: string, databaseUrl?: string): 
       failures.delete(kind);
       return Response.json({ message: failure.message }, { status: failure.status });
     }
+    const hold = held.get(kind);
+    if (hold) {
+      held.delete(kind);
+      hold.came();
+      await hold.released;
+      return new Response(null, { status: 504 });
+    }
+    const response = await perform(kind, request, searchParams);
+    return lost.delete(kind) ? Response.json({ message: "Bad gateway" }, { status: 502 }) : response;
+  }
+
+  async function perform(kind: string, request: Request, searchParams: URLSearchParams): Promise<Response> {
     switch (kind) {
       case "GET ":
         return Response.json({
@@ -144,6 +163,8 @@ export async function startManagementApi(folder: string, databaseUrl?: string): 
       case "PATCH /postgrest":
         Object.assign(settings.api, await request.json());
         return Response.json({ ...settings.api, ...NO_POOL });
+      case "GET /config/auth":
+        return Response.json(settings.auth);
       case "PATCH /config/auth":
         Object.assign(settings.auth, await request.json());
         return Response.json(settings.auth);
@@ -160,7 +181,7 @@ export async function startManagementApi(folder: string, databaseUrl?: string): 
         return Response.json({ functions: all });
       }
       default:
-        return Response.json({ message: `Nothing is known of ${request.method} ${pathname}` }, { status: 404 });
+        return Response.json({ message: `Nothing is known of ${kind}` }, { status: 404 });
     }
   }
 
@@ -170,6 +191,7 @@ export async function startManagementApi(folder: string, databaseUrl?: string): 
   const profileFields = { name: "local", api_url: url, dashboard_url: url, project_host: "example.test" };
   await Deno.writeTextFile(profile, Object.entries(profileFields).map(([key, value]) => `${key}: ${value}\n`).join(""));
   return {
+    url,
     profile,
     uploads,
     live,
@@ -177,6 +199,13 @@ export async function startManagementApi(folder: string, databaseUrl?: string): 
     writes,
     bump: (slug) => void versions.set(slug, versions.get(slug)! + 1),
     failNext: (kind, failure = { status: 500, message: "Internal server error" }) => void failures.set(kind, failure),
+    loseNext: (kind) => void lost.add(kind),
+    holdNext(kind) {
+      const came = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      held.set(kind, { came: came.resolve, released: released.promise });
+      return { came: came.promise, release: released.resolve };
+    },
     async close() {
       await server.shutdown();
       await database?.close();

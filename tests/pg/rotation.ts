@@ -1,5 +1,5 @@
 /**
- * Each secret is replaced in the three steps of docs/operations.md while fifty requests a second come in: none fails, and
+ * Each secret is replaced in the three steps of docs/running.md while fifty requests a second come in: none fails, and
  * afterwards the old key opens nothing. While a step is rolled out, half of the functions have it and half don't.
  */
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
@@ -358,6 +358,8 @@ for (const name of KEYS) {
     await rolledOut();
     // "Later": what the old key signed has been used or has ended, here what is under way.
     assertEquals(await load.stop(), [], failures.slice(-5).join("\n"));
+    // A credential that was used since is sealed with the new key.
+    await sync();
     const last = underLoad();
     await deploy(name, made);
     assertEquals(await last.stop(), [], failures.slice(-5).join("\n"));
