@@ -7605,7 +7605,18 @@ end
 $$;
 comment on function app.parse_expense_filter is 'The filter arguments of list_expenses and summarize_spending.';
 
--- The next two were parsed when they were created, so that no search_path changes their meaning, and are inlined into
+create or replace function app.is_plain(filter app.expense_filter) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return filter.tags = '{}' and num_nonnulls(
+    filter.query, filter.payee, filter.member_id, filter.min_minor, filter.max_minor, filter.reimbursement
+  ) = 0;
+end
+$$;
+comment on function app.is_plain is
+  'Whether a filter asks for days, categories, a currency or a kind alone: what the index of payments by day has.';
+
+-- The next three were parsed when they were created, so that no search_path changes their meaning, and are inlined into
 -- the query that asks:
 -- a condition that is not set is gone before planning, and with the last condition on a joined table so is the join. A
 -- condition that is set is false without the joined row, and says so, that the planner may begin there.
@@ -7633,6 +7644,12 @@ language sql stable
       when currency then minor when base_currency then base_minor end <= (filter).max_minor);
 comment on function app.is_amount_within is 'Whether an amount, valued in the one currency of a filter, is within it.';
 
+create or replace function app.kind_of_payment(direction text, expense_id text) returns text
+language sql immutable
+  return case when direction = 'refund' then 'refund' when starts_with(expense_id, 'bill_') then 'bill_payment'
+    else 'one_off' end;
+comment on function app.kind_of_payment is 'Whether money came back, paid a bill, or was spent once.';
+
 create or replace function app.find_payments(filter app.expense_filter)
 returns table (
   payment_id text, recorded_seq bigint, paid_on date, currency text, direction text, amount_minor bigint,
@@ -7656,10 +7673,7 @@ begin atomic
     and ((filter).from_on is null or p.paid_on >= (filter).from_on)
     and ((filter).to_on is null or p.paid_on <= (filter).to_on)
     and ((filter).currency is null or p.currency = (filter).currency)
-    and ((filter).kind is null or (filter).kind = case
-      when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment'
-        else 'one_off'
-    end)
+    and ((filter).kind is null or (filter).kind = app.kind_of_payment(p.direction, p.expense_id))
     and ((filter).reimbursement is null or coalesce(p.reimbursement, 'none') = (filter).reimbursement)
     and ((filter).member_id is null or p.paid_by = (filter).member_id)
     and app.is_amount_within(filter, p.amount_minor, p.currency, p.base_minor, p.base_currency)
@@ -7692,6 +7706,119 @@ comment on function app.warn_of_unvalued is
 
 -- schemas/expenses/list_expenses.sql
 
+create type app.payment_sum as (
+  currency text,
+  count bigint,
+  net_minor numeric,
+  taxed_count bigint,
+  tax_minor numeric
+);
+comment on type app.payment_sum is
+  'What payments of a currency add up to, refunds subtracted, and the tax in those that name it.';
+
+-- What most ask for is planned once a session: planning took as long as all the rest. Each of the next two goes through
+-- one index in its order, and that is said, since a plan that fits every filter is made knowing none.
+
+create or replace function app.sum_plain_payments(filter app.expense_filter) returns app.payment_sum[]
+language plpgsql stable set search_path = ''
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort
+    = off as $$
+declare
+  from_on constant date := coalesce(filter.from_on, '-infinity');
+  to_on constant date := coalesce(filter.to_on, 'infinity');
+  wanted_currency constant text := filter.currency;
+  wanted_kind constant text := filter.kind;
+  category_ids constant text[] := filter.category_ids;
+  not_category_ids constant text[] := filter.not_category_ids;
+begin
+  return array(
+    select (
+      p.currency, count(*), sum(case p.direction when 'out' then p.amount_minor else -p.amount_minor end),
+      count(p.tax_minor), sum(case p.direction when 'out' then p.tax_minor else -p.tax_minor end)
+    )::app.payment_sum
+    from app.payments as p
+    where p.deleted_at is null and p.paid_on between from_on and to_on
+      and (wanted_currency is null or p.currency = wanted_currency)
+      and (wanted_kind is null or wanted_kind = app.kind_of_payment(p.direction, p.expense_id))
+      and (category_ids is null or coalesce(p.category_id, '') = any (category_ids))
+      and (not_category_ids is null or coalesce(p.category_id, '') <> all (not_category_ids))
+    group by p.currency
+  );
+end
+$$;
+comment on function app.sum_plain_payments is 'Sums of the payments of a filter that app.is_plain says is one.';
+
+create or replace function app.list_plain_payments(filter app.expense_filter, key jsonb, page_size int) returns text[]
+language plpgsql stable set search_path = ''
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort
+    = off as $$
+declare
+  from_on constant date := coalesce(filter.from_on, '-infinity');
+  to_on constant date := coalesce(filter.to_on, 'infinity');
+  wanted_currency constant text := filter.currency;
+  wanted_kind constant text := filter.kind;
+  category_ids constant text[] := filter.category_ids;
+  not_category_ids constant text[] := filter.not_category_ids;
+  after_on constant date := coalesce((key ->> 0)::date, 'infinity');
+  after_seq constant bigint := coalesce((key ->> 1)::bigint, 9223372036854775807);
+begin
+  return array(
+    select p.id
+    from app.payments as p
+    where p.deleted_at is null and p.paid_on between from_on and to_on
+      and (p.paid_on, p.recorded_seq) < (after_on, after_seq)
+      and (wanted_currency is null or p.currency = wanted_currency)
+      and (wanted_kind is null or wanted_kind = app.kind_of_payment(p.direction, p.expense_id))
+      and (category_ids is null or coalesce(p.category_id, '') = any (category_ids))
+      and (not_category_ids is null or coalesce(p.category_id, '') <> all (not_category_ids))
+    order by p.paid_on desc, p.recorded_seq desc
+    limit page_size + 1
+  );
+end
+$$;
+comment on function app.list_plain_payments is
+  'Ids of the next payments of a filter that app.is_plain says is one, the latest first, and of one more.';
+
+create or replace function app.describe_payments(context app.context, payment_ids text[], is_by_amount boolean)
+  returns jsonb[]
+language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+begin
+  return array(
+    select jsonb_build_object(
+      'id', case when starts_with(p.expense_id, 'bill_') then p.id else p.expense_id end,
+      'kind', app.kind_of_payment(p.direction, p.expense_id),
+      'date', p.paid_on, 'name', e.name, 'payee', e.payee, 'category', category.name, 'tags', nullif(e.tags, '{}'),
+      'note', case when starts_with(p.expense_id, 'bill_') then p.note else e.note end, 'url', e.url,
+      'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency,
+      'charged', case when p.charged_minor is not null then jsonb_build_object(
+        'amount', app.format_amount(p.charged_minor, p.charged_currency), 'currency', p.charged_currency
+      ) end,
+      'tax', app.format_minor(p.tax_minor, c.exponent), 'tax_percent', trim_scale(p.tax_percent),
+      'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
+      'split_id', p.split_id, 'base_amount', app.format_minor(p.base_minor, base.exponent),
+      'is_estimate', nullif(p.is_estimate, false),
+      'shared', case when p.sharing is not null then app.describe_shares(p.id) end,
+      'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end,
+      -- What is shown as one row counts the changes to both of its rows.
+      'version', case when starts_with(p.expense_id, 'bill_') then p.version else e.version + p.version - 1 end,
+      -- Where it stands in the order.
+      'key', jsonb_build_array(case when is_by_amount then to_jsonb(p.sort_minor) else to_jsonb(p.paid_on) end,
+        p.recorded_seq),
+      'pending_on', case when not p.is_final and p.base_minor is not null then p.paid_on end
+    )
+    from unnest(payment_ids) with ordinality as ids (id, place)
+    join app.payments as p on p.id = ids.id
+    join app.expenses as e on e.id = p.expense_id
+    join app.currencies as c on c.code = p.currency
+    join app.currencies as base on base.code = context.base_currency
+    left join app.categories as category on category.id = p.category_id
+    order by ids.place
+  );
+end
+$$;
+comment on function app.describe_payments is
+  'Rows of list_expenses, in the order of the ids, each with the key of its place and since when its value is pending.';
+
 create or replace function app.list_expenses(context app.context, arguments jsonb) returns jsonb
 language plpgsql stable set search_path = '' set random_page_cost = 1.1 as $$
 declare
@@ -7703,6 +7830,8 @@ declare
   scope constant jsonb := jsonb_build_array(context.organization_id, 'list_expenses', arguments - 'cursor' - 'limit');
   key constant jsonb :=
     app.read_cursor(scope, arguments ->> 'cursor', case when is_by_amount then 'bigint'::regtype else 'date' end);
+  sums app.payment_sum[];
+  payment_ids text[];
   page jsonb[];
   next_cursor text;
   cursors text[];
@@ -7711,81 +7840,53 @@ declare
   taxes jsonb;
   pending_since date;
 begin
-  -- Put together from fixed words alone. An order that an index can follow cannot be a parameter. Matches that only the
-  -- text of each row can tell are found once; others are counted in one index and read, page by page, along another.
-  execute format(
-    $query$
-      with matching as %5$s (
-        select p.*, %1$s as sort_key from app.find_payments($1) as p
-      ),
-      sums as (
-        select m.currency, count(*) as count,
-          sum(case m.direction when 'out' then m.amount_minor else -m.amount_minor end) as net,
-          count(m.tax_minor) as taxed,
-          sum(case m.direction when 'out' then m.tax_minor else -m.tax_minor end) as tax
-        from matching as m
-        group by m.currency
-      ),
-      page as (
-        select m.*
-        from matching as m
-        where $2 is null or (m.sort_key, m.recorded_seq) %3$s (($2 ->> 0)::%4$s, ($2 ->> 1)::bigint)
-        order by m.sort_key %2$s, m.recorded_seq %2$s
-        limit $3 + 1
-      )
-      select
-        (select coalesce(sum(s.count), 0) from sums as s),
-        (
-          select coalesce(jsonb_object_agg(s.currency, app.format_minor(s.net, c.exponent)), '{}')
-          from sums as s join app.currencies as c on c.code = s.currency
-        ),
-        (
-          select jsonb_object_agg(s.currency, jsonb_build_object(
-            'amount', app.format_minor(s.tax, c.exponent), 'count', s.taxed
-          ))
-          from sums as s join app.currencies as c on c.code = s.currency
-          where s.taxed > 0
-        ),
-        array(
-          select jsonb_build_object(
-            'id', case when starts_with(p.expense_id, 'bill_') then p.payment_id else p.expense_id end,
-            'kind',
-            case when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment'
-              else 'one_off' end,
-            'date', p.paid_on, 'name', p.name, 'payee', p.payee, 'category', category.name, 'tags',
-            nullif(p.tags, '{}'), 'note', p.note, 'url', p.url,
-            'amount', app.format_minor(p.amount_minor, c.exponent), 'currency', p.currency,
-            'charged', case when p.charged_minor is not null then jsonb_build_object(
-              'amount', app.format_amount(p.charged_minor, p.charged_currency), 'currency', p.charged_currency
-            ) end,
-            'tax', app.format_minor(p.tax_minor, c.exponent), 'tax_percent', trim_scale(p.tax_percent),
-            'reimbursement', p.reimbursement, 'reimbursed_by', p.reimbursed_by, 'reimbursed_on', p.reimbursed_on,
-            'split_id', p.split_id, 'base_amount', app.format_minor(p.base_minor, base.exponent),
-            -- Asked of a page, not of all that match.
-            'is_estimate', (select true from app.payments as e where e.id = p.payment_id and e.is_estimate),
-            'shared', app.describe_shares(p.payment_id),
-            'bill_id', case when starts_with(p.expense_id, 'bill_') then p.expense_id end, 'version', p.version,
-            -- Where it stands in the order.
-            'key', jsonb_build_array(p.sort_key, p.recorded_seq),
-            'pending_on', case when not p.is_final and p.base_minor is not null then p.paid_on end
-          )
-          from page as p
-          join app.currencies as c on c.code = p.currency
-          join app.currencies as base on base.code = $4
-          left join app.categories as category on category.id = p.category_id
-          order by p.sort_key %2$s, p.recorded_seq %2$s
+  if app.is_plain(filter) and not is_by_amount and not is_ascending then
+    sums := app.sum_plain_payments(filter);
+    payment_ids := app.list_plain_payments(filter, key, page_size);
+  else
+    -- Put together from fixed words alone. An order that an index can follow cannot be a parameter. Matches that only
+    -- the text of each row can tell are found once; others are counted in one index and read, page by page, along
+    -- another.
+    execute format(
+      $query$
+        with matching as %5$s (
+          select p.*, %1$s as sort_key from app.find_payments($1) as p
         )
-    $query$,
-    case when is_by_amount then 'p.sort_minor' else 'p.paid_on' end,
-    case when is_ascending then 'asc' else 'desc' end,
-    case when is_ascending then '>' else '<' end,
-    case when is_by_amount then 'bigint' else 'date' end,
-    case when num_nonnulls(filter.payee, filter.query) > 0 or filter.tags <> '{}' then 'materialized'
-      else 'not materialized' end
-  ) into total_count, totals, taxes, page using filter, key, page_size, context.base_currency;
+        select
+          array(
+            select (
+              m.currency, count(*), sum(case m.direction when 'out' then m.amount_minor else -m.amount_minor end),
+              count(m.tax_minor), sum(case m.direction when 'out' then m.tax_minor else -m.tax_minor end)
+            )::app.payment_sum
+            from matching as m
+            group by m.currency
+          ),
+          array(
+            select m.payment_id
+            from matching as m
+            where $2 is null or (m.sort_key, m.recorded_seq) %3$s (($2 ->> 0)::%4$s, ($2 ->> 1)::bigint)
+            order by m.sort_key %2$s, m.recorded_seq %2$s
+            limit $3 + 1
+          )
+      $query$,
+      case when is_by_amount then 'p.sort_minor' else 'p.paid_on' end,
+      case when is_ascending then 'asc' else 'desc' end,
+      case when is_ascending then '>' else '<' end,
+      case when is_by_amount then 'bigint' else 'date' end,
+      case when num_nonnulls(filter.payee, filter.query) > 0 or filter.tags <> '{}' then 'materialized'
+        else 'not materialized' end
+    ) into sums, payment_ids using filter, key, page_size;
+  end if;
+  select coalesce(sum(s.count), 0),
+    coalesce(jsonb_object_agg(s.currency, app.format_amount(s.net_minor, s.currency)), '{}'),
+    jsonb_object_agg(s.currency, jsonb_build_object(
+      'amount', app.format_amount(s.tax_minor, s.currency), 'count', s.taxed_count
+    )) filter (where s.taxed_count > 0)
+  into total_count, totals, taxes
+  from unnest(sums) as s;
 
-  if cardinality(page) > page_size then
-    page := page[:page_size];
+  page := app.describe_payments(context, payment_ids[:page_size], is_by_amount);
+  if cardinality(payment_ids) > page_size then
     next_cursor := app.write_cursor(scope, page[page_size] -> 'key');
   end if;
   cursors := array(select app.write_cursor(scope, r -> 'key') from unnest(page) as r);
@@ -8025,14 +8126,15 @@ language sql stable
 comment on function app.group_key is
   'What a payment is grouped by: ids where there are some, weeks by their Monday; null for none.';
 
-create or replace function app.group_label(dimension text, key text, spelling text) returns jsonb
+create or replace function app.group_label(dimension text, key text, spelling text, category_names jsonb)
+  returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   name text;
 begin
   case dimension
     when 'category' then
-      name := (select c.name from app.categories as c where c.id = key);
+      name := category_names ->> key;
     when 'member' then
       name := (select p.email from identity.profiles as p where p.user_id = key::uuid);
     else
@@ -8044,7 +8146,8 @@ begin
 end
 $$;
 comment on function app.group_label is
-  'What a group is called, spelling being one of those that were typed; {none: dimension} for what has no such thing, '
+  'What a group is called, spelling being one of those that were typed, categories by their ids; {none: dimension} for '
+  'what has no such thing, '
   '{none: "former_member"} for who has left.';
 
 create type app.spending_group as (
@@ -8081,11 +8184,86 @@ comment on type app.spending is
 
 -- schemas/expenses/sum_spending.sql
 
--- Planned for the values at hand; its tables are in memory as far as they are asked for, and its rates and groups
--- always fit a hash.
-create or replace function app.sum_spending(
+create type app.spending_cell as (
+  part text,
+  is_first boolean,
+  key_1 text,
+  key_2 text,
+  spelling_1 text,
+  spelling_2 text,
+  currency text,
+  net_minor numeric,
+  count bigint,
+  value_minor numeric,
+  value_count bigint,
+  valueless_minor numeric,
+  fx_source text,
+  fx_rate_on date,
+  pending_since date,
+  rated_currency text,
+  rate_on date,
+  rated_amounts bigint[]
+);
+comment on type app.spending_cell is
+  'Payments of one part (current, earlier or upcoming) and group that are valued alike: what they add up to, what of '
+  'it has a value in the target currency by which rates, and of what has none each amount, since each is rounded by '
+  'itself. is_first is false for what another tag of the same payment counts already.';
+
+-- Planned once a session: planning took three times as long as a month of payments. There is one index to go through,
+-- with an order to no purpose, and that is said, since a plan that fits all questions is made knowing none of them.
+create or replace function app.sum_plain_cells(filter app.expense_filter, earlier app.period, dimensions text[],
+  target text) returns app.spending_cell[]
+language plpgsql stable set search_path = ''
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort
+    = off as $$
+declare
+  is_by_time constant boolean := dimensions && array['month', 'week', 'day'];
+  wanted_currency constant text := filter.currency;
+  wanted_kind constant text := filter.kind;
+  category_ids constant text[] := filter.category_ids;
+  not_category_ids constant text[] := filter.not_category_ids;
+begin
+  return array(
+    select (
+      s.part, true,
+      app.group_key(dimensions[1], s.category_id, null, null, s.on_day, s.currency, null),
+      app.group_key(dimensions[2], s.category_id, null, null, s.on_day, s.currency, null),
+      null, null, s.currency, d.sign * s.minor, s.count,
+      d.sign * case when s.currency = target then s.minor else s.base_minor end,
+      case when s.currency = target then s.count else s.base_count end,
+      case when s.currency = target then 0 else coalesce(d.sign * s.valueless_minor, 0) end,
+      s.fx_source, s.fx_rate_on, s.pending_since, null, null, null
+    )::app.spending_cell
+    from (
+      select w.part, p.category_id, p.currency, p.direction, p.fx_source,
+        case when is_by_time then (p.paid_on + w.shift)::date end as on_day,
+        sum(p.amount_minor) as minor, count(*) as count, sum(p.base_minor) as base_minor,
+        count(p.base_minor) as base_count, sum(p.amount_minor) filter (where p.base_minor is null) as valueless_minor,
+        max(p.fx_rate_on) as fx_rate_on,
+        min(p.paid_on) filter (where not p.is_final and p.base_minor is not null) as pending_since
+      from (
+        values ('current', filter.from_on, filter.to_on, interval '0'),
+          ('earlier', earlier.from_on, earlier.to_on, earlier.shift)
+      ) as w (part, from_on, to_on, shift)
+      join app.payments as p on p.paid_on between w.from_on and w.to_on
+      where p.deleted_at is null
+        and (wanted_currency is null or p.currency = wanted_currency)
+        and (wanted_kind is null or wanted_kind = app.kind_of_payment(p.direction, p.expense_id))
+        and (category_ids is null or coalesce(p.category_id, '') = any (category_ids))
+        and (not_category_ids is null or coalesce(p.category_id, '') <> all (not_category_ids))
+      group by 1, 2, 3, 4, 5, 6
+    ) as s
+    cross join lateral (select case s.direction when 'out' then 1 else -1 end as sign) as d
+  );
+end
+$$;
+comment on function app.sum_plain_cells is
+  'The cells of a question of what the index of payments by day has, in the base currency.';
+
+-- Planned for the values at hand, of which most leave most of it out; its groups always fit a hash.
+create or replace function app.sum_cells(
   context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
-) returns app.spending
+) returns app.spending_cell[]
 language plpgsql stable set search_path = ''
   set plan_cache_mode = force_custom_plan set random_page_cost = 1.1 set enable_mergejoin = off set enable_sort
     = off as $$
@@ -8094,7 +8272,7 @@ declare
   -- Values are kept in the base currency alone.
   is_base constant boolean := target = context.base_currency;
   earlier_filter app.expense_filter := filter;
-  spending app.spending;
+  cells app.spending_cell[];
 begin
   earlier_filter.from_on := earlier.from_on;
   earlier_filter.to_on := earlier.to_on;
@@ -8147,16 +8325,14 @@ begin
     union all
     select p.*, t.tag, coalesce(t.position, 1) = 1 from payments as p
       left join lateral unnest(p.tags) with ordinality as t (tag, position) on true where is_tagged
-  ),
-  -- What has a value needs no rate; of what has none, each amount is kept, since each is rounded by itself.
-  cells as materialized (
-    select c.part, c.is_first, c.key_1, c.key_2, c.currency, c.rated_currency, c.rate_on, c.fx_source,
-      min(c.spelling_1 collate "C") as spelling_1, min(c.spelling_2 collate "C") as spelling_2,
-      sum(c.sign * c.amount_minor) as net_minor, count(*) as count,
-      sum(c.sign * c.value_minor) as value_minor, count(c.value_minor) as value_count,
-      max(c.fx_rate_on) as fx_rate_on, min(c.pending_on) as pending_since,
-      array_agg(c.sign * c.rated_minor) filter (where c.rated_currency is not null) as rated_amounts,
-      coalesce(sum(c.sign * c.amount_minor) filter (where c.value_minor is null), 0) as valueless_minor
+  )
+  select array_agg(c) into cells
+  from (
+    select c.part, c.is_first, c.key_1, c.key_2, min(c.spelling_1 collate "C"), min(c.spelling_2 collate "C"),
+      c.currency, sum(c.sign * c.amount_minor), count(*), sum(c.sign * c.value_minor), count(c.value_minor),
+      coalesce(sum(c.sign * c.amount_minor) filter (where c.value_minor is null), 0),
+      c.fx_source, max(c.fx_rate_on), min(c.pending_on), c.rated_currency, c.rate_on,
+      array_agg(c.sign * c.rated_minor) filter (where c.rated_currency is not null)
     from (
       select m.part, m.is_first, m.currency, case when m.is_pending then m.rate_on end as pending_on,
         app.group_key(dimensions[1], m.category_id, m.payee, m.tag, m.on_day, m.currency, m.member_id) as key_1,
@@ -8168,6 +8344,29 @@ begin
       from moves as m
     ) as c
     group by c.part, c.is_first, c.key_1, c.key_2, c.currency, c.rated_currency, c.rate_on, c.fx_source
+  ) as c;
+  return cells;
+end
+$$;
+comment on function app.sum_cells is 'The cells of any question; expected are rows of app.expected_in_period, or null.';
+
+-- Planned once a session, whatever the cells: there is a hash for whatever is joined.
+create or replace function app.sum_spending(
+  context app.context, filter app.expense_filter, earlier app.period, expected jsonb, dimensions text[], target text
+) returns app.spending
+language plpgsql stable set search_path = ''
+  set plan_cache_mode = force_generic_plan set enable_nestloop = off set enable_mergejoin = off as $$
+declare
+  -- Values are kept in the base currency alone.
+  cells constant app.spending_cell[] := case
+    when app.is_plain(filter) and target = context.base_currency and expected is null
+      and dimensions <@ array['category', 'currency', 'month', 'week', 'day']
+      then app.sum_plain_cells(filter, earlier, dimensions, target)
+    else app.sum_cells(context, filter, earlier, expected, dimensions, target) end;
+  spending app.spending;
+begin
+  with cells as materialized (
+    select * from unnest(cells)
   ),
   rated_days as materialized (
     select c.rated_currency, c.rate_on, bool_or(c.part <> 'upcoming') as is_paid
@@ -8264,11 +8463,14 @@ declare
   is_time_2 constant boolean := coalesce(dimensions[2] = any (times), false);
   exponent constant int := app.currency_exponent(target, 'in_currency');
   rest constant jsonb := '{"none": "rest"}';
+  category_names constant jsonb := case when 'category' = any (dimensions)
+    then (select jsonb_object_agg(c.id, c.name) from app.categories as c) end;
 begin
   return (
-    with named as (
-      select g.*, app.group_label(dimensions[1], g.key_1, g.spelling_1) as name_1,
-        case when dimensions[2] is not null then app.group_label(dimensions[2], g.key_2, g.spelling_2) end as name_2
+    with named as materialized (
+      select g.*, app.group_label(dimensions[1], g.key_1, g.spelling_1, category_names) as name_1,
+        case when dimensions[2] is not null
+          then app.group_label(dimensions[2], g.key_2, g.spelling_2, category_names) end as name_2
       from unnest(spending.groups) as g
     ),
     heads as (

@@ -19,14 +19,15 @@ language sql stable
 comment on function app.group_key is
   'What a payment is grouped by: ids where there are some, weeks by their Monday; null for none.';
 
-create or replace function app.group_label(dimension text, key text, spelling text) returns jsonb
+create or replace function app.group_label(dimension text, key text, spelling text, category_names jsonb)
+  returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   name text;
 begin
   case dimension
     when 'category' then
-      name := (select c.name from app.categories as c where c.id = key);
+      name := category_names ->> key;
     when 'member' then
       name := (select p.email from identity.profiles as p where p.user_id = key::uuid);
     else
@@ -38,7 +39,8 @@ begin
 end
 $$;
 comment on function app.group_label is
-  'What a group is called, spelling being one of those that were typed; {none: dimension} for what has no such thing, '
+  'What a group is called, spelling being one of those that were typed, categories by their ids; {none: dimension} for '
+  'what has no such thing, '
   '{none: "former_member"} for who has left.';
 
 create type app.spending_group as (

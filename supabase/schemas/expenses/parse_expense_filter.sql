@@ -106,7 +106,18 @@ end
 $$;
 comment on function app.parse_expense_filter is 'The filter arguments of list_expenses and summarize_spending.';
 
--- The next two were parsed when they were created, so that no search_path changes their meaning, and are inlined into
+create or replace function app.is_plain(filter app.expense_filter) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return filter.tags = '{}' and num_nonnulls(
+    filter.query, filter.payee, filter.member_id, filter.min_minor, filter.max_minor, filter.reimbursement
+  ) = 0;
+end
+$$;
+comment on function app.is_plain is
+  'Whether a filter asks for days, categories, a currency or a kind alone: what the index of payments by day has.';
+
+-- The next three were parsed when they were created, so that no search_path changes their meaning, and are inlined into
 -- the query that asks:
 -- a condition that is not set is gone before planning, and with the last condition on a joined table so is the join. A
 -- condition that is set is false without the joined row, and says so, that the planner may begin there.
@@ -134,6 +145,12 @@ language sql stable
       when currency then minor when base_currency then base_minor end <= (filter).max_minor);
 comment on function app.is_amount_within is 'Whether an amount, valued in the one currency of a filter, is within it.';
 
+create or replace function app.kind_of_payment(direction text, expense_id text) returns text
+language sql immutable
+  return case when direction = 'refund' then 'refund' when starts_with(expense_id, 'bill_') then 'bill_payment'
+    else 'one_off' end;
+comment on function app.kind_of_payment is 'Whether money came back, paid a bill, or was spent once.';
+
 create or replace function app.find_payments(filter app.expense_filter)
 returns table (
   payment_id text, recorded_seq bigint, paid_on date, currency text, direction text, amount_minor bigint,
@@ -157,10 +174,7 @@ begin atomic
     and ((filter).from_on is null or p.paid_on >= (filter).from_on)
     and ((filter).to_on is null or p.paid_on <= (filter).to_on)
     and ((filter).currency is null or p.currency = (filter).currency)
-    and ((filter).kind is null or (filter).kind = case
-      when p.direction = 'refund' then 'refund' when starts_with(p.expense_id, 'bill_') then 'bill_payment'
-        else 'one_off'
-    end)
+    and ((filter).kind is null or (filter).kind = app.kind_of_payment(p.direction, p.expense_id))
     and ((filter).reimbursement is null or coalesce(p.reimbursement, 'none') = (filter).reimbursement)
     and ((filter).member_id is null or p.paid_by = (filter).member_id)
     and app.is_amount_within(filter, p.amount_minor, p.currency, p.base_minor, p.base_currency)

@@ -7,11 +7,14 @@ declare
   is_time_2 constant boolean := coalesce(dimensions[2] = any (times), false);
   exponent constant int := app.currency_exponent(target, 'in_currency');
   rest constant jsonb := '{"none": "rest"}';
+  category_names constant jsonb := case when 'category' = any (dimensions)
+    then (select jsonb_object_agg(c.id, c.name) from app.categories as c) end;
 begin
   return (
-    with named as (
-      select g.*, app.group_label(dimensions[1], g.key_1, g.spelling_1) as name_1,
-        case when dimensions[2] is not null then app.group_label(dimensions[2], g.key_2, g.spelling_2) end as name_2
+    with named as materialized (
+      select g.*, app.group_label(dimensions[1], g.key_1, g.spelling_1, category_names) as name_1,
+        case when dimensions[2] is not null
+          then app.group_label(dimensions[2], g.key_2, g.spelling_2, category_names) end as name_2
       from unnest(spending.groups) as g
     ),
     heads as (
