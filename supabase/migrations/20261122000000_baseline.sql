@@ -3184,6 +3184,17 @@ end
 $$;
 comment on function app.list_shared_expenses is 'The ids of the expenses and bills that the person bears a share of.';
 
+create or replace function app.sees_expense(expense_id text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (select from app.expenses as e where e.id = sees_expense.expense_id);
+end
+$$;
+comment on function app.sees_expense is
+  'Whether the person sees an expense or bill, as its policy says. For policies of what belongs to one and is read a '
+  'few '
+  'rows at a time: a query there would be set up by every statement, of those too from whom nothing is kept.';
+
 -- What is kept from a person (identity.sees_everything): private categories with all that is in them, and where only
 -- one's own is seen, what others recorded. Whatever belongs to an expense is seen by who sees that, and asks so.
 create policy "Members can use their organization's budgets" on app.budgets
@@ -3221,7 +3232,7 @@ create policy "Members can use their organization's expenses" on app.expenses
       or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
         and (
           not (select identity.sees_own_only())
-          or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+          or (select auth.uid()) in (created_by, assignee_id)
           or id in (select app.list_shared_expenses())
         )
     )
@@ -3233,7 +3244,7 @@ create policy "Members can use their organization's expenses" on app.expenses
       or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
         and (
           not (select identity.sees_own_only())
-          or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+          or (select auth.uid()) in (created_by, assignee_id)
           or id in (select app.list_shared_expenses())
         )
     )
@@ -3244,14 +3255,14 @@ create policy "Members can use their organization's occurrences" on app.expense_
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or exists (select from app.expenses as e where e.id = expense_id)
+      or app.sees_expense(expense_id)
     )
   )
   with check (
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or exists (select from app.expenses as e where e.id = expense_id)
+      or app.sees_expense(expense_id)
     )
   );
 create policy "Members can use their organization's payee rules" on app.payee_rules
@@ -3297,7 +3308,7 @@ create policy "Members can read their organization's provider links" on app.prov
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or exists (select from app.expenses as e where e.id = expense_id)
+      or app.sees_expense(expense_id)
     )
   );
 create policy "Members can read their organization's changes" on app.change_sets
@@ -13710,15 +13721,19 @@ create or replace function app.describe_schedule(bill app.expenses) returns json
 language plpgsql immutable set search_path = '' as $$
 declare
   days constant int[] := case when bill.frequency = 'monthly' then app.schedule_days(bill) end;
+  weekdays text[];
 begin
-  return jsonb_strip_nulls(jsonb_build_object(
-    'frequency', bill.frequency, 'every', bill.every, 'anchor_on', bill.anchor_on,
-    'month_days', case when days[1] <= 31 then to_jsonb(days) end,
-    'month_weekdays', case when days[1] > 31 then array(
+  if days[1] > 31 then
+    weekdays := array(
       select case d / 100 when 5 then -1 else d / 100 end || substr('MOTUWETHFRSASU', d % 100 * 2 - 1, 2)
       from unnest(days) with ordinality as given (d, position)
       order by position
-    ) end,
+    );
+  end if;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'frequency', bill.frequency, 'every', bill.every, 'anchor_on', bill.anchor_on,
+    'month_days', case when days[1] <= 31 then to_jsonb(days) end,
+    'month_weekdays', weekdays,
     'weekend_rule', nullif(bill.weekend_rule, 'none'), 'ends_on', bill.ends_on, 'ends_after', bill.ends_after
   ));
 end
@@ -14502,12 +14517,12 @@ begin
         then
         app.format_minor(usual.minor * app.times_a_month(b.frequency, b.every, cardinality(b.month_days)),
         c.exponent) end,
-      'assignee', app.assignee_name(b),
-      'paid_by', app.member_name(b.payer_id),
-      'shared', app.describe_sharing(b.sharing),
+      'assignee', case when b.assignee_id is not null then app.assignee_name(b) end,
+      'paid_by', case when b.payer_id is not null then app.member_name(b.payer_id) end,
+      'shared', case when b.sharing is not null then app.describe_sharing(b.sharing) end,
       'trial_ends_on', b.trial_ends_on,
-      'renews_on', app.next_renewal(b, context.today),
-      'cancel_by', app.next_cancel_by(b, context.today),
+      'renews_on', case when b.renews_on is not null then app.next_renewal(b, context.today) end,
+      'cancel_by', case when b.renews_on is not null then app.next_cancel_by(b, context.today) end,
       'my_share_percent', case when b.share_bp < 10000 then trim_scale(b.share_bp / 100.0) end,
       'my_share_amount',
       case when b.share_bp < 10000
@@ -15016,7 +15031,7 @@ comment on function app.require_bill is
   'The bill of this id in the organization; ends the tool with not_found when there is none.';
 
 create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
-language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   bill constant app.expenses :=
     case when arguments ? 'bill_id' then app.require_bill(context, arguments ->> 'bill_id') end;
@@ -15921,7 +15936,7 @@ create policy "Members can note answers of providers, owners can end a link" on 
   for update to authenticated
   using (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or exists (select from app.expenses as e where e.id = expense_id))
+    and ((select identity.sees_everything()) or app.sees_expense(expense_id))
     and (
       status in ('active', 'needs_reauth')
       or (select identity.may('providers:manage'))
@@ -15929,7 +15944,7 @@ create policy "Members can note answers of providers, owners can end a link" on 
   )
   with check (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or exists (select from app.expenses as e where e.id = expense_id))
+    and ((select identity.sees_everything()) or app.sees_expense(expense_id))
     and (
       status in ('active', 'needs_reauth')
       or status = 'revoked' and (select identity.may('providers:manage'))

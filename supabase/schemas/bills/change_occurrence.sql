@@ -80,7 +80,7 @@ create policy "Members can note answers of providers, owners can end a link" on 
   for update to authenticated
   using (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or exists (select from app.expenses as e where e.id = expense_id))
+    and ((select identity.sees_everything()) or app.sees_expense(expense_id))
     and (
       status in ('active', 'needs_reauth')
       or (select identity.may('providers:manage'))
@@ -88,7 +88,7 @@ create policy "Members can note answers of providers, owners can end a link" on 
   )
   with check (
     organization_id = (select identity.current_organization_id())
-    and ((select identity.sees_everything()) or exists (select from app.expenses as e where e.id = expense_id))
+    and ((select identity.sees_everything()) or app.sees_expense(expense_id))
     and (
       status in ('active', 'needs_reauth')
       or status = 'revoked' and (select identity.may('providers:manage'))

@@ -73,12 +73,12 @@ begin
         then
         app.format_minor(usual.minor * app.times_a_month(b.frequency, b.every, cardinality(b.month_days)),
         c.exponent) end,
-      'assignee', app.assignee_name(b),
-      'paid_by', app.member_name(b.payer_id),
-      'shared', app.describe_sharing(b.sharing),
+      'assignee', case when b.assignee_id is not null then app.assignee_name(b) end,
+      'paid_by', case when b.payer_id is not null then app.member_name(b.payer_id) end,
+      'shared', case when b.sharing is not null then app.describe_sharing(b.sharing) end,
       'trial_ends_on', b.trial_ends_on,
-      'renews_on', app.next_renewal(b, context.today),
-      'cancel_by', app.next_cancel_by(b, context.today),
+      'renews_on', case when b.renews_on is not null then app.next_renewal(b, context.today) end,
+      'cancel_by', case when b.renews_on is not null then app.next_cancel_by(b, context.today) end,
       'my_share_percent', case when b.share_bp < 10000 then trim_scale(b.share_bp / 100.0) end,
       'my_share_amount',
       case when b.share_bp < 10000

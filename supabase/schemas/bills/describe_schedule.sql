@@ -65,15 +65,19 @@ create or replace function app.describe_schedule(bill app.expenses) returns json
 language plpgsql immutable set search_path = '' as $$
 declare
   days constant int[] := case when bill.frequency = 'monthly' then app.schedule_days(bill) end;
+  weekdays text[];
 begin
-  return jsonb_strip_nulls(jsonb_build_object(
-    'frequency', bill.frequency, 'every', bill.every, 'anchor_on', bill.anchor_on,
-    'month_days', case when days[1] <= 31 then to_jsonb(days) end,
-    'month_weekdays', case when days[1] > 31 then array(
+  if days[1] > 31 then
+    weekdays := array(
       select case d / 100 when 5 then -1 else d / 100 end || substr('MOTUWETHFRSASU', d % 100 * 2 - 1, 2)
       from unnest(days) with ordinality as given (d, position)
       order by position
-    ) end,
+    );
+  end if;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'frequency', bill.frequency, 'every', bill.every, 'anchor_on', bill.anchor_on,
+    'month_days', case when days[1] <= 31 then to_jsonb(days) end,
+    'month_weekdays', weekdays,
     'weekend_rule', nullif(bill.weekend_rule, 'none'), 'ends_on', bill.ends_on, 'ends_after', bill.ends_after
   ));
 end

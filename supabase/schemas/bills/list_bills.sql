@@ -18,7 +18,7 @@ comment on function app.require_bill is
   'The bill of this id in the organization; ends the tool with not_found when there is none.';
 
 create or replace function app.list_bills(context app.context, arguments jsonb) returns jsonb
-language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_generic_plan' as $$
 declare
   bill constant app.expenses :=
     case when arguments ? 'bill_id' then app.require_bill(context, arguments ->> 'bill_id') end;

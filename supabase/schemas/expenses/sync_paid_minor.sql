@@ -91,6 +91,17 @@ end
 $$;
 comment on function app.list_shared_expenses is 'The ids of the expenses and bills that the person bears a share of.';
 
+create or replace function app.sees_expense(expense_id text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (select from app.expenses as e where e.id = sees_expense.expense_id);
+end
+$$;
+comment on function app.sees_expense is
+  'Whether the person sees an expense or bill, as its policy says. For policies of what belongs to one and is read a '
+  'few '
+  'rows at a time: a query there would be set up by every statement, of those too from whom nothing is kept.';
+
 -- What is kept from a person (identity.sees_everything): private categories with all that is in them, and where only
 -- one's own is seen, what others recorded. Whatever belongs to an expense is seen by who sees that, and asks so.
 create policy "Members can use their organization's budgets" on app.budgets
@@ -128,7 +139,7 @@ create policy "Members can use their organization's expenses" on app.expenses
       or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
         and (
           not (select identity.sees_own_only())
-          or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+          or (select auth.uid()) in (created_by, assignee_id)
           or id in (select app.list_shared_expenses())
         )
     )
@@ -140,7 +151,7 @@ create policy "Members can use their organization's expenses" on app.expenses
       or (category_id is null or category_id <> all ((select app.list_hidden_categories())::text[]))
         and (
           not (select identity.sees_own_only())
-          or created_by = (select auth.uid()) or assignee_id = (select auth.uid())
+          or (select auth.uid()) in (created_by, assignee_id)
           or id in (select app.list_shared_expenses())
         )
     )
@@ -151,14 +162,14 @@ create policy "Members can use their organization's occurrences" on app.expense_
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or exists (select from app.expenses as e where e.id = expense_id)
+      or app.sees_expense(expense_id)
     )
   )
   with check (
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or exists (select from app.expenses as e where e.id = expense_id)
+      or app.sees_expense(expense_id)
     )
   );
 create policy "Members can use their organization's payee rules" on app.payee_rules
@@ -204,7 +215,7 @@ create policy "Members can read their organization's provider links" on app.prov
     organization_id = (select identity.current_organization_id())
     and (
       (select identity.sees_everything())
-      or exists (select from app.expenses as e where e.id = expense_id)
+      or app.sees_expense(expense_id)
     )
   );
 create policy "Members can read their organization's changes" on app.change_sets
