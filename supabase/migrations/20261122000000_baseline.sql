@@ -3174,8 +3174,9 @@ comment on function app.list_hidden_categories is
   'The ids of the categories that are kept from the person: few, and asked once a statement of somebody from whom '
   'something is. As a query in each policy that needs it, it made every statement longer to plan.';
 
+-- Expected to be few: what a policy expects of it makes a lookup of one expense seem dear to everybody.
 create or replace function app.list_shared_expenses() returns setof text
-language plpgsql stable security definer set search_path = '' as $$
+language plpgsql stable security definer rows 1 set search_path = '' as $$
 begin
   return query
     select s.expense_id from app.payment_shares as s
@@ -6143,6 +6144,8 @@ create or replace function app.choose_category(context app.context, given text, 
 returns app.category_choice
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- A variable: under row-level security no index is searched for a "coalesce".
+  wanted_key constant text := lower(coalesce(choose_category.payee, choose_category.name));
   choice app.category_choice;
 begin
   if app.clean_text(given) is not null then
@@ -6155,7 +6158,7 @@ begin
   select c.id, 'payee_history' into choice
   from app.expenses as e
   join app.categories as c on c.id = e.category_id and c.archived_at is null
-  where e.match_key = lower(coalesce(choose_category.payee, choose_category.name)) and e.deleted_at is null
+  where e.match_key = wanted_key and e.deleted_at is null
     -- A part says nothing of the whole.
     and not exists (select from app.payments as p where p.expense_id = e.id and p.split_id is not null)
   order by e.recorded_seq desc
@@ -7452,7 +7455,8 @@ begin
   -- Judged against the books as they were before the call: two equal items in one call are two expenses, but an
   -- external id stands for one.
   for i in 1..cardinality(drafts) loop
-    known_id := coalesce(app.find_external(drafts[i] ->> 'external_id'), own_ids ->> (drafts[i] ->> 'external_id'));
+    known_id := case when drafts[i] ->> 'external_id' is not null
+      then coalesce(app.find_external(drafts[i] ->> 'external_id'), own_ids ->> (drafts[i] ->> 'external_id')) end;
     existing_id := coalesce(known_id, app.find_same_payment(drafts[i]));
     if existing_id is not null and not is_duplicate_allowed then
       drafts[i] := drafts[i] || jsonb_build_object('existing_id', existing_id);
@@ -8236,7 +8240,7 @@ declare
 begin
   return array(
     select (
-      s.part, true,
+      w.part, true,
       app.group_key(dimensions[1], s.category_id, null, null, s.on_day, s.currency, null),
       app.group_key(dimensions[2], s.category_id, null, null, s.on_day, s.currency, null),
       null, null, s.currency, d.sign * s.minor, s.count,
@@ -8246,23 +8250,24 @@ begin
       s.fx_source, s.fx_rate_on, s.pending_since, null, null, null
     )::app.spending_cell
     from (
-      select w.part, p.category_id, p.currency, p.direction, p.fx_source,
+      values ('current', filter.from_on, filter.to_on, interval '0'),
+        ('earlier', earlier.from_on, earlier.to_on, earlier.shift)
+    ) as w (part, from_on, to_on, shift)
+    -- Summed for each part by itself, so that its days are looked up in the index.
+    cross join lateral (
+      select p.category_id, p.currency, p.direction, p.fx_source,
         case when is_by_time then (p.paid_on + w.shift)::date end as on_day,
         sum(p.amount_minor) as minor, count(*) as count, sum(p.base_minor) as base_minor,
         count(p.base_minor) as base_count, sum(p.amount_minor) filter (where p.base_minor is null) as valueless_minor,
         max(p.fx_rate_on) as fx_rate_on,
         min(p.paid_on) filter (where not p.is_final and p.base_minor is not null) as pending_since
-      from (
-        values ('current', filter.from_on, filter.to_on, interval '0'),
-          ('earlier', earlier.from_on, earlier.to_on, earlier.shift)
-      ) as w (part, from_on, to_on, shift)
-      join app.payments as p on p.paid_on between w.from_on and w.to_on
-      where p.deleted_at is null
+      from app.payments as p
+      where p.deleted_at is null and p.paid_on between w.from_on and w.to_on
         and (wanted_currency is null or p.currency = wanted_currency)
         and (wanted_kind is null or wanted_kind = app.kind_of_payment(p.direction, p.expense_id))
         and (category_ids is null or coalesce(p.category_id, '') = any (category_ids))
         and (not_category_ids is null or coalesce(p.category_id, '') <> all (not_category_ids))
-      group by 1, 2, 3, 4, 5, 6
+      group by 1, 2, 3, 4, 5
     ) as s
     cross join lateral (select case s.direction when 'out' then 1 else -1 end as sign) as d
   );

@@ -63,6 +63,8 @@ create or replace function app.choose_category(context app.context, given text, 
 returns app.category_choice
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- A variable: under row-level security no index is searched for a "coalesce".
+  wanted_key constant text := lower(coalesce(choose_category.payee, choose_category.name));
   choice app.category_choice;
 begin
   if app.clean_text(given) is not null then
@@ -75,7 +77,7 @@ begin
   select c.id, 'payee_history' into choice
   from app.expenses as e
   join app.categories as c on c.id = e.category_id and c.archived_at is null
-  where e.match_key = lower(coalesce(choose_category.payee, choose_category.name)) and e.deleted_at is null
+  where e.match_key = wanted_key and e.deleted_at is null
     -- A part says nothing of the whole.
     and not exists (select from app.payments as p where p.expense_id = e.id and p.split_id is not null)
   order by e.recorded_seq desc

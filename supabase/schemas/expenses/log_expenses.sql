@@ -57,7 +57,8 @@ begin
   -- Judged against the books as they were before the call: two equal items in one call are two expenses, but an
   -- external id stands for one.
   for i in 1..cardinality(drafts) loop
-    known_id := coalesce(app.find_external(drafts[i] ->> 'external_id'), own_ids ->> (drafts[i] ->> 'external_id'));
+    known_id := case when drafts[i] ->> 'external_id' is not null
+      then coalesce(app.find_external(drafts[i] ->> 'external_id'), own_ids ->> (drafts[i] ->> 'external_id')) end;
     existing_id := coalesce(known_id, app.find_same_payment(drafts[i]));
     if existing_id is not null and not is_duplicate_allowed then
       drafts[i] := drafts[i] || jsonb_build_object('existing_id', existing_id);

@@ -39,7 +39,7 @@ declare
 begin
   return array(
     select (
-      s.part, true,
+      w.part, true,
       app.group_key(dimensions[1], s.category_id, null, null, s.on_day, s.currency, null),
       app.group_key(dimensions[2], s.category_id, null, null, s.on_day, s.currency, null),
       null, null, s.currency, d.sign * s.minor, s.count,
@@ -49,23 +49,24 @@ begin
       s.fx_source, s.fx_rate_on, s.pending_since, null, null, null
     )::app.spending_cell
     from (
-      select w.part, p.category_id, p.currency, p.direction, p.fx_source,
+      values ('current', filter.from_on, filter.to_on, interval '0'),
+        ('earlier', earlier.from_on, earlier.to_on, earlier.shift)
+    ) as w (part, from_on, to_on, shift)
+    -- Summed for each part by itself, so that its days are looked up in the index.
+    cross join lateral (
+      select p.category_id, p.currency, p.direction, p.fx_source,
         case when is_by_time then (p.paid_on + w.shift)::date end as on_day,
         sum(p.amount_minor) as minor, count(*) as count, sum(p.base_minor) as base_minor,
         count(p.base_minor) as base_count, sum(p.amount_minor) filter (where p.base_minor is null) as valueless_minor,
         max(p.fx_rate_on) as fx_rate_on,
         min(p.paid_on) filter (where not p.is_final and p.base_minor is not null) as pending_since
-      from (
-        values ('current', filter.from_on, filter.to_on, interval '0'),
-          ('earlier', earlier.from_on, earlier.to_on, earlier.shift)
-      ) as w (part, from_on, to_on, shift)
-      join app.payments as p on p.paid_on between w.from_on and w.to_on
-      where p.deleted_at is null
+      from app.payments as p
+      where p.deleted_at is null and p.paid_on between w.from_on and w.to_on
         and (wanted_currency is null or p.currency = wanted_currency)
         and (wanted_kind is null or wanted_kind = app.kind_of_payment(p.direction, p.expense_id))
         and (category_ids is null or coalesce(p.category_id, '') = any (category_ids))
         and (not_category_ids is null or coalesce(p.category_id, '') <> all (not_category_ids))
-      group by 1, 2, 3, 4, 5, 6
+      group by 1, 2, 3, 4, 5
     ) as s
     cross join lateral (select case s.direction when 'out' then 1 else -1 end as sign) as d
   );

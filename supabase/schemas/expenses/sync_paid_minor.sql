@@ -81,8 +81,9 @@ comment on function app.list_hidden_categories is
   'The ids of the categories that are kept from the person: few, and asked once a statement of somebody from whom '
   'something is. As a query in each policy that needs it, it made every statement longer to plan.';
 
+-- Expected to be few: what a policy expects of it makes a lookup of one expense seem dear to everybody.
 create or replace function app.list_shared_expenses() returns setof text
-language plpgsql stable security definer set search_path = '' as $$
+language plpgsql stable security definer rows 1 set search_path = '' as $$
 begin
   return query
     select s.expense_id from app.payment_shares as s
