@@ -17,47 +17,21 @@ import { type App, createApp } from "../../shared/http/app.ts";
 import { ICON } from "../../shared/pages/icon.ts";
 import { pageErrors } from "../../shared/pages/error_page.tsx";
 import { readers } from "../../shared/pages/reader.ts";
-import { PROVIDERS, type Registry } from "../../shared/providers/registry.ts";
+import type { Registry } from "../../shared/providers/registry.ts";
 import type { Languages } from "../../shared/words/words.ts";
-import { postAccount, showAccount } from "./account/account.ts";
-import { showActivity } from "./activity/activity.ts";
-import { postUndo } from "./activity/undo.ts";
-import { showPlan } from "./account/plan_page.tsx";
-import { postDisconnect, showDisconnect } from "./account/disconnect.tsx";
-import { postAddress, showAddress } from "./account/address/change.tsx";
-import { postConfirmation, showConfirmation } from "./account/address/confirm.tsx";
-import { postConnect, showConnect, showConnected } from "./account/providers/connect.ts";
-import { postRemove, showRemove } from "./account/providers/remove.tsx";
-import { postReminderEmail, showReminderEmail } from "./account/reminder_email.tsx";
-import { postApprovals, showApprovals } from "./approvals/policy.ts";
-import { postProposal, showProposal } from "./approvals/proposal.ts";
-import { postBooks, showBooks } from "./books/books.ts";
-import { postDeleteAccount, showDeleteAccount } from "./deletion/delete_account.tsx";
-import { postDeleteOrganization, showDeleteOrganization } from "./deletion/delete_organization.tsx";
-import { postCalendar } from "./calendar/change_calendar.tsx";
-import { getCalendar } from "./calendar/feed.ts";
 import { plainErrors } from "./calendar/plain_errors.ts";
-import { getExpenseFile } from "./download/expense_file.ts";
-import { postExport, showExport } from "./export/export.ts";
-import { postUpload, showUpload } from "./import/upload.ts";
-import { postHandOver, showHandOver } from "./members/hand_over.tsx";
-import { postInvitation, showInvitation } from "./members/invitation.tsx";
-import { postMembers, showMembers } from "./members/members.ts";
-import { postRemoveMember, showRemoveMember } from "./members/remove_member.tsx";
-import { postNewOrganization, showNewOrganization } from "./organizations/new_organization.tsx";
 import { finishSignIn, postCallback } from "./sign_in/callback.ts";
 import { showFrontPage } from "./front_page/front_page.tsx";
 import { postLogin, showLogin } from "./sign_in/login.ts";
 import { postLogout } from "./sign_in/logout.ts";
-import { postOnboarding, showOnboarding } from "./onboarding/onboarding.ts";
-import type { PageDeps } from "./page_guards.ts";
-import { postUnsubscribe, showUnsubscribe } from "./unsubscribe/unsubscribe.ts";
+import type { OpenPageDeps } from "./page_guards.ts";
+import { pageLoader } from "./page_loader.ts";
 
-export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDERS, languages?: Languages): App {
+export function createAuthCallbackApp(deps: Deps, providers?: Registry, languages?: Languages): App {
   const app = createApp("auth-callback", deps, plainErrors(pageErrors(deps.config)));
   app.use(readers(languages));
   app.use(admission(deps.config));
-  const pages: PageDeps = {
+  const open: OpenPageDeps = {
     ...deps,
     store: createIdentityStore(deps.database),
     providerLinks: createProviderLinkStore(deps.database),
@@ -70,46 +44,78 @@ export function createAuthCallbackApp(deps: Deps, providers: Registry = PROVIDER
     deletions: createDeletionStore(deps.database),
     approvals: createApprovalStore(deps.database),
     books: createBooksStore(deps.database),
-    providers,
   };
+  const page = pageLoader(open, providers);
+  const onboarding = page(() => import("./onboarding/onboarding.ts"));
+  const account = page(() => import("./account/account.ts"));
+  const changeCalendar = page(() => import("./calendar/change_calendar.tsx"));
+  const expenseFile = page(() => import("./download/expense_file.ts"));
+  const activity = page(() => import("./activity/activity.ts"));
+  const undo = page(() => import("./activity/undo.ts"));
+  const upload = page(() => import("./import/upload.ts"));
+  const disconnect = page(() => import("./account/disconnect.tsx"));
+  const connection = page(() => import("./account/providers/connect.ts"));
+  const removal = page(() => import("./account/providers/remove.tsx"));
+  const addressChange = page(() => import("./account/address/change.tsx"));
+  const addressConfirmation = page(() => import("./account/address/confirm.tsx"));
+  const reminderEmail = page(() => import("./account/reminder_email.tsx"));
+  const invitation = page(() => import("./members/invitation.tsx"));
+  const newOrganization = page(() => import("./organizations/new_organization.tsx"));
+  const members = page(() => import("./members/members.ts"));
+  const removeMember = page(() => import("./members/remove_member.tsx"));
+  const handOver = page(() => import("./members/hand_over.tsx"));
+  const policy = page(() => import("./approvals/policy.ts"));
+  const books = page(() => import("./books/books.ts"));
+  const proposal = page(() => import("./approvals/proposal.ts"));
+  const planPage = page(() => import("./account/plan_page.tsx"));
+  const deleteAccount = page(() => import("./deletion/delete_account.tsx"));
+  const deleteOrganization = page(() => import("./deletion/delete_organization.tsx"));
+  const feed = page(() => import("./calendar/feed.ts"));
+  const exporting = page(() => import("./export/export.ts"));
+  const unsubscribe = page(() => import("./unsubscribe/unsubscribe.ts"));
 
-  app.get("/", showFrontPage(pages));
+  app.get("/", showFrontPage(open));
   // Browsers request it on addresses that are not our pages; our own pages inline it.
   app.get(
     "/favicon.ico",
     (c) => c.body(ICON, 200, { "content-type": "image/svg+xml", "cache-control": "max-age=86400" }),
   );
-  app.get("/login", showLogin(pages)).post(postLogin(pages));
-  app.get("/auth/callback", finishSignIn(pages)).post(postCallback(pages));
-  app.post("/logout", postLogout(pages));
-  app.get("/onboarding", showOnboarding(pages)).post(postOnboarding(pages));
-  app.get("/account", showAccount(pages)).post(postAccount(pages));
+  app.get("/login", showLogin(open)).post(postLogin(open));
+  app.get("/auth/callback", finishSignIn(open)).post(postCallback(open));
+  app.post("/logout", postLogout(open));
+  app.get("/onboarding", onboarding("showOnboarding")).post(onboarding("postOnboarding"));
+  app.get("/account", account("showAccount")).post(account("postAccount"));
   // The form is on the account page, where signing in again leads by this address.
-  app.get("/account/calendar", (c) => c.redirect("/account", 303)).post(postCalendar(pages));
-  app.get("/account/expenses.csv", getExpenseFile(pages));
-  app.get("/account/activity", showActivity(pages)).post(postUndo(pages));
-  app.get("/account/import/:id", showUpload(pages)).post(postUpload(pages));
-  app.get("/account/disconnect", showDisconnect(pages)).post(postDisconnect(pages));
-  app.get("/account/providers/connect", showConnect(pages)).post(postConnect(pages));
-  app.get("/account/providers/connected", showConnected(pages));
-  app.get("/account/providers/remove", showRemove(pages)).post(postRemove(pages));
-  app.get("/account/email", showAddress(pages)).post(postAddress(pages));
-  app.get("/account/email/confirm", showConfirmation(pages)).post(postConfirmation(pages));
-  app.get("/account/reminder-email", showReminderEmail(pages)).post(postReminderEmail(pages));
-  app.get("/invitation", showInvitation(pages)).post(postInvitation(pages));
+  app.get("/account/calendar", (c) => c.redirect("/account", 303)).post(changeCalendar("postCalendar"));
+  app.get("/account/expenses.csv", expenseFile("getExpenseFile"));
+  app.get("/account/activity", activity("showActivity")).post(undo("postUndo"));
+  app.get("/account/import/:id", upload("showUpload")).post(upload("postUpload"));
+  app.get("/account/disconnect", disconnect("showDisconnect")).post(disconnect("postDisconnect"));
+  app.get("/account/providers/connect", connection("showConnect")).post(connection("postConnect"));
+  app.get("/account/providers/connected", connection("showConnected"));
+  app.get("/account/providers/remove", removal("showRemove")).post(removal("postRemove"));
+  app.get("/account/email", addressChange("showAddress")).post(addressChange("postAddress"));
+  app.get("/account/email/confirm", addressConfirmation("showConfirmation")).post(
+    addressConfirmation("postConfirmation"),
+  );
+  app.get("/account/reminder-email", reminderEmail("showReminderEmail")).post(reminderEmail("postReminderEmail"));
+  app.get("/invitation", invitation("showInvitation")).post(invitation("postInvitation"));
   // A parameter, since Hono's fast router takes no name beside the parameter of the paths below.
-  app.get("/organizations/:id", showNewOrganization(pages)).post(postNewOrganization(pages));
-  app.get("/organizations/:id/members", showMembers(pages)).post(postMembers(pages));
-  app.get("/organizations/:id/members/remove", showRemoveMember(pages)).post(postRemoveMember(pages));
-  app.get("/organizations/:id/hand-over", showHandOver(pages)).post(postHandOver(pages));
-  app.get("/organizations/:id/approvals", showApprovals(pages)).post(postApprovals(pages));
-  app.get("/books", showBooks(pages)).post(postBooks(pages));
-  app.get("/account/approvals/:id", showProposal(pages)).post(postProposal(pages));
-  app.get("/organizations/:id/plan", showPlan(pages));
-  app.get("/account/delete", showDeleteAccount(pages)).post(postDeleteAccount(pages));
-  app.get("/organizations/:id/delete", showDeleteOrganization(pages)).post(postDeleteOrganization(pages));
-  app.get("/calendar/:file", etag(), getCalendar(pages));
-  app.get("/organizations/:id/export", showExport(pages)).post(postExport(pages));
-  app.get("/email/unsubscribe", showUnsubscribe(pages)).post(postUnsubscribe(pages));
+  app.get("/organizations/:id", newOrganization("showNewOrganization")).post(newOrganization("postNewOrganization"));
+  app.get("/organizations/:id/members", members("showMembers")).post(members("postMembers"));
+  app.get("/organizations/:id/members/remove", removeMember("showRemoveMember")).post(removeMember("postRemoveMember"));
+  app.get("/organizations/:id/hand-over", handOver("showHandOver")).post(handOver("postHandOver"));
+  app.get("/organizations/:id/approvals", policy("showApprovals")).post(policy("postApprovals"));
+  app.get("/books", books("showBooks")).post(books("postBooks"));
+  app.get("/account/approvals/:id", proposal("showProposal")).post(proposal("postProposal"));
+  app.get("/organizations/:id/plan", planPage("showPlan"));
+  app.get("/account/delete", deleteAccount("showDeleteAccount")).post(deleteAccount("postDeleteAccount"));
+  app.get(
+    "/organizations/:id/delete",
+    deleteOrganization("showDeleteOrganization"),
+  ).post(deleteOrganization("postDeleteOrganization"));
+  app.get("/calendar/:file", etag(), feed("getCalendar"));
+  app.get("/organizations/:id/export", exporting("showExport")).post(exporting("postExport"));
+  app.get("/email/unsubscribe", unsubscribe("showUnsubscribe")).post(unsubscribe("postUnsubscribe"));
   return app;
 }

@@ -2,7 +2,7 @@
 import type { AppContext } from "../../shared/http/app.ts";
 import { callerQuotas, isOverridden, type LimitName, limitOf, tooManyAttempts } from "../../shared/http/quotas.ts";
 import { keyedHash } from "../../shared/signed_token.ts";
-import type { PageDeps } from "./page_guards.ts";
+import type { OpenPageDeps } from "./page_guards.ts";
 
 /**
  * Mails count by address, wherever they are requested from, so that no mailbox is flooded. Codes count by sign-in,
@@ -28,7 +28,7 @@ export type Attempt = keyof typeof ATTEMPTS;
  */
 export async function claimAttempt(
   c: AppContext,
-  { config, store, clock }: PageDeps,
+  { config, store, clock }: OpenPageDeps,
   { attempt, subject }: { attempt: Attempt; subject: string },
 ): Promise<void> {
   const { of, by, secondsApart } = ATTEMPTS[attempt];

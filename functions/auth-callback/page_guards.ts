@@ -17,7 +17,8 @@ import { readSession, type SignedInUser } from "../../shared/http/session.ts";
 import { withNext } from "../../shared/next_path.ts";
 import type { Registry } from "../../shared/providers/registry.ts";
 
-export interface PageDeps extends Deps {
+/** Of the pages that need no sign-in, and lead to it. */
+export interface OpenPageDeps extends Deps {
   store: IdentityStore;
   providerLinks: ProviderLinkStore;
   calendars: CalendarStore;
@@ -29,6 +30,9 @@ export interface PageDeps extends Deps {
   deletions: DeletionStore;
   approvals: ApprovalStore;
   books: BooksStore;
+}
+
+export interface PageDeps extends OpenPageDeps {
   providers: Registry;
 }
 

@@ -8,7 +8,7 @@ const LIMITS: Record<Slug, { kb: number; modules: number }> = {
   "mcp": { kb: 80, modules: 135 },
   "oauth": { kb: 31, modules: 85 },
   "payment-webhook": { kb: 22, modules: 52 },
-  "auth-callback": { kb: 275, modules: 405 },
+  "auth-callback": { kb: 100, modules: 178 },
   "cron-reminders": { kb: 22, modules: 53 },
   "cron-provider-sync": { kb: 22, modules: 52 },
 };

@@ -9,9 +9,9 @@ import { ConnectSteps } from "../../../shared/pages/connect_steps.tsx";
 import { COPY_SCRIPT } from "../../../shared/pages/copy_button.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
 import { createUrls } from "../../../shared/urls.ts";
-import type { Handler, PageDeps } from "../page_guards.ts";
+import type { Handler, OpenPageDeps } from "../page_guards.ts";
 
-export const showFrontPage = ({ config }: PageDeps): Handler => (c) => {
+export const showFrontPage = ({ config }: OpenPageDeps): Handler => (c) => {
   const { frontPage: words, connecting, plan } = c.get("reader").words;
   const prices = ([["pro", config.proPrice], ["team", config.teamPrice]] as const).filter(([, price]) => price);
   return renderPage(c, {

@@ -3,7 +3,7 @@ import { AppError } from "../../../shared/errors.ts";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { clearVerifiers } from "../../../shared/http/session.ts";
 import { withNext } from "../../../shared/next_path.ts";
-import type { PageDeps } from "../page_guards.ts";
+import type { OpenPageDeps } from "../page_guards.ts";
 import { clearPendingSignIn } from "./waiting_sign_in.ts";
 
 /**
@@ -12,7 +12,7 @@ import { clearPendingSignIn } from "./waiting_sign_in.ts";
  */
 export async function continueAfterSignIn(
   c: AppContext,
-  deps: PageDeps,
+  deps: OpenPageDeps,
   { user, next }: { user: { id: string; email?: string | undefined }; next: string | undefined },
 ): Promise<Response> {
   clearPendingSignIn(c, deps);

@@ -17,7 +17,7 @@ import { continueAfterSignIn } from "./after_sign_in.ts";
 import { type CallbackFailure, failureOf } from "./callback_failure.ts";
 import { renderConfirm } from "./confirm_page.tsx";
 import { readMailedAddress } from "./mailed_address.ts";
-import type { Handler, PageDeps } from "../page_guards.ts";
+import type { Handler, OpenPageDeps } from "../page_guards.ts";
 
 const MAIL_TYPES = ["email", "magiclink", "signup", "invite", "recovery", "email_change"] as const;
 type MailType = (typeof MAIL_TYPES)[number];
@@ -26,7 +26,7 @@ type MailType = (typeof MAIL_TYPES)[number];
  * `?code=` (with `sb_flow_id` if the identity provider kept it), or `?token_hash=&type=`, or `?error=&error_code=`;
  * `?next=` with each.
  */
-export const finishSignIn = (deps: PageDeps): Handler => async (c) => {
+export const finishSignIn = (deps: OpenPageDeps): Handler => async (c) => {
   const { code, error, error_code, sb_flow_id } = c.req.query();
   if (isSuspension({ code: error_code })) throw suspended();
   if (error || error_code) return await fail(c, deps, failureOf(error_code, error));
@@ -38,7 +38,7 @@ export const finishSignIn = (deps: PageDeps): Handler => async (c) => {
 };
 
 /** Submits the confirm page. Signs in only the person that the page named or whose address was typed. */
-export const postCallback = (deps: PageDeps): Handler => async (c) => {
+export const postCallback = (deps: OpenPageDeps): Handler => async (c) => {
   const form = await readVisitorForm(c, deps.config);
   const token = mailedToken(c);
   if (!token) return await fail(c, deps, "incomplete");
@@ -64,7 +64,7 @@ export const postCallback = (deps: PageDeps): Handler => async (c) => {
   return await continueAfterSignIn(c, deps, { user: data.user, next: nextOf(c) });
 };
 
-const addressOf = (c: AppContext, { config, clock }: PageDeps) =>
+const addressOf = (c: AppContext, { config, clock }: OpenPageDeps) =>
   readMailedAddress(config, new URL(c.req.url).searchParams, clock());
 
 const nextOf = (c: AppContext) => safeNextPath(c.req.query("next"));
@@ -77,7 +77,7 @@ function mailedToken(c: AppContext): { token_hash: string; type: MailType } | un
 
 async function exchangeCode(
   c: AppContext,
-  deps: PageDeps,
+  deps: OpenPageDeps,
   { code, flowId }: { code: string; flowId: string | undefined },
 ): Promise<Response> {
   const { data, error } = await askIdentityProvider(
@@ -96,7 +96,7 @@ async function exchangeCode(
 }
 
 /** Always 400: whatever is wrong with the link, the person has to start again, with `next` kept. */
-function fail(c: AppContext, { config, log }: PageDeps, failure: CallbackFailure): Promise<Response> {
+function fail(c: AppContext, { config, log }: OpenPageDeps, failure: CallbackFailure): Promise<Response> {
   log.info("sign_in_failed", { request_id: c.get("requestId"), reason: failure });
   const { reasons, unchanged, again } = c.get("reader").words.signInFailures;
   const next = { label: again, href: withNext("/login", nextOf(c)) };

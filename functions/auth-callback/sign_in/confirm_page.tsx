@@ -8,7 +8,7 @@ import { createBrowserToken } from "../../../shared/http/browser_token.ts";
 import type { SignedInUser } from "../../../shared/http/session.ts";
 import { BrowserToken, Buttons, Name, Notice, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
-import type { PageDeps } from "../page_guards.ts";
+import type { OpenPageDeps } from "../page_guards.ts";
 
 export interface ConfirmView {
   /** Undefined if the link does not say; then the person types it. */
@@ -24,7 +24,7 @@ export interface ConfirmView {
  */
 export async function renderConfirm(
   c: AppContext,
-  { config }: PageDeps,
+  { config }: OpenPageDeps,
   { address, user, error }: ConfirmView,
 ): Promise<Response> {
   const browserToken = await createBrowserToken(c, config);

@@ -12,7 +12,7 @@ import { continueAfterSignIn } from "./after_sign_in.ts";
 import { claimAttempt } from "../attempts.ts";
 import { renderLogin, renderSent } from "./login_page.tsx";
 import { withMailedAddress } from "./mailed_address.ts";
-import type { Form, Handler, PageDeps } from "../page_guards.ts";
+import type { Form, Handler, OpenPageDeps } from "../page_guards.ts";
 import { readPendingSignIn, storeSignIn } from "./waiting_sign_in.ts";
 
 /** The identity provider sends the mail before it answers. */
@@ -25,7 +25,7 @@ const MAIL_DEADLINE_MS = 10_000;
 const MISCONFIGURED = ["email_address_not_authorized", "email_provider_disabled"];
 
 /** `?next=` is where to go afterwards; `?sent=1` shows the page after the mail was sent. */
-export const showLogin = (deps: PageDeps): Handler => async (c) => {
+export const showLogin = (deps: OpenPageDeps): Handler => async (c) => {
   const next = safeNextPath(c.req.query("next"));
   if (await readSession(c, deps)) return c.redirect(next ?? "/account", 303);
   const waiting = await readPendingSignIn(c, deps);
@@ -35,7 +35,7 @@ export const showLogin = (deps: PageDeps): Handler => async (c) => {
 };
 
 /** Field `action`: absent or `mail` sends the link, `code` takes the code, `provider` redirects to another service. */
-export const postLogin = (deps: PageDeps): Handler => async (c) => {
+export const postLogin = (deps: OpenPageDeps): Handler => async (c) => {
   const form = await readVisitorForm(c, deps.config);
   const step = { form, next: safeNextPath(c.req.query("next")) };
   switch (form.get("action")) {
@@ -53,10 +53,10 @@ interface Step {
   next: string | undefined;
 }
 
-const callbackUrl = ({ config }: PageDeps, next: string | undefined) =>
+const callbackUrl = ({ config }: OpenPageDeps, next: string | undefined) =>
   withNext(`${config.siteUrl}/auth/callback`, next);
 
-async function sendLink(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {
+async function sendLink(c: AppContext, deps: OpenPageDeps, { form, next }: Step): Promise<Response> {
   const address = form.get("email") ?? "";
   const refuse = () => renderLogin(c, deps, { next, address, error: c.get("reader").words.login.notAnAddress });
   if (!isEmail(address)) return await refuse();
@@ -85,7 +85,7 @@ const noMail = (cause: unknown) =>
     headers: { "retry-after": "60" },
   });
 
-async function takeCode(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {
+async function takeCode(c: AppContext, deps: OpenPageDeps, { form, next }: Step): Promise<Response> {
   const waiting = await readPendingSignIn(c, deps);
   if (!waiting) return await renderLogin(c, deps, { next });
   const { address } = waiting;
@@ -104,7 +104,7 @@ async function takeCode(c: AppContext, deps: PageDeps, { form, next }: Step): Pr
   return await continueAfterSignIn(c, deps, { user: data.user, next });
 }
 
-async function leaveForProvider(c: AppContext, deps: PageDeps, { form, next }: Step): Promise<Response> {
+async function leaveForProvider(c: AppContext, deps: OpenPageDeps, { form, next }: Step): Promise<Response> {
   const provider = form.get("provider") ?? "";
   if (!deps.config.authProviders.includes(provider)) {
     throw new AppError("invalid_request", "unknown identity provider", {

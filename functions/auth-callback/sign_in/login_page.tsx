@@ -6,7 +6,7 @@ import { withNext } from "../../../shared/next_path.ts";
 import { readAskingApp } from "../../../shared/oauth/asking_app.ts";
 import { BrowserToken, Buttons, Name, TextField } from "../../../shared/pages/components.tsx";
 import { renderPage } from "../../../shared/pages/layout.tsx";
-import type { PageDeps } from "../page_guards.ts";
+import type { OpenPageDeps } from "../page_guards.ts";
 
 export interface LoginView {
   next: string | undefined;
@@ -17,7 +17,7 @@ export interface LoginView {
 /** The first form with an email field must be the sign-in form: the embedded stack's scripts look for it. */
 export async function renderLogin(
   c: AppContext,
-  { config, clock }: PageDeps,
+  { config, clock }: OpenPageDeps,
   { next, address, error }: LoginView,
 ): Promise<Response> {
   const { authProviders, demoEmail } = config;
@@ -90,7 +90,7 @@ export interface SentView {
 
 export async function renderSent(
   c: AppContext,
-  { config }: PageDeps,
+  { config }: OpenPageDeps,
   { address, next, error }: SentView,
 ): Promise<Response> {
   const browserToken = await createBrowserToken(c, config);

@@ -2,10 +2,10 @@
 import { readVisitorForm } from "../../../shared/http/form_post.ts";
 import { signOut } from "../../../shared/http/session.ts";
 import { safeNextPath, withNext } from "../../../shared/next_path.ts";
-import type { Handler, PageDeps } from "../page_guards.ts";
+import type { Handler, OpenPageDeps } from "../page_guards.ts";
 
 /** `next` is kept for signing in as somebody else ("not you?"). */
-export const postLogout = (deps: PageDeps): Handler => async (c) => {
+export const postLogout = (deps: OpenPageDeps): Handler => async (c) => {
   const form = await readVisitorForm(c, deps.config);
   await signOut(c, deps);
   const next = safeNextPath(form.get("next"));

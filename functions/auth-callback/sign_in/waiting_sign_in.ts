@@ -5,7 +5,7 @@
 import { parse, serialize } from "hono/utils/cookie";
 import type { AppContext } from "../../../shared/http/app.ts";
 import { readToken, signToken } from "../../../shared/signed_token.ts";
-import type { PageDeps } from "../page_guards.ts";
+import type { OpenPageDeps } from "../page_guards.ts";
 
 const LABEL = "sign-in/v1";
 /** Same as the mailed link and code. */
@@ -17,19 +17,19 @@ export interface WaitingSignIn {
 }
 
 /** Each mail starts a new sign-in. */
-export async function storeSignIn(c: AppContext, deps: PageDeps, address: string): Promise<void> {
+export async function storeSignIn(c: AppContext, deps: OpenPageDeps, address: string): Promise<void> {
   const claims = { id: crypto.randomUUID(), address };
   const expiresAt = new Date(deps.clock().getTime() + LIFETIME_SECONDS * 1000);
   setCookie(c, deps, { value: await signToken(deps.config.codeSecrets, LABEL, { claims, expiresAt }) });
 }
 
 /** Called once somebody is signed in. */
-export function clearPendingSignIn(c: AppContext, deps: PageDeps): void {
+export function clearPendingSignIn(c: AppContext, deps: OpenPageDeps): void {
   if (cookieOf(c, deps) !== undefined) setCookie(c, deps, { value: "", maxAge: 0 });
 }
 
 /** Undefined when none was started here within the hour. */
-export async function readPendingSignIn(c: AppContext, deps: PageDeps): Promise<WaitingSignIn | undefined> {
+export async function readPendingSignIn(c: AppContext, deps: OpenPageDeps): Promise<WaitingSignIn | undefined> {
   const claims = await readToken(deps.config.codeSecrets, LABEL, {
     token: cookieOf(c, deps) ?? "",
     at: deps.clock(),
@@ -37,12 +37,12 @@ export async function readPendingSignIn(c: AppContext, deps: PageDeps): Promise<
   return claims ? { id: String(claims.id), address: String(claims.address) } : undefined;
 }
 
-const cookieOf = (c: AppContext, deps: PageDeps): string | undefined =>
+const cookieOf = (c: AppContext, deps: OpenPageDeps): string | undefined =>
   parse(c.req.header("cookie") ?? "", cookieName(deps))[cookieName(deps)];
 
 function setCookie(
   c: AppContext,
-  deps: PageDeps,
+  deps: OpenPageDeps,
   { value, maxAge = LIFETIME_SECONDS }: { value: string; maxAge?: number },
 ): void {
   const secure = isSecure(deps);
@@ -51,5 +51,5 @@ function setCookie(
   );
 }
 
-const isSecure = ({ config }: PageDeps) => config.siteUrl.startsWith("https:");
-const cookieName = (deps: PageDeps) => isSecure(deps) ? "__Host-sign-in" : "sign-in";
+const isSecure = ({ config }: OpenPageDeps) => config.siteUrl.startsWith("https:");
+const cookieName = (deps: OpenPageDeps) => isSecure(deps) ? "__Host-sign-in" : "sign-in";

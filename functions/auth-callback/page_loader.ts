@@ -1,0 +1,25 @@
+/** Pages that are loaded when somebody asks for one: most visits see few of them, and a first visit should not wait. */
+import type { Registry } from "../../shared/providers/registry.ts";
+import type { Handler, OpenPageDeps, PageDeps } from "./page_guards.ts";
+
+/** Names of a module's exports that make handlers. */
+type HandlerOf<Module> = {
+  [Name in keyof Module]: Module[Name] extends (deps: PageDeps) => Handler ? Name : never;
+}[keyof Module];
+
+/** Makes handlers from modules that are loaded at the first request for their page. @param providers for tests. */
+export function pageLoader(open: OpenPageDeps, providers?: Registry) {
+  const complete = async (): Promise<PageDeps> => ({
+    ...open,
+    providers: providers ?? (await import("../../shared/providers/registry.ts")).PROVIDERS,
+  });
+  let deps: Promise<PageDeps> | undefined;
+  return <Module>(load: () => Promise<Module>) => (name: HandlerOf<Module>): Handler => {
+    const make = async () => {
+      const create = (await load())[name] as (deps: PageDeps) => Handler;
+      return create(await (deps ??= complete()));
+    };
+    let handler: Promise<Handler> | undefined;
+    return async (c) => (await (handler ??= make()))(c);
+  };
+}
